@@ -60,17 +60,23 @@ class _Search(HasInnerGraph, Op):
     depends on; outputs: the x that was found, and whether SciPy says that it is a solution.
 
     The graph's outputs are the function and as many derivatives by x as SciPy is given. settings:
-    further arguments of SciPy's function, and its `method`.
+    further arguments of SciPy's function, and its `method`. within: the names of those of its
+    arguments that are the last inputs, vectors that the graph does not depend on.
     """
 
-    __props__ = ("structure", "settings")
+    __props__ = ("structure", "settings", "within")
     output_names = ("solution", "success")
     nout = 2
 
     def __init__(
-        self, inputs: Sequence[Variable], outputs: Sequence[Variable], settings: Settings
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        settings: Settings,
+        within: Sequence[str] = (),
     ) -> None:
         self.settings = settings
+        self.within = tuple(within)
         self.hold(inputs, outputs)
 
     def __str__(self) -> str:
@@ -94,20 +100,22 @@ class _Search(HasInnerGraph, Op):
     def runs(self, node: Apply, body: Callable[..., Any]) -> Callable[..., Any]:
         """Search; for each x the graph is run once."""
         dtype = self.inner_inputs[0].type.numpy_dtype
-        alone = len(self.inner_outputs) == 1
+        alone, count = len(self.inner_outputs) == 1, len(self.within)
 
         def search(x: Any, *parameters: Any) -> tuple[Any, Any]:
             def values(at: Any) -> list[Any]:
                 found = body(np.asarray(at, dtype).reshape(np.shape(x)), *parameters)
                 return [found] if alone else list(found)
 
-            solution, success = self.search(x, _Remembered(values))
+            ends = [tuple(ends.tolist()) for ends in parameters[len(parameters) - count :]]
+            given = {**dict(zip(self.within, ends, strict=True)), **self.settings}
+            solution, success = self.search(x, _Remembered(values), given)
             return np.asarray(solution, dtype).reshape(np.shape(x)), np.asarray(bool(success))
 
         return search
 
-    def search(self, x: Any, values: _Remembered) -> tuple[Any, Any]:
-        """The solution, and whether it is one."""
+    def search(self, x: Any, values: _Remembered, given: dict[str, Any]) -> tuple[Any, Any]:
+        """The solution, and whether it is one. given: further arguments of SciPy's function."""
         raise NotImplementedError
 
     # --- derivatives --------------------------------------------------------------------------
@@ -117,15 +125,18 @@ class _Search(HasInnerGraph, Op):
         raise NotImplementedError
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """The solution does not depend on where the search begins."""
-        return [[i > 0, False] for i in range(len(node.inputs))]
+        """The solution depends neither on where the search begins nor on where it looks."""
+        last = len(node.inputs) - len(self.within)
+        return [[0 < i < last, False] for i in range(len(node.inputs))]
 
-    def _at(self, inputs: Sequence[Any], solution: Any) -> tuple[Any, Any, Any]:
-        """A variable for x, what is 0 there, and the flat matrix of its derivatives."""
-        x = solution.type("x")
-        f = self.equations(x, inlined(self.make_node(x, *inputs[1:])))
+    def _at(self, inputs: Sequence[Any]) -> tuple[list[Any], Any, Any]:
+        """Variables for x and the parameters, what is 0 there, and the flat matrix of its
+        derivatives by x. (Inputs themselves may be computed from each other.)
+        """
+        own = [v.type(v.name) for v in inputs]
+        x, f = own[0], self.equations(own[0], inlined(self.make_node(*own)))
         slopes = jacobian(f, x, disconnected_inputs="ignore")
-        return x, f, slopes.reshape((f.size, x.size)) if x.type.ndim else slopes
+        return own, f, slopes.reshape((f.size, x.size)) if x.type.ndim else slopes
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
@@ -134,28 +145,30 @@ class _Search(HasInnerGraph, Op):
         g = output_gradients[0]
         if is_disconnected(g):
             return [disconnected() for _ in inputs]
-        x, f, slopes = self._at(inputs, outputs[0])
+        own, f, slopes = self._at(inputs)
         change = (
             pt.linalg.solve(slopes.T, g.flatten()).reshape(f.shape) if f.type.ndim else g / slopes
         )
-        wanted = list(inputs[1:])
+        wanted = own[1:]
         found = Lop([f], wanted, [-change], None, "ignore", "disconnected") if wanted else []
-        return [disconnected(), *graph_replace(found, {x: outputs[0]}, strict=False)]
+        given = dict(zip(own, [outputs[0], *inputs[1:]], strict=True))
+        return [disconnected(), *graph_replace(found, given, strict=False)]
 
     def R_op(self, inputs: Sequence[Any], eval_points: Sequence[Any]) -> list[Any]:
         """As `L_op`, forwards."""
-        pairs = [(v, t) for v, t in zip(inputs[1:], eval_points[1:], strict=True) if t is not None]
         solution = self.make_node(*inputs).outputs[0]
+        own, f, slopes = self._at(inputs)
+        pairs = [(v, t) for v, t in zip(own[1:], eval_points[1:], strict=True) if t is not None]
         if not pairs:
             return [None, None]
-        x, f, slopes = self._at(inputs, solution)
         moved = Rop(f, [v for v, _ in pairs], [t for _, t in pairs], "ignore")
         flat = (
-            pt.linalg.solve(slopes, moved.flatten()).reshape(x.shape)
+            pt.linalg.solve(slopes, moved.flatten()).reshape(own[0].shape)
             if f.type.ndim
             else moved / slopes
         )
-        return [graph_replace(-flat, {x: solution}, strict=False), None]
+        given = dict(zip(own, [solution, *inputs[1:]], strict=True))
+        return [graph_replace(-flat, given, strict=False), None]
 
 
 class _Remembered:
@@ -182,12 +195,12 @@ class _Remembered:
 class Minimize(_Search):
     """By `scipy.optimize.minimize`, for a vector."""
 
-    def search(self, x: Any, values: _Remembered) -> tuple[Any, Any]:
+    def search(self, x: Any, values: _Remembered, given: dict[str, Any]) -> tuple[Any, Any]:
         from scipy.optimize import minimize
 
         n = len(self.inner_outputs)
         jac, hess = (values.part(1) if n > 1 else None, values.part(2) if n > 2 else None)
-        found = minimize(values.part(0), x, jac=jac, hess=hess, **self.settings)
+        found = minimize(values.part(0), x, jac=jac, hess=hess, **given)
         return found.x, found.success
 
     def equations(self, x: Any, outputs: Sequence[Any]) -> Any:
@@ -197,10 +210,10 @@ class Minimize(_Search):
 class MinimizeScalar(_Search):
     """By `scipy.optimize.minimize_scalar`: in its brackets, wherever x is."""
 
-    def search(self, x: Any, values: _Remembered) -> tuple[Any, Any]:
+    def search(self, x: Any, values: _Remembered, given: dict[str, Any]) -> tuple[Any, Any]:
         from scipy.optimize import minimize_scalar
 
-        found = minimize_scalar(values.part(0), **self.settings)
+        found = minimize_scalar(values.part(0), **given)
         return found.x, found.success
 
     equations = Minimize.equations
@@ -209,11 +222,11 @@ class MinimizeScalar(_Search):
 class Root(_Search):
     """By `scipy.optimize.root`, for a vector."""
 
-    def search(self, x: Any, values: _Remembered) -> tuple[Any, Any]:
+    def search(self, x: Any, values: _Remembered, given: dict[str, Any]) -> tuple[Any, Any]:
         from scipy.optimize import root
 
         jac = values.part(1) if len(self.inner_outputs) > 1 else None
-        found = root(values.part(0), x, jac=jac, **self.settings)
+        found = root(values.part(0), x, jac=jac, **given)
         return found.x, found.success
 
     def equations(self, x: Any, outputs: Sequence[Any]) -> Any:
@@ -223,12 +236,12 @@ class Root(_Search):
 class RootScalar(_Search):
     """By `scipy.optimize.root_scalar`."""
 
-    def search(self, x: Any, values: _Remembered) -> tuple[Any, Any]:
+    def search(self, x: Any, values: _Remembered, given: dict[str, Any]) -> tuple[Any, Any]:
         from scipy.optimize import root_scalar
 
         n = len(self.inner_outputs)
         slopes = {name: values.part(k) for k, name in ((1, "fprime"), (2, "fprime2")) if n > k}
-        found = root_scalar(values.part(0), x0=float(x), **slopes, **self.settings)
+        found = root_scalar(values.part(0), x0=float(x), **slopes, **given)
         return found.root, found.converged
 
     equations = Root.equations
@@ -296,13 +309,26 @@ def minimize_scalar(
     objective: Any,
     x: Any,
     method: str = "brent",
+    bracket: Any = None,
+    bounds: Any = None,
     optimizer_kwargs: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Any]:
     """The 0-d `x` at which a 0-d `objective` is smallest, and whether SciPy's `minimize_scalar`
-    says so. It searches in its brackets (in optimizer_kwargs), wherever x is.
+    says so. It searches wherever x is.
+
+    bracket: two or three numbers to begin with, of which the middle one has the smallest value, or
+    from which such are searched. bounds: the two ends of where it searches (method="bounded"): the
+    gradient is that of a minimum between them. Both may be variables. optimizer_kwargs: further
+    arguments. Raises `NDimError`, `DTypeError`, `InputError`, `OptionError`.
+
+    >>> x, a = pt.dscalars("x", "a")
+    >>> solution, success = minimize_scalar(pt.cos(x), x, method="bounded", bounds=(0.0, 2 * a))
+    >>> round(float(solution.eval({x: 0.0, a: 2.5})), 4)
+    3.1416
     """
     cost, x = _checked(objective, "objective", 0), _checked(x, "x", 0)
-    return _found(MinimizeScalar, x, x, [cost], method, optimizer_kwargs)
+    within = {"bracket": bracket, "bounds": bounds}
+    return _found(MinimizeScalar, x, x, [cost], method, optimizer_kwargs, within)
 
 
 def root_scalar(
@@ -311,10 +337,13 @@ def root_scalar(
     method: str = "secant",
     jac: bool = False,
     hess: bool = False,
+    bracket: Any = None,
     optimizer_kwargs: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Any]:
     """The 0-d `variable` where a 0-d `equation` is 0, and whether SciPy's `root_scalar` says so.
-    jac, hess: whether it is given the first and the second derivative.
+    jac, hess: whether it is given the first and the second derivative. bracket: two numbers, which
+    may be variables, between which the equation changes its sign, for "brentq", "bisect" and their
+    kin. Raises as `minimize_scalar`.
 
     >>> x, a = pt.dscalars("x", "a")
     >>> solution, success = root_scalar(x**2 - a, x, method="newton", jac=True)
@@ -324,7 +353,7 @@ def root_scalar(
     f, x = _checked(equation, "equation", 0), _checked(variable, "variable", 0)
     slopes = [grad(f, x)] if jac or hess else []
     slopes += [grad(slopes[0], x)] if hess else []
-    return _found(RootScalar, x, x, [f, *slopes], method, optimizer_kwargs)
+    return _found(RootScalar, x, x, [f, *slopes], method, optimizer_kwargs, {"bracket": bracket})
 
 
 def _checked(v: Any, what: str, ndim: int | None) -> Any:
@@ -358,14 +387,33 @@ def _flat(f: Any, x: Any) -> tuple[Any, Any, Any, Callable[[Any], Any]]:
 
 
 def _found(
-    kind: type[_Search], x: Any, start: Any, outputs: Sequence[Any], method: str, given: Any
+    kind: type[_Search],
+    x: Any,
+    start: Any,
+    outputs: Sequence[Any],
+    method: str,
+    settings: Mapping[str, Any] | None,
+    within: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Any]:
-    """Apply an op. Raises `InputError`."""
+    """Apply an op. Raises `InputError`, `OptionError`."""
     roots = truncated_graph_inputs(outputs, [x])
     if x not in roots:
         raise InputError(located(f"{outputs[0]} does not depend on {x}"))
     fixed = {v for v in roots if all([isinstance(r, Constant) for r in graph_inputs([v])])}
     others = [v for v in roots if v is not x and v not in fixed]
-    settings = Settings(given or {}, method=method)
-    solution, success = kind([x, *others], outputs, settings)(start, *others)
+    ends = {name: _ends(name, x, v) for name, v in (within or {}).items() if v is not None}
+    twice = [name for name in ends if name in (settings or {})]
+    if twice:
+        raise OptionError(located(f"{twice[0]} is given, and in optimizer_kwargs, too"))
+    own = [x, *others, *[v.type() for v in ends.values()]]
+    op = kind(own, outputs, Settings(settings or {}, method=method), [*ends])
+    solution, success = op(start, *others, *ends.values())
     return solution, success
+
+
+def _ends(name: str, x: Any, value: Any) -> Any:
+    """Numbers to search between, with the dtype of x. Raises `NDimError`."""
+    ends = pt.as_tensor_variable(value)
+    if ends.type.ndim != 1:
+        raise NDimError(located(f"{name} has two or three numbers, not a {ends.type}"))
+    return ends.astype(x.type.dtype)

@@ -111,6 +111,17 @@ def test_gradients_agree_with_differences() -> None:
     verify_grad(solution, [np.array([2.0, 0.7]), np.array(1.3)], rng=np.random.default_rng(0))
 
 
+def test_parameters_that_are_computed_from_each_other() -> None:
+    """What depends on `a` twice, by itself and by `2 * a`, counts once for each."""
+    x, y, a = pt.dscalars("x", "y", "a")
+    cost = (x - a) ** 2 + (y - 2 * a) ** 2 + 0.1 * x * y
+    (at_x, at_y), _ = optimize.minimize(cost, [x, y])
+    found = [at_x, at_y, *[rw.grad(v, a) for v in (at_x, at_y)], Rop(at_x, a, pt.constant(1.0))]
+    wanted = np.linalg.solve([[2, 0.1], [0.1, 2]], [2, 4])  # (a minimum that is linear in a)
+    got = rw.function([x, y, a], found)(0.0, 0.0, 1.0)
+    np.testing.assert_allclose(got, [*wanted, *wanted, wanted[0]], rtol=1e-5)
+
+
 def test_what_does_not_depend_on_the_variable_is_a_parameter() -> None:
     x, a = pt.dscalars("x", "a")
     solution, _ = optimize.minimize_scalar((x - pt.exp(a)) ** 2, x)
@@ -157,6 +168,37 @@ def test_along_a_batch() -> None:
     np.testing.assert_allclose(got, [1.0, 2.0, 3.0], rtol=1e-8)
 
 
+@pytest.mark.parametrize("linker", ["vm", "py"])
+def test_where_it_searches_may_be_computed(linker: str) -> None:
+    x, a, ends = pt.dscalar("x"), pt.dscalar("a"), pt.dvector("ends")
+    found = [
+        optimize.minimize_scalar((x - a) ** 2, x, method="bounded", bounds=ends),
+        optimize.minimize_scalar((x - a) ** 2, x, "brent", (ends[0], ends[1])),
+        optimize.minimize_scalar((x - a) ** 2, x, method="golden", bracket=[-9, 0, a + 9]),
+        optimize.root_scalar(x**2 - a**2, x, method="brentq", bracket=ends),
+        optimize.root_scalar(x**3 - a**3, x, method="bisect", bracket=[-4.0, a + ends[1]]),
+    ]
+    solutions, flags = zip(*found, strict=True)
+    slopes = [rw.grad(v, a) for v in solutions]
+    f = rw.function([x, a, ends], [*solutions, *slopes], mode=rw.Mode(linker=linker))
+    np.testing.assert_allclose(f(0.0, 1.5, [0.25, 4.0]), [1.5] * 5 + [1.0] * 5, rtol=1e-5)
+    flags_are = rw.function([x, a, ends], [*flags])
+    assert all(flags_are(0.0, 1.5, [0.25, 4.0]))
+    with pytest.raises(ValueError, match="different signs"):
+        f(0.0, 1.5, [2.0, 4.0])
+    assert rw.function([x, a, ends], found[0][0])(0.0, 1.5, [2.0, 4.0]) == pytest.approx(2, 1e-4)
+    assert rw.grad(solutions[0], ends, disconnected_inputs="ignore").eval({ends: [1, 2]}).any() == 0
+
+
+def test_where_it_searches_along_a_batch() -> None:
+    x, a, many = pt.fscalar("x"), pt.fscalar("a"), pt.fvector("many")
+    out = optimize.root_scalar(pt.cos(x), x, method="brentq", bracket=(a, a + 3))[0]
+    wide = pt.vectorize_graph(out, {a: many})
+    got = rw.function([x, many], wide)(0.0, np.float32([0, 3, 6]))
+    assert got.dtype == "float32"
+    np.testing.assert_allclose(got, np.pi * np.array([0.5, 1.5, 2.5]), rtol=1e-6)
+
+
 def test_wrong_arguments() -> None:
     x, y, n = pt.dvector("x"), pt.dscalar("y"), pt.lvector("n")
     with pytest.raises(NDimError, match="the objective must have 0 dimensions"):
@@ -169,6 +211,10 @@ def test_wrong_arguments() -> None:
         optimize.root_scalar(y, x)
     with pytest.raises(OptionError, match="hess=True needs jac=True"):
         optimize.minimize((x**2).sum(), x, jac=False, hess=True)
+    with pytest.raises(OptionError, match="bracket is given, and in optimizer_kwargs, too"):
+        optimize.root_scalar(y**2 - 1, y, bracket=(0, 2), optimizer_kwargs={"bracket": (0.0, 3.0)})
+    with pytest.raises(NDimError, match="bounds has two or three numbers"):
+        optimize.minimize_scalar(y**2, y, bounds=1.0)
     f = rw.function([x], optimize.minimize((x**2).sum(), x, method="no such")[0])
     with pytest.raises(ValueError, match="Unknown solver"):
         f([1.0])

@@ -21,7 +21,15 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from rewrite_engine.compat.table import HIDING, HOMES, MODULES, OLD_MODULES, RENAMED, VERSIONS
+from rewrite_engine.compat.table import (
+    HIDING,
+    HOMES,
+    MODULES,
+    OF_NOTHING,
+    OLD_MODULES,
+    RENAMED,
+    VERSIONS,
+)
 from rewrite_engine.errors import NotHereError, OptionError, did_you_mean
 from rewrite_engine.tensor.numpy_calls import AS_OBJECTS
 
@@ -59,7 +67,8 @@ class PeerModule(ModuleType):
             if f"{path}.{name}".lstrip(".") in KNOWN:
                 return import_module(f"{self.__name__}.{name}")
             frame = sys._getframe(1)
-            if frame.f_code.co_code[frame.f_lasti] != IMPORT_FROM:
+            imported = frame.f_code.co_code[frame.f_lasti] == IMPORT_FROM
+            if not imported and f"{path}.{name}" not in OF_NOTHING:
                 raise AttributeError(self.why_not(name), name=name, obj=self) from None
             return not_here(self.why_not(name))
         setattr(self, name, value)

@@ -13,7 +13,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from rewrite_engine.compat import PeerModule, install
+from rewrite_engine.compat import PeerModule, install, is_missing
 from rewrite_engine.compat.table import VERSIONS
 
 
@@ -76,7 +76,7 @@ class UsedNames(ast.NodeVisitor):
         if not isinstance(module, PeerModule):
             return None
         value = getattr(module, name, self)
-        if value is self:
+        if value is self or is_missing(value):
             self.tell(node, f"{module.__name__}.{name}")
         return value if isinstance(value, ModuleType) else None
 

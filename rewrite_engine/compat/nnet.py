@@ -12,15 +12,22 @@ from rewrite_engine.errors import NDimError, message, refuse_options
 from rewrite_engine.tensor import signal, special
 
 __all__ = [
+    "batch_normalization",
+    "batch_normalization_test",
+    "batch_normalization_train",
     "binary_crossentropy",
     "categorical_crossentropy",
+    "confusion_matrix",
     "conv2d",
+    "crossentropy_categorical_1hot",
     "elu",
     "hard_sigmoid",
     "logsoftmax",
     "relu",
+    "selu",
     "sigmoid_binary_crossentropy",
     "softmax",
+    "softmax_with_bias",
     "softsign",
 ]
 
@@ -41,6 +48,13 @@ def elu(x: Any, alpha: Any = 1) -> Any:
     return pt.switch(x > 0, x, alpha * pt.expm1(x))
 
 
+def selu(x: Any) -> Any:
+    """`elu` with the scales of G. Klambauer and others, "Self-normalizing neural networks" (2017),
+    whose activations keep mean 0 and variance 1.
+    """
+    return 1.0507009873554805 * elu(x, 1.6732632423543772)
+
+
 def softsign(x: Any) -> Any:
     """`x / (1 + |x|)`."""
     x = pt.as_tensor_variable(x)
@@ -55,6 +69,11 @@ def hard_sigmoid(x: Any) -> Any:
 def softmax(c: Any, axis: Any = -1) -> Any:
     """`exp(c) / sum(exp(c))` along an axis. (Of a vector, Theano made a matrix.)"""
     return special.softmax(c, axis=axis)
+
+
+def softmax_with_bias(x: Any, b: Any) -> Any:
+    """`softmax` of the rows of a matrix, with a vector added to each."""
+    return softmax(pt.as_tensor_variable(x) + b)
 
 
 def logsoftmax(c: Any, axis: Any = -1) -> Any:
@@ -85,6 +104,100 @@ def categorical_crossentropy(coding_dist: Any, true_dist: Any) -> Any:
     raise NDimError(message("true_dist has to have as many dimensions, or one less", inputs=[q, p]))
 
 
+def crossentropy_categorical_1hot(coding_dist: Any, true_one_of_n: Any) -> Any:
+    """`categorical_crossentropy` where the numbers of the true classes are given."""
+    return categorical_crossentropy(coding_dist, true_one_of_n)
+
+
+def confusion_matrix(actual: Any, pred: Any) -> list[Any]:
+    """How often each class (rows, in the order of the numbers) is taken for each (columns), and
+    the numbers of the classes. Of vectors of integers; int64.
+
+    >>> confusion_matrix([0, 2, 2], [2, 2, 0])[0].eval()
+    array([[0, 1],
+           [1, 1]])
+    """
+    actual, pred = pt.as_tensor_variable(actual), pt.as_tensor_variable(pred)
+    order = pt.unique(pt.concatenate([actual.flatten(), pred.flatten()]))
+    rows, columns = [pt.eq(order[:, None], v[None]).astype("int64") for v in (actual, pred)]
+    return [pt.dot(rows, columns.T), order]
+
+
+def batch_normalization(
+    inputs: Any, gamma: Any, beta: Any, mean: Any, std: Any, mode: str = "low_mem"
+) -> Any:
+    """`(inputs - mean) * gamma / std + beta`; mode changes nothing."""
+    x = pt.as_tensor_variable(inputs)
+    return (x - mean) * (pt.as_tensor_variable(gamma) / std) + beta
+
+
+def batch_normalization_train(
+    inputs: Any,
+    gamma: Any,
+    beta: Any,
+    axes: Any = "per-activation",
+    epsilon: float = 1e-4,
+    running_average_factor: float = 0.1,
+    running_mean: Any = None,
+    running_var: Any = None,
+) -> tuple[Any, ...]:
+    """`inputs` with mean `beta` and standard deviation `gamma` over axes, the means, and the
+    inverses of the standard deviations (of the variance plus `epsilon`); and where both are given,
+    running_mean and running_var, with `running_average_factor` of those of these inputs.
+
+    axes: over which; "per-activation": the first, "spatial": all but the second. gamma, beta and
+    the running ones have length 1 along these, or have no more dimensions than the others.
+    """
+    x = pt.as_tensor_variable(inputs)
+    over = _normalized_axes(x, axes)
+    gamma, beta = [_fitted(v, x, over) for v in (gamma, beta)]
+    mean, var = x.mean(over, keepdims=True), x.var(over, keepdims=True)
+    inverse = 1 / pt.sqrt(var + epsilon)
+    found = ((x - mean) * (gamma * inverse) + beta, mean, inverse)
+    if running_mean is None or running_var is None:
+        return found
+    part, size = running_average_factor, pt.cast(x.size / mean.size, x.dtype)
+    fitted = [_fitted(v, x, over) for v in (running_mean, running_var)]
+    news = (mean, size / (size - 1) * var)
+    moved = [old * (1 - part) + new * part for old, new in zip(fitted, news, strict=True)]
+    given = [pt.as_tensor_variable(v) for v in (running_mean, running_var)]
+    return (*found, *[m.reshape(v.shape, ndim=v.ndim) for m, v in zip(moved, given, strict=True)])
+
+
+def batch_normalization_test(
+    inputs: Any,
+    gamma: Any,
+    beta: Any,
+    mean: Any,
+    var: Any,
+    axes: Any = "per-activation",
+    epsilon: float = 1e-4,
+) -> Any:
+    """`batch_normalization_train` with a mean and variance that are known."""
+    x = pt.as_tensor_variable(inputs)
+    over = _normalized_axes(x, axes)
+    gamma, beta, mean, var = [_fitted(v, x, over) for v in (gamma, beta, mean, var)]
+    return (x - mean) * (gamma / pt.sqrt(var + epsilon)) + beta
+
+
+def _normalized_axes(x: Any, axes: Any) -> tuple[int, ...]:
+    """The dimensions over which there is one mean. Raises `ValueError`."""
+    named = {"per-activation": (0,), "spatial": (0, *range(2, x.ndim))}
+    if isinstance(axes, str) and axes not in named:
+        raise ValueError(f"axes are dimensions, 'per-activation' or 'spatial', not {axes!r}")
+    found = named[axes] if isinstance(axes, str) else axes
+    return tuple(int(k) for k in ([found] if isinstance(found, int) else found))
+
+
+def _fitted(v: Any, x: Any, over: tuple[int, ...]) -> Any:
+    """A parameter as it stands beside the inputs."""
+    v = pt.as_tensor_variable(v)
+    if v.ndim < x.ndim:
+        others = iter(range(v.ndim))
+        v = v.dimshuffle(*["x" if k in over else next(others) for k in range(x.ndim)])
+    return pt.specify_broadcastable(v, *over)
+
+
 def conv2d(
     input: Any,
     filters: Any,
@@ -96,6 +209,7 @@ def conv2d(
     filter_dilation: Sequence[int] = (1, 1),
     num_groups: int = 1,
     unshared: bool = False,
+    image_shape: Any = None,
     **unknown: Any,
 ) -> Any:
     """Convolutions of images (batch, channels, rows, columns) with filters (features, channels,
@@ -104,9 +218,11 @@ def conv2d(
     border_mode: "valid", "full", "half" (zeros around, half as many as the filter is long), or how
     many zeros, as one number or one for each dimension. subsample: the steps. filter_flip: False is
     a correlation. filter_dilation: the distance of the filter's elements. input_shape,
-    filter_shape: what is known of the shapes. Raises `NDimError`, `ShapeError`, `ValueError` for a
-    border_mode, `OptionError` for groups and filters that are not shared.
+    filter_shape: what is known of the shapes (image_shape: an older name). Raises `NDimError`,
+    `ShapeError`, `ValueError` for a border_mode, `OptionError` for groups and filters that are not
+    shared.
     """
+    input_shape = input_shape or image_shape
     groups = None if num_groups == 1 else num_groups
     refuse_options("conv2d", "convolve each group, and join them", num_groups=groups)
     refuse_options("conv2d", "filters are the same everywhere", unshared=unshared, **unknown)

@@ -22,6 +22,7 @@ class RandomStreams(RandomStream):
 
     Of each, size: the shape of all draws, by default that of the parameters. ndim: how many
     lengths a size has whose type does not say it. dtype: of the draws. nstreams changes nothing.
+    The state that a draw `x` is made with is `x.rng`.
 
     >>> RandomStreams(3).binomial((2,), p=0.5, dtype="float64").type
     TensorType(float64, (2,))
@@ -36,7 +37,10 @@ class RandomStreams(RandomStream):
         if ndim is not None and size is not None:
             size = specify_shape(as_tensor_variable(size), (ndim,))
         draw = self.gen(op, *params, size=size, **options)
-        return draw if dtype is None else draw.astype(dtype)
+        draw = draw if dtype is None else draw.astype(dtype)
+        draw.update = self.state_updates[-1]
+        draw.rng = draw.update[0]
+        return draw
 
     def uniform(self, size: Any = None, low: Any = 0.0, high: Any = 1.0, ndim: Any = None,
                 dtype: Any = None, nstreams: Any = None) -> Any:  # fmt: skip

@@ -104,6 +104,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "raise_op": (f"{TENSOR}.raise_op",),
     "scan": ("rewrite_engine.loops", "rewrite_engine.loops.op"),
     "scan.rewriting": (),
+    "sparse": (),
     "scalar": (
         "rewrite_engine.scalar",
         "rewrite_engine.scalar.ops",
@@ -132,6 +133,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.rewriting": ("rewrite_engine.compat.databases",),
     "tensor.sharedvar": ("rewrite_engine.compile.shared",),
     "tensor.signal": (f"{TENSOR}.signal", TENSOR),
+    "tensor.signal.conv": (f"{TENSOR}.signal", "rewrite_engine.compat.images"),
+    "tensor.signal.pool": ("rewrite_engine.compat.images",),
     "tensor.type": (f"{TENSOR}.type", f"{TENSOR}.constructors", TENSOR),
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
     "updates": (),
@@ -147,16 +150,23 @@ compile.function.pfunc compile.function.types compile.io compile.maker compile.o
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
 graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils
 link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan.basic
-scan.checkpoints scan.op scan.utils scan.views sparse tensor.basic tensor.einsum tensor.extra_ops
+scan.checkpoints scan.op scan.utils scan.views tensor.basic tensor.einsum tensor.extra_ops
 tensor.functional tensor.inplace tensor.interpolate tensor.math tensor.nlinalg tensor.nnet.basic
-tensor.nnet.nnet tensor.nnet.sigm tensor.opt tensor.pad tensor.random.basic
+tensor.nnet.abstract_conv tensor.nnet.bn tensor.nnet.conv tensor.nnet.nnet tensor.nnet.sigm
+tensor.opt tensor.pad tensor.random.basic
 tensor.random.op tensor.random.type tensor.random.utils tensor.random.var tensor.random.variable
 tensor.reshape tensor.rewriting tensor.shape tensor.sharedvar tensor.signal.conv tensor.slinalg
 tensor.sort tensor.special tensor.subtensor tensor.type_other tensor.utils tensor.var tensor.xlogx
 tensor.linalg.decomposition tensor.linalg.constructors tensor.linalg.inverse
 tensor.linalg.products tensor.linalg.solvers tensor.linalg.summary
+tensor.linalg.decomposition.cholesky tensor.linalg.decomposition.eigen
+tensor.linalg.decomposition.lu tensor.linalg.decomposition.qr tensor.linalg.decomposition.schur
+tensor.linalg.decomposition.svd tensor.linalg.solvers.core tensor.linalg.solvers.general
+tensor.linalg.solvers.linear_control tensor.linalg.solvers.lstsq tensor.linalg.solvers.psd
+tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
 assumptions.specify compile.rewriting conditional link.c.type link.jax.dispatch link.jax.linker
 link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
+sparse.type sparse.variable
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
 xtensor.basic xtensor.linalg xtensor.math xtensor.random xtensor.random.variable xtensor.shape
 xtensor.type xtensor.vectorization
@@ -171,19 +181,28 @@ OLD_MODULES = {
     "gof.null_type": "graph.null_type",
     "gof.op": "graph.op",
     "gof.opt": "graph.rewriting",
+    "gof.toolbox": "graph.features",
     "gof.type": "graph.type",
     "gof.utils": "graph.utils",
     "graph.kanren": "graph.rewriting",
     "graph.opt": "graph.rewriting",
+    "sandbox.linalg": "tensor.linalg",
     "sandbox.rng_mrg": "tensor.random",
     "scan_module": "scan",
+    "scan_module.scan_op": "scan.op",
+    "scan_module.scan_utils": "scan.utils",
+    "scan_module.scan_views": "scan.views",
     "tensor.nlinalg": "tensor.linalg",
     "tensor.opt": "tensor.rewriting",
     "tensor.raw_random": "tensor.random",
     "tensor.shared_randomstreams": "tensor.random",
+    "tensor.signal.downsample": "tensor.signal.pool",
     "tensor.slinalg": "tensor.linalg",
 }
 MODULES += [*OLD_MODULES, "sandbox"]
+
+#: types of which nothing here is one: they may be asked for in `isinstance` as attributes, too
+OF_NOTHING = frozenset({"sparse.SparseTensorType", "sparse.variable.SparseVariable"})
 
 #: modules that hide a name of ours in the module above them, as `.name` or `module.name`
 HIDING = frozenset({".ifelse", "tensor.subtensor"})
@@ -192,15 +211,29 @@ HIDING = frozenset({".ifelse", "tensor.subtensor"})
 RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
+    "sparse.as_sparse_or_tensor_variable": "rewrite_engine.tensor.constant:as_tensor_variable",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",
     "dot": "rewrite_engine.tensor:dot",
+    "scan": "rewrite_engine.compat.loops:scan",
+    "scan.scan": "rewrite_engine.compat.loops:scan",
     "graph.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.basic.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.fg.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
+    "Param": "rewrite_engine.compat.older:Param",
+    "compile.Param": "rewrite_engine.compat.older:Param",
+    "compile.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
+    "compile.debug.monitormode.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
+    "compile.monitormode.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
+    "graph.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
+    "graph.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",
+    "graph.OpSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
+    "graph.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
+    "graph.PatternSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
+    "graph.rewriting.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "graph.rewriting.OpSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
     "graph.rewriting.PatternSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
-    "graph.rewriting.local_optimizer": "rewrite_engine.match.decorate:node_rewriter",
+    "graph.rewriting.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
     "graph.rewriting.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",
     "graph.rewriting.GlobalOptimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "compile.mode.FAST_COMPILE": "rewrite_engine.compat.extras:FAST_COMPILE",
@@ -212,6 +245,16 @@ RENAMED = {
     "tensor.Lop": "rewrite_engine.gradient:Lop",
     "tensor.Rop": "rewrite_engine.gradient:Rop",
     "tensor.TensorLike": "typing:Any",
+    **{
+        f"tensor.{name}_dtypes": f"rewrite_engine.scalar.dtype:{name}_dtypes"
+        for name in ("all", "complex", "continuous", "discrete", "float", "int", "integer", "uint")
+    },
+    "tensor.shared": "rewrite_engine.compile.shared:shared",
+    "tensor.linalg.alloc_diag": "rewrite_engine.tensor:diag",
+    **{
+        f"tensor.linalg.solve_{kind}": f"rewrite_engine.compat.older:solve_{kind}"
+        for kind in ("lower_triangular", "symmetric", "upper_triangular")
+    },
     "tensor.to_one_hot": "rewrite_engine.compat.extras:to_one_hot",
     "tensor.broadcast_arrays": "rewrite_engine.compat.extras:broadcast_arrays",
     "tensor.basic._as_tensor_variable": "rewrite_engine.tensor.constant:of_value",
@@ -234,6 +277,8 @@ RENAMED = {
     "tensor.rewriting.math.local_exp_over_1_plus_exp": (
         "rewrite_engine.rules.exp_log:exp_over_one_plus_exp"
     ),
+    "tensor.xlogx.xlogx": "rewrite_engine.compat.older:xlogx",
+    "tensor.xlogx.xlogy0": "rewrite_engine.tensor.special:xlogy",
     "tensor.type_other.NoneConst": "rewrite_engine.graph.type:NoneConst",
     "tensor.NoneConst": "rewrite_engine.graph.type:NoneConst",
     "tensor.type_other.NoneTypeT": "rewrite_engine.graph.type:NoneType",

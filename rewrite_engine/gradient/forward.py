@@ -182,10 +182,14 @@ def _products(
 
 
 def _by_double_reverse(node: Apply, points: Sequence[Any]) -> list[Any]:
-    """Jacobian-vector products of one node: the gradient, for u, of the sum of <L_op(u), point>."""
+    """Jacobian-vector products of one node: the gradient, for u, of the sum of <L_op(u), point>.
+    (Variables stand for its inputs: some may be one, or computed from others.)
+    """
+    known = [v if t is None else v.type.make_variable(v.name) for v, t in zip(node.inputs, points)]
+    alone = node.clone_with_new_inputs(known)
     u = [v.type.clone(dtype=gradient_dtype(v)).make_variable() for v in node.outputs]
-    moved = [v for v, t in zip(node.inputs, points, strict=True) if t is not None]
-    inner = Reverse(list(zip(node.outputs, u, strict=True)), {}, moved, frozenset())
+    moved = [v for v, t in zip(known, points, strict=True) if t is not None]
+    inner = Reverse(list(zip(alone.outputs, u, strict=True)), {}, moved, frozenset())
     pulled = [inner.result(v) for v in moved]
     for v, g in zip(moved, pulled, strict=True):
         if is_null(g):
@@ -195,6 +199,8 @@ def _by_double_reverse(node: Apply, points: Sequence[Any]) -> list[Any]:
     outer = Reverse(pairs, {}, u, frozenset())
     results = [outer.result(v) for v in u]
     stand_ins = {a: float_zeros(b) for a, b in zip(u, node.outputs, strict=True)}
+    stand_ins.update(zip(known, node.inputs, strict=True))
+    stand_ins.update(zip(alone.outputs, node.outputs, strict=True))
     return [
         None if is_disconnected(t) else graph_replace(t, stand_ins, strict=False) for t in results
     ]

@@ -172,7 +172,8 @@ def makers_of_destroyed(destroyers: Iterable[Apply]) -> set[Apply]:
 
 def check_memory(node: Apply, values: Sequence[Any]) -> None:
     """Run a node's `perform` on copies of `values`; raise `InconsistencyError` if it overwrites an
-    input, or an output shows one, that the op does not declare (or does not show what it must).
+    input, or an output shows one, that the op does not declare (or does not show what it must), or
+    is an array that nobody could write to.
 
     For the tests of ops. What values are and when they share memory is asked of the types
     (`values_eq`, `may_share_memory`).
@@ -186,6 +187,9 @@ def check_memory(node: Apply, values: Sequence[Any]) -> None:
         if i not in memory.destroyed and not v.type.values_eq(before, after):
             _wrong(op, f"it overwrites input {i}, and destroy_map does not say so")
     for o, (out, cell) in enumerate(zip(node.outputs, cells, strict=True)):
+        flags = getattr(cell[0], "flags", None)
+        if o not in memory.may and not getattr(flags, "writeable", True):
+            _wrong(op, f"output {o} cannot be overwritten, as by other ops in place; copy it")
         for i, value in enumerate(given):
             shared = out.type.may_share_memory(cell[0], value)
             if shared and i not in memory.may.get(o, ()):

@@ -26,7 +26,7 @@ from rewrite_engine.errors import (
     describe,
     message,
 )
-from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.null import disconnected, grad_undefined
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located, user_origin
@@ -163,8 +163,8 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         if dtype is None:
             return have
         wanted = config.floatX if dtype == "floatX" else dtype_name(dtype)
-        kinds = [np.dtype(d).kind.replace("u", "i") for d in (wanted, have)]
-        if kinds[0] != kinds[1]:
+        whole = [np.dtype(d).kind in "bui" for d in (wanted, have)]
+        if whole[0] != whole[1] or np.dtype(wanted).kind == "c":
             raise DTypeError(located(f"draws are {self.dtype}, which cannot be {wanted}", op=self))
         return wanted
 
@@ -432,10 +432,10 @@ def read_size(op: Any, size: Any) -> tuple[Any, tuple[int | None, ...] | None]:
     )
     if any([n is not None and n < 0 for n in lengths]):
         raise ShapeError(located(f"a size cannot be negative: {lengths}", op=op))
+    if None not in lengths and not isinstance(size, Constant):
+        return constant(np.array(lengths, "int64")), lengths
     if isinstance(size, Variable) and size.type.ndim == 1:
         return size if size.type.dtype == "int64" else cast(size, "int64"), lengths
-    if None not in lengths:
-        return constant(np.array(lengths, "int64")), lengths
     return make_vector(*[cast(as_tensor_variable(n), "int64") for n in dims]), lengths
 
 

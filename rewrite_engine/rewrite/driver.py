@@ -73,6 +73,10 @@ class GraphRewriter:
         super().__init_subclass__(**options)
         cls.name = vars(cls).get("name", cls.__name__)  # `__init__` may be the subclass's own
 
+    def optimize(self, fgraph: FunctionGraph) -> Result:
+        """An older name of `rewrite`."""
+        return self.rewrite(fgraph)
+
     def rewrite(
         self, fgraph: FunctionGraph, trace: Feature | None = None, within: Account | None = None
     ) -> Result:

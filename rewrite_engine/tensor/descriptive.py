@@ -22,6 +22,7 @@ from rewrite_engine.tensor.dimshuffle import expand_dims, slice_at_axis
 from rewrite_engine.tensor.dots import dot
 from rewrite_engine.tensor.joins import concatenate
 from rewrite_engine.tensor.reduce import Max, Min, Sum
+from rewrite_engine.tensor.reduce import max as reduce_max
 from rewrite_engine.tensor.reduction import normalize_axes, sorted_axes
 from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.running import diff, one_axis
@@ -93,9 +94,9 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
 
 
 def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
-    """The norm of vectors, along axes taken together: (sum |x|^ord)^(1/ord); the largest or
-    smallest |x| for inf, -inf, and how many are other than 0 for 0. (Of matrices as such there are
-    others.)
+    """The norm of vectors, along axes taken together: (sum |x|^ord)^(1/ord); the largest (of none:
+    0) or smallest |x| for inf, -inf, and how many are other than 0 for 0. (Of matrices as such
+    there are others.)
 
     A float as of `sqrt`. Where all elements are 0 it has no slope: its gradient is NaN there for
     ord 2.
@@ -103,8 +104,10 @@ def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
     x = operand(x)
     x = m.cast(x, float_dtype(x.type.dtype))
     size = m.abs(x)
-    if ord in (np.inf, -np.inf):
-        return (Max if ord > 0 else Min)(axis, keepdims=keepdims)(size)
+    if ord == np.inf:
+        return largest_size(size, axis, keepdims)
+    if ord == -np.inf:
+        return Min(axis, keepdims=keepdims)(size)
     total = Sum(axis, keepdims=keepdims)
     if ord == 0:
         return m.cast(total(m.neq(x, 0)), size.type.dtype)
@@ -113,6 +116,13 @@ def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
     if ord == 2:
         return m.sqrt(total(m.sqr(size if x.type.kind == "c" else x)))
     return m.pow(total(m.pow(size, ord)), 1 / ord)
+
+
+def largest_size(sizes: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The largest of numbers that are not negative: 0 where there are none."""
+    op = Max(axis, keepdims=keepdims)
+    known = all([sizes.type.shape[a] for a in op.canonical(sizes.type.ndim).axes(sizes.type.ndim)])
+    return op(sizes) if known else reduce_max(sizes, axis, keepdims, initial=0)
 
 
 def cov(

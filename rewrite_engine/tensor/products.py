@@ -171,7 +171,7 @@ def _labels(subscripts: str, given: Sequence[Any]) -> tuple[list[list[Any]], lis
     """What the dimensions of operands and of the output are called: letters, and negative numbers,
     counted from the end, for those of "...". Raises `ValueError`, `NDimError`.
     """
-    text = subscripts.replace(" ", "")
+    text = subscripts.replace(" ", "") if isinstance(subscripts, str) else "?"
     term = r"[A-Za-z]*(?:\.\.\.[A-Za-z]*)?"
     if not re.fullmatch(rf"{term}(?:,{term})*(?:->{term})?", text):
         raise ValueError(located(f"einsum: not subscripts such as 'ij,jk->ik': {subscripts!r}"))

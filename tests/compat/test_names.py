@@ -8,7 +8,15 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.compat import KNOWN, PeerModule, canonical, homes_of, install, not_here
+from rewrite_engine.compat import (
+    KNOWN,
+    PeerModule,
+    canonical,
+    homes_of,
+    install,
+    not_here,
+    older,
+)
 from rewrite_engine.compat.missing import missing
 from rewrite_engine.compat.table import HOMES, MODULES, RENAMED, VERSIONS
 from rewrite_engine.errors import NotHereError, OptionError
@@ -34,7 +42,8 @@ SAME = [
     ("pytensor.compile.mode", "Mode", rw.Mode),
     ("pytensor.compile.builders", "OpFromGraph", rw.OpFromGraph),
     ("aesara.tensor.math", "sum", pt.sum),
-    ("aesara.graph.opt", "local_optimizer", decorate.node_rewriter),
+    ("aesara.graph.rewriting.basic", "node_rewriter", decorate.node_rewriter),
+    ("aesara.graph.opt", "local_optimizer", older.local_optimizer),
     ("pytensor.compile.function", "function", rw.function),
     ("pytensor.compile", "function", rw.function),
     ("pytensor.tensor.reshape", "reshape", pt.reshape),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import expit
+from scipy.special import beta, expit
 
 from tests.compat.test_programs import PROGRAMS, compat
 
@@ -204,3 +204,22 @@ def test_elements_of_variables_and_missing_values() -> None:
         np.testing.assert_allclose(found[name], value, rtol=1e-12, err_msg=name)
     shapes = {"mu": [2], "y": [2, 2], "y_unobserved": [1], "z": [2, 2], "z_unobserved": [2]}
     assert found["drawn"] == shapes
+
+
+def test_covariances() -> None:
+    """Lewandowski, Kurowicka & Joe (2009) have the densities of correlations, and their laws."""
+    done = compat(PROGRAMS / "pymc_matrices.py")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    whole = 2**11 * beta(2.5, 2.5) ** 2 * beta(2, 2)
+    assert found["at the unit matrix"] == pytest.approx(-np.log(whole), rel=1e-9)
+    np.testing.assert_allclose(found["slopes"], found["differences"], rtol=1e-6, atol=1e-8)
+    near = np.array([[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]])
+    precision = 2 * (np.diag(near.sum(0)) - 0.5 * near)
+    points = np.array([[0.1, 0.2, 0.3, 0.4], [-1.0, 0.5, 0.0, 2.0]])
+    mean, cov = [0.5, 0, 0, 1], np.linalg.inv(precision)
+    want = stats.multivariate_normal.logpdf(points, mean, cov)
+    assert np.subtract(*found["neighbours"]) == pytest.approx(np.subtract(*want), rel=1e-9)
+    for n in (2, 3):  # for two, the loop that makes the rows behind the second has no steps
+        np.testing.assert_allclose(found[f"of {n}"], 1)
+        assert found[f"variance of {n}"] == pytest.approx(1 / (n + 3), rel=0.15)

@@ -54,6 +54,9 @@ FUNCTIONS = [
     (lambda x: pt.alloc(x[0, 0], 3) * x[0], (2, 3)),
     (lambda x: pt.specify_shape(x, (2, 3)) ** 2, (2, 3)),
     (lambda x: pt.switch(x > 0, x, -2 * x), (2, 3)),
+    (lambda x: pt.signal.convolve1d(x, x), (3,)),  # an operand is the other one,
+    (lambda x: pt.signal.convolve1d(x, pt.exp(x)), (3,)),  # or computed from it
+    (lambda x: pt.linalg.solve_sylvester(x + 9 * pt.eye(2), x.T, x * x), (2, 2)),
 ]
 
 

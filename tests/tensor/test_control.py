@@ -114,6 +114,15 @@ def test_all_that_least_squares_tells(shape: Any, deficient: bool) -> None:
     assert L.lstsq(x, y, part)[2].eval({x: np.diag([1, 0.1]), y: [1.0, 2], part: 0.5}) == 1
 
 
+def test_what_least_squares_tells_may_be_overwritten_and_has_the_whole_batch() -> None:
+    x, y = pt.matrix("x"), pt.tensor3("y")
+    _, _, rank, s = L.lstsq(x, y)
+    f = rw.function([x, y], [rank * 2, s * 2.0])
+    twice, values = f([[3.0, 0.0], [0.0, 4.0]], np.ones((5, 2, 1)))
+    assert twice.tolist() == [4] * 5
+    np.testing.assert_allclose(values, [[8.0, 6.0]] * 5)
+
+
 def test_sums_of_squares_of_a_batch() -> None:
     a, b = general((3,), 3, "float64")[..., :2], rhs((), 3, "float64")
     rest = L.lstsq(a, b)[1].eval()

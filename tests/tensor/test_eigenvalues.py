@@ -140,6 +140,26 @@ def test_gradients_of_generalised_eigenvalues(lower: bool) -> None:
     verify_grad(lambda a, b: L.eigvalsh(a, b, lower), [both, b])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("pair", [False, True])
+def test_gradients_of_equal_eigenvalues(pair: bool, dtype: str) -> None:
+    """Of what does not tell them apart; of its powers they are known."""
+    rotated = np.linalg.qr(general((), 4, dtype))[0]
+    a = (rotated * [2.0, 2.0, 2.0, 3.0]) @ rotated.T.conj()
+    x, y = pt.tensor("x", shape=(4, 4), dtype=dtype), pt.dmatrix("y")
+    cost = (L.eigvalsh(x, y if pair else None) ** 3).sum()
+    values = {x: a, **({y: 2 * np.eye(4)} if pair else {})}
+    found = evaluate([grad(cost, v) for v in values], values)
+    scale = 8 if pair else 1  # of (a, 2 I) they are half as large; both triangles in the one
+    powers = [3 * a @ a / scale, *([-3 / 2 * (a @ a @ a).real / scale] if pair else [])]
+    for got, whole in zip(found, powers, strict=True):
+        np.testing.assert_allclose(
+            got, 2 * np.tril(whole, -1) + np.diag(np.diag(whole)), atol=1e-12
+        )
+    v = L.eigh(x).eigenvectors
+    assert np.isnan(grad(pt.real(v[0, 0]), x).eval({x: 2.0 * np.eye(4, dtype=dtype)})).any()
+
+
 def test_gradients_of_an_ill_conditioned_problem() -> None:
     """Against mpmath: the slope of each eigenvalue of (a, b), along a direction of b."""
     import mpmath

@@ -178,6 +178,24 @@ def test_empty_matrices(f: Any) -> None:
         agree(f(v), [v], [x], wanted)
 
 
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 3), (2, 3, 0)], ids=str)
+def test_norms_without_elements(shape: Any, known: bool) -> None:
+    """0 where the largest of no sizes is asked for; there is no smallest one."""
+    x = TensorType("float64", shape if known else (None,) * len(shape))()
+    zero, (rows, columns) = np.zeros(shape[:-2]), shape[-2:]
+    for ord in (None, "nuc", 2, 1, np.inf):
+        agree(L.norm(x, ord, (-2, -1)), [x], [np.zeros(shape)], zero, True)
+    for ord, length in ((-1, columns), (-np.inf, rows), (-2, min(rows, columns))):
+        if length:
+            agree(L.norm(x, ord, (-2, -1)), [x], [np.zeros(shape)], zero, True)
+            continue
+        with pytest.raises(ShapeError):
+            rw.function([x], L.norm(x, ord, (-2, -1)))(np.zeros(shape))
+    agree(L.norm(x, np.inf, -1), [x], [np.zeros(shape)], np.zeros(shape[:-1]), True)
+    agree(L.norm(x, np.inf, -1, True), [x], [np.zeros(shape)], np.zeros((*shape[:-1], 1)), True)
+
+
 NONE: dict[str, Any] = {
     "eig": L.eig, "schur": L.schur, "qz": lambda a: L.qz(a, a), "eigh": lambda a: L.eigh(a, a),
     "lu": L.lu, "lu_factor": L.lu_factor, "qr": lambda a: L.qr(a, pivoting=True),

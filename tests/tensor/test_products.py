@@ -110,6 +110,7 @@ def test_tensordot_compares_all_lengths_when_it_runs() -> None:
     (ShapeError, "lengths|shapes", lambda: pt.matvec(np.ones((2, 3)), [1, 2])),
     (NDimError, "batched_dot: takes an array of 1", lambda: pt.batched_dot(1, [1])),
     (ValueError, "not subscripts such as", lambda: pt.einsum("i->j->k", [1])),
+    (ValueError, "not subscripts such as", lambda: pt.einsum(pt.dvector(), [0], [0])),
     (ValueError, "about 2 operands, not 1", lambda: pt.einsum("i,j", [1])),
     (ValueError, "letters of inputs, once", lambda: pt.einsum("i->j", [1])),
     (ValueError, "letters of inputs, once", lambda: pt.einsum("i->ii", [1])),

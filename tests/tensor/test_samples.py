@@ -23,6 +23,7 @@ from rewrite_engine.rules.facts import cannot_fail, length
 from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType
 from tests.tensor.references import MEANS
+from tests.tensor.test_memory import check
 
 DTYPES = ["float64", "float32", "int8", "bool", "complex128"]
 #: dtypes that an op does not take
@@ -167,12 +168,12 @@ def _every_second(x: Any) -> Any:
     return part
 
 
-@pytest.mark.parametrize("some", [False, True])
+@pytest.mark.parametrize("part", ["all", "first", "last"])
 @of_all
-def test_batches(case: Case, some: bool) -> None:
-    """Along all arrays, or the first one."""
-    lifted = case.arrays[:1] if some else case.arrays
-    if not lifted or (some and case.arrays == lifted):
+def test_batches(case: Case, part: str) -> None:
+    """Along all arrays, or one."""
+    lifted = {"all": case.arrays, "first": case.arrays[:1], "last": case.arrays[-1:]}[part]
+    if not lifted or (part != "all" and case.arrays == lifted):
         return
     values = case.values()
     inputs, outputs = apply(case.op, values, known=False)
@@ -187,6 +188,7 @@ def test_batches(case: Case, some: bool) -> None:
     found = evaluate(results, dict(zip(given, many, strict=True)))
     found = [np.broadcast_to(x, w.shape) for x, w in zip(found, wanted, strict=True)]
     assert_equal(found, wanted, case.op)
+    check(results, dict(zip(given, many, strict=True)))
 
 
 # --- lengths ----------------------------------------------------------------------------------

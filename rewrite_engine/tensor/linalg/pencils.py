@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.graph.null import grad_not_implemented
+from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.linalg.core import (
     SingularMatrixError,
@@ -149,9 +149,13 @@ class EighPair(_Symmetric):
         """Of the triangles that are read; as of `Eigh`, and v.T @ b @ v stays."""
         w, v = outputs
         gw, gv = connected(outputs, output_gradients)
-        e, inner = unit(v), matmul(adjoint(v), gv)
-        core = e * gw + m.true_div(1 - e, w - w[:, None] + e) * inner
-        others = m.neg(core * w + 0.5 * e * inner)
+        e = unit(v)
+        core = m.mul(e, gw)
+        others = m.neg(core * w)
+        if not is_disconnected(output_gradients[1]):
+            inner = matmul(adjoint(v), gv)
+            core = core + m.true_div(1 - e, w - w[:, None] + e) * inner
+            others = m.neg(core * w + 0.5 * e * inner)
         found = [matmul(matmul(v, part), adjoint(v)) for part in (core, others)]
         return [in_triangle(g, self.lower) for g in found]
 

@@ -149,13 +149,13 @@ def solve(
     if kind == "diagonal":
         x = m.true_div(b, expand_dims(diagonal(a, 0, -2, -1), -1))
     else:
-        whole, op = _only(kind, a, lower), SolveTridiagonal if kind == "tridiagonal" else Solve
+        whole, op = mirrored(kind, a, lower), SolveTridiagonal if kind == "tridiagonal" else Solve
         x = op().lifted(whole.mT if transposed else whole, b)
     return squeeze(x, -1) if vector else x
 
 
-def _only(kind: str, a: Any, lower: bool) -> Any:
-    """The matrix made of what is read."""
+def mirrored(kind: str, a: Any, lower: bool) -> Any:
+    """The matrix made of the triangle that is read, if it is symmetric or Hermitian."""
     if kind not in ("symmetric", "hermitian"):
         return a
     part, rest = (tril(a), tril(a, -1)) if lower else (triu(a), triu(a, 1))
@@ -163,10 +163,12 @@ def _only(kind: str, a: Any, lower: bool) -> Any:
     return m.add(part, m.conjugated(turned) if kind == "hermitian" else turned)
 
 
-def cho_solve(c_and_lower: Any, b: Any, *, b_ndim: int | None = None) -> Any:
+def cho_solve(
+    c_and_lower: Any, b: Any, *, check_finite: bool = True, b_ndim: int | None = None
+) -> Any:
     """The x of a @ x = b as of `solve`, given a pair: a Cholesky factor of `a`, and whether it is
-    the lower one. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it
-    runs.
+    the lower one. check_finite has no effect: NaN makes NaN. Raises `ValueError`, `NDimError`,
+    `ShapeError`; `SingularMatrixError` when it runs.
 
     >>> from rewrite_engine.tensor.linalg import cho_solve, cholesky
     >>> cho_solve((cholesky([[4.0, 0.0], [0.0, 9.0]]), True), [4.0, 3.0]).eval()

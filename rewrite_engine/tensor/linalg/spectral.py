@@ -43,7 +43,7 @@ from rewrite_engine.tensor.linalg.core import (
 )
 from rewrite_engine.tensor.linalg.decomposition import halved
 from rewrite_engine.tensor.linalg.pencils import EighPair
-from rewrite_engine.tensor.linalg.solvers import Solve
+from rewrite_engine.tensor.linalg.solvers import Solve, mirrored
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 from rewrite_engine.tensor.padding import pad
 from rewrite_engine.tensor.reduce import sum as reduce_sum
@@ -157,13 +157,15 @@ class Eigh(_Symmetric):
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
         """Giles, section 3.1, in the triangle that is read; of complex eigenvectors where the cost
-        does not depend on their phases.
+        does not depend on their phases. Only what is asked of eigenvectors needs eigenvalues that
+        differ.
         """
         w, v = outputs
         gw, gv = connected(outputs, output_gradients)
         e = unit(v)
-        f = m.true_div(1 - e, w - w[:, None] + e)
-        core = e * gw + f * matmul(adjoint(v), gv)
+        core = m.mul(e, gw)
+        if not is_disconnected(output_gradients[1]):
+            core = core + m.true_div(1 - e, w - w[:, None] + e) * matmul(adjoint(v), gv)
         return [in_triangle(matmul(matmul(v, core), adjoint(v)), self.lower)]
 
 
@@ -359,14 +361,16 @@ class Schur(_MatrixOp):
 
 
 class MatrixPinv(_MatrixOp):
-    """The pseudo-inverses of matrices. hermitian: whether they are known to be."""
+    """The pseudo-inverses of matrices. hermitian: whether they are known to be; of these the lower
+    triangle is read.
+    """
 
     __props__ = ("hermitian",)
-    signature = "(m,n)->(n,m)"
-    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)))
+    samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)), ({"hermitian": True}, (3, 3)))
 
     def __init__(self, hermitian: bool = False) -> None:
         self.hermitian = hermitian
+        self.signature = "(m,m)->(m,m)" if hermitian else "(m,n)->(n,m)"
 
     def single(self, dtype: Any) -> Any:
         """By `SVD`, where no singular value counts as 0."""
@@ -387,11 +391,13 @@ class MatrixPinv(_MatrixOp):
     ) -> list[Any]:
         """Golub & Pereyra, equation 4.12: where the rank does not change."""
         (a,), (p,), (g,) = inputs, outputs, output_gradients
+        a = mirrored("hermitian", a, True) if self.hermitian else a
         p_turned, g_turned = adjoint(p), adjoint(g)
         left = matmul(g_turned - matmul(a, matmul(p, g_turned)), matmul(p, p_turned))
         right = matmul(p_turned, p)
         right = matmul(right, g_turned - matmul(matmul(g_turned, p), a))
-        return [left + right - matmul(matmul(p_turned, g), p_turned)]
+        whole = left + right - matmul(matmul(p_turned, g), p_turned)
+        return [in_triangle(whole, True) if self.hermitian else whole]
 
 
 class Expm(_MatrixOp):
@@ -449,8 +455,9 @@ def eigh(
     last two dimensions, of which one triangle is read.
 
     b: of the generalised problem a @ v = (b @ v) * w, positive definite; one triangle is read.
-    UPLO: "L" or "U", an older way to say `lower`. driver has no effect. Has gradients where the
-    eigenvalues differ; those of complex eigenvectors are of what does not depend on their phases.
+    UPLO: "L" or "U", an older way to say `lower`. driver has no effect. The eigenvectors have
+    gradients where the eigenvalues differ (NaN elsewhere), complex ones those of what does not
+    depend on their phases; of equal eigenvalues what does not tell them apart, as a sum, has one.
     Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it runs, where `b` is
     not positive definite.
 
@@ -542,7 +549,8 @@ def qr(A: Any, mode: str = "full", overwrite_a: bool = False, pivoting: bool = F
 
 def pinv(x: Any, hermitian: bool = False) -> Any:
     """The pseudo-inverses of matrices, the last two dimensions, by singular values (hermitian: by
-    eigenvalues). Has a gradient where the rank does not change nearby. Raises `NDimError`.
+    eigenvalues, of the lower triangle). Has a gradient where the rank does not change nearby.
+    Raises `NDimError`, of a Hermitian matrix that is not square `ShapeError`.
 
     >>> from rewrite_engine.tensor.linalg import pinv
     >>> pinv([[2.0], [0.0]]).eval()

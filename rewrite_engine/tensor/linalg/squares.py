@@ -62,7 +62,9 @@ class Lstsq(_MatrixOp):
         kept = s > part * s.max(-1, initial=0, keepdims=True)
         over = np.divide(1, s, out=np.zeros_like(s), where=kept)[..., None]
         x = vh.mT.conj() @ (over * (u.mT.conj() @ b))
-        return x, kept.sum(-1), np.broadcast_to(s, (*x.shape[:-2], s.shape[-1]))
+        batch = x.shape[:-2]
+        rank, s = np.broadcast_to(kept.sum(-1), batch), np.broadcast_to(s, (*batch, s.shape[-1]))
+        return x, rank.copy(), s.copy()
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]

@@ -22,6 +22,7 @@ from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor import descriptive
 from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.descriptive import largest_size
 from rewrite_engine.tensor.diagonals import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
 from rewrite_engine.tensor.dots import matmul
@@ -41,7 +42,9 @@ from rewrite_engine.tensor.linalg.core import (
 )
 from rewrite_engine.tensor.linalg.solvers import MatrixInverse, inv
 from rewrite_engine.tensor.linalg.spectral import svd
-from rewrite_engine.tensor.reduce import Max, Min, Sum
+from rewrite_engine.tensor.reduce import Max, Sum
+from rewrite_engine.tensor.reduce import min as reduce_min
+from rewrite_engine.tensor.reduce import sum as reduce_sum
 from rewrite_engine.tensor.shape import larger, lengths
 from rewrite_engine.tensor.type import TensorType
 
@@ -245,9 +248,14 @@ def trace(X: Any) -> Any:
 
 _OF_VECTORS = "a number, inf or -inf"
 #: the norms of matrices: the dimension that sizes are summed over, and what is taken of the sums
-_SUMS = {1: (-2, Max), -1: (-2, Min), np.inf: (-1, Max), -np.inf: (-1, Min)}
+_SUMS: dict[Any, tuple[int, Any]] = {
+    1: (-2, largest_size),
+    -1: (-2, reduce_min),
+    np.inf: (-1, largest_size),
+    -np.inf: (-1, reduce_min),
+}
 #: what is taken of the singular values
-_SPECTRAL = {"nuc": Sum, 2: Max, -2: Min}
+_SPECTRAL: dict[Any, Any] = {"nuc": reduce_sum, 2: largest_size, -2: reduce_min}
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
@@ -281,10 +289,10 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 def _of_matrices(x: Any, ord: Any) -> Any:
     """The norms of the matrices in the last two dimensions. Raises `ValueError`."""
     if ord in _SUMS:
-        axis, largest = _SUMS[ord]
-        return largest(-1)(Sum(axis)(m.abs(floats(x)[0])))
+        axis, extreme = _SUMS[ord]
+        return extreme(Sum(axis)(m.abs(floats(x)[0])), -1)
     if ord in _SPECTRAL:
-        return _SPECTRAL[ord](-1)(svd(x, compute_uv=False))
+        return _SPECTRAL[ord](svd(x, compute_uv=False), -1)
     what = "ord of a matrix is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
     raise ValueError(located(f"{what}, not {ord!r}"))
 

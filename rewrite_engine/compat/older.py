@@ -1,0 +1,84 @@
+"""Functions and classes as Theano had them, of which PyTensor's take other arguments."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+from rewrite_engine.compile import watching
+from rewrite_engine.compile.inputs import In
+from rewrite_engine.compile.mode import DEFAULT
+from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.tensor.linalg import solve
+from rewrite_engine.tensor.special import xlogy
+
+__all__ = [
+    "MonitorMode",
+    "Param",
+    "local_optimizer",
+    "solve_lower_triangular",
+    "solve_symmetric",
+    "solve_upper_triangular",
+    "xlogx",
+]
+
+
+def without_graph(function: Callable[..., Any] | None, wanted: int) -> Any:
+    """A function whose first argument is a graph, made of one that may leave that out: it takes
+    `wanted` arguments, or one less.
+    """
+    if function is None:
+        return None
+    try:
+        inspect.signature(function).bind(*[None] * wanted)
+    except TypeError:
+        made = update_wrapper(lambda fgraph, *args: function(*args), function)
+        del made.__dict__["__wrapped__"]  # (its arguments are others)
+        return made
+    except ValueError:  # it does not tell
+        pass
+    return function
+
+
+class MonitorMode(watching.MonitorMode):
+    """A `MonitorMode` whose functions may take `(i, node, fn)`."""
+
+    def __init__(
+        self, pre_func: Any = None, post_func: Any = None, optimizer: Any = DEFAULT
+    ) -> None:
+        super().__init__(without_graph(pre_func, 4), without_graph(post_func, 4), optimizer)
+
+
+def local_optimizer(tracks: Any, inplace: bool = False, requirements: Any = ()) -> Any:
+    """`node_rewriter` of a function that may take `(node)` alone."""
+    made = node_rewriter(tracks, inplace=inplace, requirements=requirements)
+    return lambda function: made(without_graph(function, 2))
+
+
+def Param(
+    variable: Any, default: Any = None, name: str | None = None, mutable: bool = False, **given: Any
+) -> In:
+    """An `In` with a `default`."""
+    return In(variable, name=name, value=default, mutable=mutable, **given)
+
+
+def solve_lower_triangular(a: Any, b: Any) -> Any:
+    """`solve` of a lower triangular matrix."""
+    return solve(a, b, assume_a="lower triangular")
+
+
+def solve_upper_triangular(a: Any, b: Any) -> Any:
+    """`solve` of an upper triangular matrix."""
+    return solve(a, b, assume_a="upper triangular")
+
+
+def solve_symmetric(a: Any, b: Any) -> Any:
+    """`solve` of a symmetric matrix, of which the upper triangle is read."""
+    return solve(a, b, assume_a="sym")
+
+
+def xlogx(x: Any) -> Any:
+    """`x * log(x)`, and 0 where x is 0."""
+    return xlogy(x, x)
