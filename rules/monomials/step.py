@@ -290,7 +290,14 @@ def is_extreme(v):
 
 def is_bounded(f):
     """Whether an exponential is known never to be more than 1."""
-    return is_below_zero(times(f.argument, f.power))
+    parts = times(f.argument, f.power)
+    return is_below_zero(parts) or any(
+        is_below_zero(combined(parts, combined(linear(u), {v: 1.0}, -1.0), c))
+        for v, c in parts.items()
+        if c < 0 and getattr(v, "head", None) is maximum
+        for u in v.owner.inputs
+        if u.type.kind == "f"
+    )
 
 
 def takes(product, wanted):
@@ -319,6 +326,8 @@ def covers(f, h):
     if f.kind is exp:
         whole = times(f.argument, f.power)
         left = combined(whole, times(h.argument, h.power), -1.0)
+        if left and is_bounded(f):
+            return False  # what is left of exp(x - max(x, y)) may overflow
         return len(cores(left)) < len(cores(whole))
     return f.is_like(h) and f.power * h.power > 0 and f.power / h.power >= 1
 
