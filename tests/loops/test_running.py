@@ -335,3 +335,40 @@ def test_what_no_step_gives_has_the_lengths_that_its_type_knows(known: bool) -> 
     found = both([start, n], [out, out.shape[1], out.sum(axis=0), n], np.ones(4), 0)
     assert [np.shape(v) for v in found[:3]] == [(0, 3), (), (3,)]
     assert found[1] == 3
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("mode", [None, "FAST_COMPILE", rw.Mode(optimizer=None, linker="py")])
+@pytest.mark.parametrize("known", [True, False])
+def test_what_no_step_gives_has_the_lengths_that_a_step_would_give(
+    n: int, mode: Any, known: bool, capsys: Any
+) -> None:
+    """Where these follow from the lengths of what the loop is given: sums are zeros then."""
+    m, w, v, k = pt.dmatrix("m"), pt.dmatrix("w"), pt.dvector("v"), pt.lscalar("k")
+    step = lambda row, t, v, w: [
+        t * 2, pt.dot(row, w), pt.outer(t, v), v * 2, pt.concatenate([row, v]),
+        pt.Print("a step")(v.cumsum()) if n == 0 else v, t[:2] + pt.log(v[-1]),
+    ]  # fmt: skip
+    steps = n if known else pt.lscalar("n")
+    found, _ = scan(step, m, [v + 1, *[None] * 6], [v, w], n_steps=steps)
+    zeros, _ = scan(lambda k: pt.zeros((k + 1,)), None, None, k, n_steps=steps)
+    found.append(zeros)
+    inputs = [m, w, v, k, *([] if known else [steps])]
+    given = [np.ones((2, 3)), np.ones((3, 4)), np.ones(5), 6, *([] if known else [n])]
+    f = rw.function(inputs, [*found, *[out.sum(axis=0) for out in found]], mode=mode)
+    shapes = [np.shape(out) for out in f(*given)]
+    wanted = [(5,), (4,), (5, 5), (5,), (8,), (5,), (2,), (7,)]
+    assert shapes[8:] == wanted
+    assert shapes[:8] == [(n, *shape) for shape in wanted]
+    slopes = rw.grad(sum((out**2).sum() for out in found), [m, w, v])
+    g = rw.function(inputs, slopes, mode=mode, on_unused_input="ignore")
+    assert [np.shape(x) for x in g(*given)] == [(2, 3), (3, 4), (5,)]
+    assert not capsys.readouterr().out
+
+
+def test_lengths_that_nothing_tells_of_no_step() -> None:
+    x, k = pt.dmatrix("x"), pt.lvector("k")
+    out = scan(lambda row, k: row[:k].cumsum(), [x, k], return_updates=False)
+    f = rw.function([x, k], out, mode=rw.Mode(linker="py"))
+    assert f(np.ones((1, 3)), [2]).shape == (1, 2)
+    assert f(np.ones((0, 3)), np.ones(0, int)).shape == (0, 0)
