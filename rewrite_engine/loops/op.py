@@ -98,15 +98,19 @@ class Scan(HasInnerGraph, Op):
         return build_node(self, (steps, *variables), tuple(types), user_origin())
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
-        """The lengths that are known, and the number of steps; others are those of the output."""
+        """The lengths that are known, those that a step would give, and the number of steps; others
+        are those of the output.
+        """
         found: list[Any] = [
             tuple(pt.shape_tuple(v)) if isinstance(v.type, TensorType) else None
             for v in node.outputs[: self.carried]
         ]
-        for v in [node.outputs[j] for j in self.results]:
-            lengths = [pt.shape_tuple(v)[k] for k in range(v.type.ndim)]
-            lengths[0] = lengths[0] if self.until else node.inputs[0]
-            found.append(tuple(lengths))
+        told = self._shape_rules.symbolic(node.inputs[1:], shapes[1:])
+        for j, lengths in zip(self.results, told, strict=True):
+            first, *rest = pt.shape_tuple(node.outputs[j])
+            pairs = zip(rest, lengths, strict=True)
+            rest = [n if new is None or isinstance(n, Constant) else new for n, new in pairs]
+            found.append((first if self.until else node.inputs[0], *rest))
         return [*found, *[()] * self.until]
 
     def equal_lengths(self, node: Apply) -> None:

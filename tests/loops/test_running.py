@@ -372,3 +372,24 @@ def test_lengths_that_nothing_tells_of_no_step() -> None:
     f = rw.function([x, k], out, mode=rw.Mode(linker="py"))
     assert f(np.ones((1, 3)), [2]).shape == (1, 2)
     assert f(np.ones((0, 3)), np.ones(0, int)).shape == (0, 0)
+
+
+@pytest.mark.parametrize("mode", [None, "FAST_COMPILE", rw.Mode(optimizer=None, linker="py")])
+def test_loops_of_no_steps_in_loops(mode: Any) -> None:
+    """Also of a step that has a loop itself, of which only lengths are needed."""
+    x, v, n, k = pt.dvector("x"), pt.dvector("v"), pt.lscalar("n"), pt.lscalar("k")
+    inmost = lambda a: scan(lambda b: pt.sin(b * a * v).cumsum(), x, return_updates=False).sum(0)
+    inner = lambda a: scan(lambda: inmost(a) * a, n_steps=k, return_updates=False).sum(axis=0)
+    out = scan(inner, x, n_steps=n, return_updates=False)
+    slopes = rw.grad((out**2).sum() + out.sum(), [x, v])
+    f = rw.function([x, v, n, k], [out, *slopes], mode=mode)
+    for steps, each in ((2, 0), (0, 2), (0, 0)):
+        result, of_x, of_v = f([0.5, 0.7], [1.0, 2.0, 3.0], steps, each)
+        assert result.tolist() == [[0.0] * 3] * steps
+        assert result.shape == (steps, 3)
+        assert (of_x.tolist(), of_v.tolist()) == ([0.0] * 2, [0.0] * 3)
+    a = [
+        sum(np.sin(b * s * np.array([1.0, 2, 3])).cumsum() for b in (0.5, 0.7)) for s in (0.5, 0.7)
+    ]
+    wanted = np.array([2 * a[0] * 0.5, 2 * a[1] * 0.7])
+    np.testing.assert_allclose(f([0.5, 0.7], [1.0, 2.0, 3.0], 2, 2)[0], wanted)
