@@ -70,10 +70,22 @@ class ShapesOfNoSteps:
         return [[None if n is None else next(made) for n in row] for row in rows]
 
     def _sure(self, outputs: Sequence[int]) -> list[list[Variable | None]]:
-        nodes = self.op.fgraph.apply_nodes
+        """Of a result that is carried on, the lengths that no step changes. (Of no steps it has
+        those of its first value.)
+        """
+        op, of = self.op, self.rules.lengths
+        nodes, states = op.fgraph.apply_nodes, op.inner_outputs[: op.carried]
         failing = [v for n in nodes if n.op.equal_lengths(n) is None for v in n.outputs]
         absent = self.slices.union(failing)
-        return [self.rules.told(self.op.inner_outputs[j], absent) for j in outputs]
+        rows: list[list[Variable | None]] = []
+        for j in outputs:
+            v = op.inner_outputs[j]
+            row = self.rules.told(v, absent)
+            if j >= op.carried and v in states:
+                before = of[op.inner_inputs[op.sequences + states.index(v)]]
+                row = [n if n is m else None for n, m in zip(row, before, strict=True)]
+            rows.append(row)
+        return rows
 
 
 def lengths_of_none(op: Scan, inputs: Sequence[Any], outputs: Sequence[int]) -> list[list[Any]]:

@@ -393,3 +393,16 @@ def test_loops_of_no_steps_in_loops(mode: Any) -> None:
     ]
     wanted = np.array([2 * a[0] * 0.5, 2 * a[1] * 0.7])
     np.testing.assert_allclose(f([0.5, 0.7], [1.0, 2.0, 3.0], 2, 2)[0], wanted)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_lengths_of_a_value_that_grows(n: int) -> None:
+    """Of no steps there are those of the first value, told or read."""
+    start, steps = pt.dvector("start"), pt.lscalar("n")
+    step = lambda t: [pt.concatenate([t, [1.0]]), t.sum()]
+    grown, sums = scan(step, None, [start, None], n_steps=steps, return_updates=False)
+    found = both([start, steps], [grown, grown.shape[1], sums], np.ones(3), n)
+    assert found[0].shape == (n, 3 + n)
+    assert found[1] == 3 + n
+    told = rw.function([start, steps], [grown.shape[1], sums], mode="FAST_COMPILE")
+    assert told(np.ones(3), n)[0] == 3 + n
