@@ -62,12 +62,16 @@ class ShapesOfNoSteps:
         or something that can fail would have to be computed.
         """
         a = len(self.slices)
-        rows = self._sure(self.op.results if outputs is None else outputs)
+        rows = self._of_results if outputs is None else self._sure(outputs)
         given = dict(zip(self.op.inner_inputs[a:], inputs[a:], strict=True))
         given |= {n: shapes[i][k + (i < a)] for n, (i, k) in self.takes.items()}
         known = [n for row in rows for n in row if n is not None]
         made = iter(graph_replace(known, given, strict=False) if known else ())
         return [[None if n is None else next(made) for n in row] for row in rows]
+
+    @cached_property
+    def _of_results(self) -> list[list[Variable | None]]:
+        return self._sure(self.op.results)
 
     def _sure(self, outputs: Sequence[int]) -> list[list[Variable | None]]:
         """Of a result that is carried on, the lengths that no step changes. (Of no steps it has
