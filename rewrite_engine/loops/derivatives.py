@@ -273,7 +273,8 @@ class Backwards:
         op = self.op
         end = op.nout - op.until
         outputs = [*made[:end], *wanted, *made[end:]]
-        loop = type(op)([*given, *more], outputs, op.sequences, op.carried, op.until, mode=op.mode)
+        loop = type(op)([*given, *more], outputs, op.sequences, op.carried, op.until, op.truncate,
+                        mode=op.mode)  # fmt: skip
         found = loop(*self.inputs, *more.values(), return_list=True)
         return list(found[end : end + len(wanted)])
 
@@ -332,7 +333,7 @@ def changes(op: Scan, inputs: Sequence[Any], points: Sequence[Any]) -> list[Any]
         [*slices, *[d for _, d, _ in read], *kept, *[d for _, d, _ in moving], *same,
          *[d for _, d, _ in fixed]],
         [*made[: op.carried], *found[:n], *made[op.carried : end], *found[n:], *made[end:]],
-        len(slices) + len(read), op.carried + n, op.until, name=f"change of {op}", mode=op.mode,
+        len(slices) + len(read), op.carried + n, op.until, op.truncate, f"change of {op}", op.mode,
     )  # fmt: skip
     out = loop(
         inputs[0], *sequences, *[t for _, _, t in read], *first, *starts, *others,

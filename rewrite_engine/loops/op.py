@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.loops.batch import Along
 from rewrite_engine.loops.derivatives import Backwards, changes
+from rewrite_engine.loops.no_steps import ShapesOfNoSteps
 from rewrite_engine.tensor.type import TensorType
 
 STEPS = TensorType("int64", ())
@@ -96,15 +98,19 @@ class Scan(HasInnerGraph, Op):
         return build_node(self, (steps, *variables), tuple(types), user_origin())
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
-        """The lengths that are known, and the number of steps; others are those of the output."""
+        """The lengths that are known, those that a step would give, and the number of steps; others
+        are those of the output.
+        """
         found: list[Any] = [
             tuple(pt.shape_tuple(v)) if isinstance(v.type, TensorType) else None
             for v in node.outputs[: self.carried]
         ]
-        for v in [node.outputs[j] for j in self.results]:
-            lengths = [pt.shape_tuple(v)[k] for k in range(v.type.ndim)]
-            lengths[0] = lengths[0] if self.until else node.inputs[0]
-            found.append(tuple(lengths))
+        told = self._shape_rules.symbolic(node.inputs[1:], shapes[1:])
+        for j, lengths in zip(self.results, told, strict=True):
+            first, *rest = pt.shape_tuple(node.outputs[j])
+            pairs = zip(rest, lengths, strict=True)
+            rest = [n if new is None or isinstance(n, Constant) else new for n, new in pairs]
+            found.append((first if self.until else node.inputs[0], *rest))
         return [*found, *[()] * self.until]
 
     def equal_lengths(self, node: Apply) -> None:
@@ -158,24 +164,28 @@ class Scan(HasInnerGraph, Op):
             if done:
                 traces = [np.array(row, v.numpy_dtype) for row, v in zip(rows, shown, strict=True)]
             else:
-                traces = empty(kept, shown)
+                traces = empty(sequences, kept, others)
             made = [*kept, *traces, *[np.array(done)] * until]
             return made[0] if nout == 1 else made
 
         return loop
 
-    def _empty(self, kept: Sequence[Any], types: Sequence[Any]) -> list[Any]:
+    def _empty(self, sequences: Any, kept: Any, others: Any) -> list[Any]:
         """The results of no steps: lengths that are not known are those of what is carried on, or
-        0.
+        those that the first step would have given, or 0.
         """
-        found = []
-        own = self.inner_outputs
-        for v, t in zip(own[self.carried :], types, strict=False):
-            carried = v in own[: self.carried]
-            start = np.shape(kept[own.index(v)]) if carried else [0] * v.type.ndim
+        found, own = [], self.inner_outputs
+        told = self._shape_rules.lengths(sequences, [*kept, *others])
+        for v, lengths in zip([own[j] for j in self.results], told, strict=True):
+            start = np.shape(kept[own.index(v)]) if v in own[: self.carried] else lengths
             shape = [n if k is None else k for n, k in zip(start, v.type.shape, strict=True)]
-            found.append(np.empty((0, *shape), t.numpy_dtype))
+            found.append(np.empty((0, *shape), v.type.numpy_dtype))
         return found
+
+    @cached_property
+    def _shape_rules(self) -> ShapesOfNoSteps:
+        """Those of results of no steps. (A cache, which is not pickled.)"""
+        return ShapesOfNoSteps(self)
 
     def uneven(self, j: int, first: Any, shape: Any) -> None:
         """Refuse a result that changes its shape."""

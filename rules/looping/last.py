@@ -39,7 +39,8 @@ def several(loop, node):
 
 def has_steps(loop, k):
     """Whether there are k steps for certain."""
-    return isinstance(loop.steps, Constant) and loop.steps.data >= k and not loop.op.until
+    most = 1 if loop.op.until else k  # (the first may be the last)
+    return isinstance(loop.steps, Constant) and loop.steps.data >= k == most
 
 
 def reads(loop, r):
@@ -97,7 +98,7 @@ def at_end(loop, node, values):
         last = pt.stack(values[:k][::-1])
         return last if has_steps(loop, k) else last[pt.maximum(k - loop.done, 0) :]
     value = values[k - 1]
-    if not isinstance(loop.steps, Constant) or loop.steps.data < k:
+    if not has_steps(loop, k):
         what = f"index {-k} is out of bounds for the steps of {loop.op}"
         value = pt.CheckAndRaise(AxisError, what)(value, pt.ge(loop.done, k))
     rest = node.op.idx_list[1:]

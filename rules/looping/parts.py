@@ -11,6 +11,7 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.loops.derivatives import copied
+from rewrite_engine.loops.no_steps import lengths_of_none
 from rewrite_engine.loops.op import Scan
 from rewrite_engine.match.fact import every, fact
 from rewrite_engine.rewrite.step import is_used
@@ -188,11 +189,12 @@ class Loop:
         """What takes the place of an output, with the shape that is known of that."""
         return new if old.type.is_super(new.type) else pt.specify_shape(new, old.type.shape)
 
-    def if_any_step(self, terms, types, known, starts=None):
+    def if_any_step(self, terms, types, known, starts=None, along=()):
         """Terms as they are where nothing that computes them can fail, or there is a step; else by
-        a loop that computes them if there is a step, and gives `starts` if not (empty arrays).
+        a loop that computes them if there is a step, and gives `starts` if not.
 
-        known: what they are computed from.
+        known: what they are computed from. starts: by default zeros; of terms of all steps (whether
+        one is says along), of none.
         """
         nodes = toposort(terms, known)
         made = [v for n in nodes for v in n.outputs]
@@ -208,7 +210,9 @@ class Loop:
         kept = [t() for t in types]
         block = Scan([*kept, *memo.values()], made, 0, len(kept), name=f"{BLOCK}{self.op}")
         if starts is None:
-            starts = [pt.zeros([0 if n is None else n for n in t.shape], t.dtype) for t in types]
+            lengths = lengths_of_none(block, [*kept, *outer], range(len(kept)))
+            shapes = [[0, *n[1:]] if each else n for n, each in zip(lengths, along, strict=True)]
+            starts = [pt.zeros(n, t.dtype) for n, t in zip(shapes, types, strict=True)]
         return block(pt.minimum(self.steps, 1), *starts, *outer, return_list=True)
 
 

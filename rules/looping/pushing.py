@@ -86,9 +86,10 @@ def computed_before(loop):
     if not found:
         return None
     own = {v: v.type(v.name) for v in found}
-    types = [longer(v.type) if v in before.along else v.type for v in found]
+    along = [v in before.along for v in found]
+    types = [longer(v.type) if each else v.type for v, each in zip(found, along, strict=True)]
     roots = [x for _, x in (*loop.sequences, *loop.others)]
-    terms = loop.if_any_step([before.terms[v] for v in found], types, roots)
+    terms = loop.if_any_step([before.terms[v] for v in found], types, roots, along=along)
     sequences, others = list(loop.sequences), list(loop.others)
     for v, x in zip(found, terms, strict=True):
         (sequences if v in before.along else others).append((own[v], x))
@@ -187,7 +188,8 @@ class Late:
         types = [longer(v.type) for v in self.moved]
         if not all([t.is_super(terms[v].type) for t, v in zip(types, self.moved, strict=True)]):
             return None
-        new = loop.if_any_step([terms[v] for v in self.moved], types, roots)
+        along = [True] * len(types)
+        new = loop.if_any_step([terms[v] for v in self.moved], types, roots, along=along)
         each = dict(zip(self.moved, new, strict=True))
         found = {t: each[v] for v, t in zip(loop.results, loop.traces) if v in each}
         return put_together(loop, made, found, added)

@@ -4,6 +4,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.replace import first_of_equal, rebuilt
 from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.loops.no_steps import lengths_of_none
 from rewrite_engine.rules.looping.parts import Lengths, Made
 
 TURNS = 10  # to find which carried values are equal
@@ -182,8 +183,10 @@ def no_step(loop):
     starts = [start for _, start, _ in loop.carried]
     first = {new: start for _, start, new in loop.carried}
     traces = []
-    for v in loop.results:
-        start = pt.shape_tuple(first[v]) if v in first else [0] * v.type.ndim
+    inputs = [x for _, x in loop.sequences] + starts + [x for _, x in loop.others]
+    told = lengths_of_none(loop.op, inputs, loop.op.results)
+    for v, lengths in zip(loop.results, told, strict=True):
+        start = pt.shape_tuple(first[v]) if v in first else lengths
         shape = [n if k is None else k for n, k in zip(start, v.type.shape, strict=True)]
         traces.append(pt.zeros([0, *shape], v.type.dtype))
     return checked_outputs(loop, without_loop(loop, starts, traces))

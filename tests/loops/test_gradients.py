@@ -134,6 +134,33 @@ def test_gradients_of_first_values_that_the_last_steps_do_not_reach(
     alike(found, wanted, given)
 
 
+def test_gradients_of_gradients_go_back_over_the_last_steps_only() -> None:
+    """Also of forward derivatives, and where a step needs a value that no result shows."""
+    x, w, s, n = pt.dvector("x"), pt.dscalar("w"), pt.dscalar("s"), 5
+    step = lambda v, a, b: [pt.sin(w * a * b) + v, a * v * b]
+    wrt = [x, w, s]
+    given = {x: RNG.normal(size=n), w: 0.7, s: 1.1}
+    for k in (2, n + 1):
+        each = scan(step, x, [s, s], truncate_gradient=k, return_updates=False)[1]
+        slopes = rw.grad((each**2).sum(), wrt)
+        found = rw.grad(sum((v**2).sum() for v in slopes), wrt)
+        found += rw.grad((Rop(each, wrt, [v**2 for v in wrt]) ** 2).sum(), wrt)
+        (a, b), (c, d) = (s, s), (s**2, s**2)
+        rows: list[Any] = []
+        for t in range(n):
+            new = step(x[t], a, b)
+            moved = Rop(new, [a, b, x, w], [c, d, x**2, w**2])
+            held = disconnected_grad if t < n - k else lambda v: v
+            a, b, c, d = [held(v) for v in (*new, *moved)]
+            rows.append((b, d))
+        results, moves = [pt.stack(row) for row in zip(*rows, strict=True)]
+        slopes = rw.grad((results**2).sum(), wrt, disconnected_inputs="ignore")
+        second = sum((v**2).sum() for v in slopes)
+        wanted = rw.grad(second, wrt, disconnected_inputs="ignore")
+        wanted += rw.grad((moves**2).sum(), wrt, disconnected_inputs="ignore")
+        alike(found, wanted, given)
+
+
 def test_values_that_steps_swap_are_not_reached_in_fewer_steps() -> None:
     a, b = pt.dscalars("a", "b")
     for k, wanted in ((3, [0.0, 1.0]), (2, [0.0, 0.0])):

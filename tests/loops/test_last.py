@@ -62,6 +62,18 @@ def test_the_last_value_where_taps_reach_back() -> None:
         both(read, {x: np.ones((2, 1))})
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_loop_that_ends_early_may_have_fewer_steps_than_are_read_back(k: int) -> None:
+    """Also if it is known how many steps there may be."""
+    s = pt.dscalar("s")
+    out = scan(lambda t: (2 * t, until(t > 1)), outputs_info=s, n_steps=5, return_updates=False)
+    f = rw.function([s], [out[-1], out[-k]])
+    assert [float(v) for v in f(0.25)] == [4.0, 4.0 / 2 ** (k - 1)]
+    with pytest.raises(AxisError, match="out of bounds"):
+        f(2.0)
+    assert rw.function([s], out[-1])(2.0) == 4.0
+
+
 # --- lengths ----------------------------------------------------------------------------------
 
 

@@ -335,3 +335,74 @@ def test_what_no_step_gives_has_the_lengths_that_its_type_knows(known: bool) -> 
     found = both([start, n], [out, out.shape[1], out.sum(axis=0), n], np.ones(4), 0)
     assert [np.shape(v) for v in found[:3]] == [(0, 3), (), (3,)]
     assert found[1] == 3
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("mode", [None, "FAST_COMPILE", rw.Mode(optimizer=None, linker="py")])
+@pytest.mark.parametrize("known", [True, False])
+def test_what_no_step_gives_has_the_lengths_that_a_step_would_give(
+    n: int, mode: Any, known: bool, capsys: Any
+) -> None:
+    """Where these follow from the lengths of what the loop is given: sums are zeros then."""
+    m, w, v, k = pt.dmatrix("m"), pt.dmatrix("w"), pt.dvector("v"), pt.lscalar("k")
+    step = lambda row, t, v, w: [
+        t * 2, pt.dot(row, w), pt.outer(t, v), v * 2, pt.concatenate([row, v]),
+        pt.Print("a step")(v.cumsum()) if n == 0 else v, t[:2] + pt.log(v[-1]),
+    ]  # fmt: skip
+    steps = n if known else pt.lscalar("n")
+    found, _ = scan(step, m, [v + 1, *[None] * 6], [v, w], n_steps=steps)
+    zeros, _ = scan(lambda k: pt.zeros((k + 1,)), None, None, k, n_steps=steps)
+    found.append(zeros)
+    inputs = [m, w, v, k, *([] if known else [steps])]
+    given = [np.ones((2, 3)), np.ones((3, 4)), np.ones(5), 6, *([] if known else [n])]
+    f = rw.function(inputs, [*found, *[out.sum(axis=0) for out in found]], mode=mode)
+    shapes = [np.shape(out) for out in f(*given)]
+    wanted = [(5,), (4,), (5, 5), (5,), (8,), (5,), (2,), (7,)]
+    assert shapes[8:] == wanted
+    assert shapes[:8] == [(n, *shape) for shape in wanted]
+    slopes = rw.grad(sum((out**2).sum() for out in found), [m, w, v])
+    g = rw.function(inputs, slopes, mode=mode, on_unused_input="ignore")
+    assert [np.shape(x) for x in g(*given)] == [(2, 3), (3, 4), (5,)]
+    assert not capsys.readouterr().out
+
+
+def test_lengths_that_nothing_tells_of_no_step() -> None:
+    x, k = pt.dmatrix("x"), pt.lvector("k")
+    out = scan(lambda row, k: row[:k].cumsum(), [x, k], return_updates=False)
+    f = rw.function([x, k], out, mode=rw.Mode(linker="py"))
+    assert f(np.ones((1, 3)), [2]).shape == (1, 2)
+    assert f(np.ones((0, 3)), np.ones(0, int)).shape == (0, 0)
+
+
+@pytest.mark.parametrize("mode", [None, "FAST_COMPILE", rw.Mode(optimizer=None, linker="py")])
+def test_loops_of_no_steps_in_loops(mode: Any) -> None:
+    """Also of a step that has a loop itself, of which only lengths are needed."""
+    x, v, n, k = pt.dvector("x"), pt.dvector("v"), pt.lscalar("n"), pt.lscalar("k")
+    inmost = lambda a: scan(lambda b: pt.sin(b * a * v).cumsum(), x, return_updates=False).sum(0)
+    inner = lambda a: scan(lambda: inmost(a) * a, n_steps=k, return_updates=False).sum(axis=0)
+    out = scan(inner, x, n_steps=n, return_updates=False)
+    slopes = rw.grad((out**2).sum() + out.sum(), [x, v])
+    f = rw.function([x, v, n, k], [out, *slopes], mode=mode)
+    for steps, each in ((2, 0), (0, 2), (0, 0)):
+        result, of_x, of_v = f([0.5, 0.7], [1.0, 2.0, 3.0], steps, each)
+        assert result.tolist() == [[0.0] * 3] * steps
+        assert result.shape == (steps, 3)
+        assert (of_x.tolist(), of_v.tolist()) == ([0.0] * 2, [0.0] * 3)
+    a = [
+        sum(np.sin(b * s * np.array([1.0, 2, 3])).cumsum() for b in (0.5, 0.7)) for s in (0.5, 0.7)
+    ]
+    wanted = np.array([2 * a[0] * 0.5, 2 * a[1] * 0.7])
+    np.testing.assert_allclose(f([0.5, 0.7], [1.0, 2.0, 3.0], 2, 2)[0], wanted)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_lengths_of_a_value_that_grows(n: int) -> None:
+    """Of no steps there are those of the first value, told or read."""
+    start, steps = pt.dvector("start"), pt.lscalar("n")
+    step = lambda t: [pt.concatenate([t, [1.0]]), t.sum()]
+    grown, sums = scan(step, None, [start, None], n_steps=steps, return_updates=False)
+    found = both([start, steps], [grown, grown.shape[1], sums], np.ones(3), n)
+    assert found[0].shape == (n, 3 + n)
+    assert found[1] == 3 + n
+    told = rw.function([start, steps], [grown.shape[1], sums], mode="FAST_COMPILE")
+    assert told(np.ones(3), n)[0] == 3 + n
