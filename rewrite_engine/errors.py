@@ -354,7 +354,9 @@ def describe(x: Any) -> str:
     """Name a variable with its type, or a value with its dtype and shape, in a few words."""
     type_ = getattr(x, "type", None)
     if type_ is not None:
-        return f"{x!r} of type {type_}"
+        value = getattr(x, "value", None)
+        hint = "; shared(numpy.array(…)) is a tensor" if isinstance(value, (list, tuple)) else ""
+        return f"{x!r} of type {type_}{hint}"
     if hasattr(x, "variable_type"):
         return str(x)
     if hasattr(x, "dtype") and hasattr(x, "shape"):
