@@ -8,10 +8,16 @@ from typing import Any, Literal
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.budget import RunBudget
+from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.result import Result
 
-__all__ = ["EquilibriumGraphRewriter", "WalkingGraphRewriter", "copy_stack_trace"]
+__all__ = [
+    "EquilibriumGraphRewriter",
+    "SequentialGraphRewriter",
+    "WalkingGraphRewriter",
+    "copy_stack_trace",
+]
 
 
 def copy_stack_trace(from_var: Any, to_var: Any) -> Any:
@@ -47,3 +53,11 @@ class EquilibriumGraphRewriter(EquilibriumOptimizer):
             most = int(self.max_use_ratio * len(fgraph))
             self.budget = RunBudget(per_rule=most, on_budget="stop")
         super().run(fgraph, result)
+
+
+class SequentialGraphRewriter(SequentialOptimizer):
+    """`SequentialOptimizer` of drivers, one by one or as one list."""
+
+    def __init__(self, *rewrites: Any, name: str = "sequence") -> None:
+        several = len(rewrites) == 1 and not isinstance(rewrites[0], GraphRewriter)
+        super().__init__(rewrites[0] if several else rewrites, name)

@@ -76,9 +76,9 @@ class Rule:
             raise PatternError(f"a rule is made of a function with a name, not of {fn!r}")
         self.fn = fn
         self.short_name: str = fn.__name__
-        self.module: str = fn.__module__
+        self.module: str = fn.__module__ or "__main__"  # None in a namespace without a name
         names = inspect.unwrap(fn).__globals__
-        self.pack: str = names.get("__pack__") or fn.__module__.rpartition(".")[2]
+        self.pack: str = names.get("__pack__") or self.module.rpartition(".")[2]
         self.name = f"{self.pack}/{self.short_name}"
         self.where: tuple[str, int] = (code.co_filename, code.co_firstlineno)
         if not isinstance(claim, Claim):

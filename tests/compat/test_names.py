@@ -187,3 +187,31 @@ def test_small_functions() -> None:
     assert rows.eval({n: [2, 0]}).tolist() == [[0, 0, 1], [1, 0, 0]]
     with pytest.raises(IndexError):
         to_one_hot(n, 3).eval({n: [3]})
+
+
+@pytest.mark.usefixtures("peers")
+@pytest.mark.parametrize("as_a_list", [False, True])
+def test_drivers_one_after_the_other(as_a_list: bool) -> None:
+    from pytensor.graph.fg import FunctionGraph  # type: ignore[import-not-found]
+    from pytensor.graph.rewriting.basic import (
+        PatternNodeRewriter,
+        SequentialGraphRewriter,
+        in2out,
+        out2in,
+    )
+
+    x = pt.vector("x")
+    drivers = (
+        in2out(PatternNodeRewriter((pt.exp, "a"), (pt.log, "a"))),
+        out2in(PatternNodeRewriter((pt.log, "a"), (pt.sin, "a"))),
+    )
+    fgraph = FunctionGraph([x], [pt.exp(x)], clone=False)
+    SequentialGraphRewriter(*([drivers] if as_a_list else drivers)).rewrite(fgraph)
+    assert fgraph.outputs[0].owner.op == pt.sin
+
+
+def test_a_rewriter_made_in_a_namespace_without_a_name() -> None:
+    names = {"pt": pt, "node_rewriter": decorate.node_rewriter}
+    text = "@node_rewriter([pt.exp])\ndef change(fgraph, node):\n    return [pt.log(*node.inputs)]"
+    exec(compile(text, "somewhere", "exec"), names)
+    assert str(names["change"]).startswith("__main__/change")
