@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.op import Op
+from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
@@ -15,6 +17,7 @@ from rewrite_engine.rewrite.result import Result
 __all__ = [
     "EquilibriumGraphRewriter",
     "SequentialGraphRewriter",
+    "SubstitutionNodeRewriter",
     "WalkingGraphRewriter",
     "copy_stack_trace",
 ]
@@ -23,6 +26,15 @@ __all__ = [
 def copy_stack_trace(from_var: Any, to_var: Any) -> Any:
     """`to_var` as it is: what takes the place of a node comes from the same lines anyway."""
     return to_var
+
+
+def SubstitutionNodeRewriter(op1: Op, op2: Op, transfer_tags: bool = True) -> Rule:
+    """The rule that puts one op in the place of another, applied to the same inputs."""
+
+    def substitute(fgraph: FunctionGraph, node: Any) -> Any:
+        return op2.make_node(*node.inputs).outputs
+
+    return node_rewriter([op1])(substitute)
 
 
 class WalkingGraphRewriter(WalkingOptimizer):

@@ -4,6 +4,7 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import rewrite_engine as rw
@@ -215,3 +216,41 @@ def test_a_rewriter_made_in_a_namespace_without_a_name() -> None:
     text = "@node_rewriter([pt.exp])\ndef change(fgraph, node):\n    return [pt.log(*node.inputs)]"
     exec(compile(text, "somewhere", "exec"), names)
     assert str(names["change"]).startswith("__main__/change")
+
+
+@pytest.mark.usefixtures("peers")
+def test_one_op_in_the_place_of_another() -> None:
+    from pytensor.graph.fg import FunctionGraph
+    from pytensor.graph.rewriting.basic import SubstitutionNodeRewriter, in2out
+    from theano.gof.opt import OpSub  # type: ignore[import-not-found]
+
+    assert OpSub is SubstitutionNodeRewriter
+    x = pt.vector("x")
+    fgraph = FunctionGraph([x], [pt.exp(x + 1)], clone=False)
+    in2out(SubstitutionNodeRewriter(pt.exp, pt.log)).rewrite(fgraph)
+    assert fgraph.outputs[0].owner.op == pt.log
+
+
+@pytest.mark.usefixtures("peers")
+def test_scalar_types_and_generic() -> None:
+    import pytensor.scalar as ps  # type: ignore[import-not-found]
+    from pytensor.link.c.type import Generic, generic  # type: ignore[import-not-found]
+
+    assert (Generic() == generic) is True
+    box = generic("box")
+    assert rw.function([box], box)({"a": 1}) == {"a": 1}
+    assert ps.get_scalar_type("int32") == ps.int32
+    assert ps.bool.dtype == "bool"
+    assert ps.float64 in ps.float_types
+    assert {t.dtype for t in ps.all_types} >= {"bool", "uint8", "float16", "complex128"}
+    assert len(ps.discrete_types) + len(ps.continuous_types) == len(ps.all_types) == 14
+    assert (ps.upcast("int32", "float32"), ps.upcast("uint8", "int8")) == ("float64", "int16")
+    a = ps.float64("a")
+    assert (a.ndim, a.shape) == (0, ())
+    assert ps.as_scalar(a) is a
+    assert (ps.as_scalar(3).type, ps.as_scalar(np.float32(2)).type) == (ps.int64, ps.float32)
+    s = pt.dscalar("s")
+    assert rw.function([s], ps.as_scalar(s) * 2)(1.5) == 3
+    for wrong in (pt.dvector(), box):
+        with pytest.raises(TypeError, match="as_scalar: takes numbers"):
+            ps.as_scalar(wrong)
