@@ -80,6 +80,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.rewrite.strategies",
         "rewrite_engine.rewrite.strategies.node",
     ),
+    "graph.rewriting.kanren": ("rewrite_engine.terms.dispatch", "rewrite_engine.match.relation"),
     "graph.traversal": (
         "rewrite_engine.compat.graphs",
         f"{GRAPH}.traverse",
@@ -150,7 +151,7 @@ compile.builders compile.debug.monitormode compile.debug.nanguardmode compile.de
 compile.executor compile.function
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops compile.rebuild
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
-graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils
+graph.rewriting.db graph.rewriting.unify graph.rewriting.utils
 link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan.basic
 scan.checkpoints scan.op scan.utils scan.views tensor.basic tensor.einsum tensor.extra_ops
 tensor.functional tensor.inplace tensor.interpolate tensor.math tensor.nlinalg tensor.nnet.basic
@@ -166,7 +167,7 @@ tensor.linalg.decomposition.lu tensor.linalg.decomposition.qr tensor.linalg.deco
 tensor.linalg.decomposition.svd tensor.linalg.solvers.core tensor.linalg.solvers.general
 tensor.linalg.solvers.linear_control tensor.linalg.solvers.lstsq tensor.linalg.solvers.psd
 tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
-assumptions.specify compile.rewriting conditional link.c.type link.jax.dispatch link.jax.linker
+assumptions.specify compile.rewriting conditional link.jax.dispatch link.jax.linker
 link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
 sparse.type sparse.variable
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
@@ -186,7 +187,7 @@ OLD_MODULES = {
     "gof.toolbox": "graph.features",
     "gof.type": "graph.type",
     "gof.utils": "graph.utils",
-    "graph.kanren": "graph.rewriting",
+    "graph.kanren": "graph.rewriting.kanren",
     "graph.opt": "graph.rewriting",
     "sandbox.linalg": "tensor.linalg",
     "sandbox.rng_mrg": "tensor.random",

@@ -1,5 +1,6 @@
 """Other libraries' module paths and names lead to what is here."""
 
+import subprocess
 import sys
 from importlib import import_module
 from types import ModuleType
@@ -254,3 +255,16 @@ def test_scalar_types_and_generic() -> None:
     for wrong in (pt.dvector(), box):
         with pytest.raises(TypeError, match="as_scalar: takes numbers"):
             ps.as_scalar(wrong)
+
+
+def test_etuples_know_graphs_where_pytensor_teaches_them() -> None:
+    program = """
+import rewrite_engine.compat.pytensor
+import pytensor.tensor as pt
+from pytensor.graph.rewriting.kanren import KanrenRelationSub
+from etuples import etuplize
+x = pt.dvector("x")
+assert etuplize(x + x).evaled_obj.owner.op == pt.add
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
