@@ -423,6 +423,12 @@ class NodeRewriter(Rule):
     with_phase = '@node_rewriter(phase="canonicalize")'
     needs_reason = False
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "transform" in vars(cls):
+            what = f"{cls.__name__}: a rule is made of a function, not of a class with `transform`"
+            raise PatternError(f"{what}: write @node_rewriter([op, ...])")
+
     def __init__(
         self,
         fn: Callable[[Any, Apply], Any],

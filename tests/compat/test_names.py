@@ -23,6 +23,7 @@ from rewrite_engine.compat.missing import missing
 from rewrite_engine.compat.table import HOMES, MODULES, RENAMED, VERSIONS
 from rewrite_engine.errors import NotHereError, OptionError
 from rewrite_engine.match import decorate
+from rewrite_engine.match.rule import NodeRewriter
 
 SAME = [
     ("pytensor", "function", rw.function),
@@ -210,6 +211,14 @@ def test_drivers_one_after_the_other(as_a_list: bool) -> None:
     fgraph = FunctionGraph([x], [pt.exp(x)], clone=False)
     SequentialGraphRewriter(*([drivers] if as_a_list else drivers)).rewrite(fgraph)
     assert fgraph.outputs[0].owner.op == pt.sin
+
+
+def test_a_class_with_transform_is_told_what_to_write() -> None:
+    with pytest.raises(TypeError, match=r"Mine: .* write @node_rewriter\(\[op, ...\]\)"):
+
+        class Mine(NodeRewriter):
+            def transform(self, fgraph: object, node: object) -> None:
+                return None
 
 
 def test_a_rewriter_made_in_a_namespace_without_a_name() -> None:
