@@ -44,7 +44,10 @@ WITHOUT_EFFECT = frozenset({
 FIXED: dict[str, tuple[Any, str]] = {
     "cast_policy": ("custom", "Python's numbers take the dtype of the array"),
     "compute_test_value": ("off", "call `variable.eval`"),
+    "device": ("cpu", "functions run on the CPU"),
+    "int_division": ("int", "`/` of integers is a float and `//` an integer"),
     "linker": ("auto", 'say Mode(linker="py"), here or as config.mode'),
+    "NanGuardMode__action": ("raise", "an error says where; catch it"),
     "NanGuardMode__big_is_error": (True, "say NanGuardMode(big_is_error=False)"),
     "NanGuardMode__inf_is_error": (True, "say NanGuardMode(inf_is_error=False)"),
     "NanGuardMode__nan_is_error": (True, "say NanGuardMode(nan_is_error=False)"),
@@ -53,6 +56,7 @@ FIXED: dict[str, tuple[Any, str]] = {
     "optimizer_excluding": ("", "say Mode().excluding(…)"),
     "optimizer_including": ("", "say Mode().including(…)"),
     "optimizer_requiring": ("", "say Mode().including(…)"),
+    "print_test_value": (False, "call `variable.eval`"),
     "print_global_stats": (False, "say f.profile.summary()"),
     "profile_memory": (False, "a profile tells times only"),
     "profile_optimizer": (False, "`explain` tells times of rules"),

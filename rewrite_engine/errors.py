@@ -92,6 +92,10 @@ class InconsistencyError(RewriteEngineError):
     """A graph would become (or is) inconsistent: two destroyers, a destroyed value read later, …"""
 
 
+class OverwritingError(InconsistencyError, TypeError):
+    """A function of a graph that overwrites values was asked for, without `accept_inplace=True`."""
+
+
 class CycleError(InconsistencyError, ValueError):
     """A replacement would make a variable depend on itself."""
 
@@ -152,6 +156,10 @@ class MissingArgumentError(MissingInputError, TypeError):
 
 class OptionError(RewriteEngineError, TypeError, ValueError):
     """An option that does not exist, or that cannot be honoured."""
+
+
+class InputCountError(RewriteEngineError, TypeError, ValueError):
+    """An op was applied to another number of inputs than it has."""
 
 
 class DuplicateInputError(InputError):
@@ -354,7 +362,9 @@ def describe(x: Any) -> str:
     """Name a variable with its type, or a value with its dtype and shape, in a few words."""
     type_ = getattr(x, "type", None)
     if type_ is not None:
-        return f"{x!r} of type {type_}"
+        value = getattr(x, "value", None)
+        hint = "; shared(numpy.array(…)) is a tensor" if isinstance(value, (list, tuple)) else ""
+        return f"{x!r} of type {type_}{hint}"
     if hasattr(x, "variable_type"):
         return str(x)
     if hasattr(x, "dtype") and hasattr(x, "shape"):

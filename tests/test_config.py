@@ -51,6 +51,9 @@ def test_settings_of_other_libraries() -> None:
     config.compute_test_value = "off"
     with pytest.raises(ValueError, match="compute_test_value is 'off' .*eval"):
         config.compute_test_value = "warn"
+    assert config.device == "cpu"  # which Theano's programs ask
+    with pytest.raises(ValueError, match="device is 'cpu' .*run on the CPU"):
+        config.device = "gpu0"
     with pytest.raises(ValueError, match=r"ignore_first_call is False .*f\.profile\.reset\(\)"):
         config.profiling__ignore_first_call = True
     with pytest.raises(ValueError, match="profile_memory is False .*times only"):

@@ -80,6 +80,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.rewrite.strategies",
         "rewrite_engine.rewrite.strategies.node",
     ),
+    "graph.rewriting.kanren": ("rewrite_engine.terms.dispatch", "rewrite_engine.match.relation"),
     "graph.traversal": (
         "rewrite_engine.compat.graphs",
         f"{GRAPH}.traverse",
@@ -97,6 +98,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "compile.nanguardmode": ("rewrite_engine.compile.watching",),
     "printing": ("rewrite_engine.printing", f"{TENSOR}.watch"),
     "link.c": (),
+    "link.c.type": (f"{GRAPH}.type",),
     "link.jax": (),
     "link.mlx": (),
     "link.numba": (),
@@ -113,6 +115,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.scalar.constructors",
         "rewrite_engine.scalar.composite",
         "rewrite_engine.scalar.dtype",
+        "rewrite_engine.compat.scalar_types",
         "rewrite_engine.compat.scalars",
     ),
     "tensor": (TENSOR, "rewrite_engine.errors"),
@@ -148,7 +151,7 @@ compile.builders compile.debug.monitormode compile.debug.nanguardmode compile.de
 compile.executor compile.function
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops compile.rebuild
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
-graph.rewriting.db graph.rewriting.kanren graph.rewriting.unify graph.rewriting.utils
+graph.rewriting.db graph.rewriting.unify graph.rewriting.utils
 link.basic link.vm misc raise_op scalar.basic scalar.math scalar.sharedvar scan.basic
 scan.checkpoints scan.op scan.utils scan.views tensor.basic tensor.einsum tensor.extra_ops
 tensor.functional tensor.inplace tensor.interpolate tensor.math tensor.nlinalg tensor.nnet.basic
@@ -164,7 +167,7 @@ tensor.linalg.decomposition.lu tensor.linalg.decomposition.qr tensor.linalg.deco
 tensor.linalg.decomposition.svd tensor.linalg.solvers.core tensor.linalg.solvers.general
 tensor.linalg.solvers.linear_control tensor.linalg.solvers.lstsq tensor.linalg.solvers.psd
 tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
-assumptions.specify compile.rewriting conditional link.c.type link.jax.dispatch link.jax.linker
+assumptions.specify compile.rewriting conditional link.jax.dispatch link.jax.linker
 link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
 sparse.type sparse.variable
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
@@ -184,7 +187,7 @@ OLD_MODULES = {
     "gof.toolbox": "graph.features",
     "gof.type": "graph.type",
     "gof.utils": "graph.utils",
-    "graph.kanren": "graph.rewriting",
+    "graph.kanren": "graph.rewriting.kanren",
     "graph.opt": "graph.rewriting",
     "sandbox.linalg": "tensor.linalg",
     "sandbox.rng_mrg": "tensor.random",
@@ -227,11 +230,11 @@ RENAMED = {
     "compile.monitormode.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
     "graph.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
     "graph.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",
-    "graph.OpSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
+    "graph.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "graph.PatternSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
     "graph.rewriting.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
-    "graph.rewriting.OpSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
+    "graph.rewriting.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.rewriting.PatternSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
     "graph.rewriting.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
     "graph.rewriting.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",

@@ -18,6 +18,7 @@ from rewrite_engine.compile.derivative import checked_overrides
 from rewrite_engine.compile.inner_shape import ShapesOfGraph
 from rewrite_engine.compile.shared import SharedVariable
 from rewrite_engine.errors import (
+    InputCountError,
     InputError,
     MissingInputError,
     OptionError,
@@ -118,7 +119,7 @@ class OpFromGraph(ShapesOfGraph, Op):
     # --- calling ---------------------------------------------------------------------------------
 
     def make_node(self, *inputs: Any) -> Apply:
-        """The op on inputs, and on its shared variables. Raises `TypeError` for a wrong number,
+        """The op on inputs, and on its shared variables. Raises `InputCountError`, and
         `TypeMismatchError` (or what the type raises for a value) for one of another type.
         """
         wanted = self.inner_inputs
@@ -127,7 +128,7 @@ class OpFromGraph(ShapesOfGraph, Op):
         where = origin_line(user_origin())
         if len(inputs) != len(wanted):
             n, given = len(wanted) - len(self.shared_inputs), len(inputs) - len(self.shared_inputs)
-            raise TypeError(message(f"takes {n} inputs, not {given}", op=self, where=where))
+            raise InputCountError(message(f"takes {n} inputs, not {given}", op=self, where=where))
         variables = []
         for i, (inner, x) in enumerate(zip(wanted, inputs, strict=True)):
             try:

@@ -13,7 +13,7 @@ from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.request import Request, check_unused, read
 from rewrite_engine.config import config
-from rewrite_engine.errors import InconsistencyError, message, refuse_unknown
+from rewrite_engine.errors import OverwritingError, message, refuse_unknown
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
@@ -70,7 +70,7 @@ def function(
     Raises `OptionError` (an option that does not exist), `MissingInputError`,
     `DuplicateInputError`, `ConstantInputError`, `UnusedInputError`,
     `ForeignObjectError`, `UpdateTypeError`, `TypeMismatchError` (a given of another type),
-    `InconsistencyError` (an op that overwrites).
+    `OverwritingError`.
 
     >>> from rewrite_engine.tensor import dvector
     >>> x = dvector("x")
@@ -205,7 +205,7 @@ def _guard(fgraph: FunctionGraph, mutable: set[Variable], accept_inplace: bool) 
     destroyers = [node for node in fgraph.apply_nodes if node.op.destroy_map]
     if destroyers and not accept_inplace:
         node = destroyers[0]
-        raise InconsistencyError(
+        raise OverwritingError(
             message(
                 "the graph overwrites an input; function(…, accept_inplace=True) allows it",
                 op=node.op,

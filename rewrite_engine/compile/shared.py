@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.errors import (
-    DTypeError,
     ForeignObjectError,
     RewriteEngineError,
     UpdateTypeError,
@@ -86,11 +85,6 @@ class SharedVariable(Variable):
         self.container.value = (
             value if borrow or not _may_share(value, new_value) else self._copy(value)
         )
-
-    def zero(self, borrow: bool = False) -> None:
-        """Set all elements to 0."""
-        value = self.container.value
-        self.container.value = value * 0 if not hasattr(value, "dtype") else np.zeros_like(value)
 
     @staticmethod
     def _copy(value: Any) -> Any:
@@ -207,20 +201,6 @@ def shared_constructor(
     return SharedVariable(generic, kept, strict, allow_downcast, name=name)
 
 
-@shared_constructor.register(type(None))
-def _(value: None, **options: Any) -> SharedVariable:
-    raise ForeignObjectError("a shared variable needs a value, not None")
-
-
-@shared_constructor.register(list)
-@shared_constructor.register(tuple)
-def _(value: Any, name: str | None = None, **options: Any) -> SharedVariable:
-    raise DTypeError(
-        f"a shared variable needs an array or a number, not {describe(value)}: "
-        "use shared(numpy.array(...)), which says what dtype you mean"
-    )
-
-
 @shared_constructor.register(np.ndarray)
 def _(
     value: np.ndarray,
@@ -276,10 +256,10 @@ def shared(
     """Return a shared variable with this value.
 
     value: an array (its dimensions may change later, unless `shape` fixes some), a number (a float
-    is float64, as NumPy has it, whatever floatX is), or any object for which
-    `shared_constructor` has an entry. borrow: keep the array itself, not a copy. strict,
-    allow_downcast: how new values are converted (see `Type.filter`). Raises `ForeignObjectError`
-    for a variable or None, `DTypeError` for a list.
+    is float64, as NumPy has it, whatever floatX is), or any other object, which is kept as it is:
+    a list too, which no op of tensors takes (`shared(numpy.array(…))` does). borrow: keep the
+    object itself, not a copy. strict, allow_downcast: how new values are converted (see
+    `Type.filter`). Raises `ForeignObjectError` for a variable.
 
     >>> import numpy as np
     >>> w = shared(np.zeros(2), name="w")

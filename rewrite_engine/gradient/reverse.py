@@ -71,6 +71,8 @@ def grad(
     return_disconnected = _what_is_returned(return_disconnected)
     _check_choice("null_gradients", null_gradients, ("raise", "return"))
     wanted = _variables(wrt, "wrt")
+    if known_grads is not None and not isinstance(known_grads, Mapping):
+        raise OptionError(f"grad: known_grads must be a mapping, not {describe(known_grads)}")
     fixed = {v: _known(v, g) for v, g in (known_grads or {}).items()}
     seeds = [] if cost is None else [(cost, _one(cost))]
     if not seeds and not fixed:

@@ -315,6 +315,10 @@ class Apply(Tagged):
         for out, head in zip(outputs, heads_of(op, len(outputs))):
             out.head = head
 
+    def get_parents(self) -> list[Variable]:
+        """The inputs, as a list."""
+        return list(self.inputs)
+
     @property
     def nin(self) -> int:
         return len(self.inputs)

@@ -16,6 +16,7 @@ from typing import Any
 from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
+    InputCountError,
     Message,
     MethodNotDefined,
     OptionError,
@@ -178,7 +179,9 @@ class Op(Record):
                 f"{self} defines neither make_node, infer_types nor itypes and otypes"
             )
         if len(types) != len(self.itypes):
-            raise TypeError(message(f"takes {len(self.itypes)} inputs, not {len(types)}", op=self))
+            raise InputCountError(
+                message(f"takes {len(self.itypes)} inputs, not {len(types)}", op=self)
+            )
         for i, (want, got) in enumerate(zip(self.itypes, types, strict=True)):
             if not want.is_super(got):
                 raise DTypeError(f"input {i} must be of type {want}, not {got}")

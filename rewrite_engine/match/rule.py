@@ -76,9 +76,9 @@ class Rule:
             raise PatternError(f"a rule is made of a function with a name, not of {fn!r}")
         self.fn = fn
         self.short_name: str = fn.__name__
-        self.module: str = fn.__module__
+        self.module: str = fn.__module__ or "__main__"  # None in a namespace without a name
         names = inspect.unwrap(fn).__globals__
-        self.pack: str = names.get("__pack__") or fn.__module__.rpartition(".")[2]
+        self.pack: str = names.get("__pack__") or self.module.rpartition(".")[2]
         self.name = f"{self.pack}/{self.short_name}"
         self.where: tuple[str, int] = (code.co_filename, code.co_firstlineno)
         if not isinstance(claim, Claim):
@@ -422,6 +422,12 @@ class NodeRewriter(Rule):
 
     with_phase = '@node_rewriter(phase="canonicalize")'
     needs_reason = False
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "transform" in vars(cls):
+            what = f"{cls.__name__}: a rule is made of a function, not of a class with `transform`"
+            raise PatternError(f"{what}: write @node_rewriter([op, ...])")
 
     def __init__(
         self,

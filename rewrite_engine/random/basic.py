@@ -23,7 +23,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.origin import located
 from rewrite_engine.random.distributions import DISTRIBUTIONS, call_signature, normal_vectors
 from rewrite_engine.random.op import RandomVariable, applies_to_inputs
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange
 from rewrite_engine.tensor.op import with_parameters
 from rewrite_engine.tensor.shape import lengths, specify_shape
@@ -182,7 +182,7 @@ def gamma(shape: Any, rate: Any = None, scale: Any = None, **options: Any) -> An
     """
     if (rate is None) == (scale is None):
         raise ParameterError(located("gamma: takes scale, or rate = 1 / scale"))
-    return _gamma(shape, 1.0 / operand(rate) if scale is None else scale, **options)
+    return _gamma(shape, 1.0 / as_tensor_variable(rate) if scale is None else scale, **options)
 
 
 def integers(low: Any, high: Any = None, size: Any = None, **options: Any) -> Any:
@@ -207,7 +207,7 @@ def chisquare(df: Any, size: Any = None, rng: Any = None, return_next_rng: bool 
     >>> chisquare([1.0, 3.0], size=(5, 2)).type
     TensorType(float64, (5, 2))
     """
-    half = operand(df) / 2.0
+    half = as_tensor_variable(df) / 2.0
     return _gamma(half, 2.0, size, rng=rng, return_next_rng=return_next_rng)
 
 
@@ -243,7 +243,7 @@ def choice(
     a, n = _things("choice", a)
     weights = []
     if p is not None:
-        p = operand(p)
+        p = as_tensor_variable(p)
         if p.type.ndim != 1:
             raise NDimError(located(f"choice: p is a vector, not a {p.type}"))
         weights = [specify_shape(p, (n,))]
@@ -260,7 +260,7 @@ def _things(function: str, x: Any) -> tuple[Any, Any]:
     """What is drawn of, or how many things that are, as a tensor; and how many there are. Raises
     `DTypeError`.
     """
-    x = operand(x)
+    x = as_tensor_variable(x)
     if x.type.ndim:
         return x, lengths(x)[0]
     if x.type.kind not in "iu":

@@ -35,7 +35,7 @@ from rewrite_engine.random.type import RandomGeneratorType, copied
 from rewrite_engine.scalar.dtype import dtype_name
 from rewrite_engine.tensor.blockwise import parse
 from rewrite_engine.tensor.broadcast import broadcast
-from rewrite_engine.tensor.constant import as_tensor_variable, constant, operand
+from rewrite_engine.tensor.constant import as_tensor_variable, constant
 from rewrite_engine.tensor.joins import make_vector
 from rewrite_engine.tensor.math import cast
 from rewrite_engine.tensor.op import (
@@ -178,7 +178,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         if known is not None and len(known) == len(self.lengths or ()):  # what was said stays
             known = tuple([b if a is None else a for a, b in zip(known, self.lengths or ())])
         op = version(self, self._dtype(None), known)
-        variables = (rng, size, *map(operand, params))
+        variables = (rng, size, *map(as_tensor_variable, params))
         types = op.output_types(tuple([v.type for v in variables]))
         return build_node(op, variables, types, user_origin())
 

@@ -27,6 +27,16 @@ class ScalarVariable(Variable):
         """Name of the dtype."""
         return self.type.dtype  # type: ignore[no-any-return]
 
+    @property
+    def ndim(self) -> int:
+        """0, as of a tensor that is one number."""
+        return 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """()."""
+        return ()
+
     def __bool__(self) -> bool:
         raise NotConstantError(
             f"{self!r} of type {self.type} has no truth value before the graph runs"

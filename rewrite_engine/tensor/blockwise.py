@@ -30,7 +30,7 @@ from rewrite_engine.graph.op import Op, known_outputs
 from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.tensor.broadcast import broadcast
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.math import second
 from rewrite_engine.tensor.op import (
@@ -454,7 +454,7 @@ def vectorize(func: Callable[..., Any], signature: str | None = None) -> Callabl
     sides = None if signature is None else parse(signature)
 
     def vectorized(*arguments: Any) -> Any:
-        xs = [operand(x) for x in arguments]
+        xs = [as_tensor_variable(x) for x in arguments]
         ranks = [0] * len(xs) if sides is None else [*map(len, sides[0])]
         if len(xs) != len(ranks):
             raise TypeError(located(f"{signature} takes {len(ranks)} arguments, not {len(xs)}"))
@@ -465,7 +465,7 @@ def vectorize(func: Callable[..., Any], signature: str | None = None) -> Callabl
         cores = [_last(x.type, n)(x.name) for x, n in zip(xs, ranks, strict=True)]
         found = func(*cores)
         several = isinstance(found, list | tuple)
-        outputs = [operand(v) for v in (found if several else [found])]
+        outputs = [as_tensor_variable(v) for v in (found if several else [found])]
         if sides is not None and [v.type.ndim for v in outputs] != [*map(len, sides[1])]:
             what = f"the results are {', '.join([str(v.type) for v in outputs])}"
             raise ShapeError(located(f"{what}, where the signature is {signature}"))

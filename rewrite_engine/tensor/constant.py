@@ -111,10 +111,12 @@ def as_tensor_variable(
     stacked. dtype: cast to it. ndim: dimensions of length 1 are added, or dropped, on the left.
     allow_xtensor_conversion: of variables with named dimensions, of which there are none here. A
     pattern (an object with `__apply_op__`) is returned unchanged. Raises `ForeignObjectError` for
-    what cannot become a tensor, `NDimError` if it cannot have `ndim` dimensions.
+    what cannot become a tensor, and for a Python bool, which is what `x == 1` is of a variable
+    (`constant(True)` is one); `NDimError` if it cannot have `ndim` dimensions.
     """
     if hasattr(type(x), "__apply_op__"):
         return x
+    refuse_truth(x)
     if isinstance(x, Apply):
         x = x.default_output()
     if isinstance(x, Variable):
@@ -137,12 +139,9 @@ def of_value(x: Any, name: str | None = None, ndim: int | None = None, dtype: An
 as_tensor = as_tensor_variable
 
 
-def operand(x: Any) -> Any:
-    """`x` as a tensor variable, where that cannot be a mere truth value. Raises
-    `ForeignObjectError`.
-    """
-    refuse_truth(x)
-    return as_tensor_variable(x)
+def or_truth(x: Any) -> Any:
+    """`x` as a tensor variable, where it may be a truth value (it fills a shape, is asserted)."""
+    return constant(x) if x.__class__ is bool else as_tensor_variable(x)
 
 
 def _has_symbols(items: Any) -> bool:

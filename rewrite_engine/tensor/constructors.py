@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rewrite_engine.config import config
+from rewrite_engine.errors import OptionError, describe
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.tensor.variable import TensorVariable
 
@@ -68,6 +69,9 @@ def _several(one: Callable[..., TensorVariable]) -> Callable[..., list[TensorVar
         if len(names) == 1 and names[0] is not None:
             text = names[0]
             names = tuple(text.split() if isinstance(text, str) and " " in text.strip() else text)
+        for name in names:
+            if not isinstance(name, str | None):
+                raise OptionError(f"names of variables are texts, not {describe(name)}")
         flat = [n for text in names for n in ([None] if text is None else text.split())]
         return [one(name, **options) for name in flat]
 

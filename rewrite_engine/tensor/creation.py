@@ -26,7 +26,13 @@ from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name, is_number, promote
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.batch import batch_ranks
-from rewrite_engine.tensor.constant import as_tensor_variable, constant, is_plain, weak_constant
+from rewrite_engine.tensor.constant import (
+    as_tensor_variable,
+    constant,
+    is_plain,
+    or_truth,
+    weak_constant,
+)
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.op import (
@@ -396,7 +402,7 @@ def _lengths(shape: Sequence[Any]) -> list[Any]:
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     """Return an array of that shape filled with `fill_value`."""
-    value = as_tensor_variable(fill_value)
+    value = or_truth(fill_value)
     return alloc(value if dtype is None else _cast_value(value, dtype), *shape_dims(shape))
 
 
@@ -428,7 +434,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
     if hasattr(type(a), "__apply_op__"):
         return m.second(a, fill_value)
     a = as_tensor_variable(a)
-    return m.second(a, _cast_value(as_tensor_variable(fill_value), dtype or a.type.dtype))
+    return m.second(a, _cast_value(or_truth(fill_value), dtype or a.type.dtype))
 
 
 def zeros_like(a: Any, dtype: Any = None, opt: bool = False) -> Any:

@@ -15,7 +15,7 @@ from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import DISCRETE, float_dtype, is_number, promote
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import alloc
 from rewrite_engine.tensor.diagonals import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, slice_at_axis
@@ -56,12 +56,12 @@ def average(
     >>> average([1.0, 2.0, 5.0], weights=[2, 1, 1]).eval()
     array(2.25)
     """
-    x = operand(a)
+    x = as_tensor_variable(a)
     if weights is None:
         found = mean(x, axis, keepdims=keepdims)
         total: Any = m.cast(count(x, axis), found.type.dtype)
     else:
-        w = operand(weights)
+        w = as_tensor_variable(weights)
         if w.type.ndim == 1 < x.type.ndim and axis is not None:
             _, k = one_axis(x, axis)
             w = w.dimshuffle(*[0 if i == k else "x" for i in range(x.type.ndim)])
@@ -82,9 +82,9 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     >>> trapezoid([1.0, 2.0, 3.0], x=[0.0, 1.0, 3.0]).eval()
     array(6.5)
     """
-    y, axis = one_axis(operand(y), axis)
+    y, axis = one_axis(as_tensor_variable(y), axis)
     if x is not None:
-        x = operand(x)
+        x = as_tensor_variable(x)
         dx = diff(x, axis=0 if x.type.ndim == 1 else axis)
         if x.type.ndim == 1:
             dx = dx.dimshuffle(*[0 if i == axis else "x" for i in range(y.type.ndim)])
@@ -101,7 +101,7 @@ def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
     A float as of `sqrt`. Where all elements are 0 it has no slope: its gradient is NaN there for
     ord 2.
     """
-    x = operand(x)
+    x = as_tensor_variable(x)
     x = m.cast(x, float_dtype(x.type.dtype))
     size = m.abs(x)
     if ord == np.inf:
@@ -175,15 +175,15 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     >>> ediff1d([1, 4, 9], to_begin=[0]).eval()
     array([0, 3, 5])
     """
-    x = operand(ary)
-    parts = [flatten(operand(end)) for end in (to_begin, to_end) if end is not None]
+    x = as_tensor_variable(ary)
+    parts = [flatten(as_tensor_variable(end)) for end in (to_begin, to_end) if end is not None]
     parts.insert(to_begin is not None, diff(flatten(x)))
     return concatenate([m.cast(part, x.type.dtype) for part in parts])
 
 
 def _rows(v: Any, rowvar: bool) -> Any:
     """Variables as the rows of a matrix, in double precision."""
-    v = operand(v)
+    v = as_tensor_variable(v)
     if v.type.ndim > 2:
         raise NDimError(located(f"cov takes vectors and matrices, not a {v.type}"))
     v = m.cast(v, "complex128" if v.type.kind == "c" else "float64")
@@ -191,7 +191,9 @@ def _rows(v: Any, rowvar: bool) -> Any:
 
 
 def _cov(x: Any, ddof: int, fweights: Any, aweights: Any) -> Any:
-    given = [m.cast(operand(w), "float64") for w in (fweights, aweights) if w is not None]
+    given = [
+        m.cast(as_tensor_variable(w), "float64") for w in (fweights, aweights) if w is not None
+    ]
     if given:
         w = reduce(m.mul, given)
         total = Sum()(w)
@@ -236,7 +238,7 @@ def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     >>> median([[3.0, 1, 2], [8, 7, 0]], axis=1).eval()
     array([2., 7.])
     """
-    flat, axes = as_last(as_floats(operand(x)), axis, else_nan=True)
+    flat, axes = as_last(as_floats(as_tensor_variable(x)), axis, else_nan=True)
     last = flat.type.ndim - 1
     rising, n = SortOp(last)(flat), lengths(flat)[last]
     low, high = rising[..., (n - 1) // 2], rising[..., n // 2]
@@ -294,7 +296,7 @@ def quantile(
     """
     if method not in _METHODS:
         raise ValueError(located(f"method is one of {[*_METHODS]}, not {method!r}"))
-    x, weak, q = operand(a), is_number(q), operand(q)
+    x, weak, q = as_tensor_variable(a), is_number(q), as_tensor_variable(q)
     takes = method in ("lower", "higher", "nearest")
     if not takes:
         x = as_floats(x) if weak else m.cast(x, promote(x.type.dtype, as_floats(q).type.dtype))
@@ -330,6 +332,6 @@ def percentile(
 ) -> Any:
     """The percentiles q, from 0 to 100; see `quantile`."""
     if not is_number(q):
-        q = operand(q)
+        q = as_tensor_variable(q)
         q = q.data if isinstance(q, Constant) else q
     return quantile(a, q / 100, axis, method, keepdims)

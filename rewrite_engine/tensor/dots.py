@@ -19,7 +19,7 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.blockwise import Blockwise
-from rewrite_engine.tensor.constant import has_pattern, have_ranks, operand
+from rewrite_engine.tensor.constant import as_tensor_variable, has_pattern, have_ranks
 from rewrite_engine.tensor.dimshuffle import (
     dimshuffle,
     expand_dims,
@@ -170,7 +170,7 @@ def dot(a: Any, b: Any) -> Any:
     >>> dot(tensor(shape=(2, 3)), tensor(shape=(3,))).type
     TensorType(float64, (2,))
     """
-    a, b = operand(a), operand(b)
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
     if has_pattern([a, b]) and not have_ranks([a, b]):
         return _dot(a, b)
     if a.type.ndim == 0 or b.type.ndim == 0:
@@ -187,7 +187,7 @@ def matmul(x1: Any, x2: Any, dtype: Any = None) -> Any:
     dtype: what is computed in, NumPy's choice of it if None. Raises `NDimError` for a 0-d factor,
     `DTypeError`, `ShapeError`, `BroadcastError`.
     """
-    x1, x2 = operand(x1), operand(x2)
+    x1, x2 = as_tensor_variable(x1), as_tensor_variable(x2)
     if dtype is not None:
         x1, x2 = _cast_alike(x1, dtype), _cast_alike(x2, dtype)
     if has_pattern([x1, x2]) and not have_ranks([x1, x2]):
@@ -213,18 +213,18 @@ def _cast_alike(x: Any, dtype: Any) -> Any:
 
 def outer(x: Any, y: Any) -> Any:
     """Return the matrix of products x[i] * y[j]; arrays are flattened first."""
-    x, y = flatten(operand(x)), flatten(operand(y))
+    x, y = flatten(as_tensor_variable(x)), flatten(as_tensor_variable(y))
     return dimshuffle(x, 0, "x") * dimshuffle(y, "x", 0)
 
 
 def vdot(a: Any, b: Any) -> Any:
     """Return the 0-d product of two arrays seen as vectors, the first one conjugated."""
-    return _dot(flatten(m.conjugated(operand(a))), flatten(operand(b)))
+    return _dot(flatten(m.conjugated(as_tensor_variable(a))), flatten(as_tensor_variable(b)))
 
 
 def inner(a: Any, b: Any) -> Any:
     """Return the sum of products over the last dimension of both."""
-    a, b = operand(a), operand(b)
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
     if a.type.ndim == 0 or b.type.ndim == 0:
         return a * b
     return tensordot(a, b, [[a.type.ndim - 1], [b.type.ndim - 1]])
@@ -236,7 +236,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     axes: how many of the last of `a` and first of `b`, or two sequences of dimensions. Raises
     `ShapeError`, `AxisError`.
     """
-    a, b = operand(a), operand(b)
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
     n, m = a.type.ndim, b.type.ndim
     if not isinstance(axes, Sequence):
         left, right = tuple(range(n - index(axes), n)), tuple(range(axes))

@@ -17,7 +17,7 @@ from rewrite_engine.errors import DTypeError, NDimError
 from rewrite_engine.graph.node import Apply, build_node
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located, user_origin
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange
 from rewrite_engine.tensor.linalg.core import floats, working_dtype
 from rewrite_engine.tensor.op import Computed, Linear, Shapes, Value
@@ -162,7 +162,7 @@ def _scaled(x: Any, norm: str | None, default: str, shape: Sequence[Any]) -> Any
     norm = norm or default
     if norm == "no_norm":
         return x
-    n = m.cast(operand(math.prod(shape)), x.type.dtype)
+    n = m.cast(as_tensor_variable(math.prod(shape)), x.type.dtype)
     return m.true_div(x, m.sqrt(n) if norm == "ortho" else n)
 
 

@@ -212,11 +212,13 @@ class BaseInc(IndexOp):
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
         """What is written takes the dtype of `x`, as in NumPy: anything real may be set, and what
-        is added has to be of the same kind (`DTypeError`).
+        is added has to be of the same kind (`DTypeError`). A Python bool is for bools only.
         """
         x, y, *indices = inputs
         x = as_tensor_variable(x)
-        if isinstance(y, (int, float, complex)) and not isinstance(y, bool):
+        if isinstance(y, (int, float, complex)) and (
+            y.__class__ is not bool or x.type.dtype == "bool"
+        ):
             y = constant(y, dtype=np.result_type(x.type.numpy_dtype, y).name)
         x, y, *indices = super().convert_inputs((x, y, *indices))
         return (x, self._in_dtype(y, x.type), *indices)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from rewrite_engine.scalar import ops as _scalar
 from rewrite_engine.scalar.dtype import dtype_name
 from rewrite_engine.scalar.op import Cast, ScalarOp
-from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.elemwise import Elemwise
 
 if TYPE_CHECKING:  # the same names, and aliases, stand for the lifted ops here
@@ -39,7 +39,6 @@ def cast(x: Any, dtype: Any) -> Any:  # type: ignore[no-redef]
     Raises `DTypeError` for an unknown dtype, and from complex to real.
     """
     name = dtype_name(dtype)
-    refuse_truth(x, "cast")
     x = as_tensor_variable(x)
     if getattr(getattr(x, "type", None), "dtype", None) == name:
         return x

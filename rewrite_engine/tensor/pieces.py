@@ -14,7 +14,7 @@ import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import AxisError, DTypeError, NDimError, ShapeError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import ones
 from rewrite_engine.tensor.diagonals import diag
 from rewrite_engine.tensor.dimshuffle import atleast_Nd, normalize_axis, slice_at_axis
@@ -38,7 +38,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     >>> append([1, 2], [[3], [4]]).eval()
     array([1, 2, 3, 4])
     """
-    return concatenate([operand(arr), operand(values)], axis=axis)
+    return concatenate([as_tensor_variable(arr), as_tensor_variable(values)], axis=axis)
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
@@ -50,7 +50,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     >>> [x.eval().tolist() for x in array_split([1, 2, 3, 4, 5], 2)]
     [[1, 2, 3], [4, 5]]
     """
-    x = operand(ary)
+    x = as_tensor_variable(ary)
     number = normalize_axis(axis, x.type.ndim)
     if not isinstance(indices_or_sections, int | np.integer):
         ends = [0, *indices_or_sections, None]
@@ -75,7 +75,7 @@ def _sections(n: Any) -> int:
 
 def _split(name: str, ary: Any, how: Any, axis: int, ndim: int) -> list[Any]:
     """Pieces that are equally long. Raises `NDimError`; `ShapeError` where they cannot be."""
-    x = operand(ary)
+    x = as_tensor_variable(ary)
     if x.type.ndim < ndim:
         raise NDimError(located(f"{name}: takes {ndim} dimensions or more", inputs=[x]))
     if not isinstance(how, int | np.integer):
@@ -91,7 +91,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     """Return pieces along the second dimension (of a vector: the first), equally long or between
     positions. Raises `NDimError`, `ShapeError`.
     """
-    x = operand(ary)
+    x = as_tensor_variable(ary)
     return _split("hsplit", x, indices_or_sections, min(1, x.type.ndim - 1), 1)
 
 
@@ -112,7 +112,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     >>> [part.eval().tolist() for part in unstack([[1, 2], [3, 4]], axis=1)]
     [[1, 3], [2, 4]]
     """
-    x = operand(x)
+    x = as_tensor_variable(x)
     if not x.type.ndim:
         raise NDimError(located("unstack: takes one dimension or more", inputs=[x]))
     number = normalize_axis(axis, x.type.ndim)
@@ -133,11 +133,11 @@ def block(arrays: Any) -> Any:
            [3, 4]])
     """
     depth, leaves = _nested(arrays)
-    ndim = max([depth, *[operand(x).type.ndim for x in leaves]])
+    ndim = max([depth, *[as_tensor_variable(x).type.ndim for x in leaves]])
 
     def built(part: Any, level: int) -> Any:
         if level == depth:
-            return atleast_Nd(operand(part), n=ndim, left=True)
+            return atleast_Nd(as_tensor_variable(part), n=ndim, left=True)
         return concatenate([built(one, level + 1) for one in part], axis=ndim - depth + level)
 
     return built(arrays, 0)
@@ -163,7 +163,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     array([[1, 3],
            [4, 6]])
     """
-    x = operand(arr)
+    x = as_tensor_variable(arr)
     x, axis = (flatten(x), 0) if axis is None else (x, axis)
     number = normalize_axis(axis, x.type.ndim)
     n = x.type.shape[number]
@@ -184,7 +184,7 @@ def extract(condition: Any, arr: Any) -> Any:
     >>> extract([[True, False], [False, True]], [[1, 2], [3, 4]]).eval()
     array([1, 4])
     """
-    return flatten(operand(arr))[m.neq(flatten(operand(condition)), 0)]
+    return flatten(as_tensor_variable(arr))[m.neq(flatten(as_tensor_variable(condition)), 0)]
 
 
 def argwhere(a: Any) -> Any:
@@ -196,7 +196,7 @@ def argwhere(a: Any) -> Any:
 
 def diagflat(v: Any, k: int = 0) -> Any:
     """Return a matrix with the elements of an array on its diagonal `k`, and 0 elsewhere."""
-    return diag(flatten(operand(v)), k)
+    return diag(flatten(as_tensor_variable(v)), k)
 
 
 def ix_(*args: Any) -> tuple[Any, ...]:
@@ -210,7 +210,7 @@ def ix_(*args: Any) -> tuple[Any, ...]:
     """
     vectors = []
     for k, arg in enumerate(args):
-        x = operand(as_indices(arg) if isinstance(arg, Sequence) else arg)
+        x = as_tensor_variable(as_indices(arg) if isinstance(arg, Sequence) else arg)
         if x.type.ndim != 1:
             raise NDimError(located("ix_: takes vectors", inputs=[x]))
         if x.type.kind not in "iub":

@@ -15,7 +15,7 @@ from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor.blockwise import vectorize_graph
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange, zeros_like
 from rewrite_engine.tensor.diagonals import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, moveaxis, shape_padleft, squeeze
@@ -35,7 +35,7 @@ dense_dot = dot
 
 def _ranked(name: str, x: Any, n: int) -> Any:
     """An operand of at least n dimensions. Raises `NDimError`."""
-    x = operand(x)
+    x = as_tensor_variable(x)
     if x.type.ndim < n:
         what = f"{name}: takes an array of {n} dimensions or more here"
         raise NDimError(located(what, inputs=[x]))
@@ -89,7 +89,7 @@ def kron(a: Any, b: Any) -> Any:
     array([[ 1,  2, 10, 20],
            [ 3,  4, 30, 40]])
     """
-    a, b = operand(a), operand(b)
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
     n = max(a.type.ndim, b.type.ndim)
     a, b = [shape_padleft(x, n - x.type.ndim) for x in (a, b)]
     if not n:
@@ -150,7 +150,7 @@ def einsum(subscripts: str, *operands: Any, optimize: Any = None) -> Any:
     array([[1],
            [3]])
     """
-    given = [operand(x) for x in operands]
+    given = [as_tensor_variable(x) for x in operands]
     terms, out = _labels(subscripts, given)
     dtype = upcast([x.type for x in given])
     parts = [_without_repeats(x, labels) for x, labels in zip(given, terms, strict=True)]
@@ -339,7 +339,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     array([[4, 2, 1],
            [9, 3, 1]])
     """
-    x = operand(x)
+    x = as_tensor_variable(x)
     if x.type.ndim != 1:
         raise NDimError(located("vander: takes a vector", inputs=[x]))
     n = lengths(x)[0] if N is None else N
@@ -355,7 +355,7 @@ def polyval(p: Any, x: Any) -> Any:
     >>> polyval([1.0, 0.0, 2.0], 3.0).eval()
     array(11.)
     """
-    p, x = operand(p), operand(x)
+    p, x = as_tensor_variable(p), as_tensor_variable(x)
     if p.type.ndim != 1 or p.type.shape[0] is None:
         what = "polyval: the coefficients are a vector of known length"
         raise (NDimError if p.type.ndim != 1 else ShapeError)(located(what, inputs=[p]))

@@ -12,7 +12,7 @@ import numpy as np
 from rewrite_engine.errors import OptionError, ParameterError
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
-from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.constant import as_tensor_variable, or_truth
 from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
 
 __all__ = ["Assert", "CheckAndRaise", "CheckParameter", "assert_op"]
@@ -46,7 +46,7 @@ class CheckAndRaise(TensorOp):
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:
         """What is known to hold is left out."""
-        value, *conditions = [as_tensor_variable(x) for x in inputs]
+        value, *conditions = [as_tensor_variable(inputs[0]), *map(or_truth, inputs[1:])]
         asked = [c for c in conditions if not (isinstance(c, Constant) and np.all(c.data))]
         return super().__call__(value, *asked, **options) if asked else value
 

@@ -21,7 +21,7 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import DISCRETE, accumulator, promote
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.batch import all_stretched
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.dimshuffle import normalize_axis, slice_at_axis
 from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
 from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape, with_parameters
@@ -252,13 +252,13 @@ def one_axis(x: Any, axis: Any) -> tuple[Any, int]:
 
 def cumsum(x: Any, axis: int | None = None) -> Any:
     """Running sums along an axis (None: of the flattened array). Raises `AxisError`."""
-    x, axis = one_axis(operand(x), axis)
+    x, axis = one_axis(as_tensor_variable(x), axis)
     return CumOp(axis)(x)
 
 
 def cumprod(x: Any, axis: int | None = None) -> Any:
     """Running products along an axis (None: of the flattened array). Raises `AxisError`."""
-    x, axis = one_axis(operand(x), axis)
+    x, axis = one_axis(as_tensor_variable(x), axis)
     return CumOp(axis, "mul")(x)
 
 
@@ -271,7 +271,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     >>> diff([1, 4, 9, 16], n=2).eval()
     array([2, 2])
     """
-    x, axis = one_axis(operand(x), axis)
+    x, axis = one_axis(as_tensor_variable(x), axis)
     if operator.index(n) < 0:
         raise ShapeError(located(f"diff: n is an integer >= 0, not {n}"))
     if prepend is not None or append is not None:
@@ -287,7 +287,7 @@ def _lengthened(x: Any, axis: int, prepend: Any, append: Any) -> Any:
     from rewrite_engine.tensor.creation import alloc
     from rewrite_engine.tensor.joins import join
 
-    parts = [x if v is None else operand(v) for v in (prepend, x, append)]
+    parts = [x if v is None else as_tensor_variable(v) for v in (prepend, x, append)]
     one = [1 if i == axis else x.shape[i] for i in range(x.type.ndim)]
     parts = [v if v.type.ndim else alloc(v, *one) for v in parts]
     kept = [v for v, given in zip(parts, (prepend, x, append), strict=True) if given is not None]

@@ -16,7 +16,7 @@ from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.scalar.dtype import DISCRETE
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import zeros_like
 from rewrite_engine.tensor.dimshuffle import normalize_axis, slice_at_axis
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
@@ -235,8 +235,8 @@ def searchsorted(x: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     >>> searchsorted([1, 2, 2, 5], [0, 2, 9]).eval(), searchsorted([1, 2, 2, 5], 2, "right").eval()
     (array([0, 1, 4]), array(3))
     """
-    x = operand(x)
-    return SearchsortedOp(side)(x if sorter is None else x[operand(sorter)], v)
+    x = as_tensor_variable(x)
+    return SearchsortedOp(side)(x if sorter is None else x[as_tensor_variable(sorter)], v)
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Any:
@@ -248,7 +248,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     >>> [digitize([0.5, 2.0, 9.0], bins).eval().tolist() for bins in ([1, 2, 3], [3, 2, 1])]
     [[0, 2, 3], [3, 1, 0]]
     """
-    bins = operand(bins)
+    bins = as_tensor_variable(bins)
     back = bins[::-1]
     if isinstance(bins, Constant) and not np.array_equal(np.sort(bins.data), bins.data):
         if not np.array_equal(np.sort(bins.data), bins.data[::-1]):
@@ -275,7 +275,7 @@ def unique(
     >>> [v.eval() for v in unique([3.0, 1.0, 3.0], return_inverse=True, return_counts=True)]
     [array([1., 3.]), array([1, 0, 1]), array([1, 2])]
     """
-    ar = operand(ar)
+    ar = as_tensor_variable(ar)
     axis = None if axis is None else normalize_axis(axis, ar.type.ndim)
     return Unique(return_index, return_inverse, return_counts, axis)(ar)
 
@@ -312,7 +312,7 @@ def interp(
     >>> interp([0.0, 1.5, 9.0], [1.0, 2.0, 3.0], [3.0, 2.0, 0.0]).eval()
     array([3. , 2.5, 0. ])
     """
-    x, xp, fp = operand(x), operand(xp), operand(fp)
+    x, xp, fp = as_tensor_variable(x), as_tensor_variable(xp), as_tensor_variable(fp)
     if xp.type.ndim != 1 or fp.type.ndim != 1:
         raise NDimError(located(f"interp takes vectors of points, not a {xp.type}, a {fp.type}"))
     if period is not None:
@@ -360,11 +360,11 @@ def interpolate1d(
     """
     if method not in _BETWEEN:
         raise ValueError(located(f"method is one of {[*_BETWEEN]}, not {method!r}"))
-    x, y = operand(x), operand(y)
+    x, y = as_tensor_variable(x), as_tensor_variable(y)
     ends = extrapolate and method in ("linear", "mean")
 
     def at(points: Any) -> Any:
-        points = operand(points)
+        points = as_tensor_variable(points)
         behind = m.clip(SearchsortedOp()(x, points), 1, shape_i(x, 0) - 1)
         start, end = x[behind - 1], x[behind]
         share = m.true_div(m.sub(points, start), m.sub(end, start))

@@ -11,7 +11,7 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError, OptionError, ShapeError
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.constant import constant, operand
+from rewrite_engine.tensor.constant import as_tensor_variable, constant
 from rewrite_engine.tensor.creation import ones
 from rewrite_engine.tensor.joins import concatenate, upcast
 from rewrite_engine.tensor.ranges import linspace
@@ -37,10 +37,10 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
     >>> array_equal([1, 2], [1.0, 2.0]).eval(), array_equal([1, 2], [1, 2, 3]).eval()
     (array(True), array(False))
     """
-    a, b = operand(a1), operand(a2)
+    a, b = as_tensor_variable(a1), as_tensor_variable(a2)
     known = zip(a.type.shape, b.type.shape, strict=False)
     if a.type.ndim != b.type.ndim or any(None not in (n, k) and n != k for n, k in known):
-        return operand(np.array(False))
+        return as_tensor_variable(np.array(False))
     same, (x, y) = reduce_all(m.eq(shape(a), shape(b))), (flatten(a), flatten(b))
     n = m.minimum(x.shape[0], y.shape[0])
     x, y = x[:n], y[:n]
@@ -52,7 +52,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 def _of_one_dtype(*xs: Any) -> list[Any]:
     """Operands, booleans as numbers."""
-    tensors = [operand(x) for x in xs]
+    tensors = [as_tensor_variable(x) for x in xs]
     dtype = upcast([x.type for x in tensors])
     return [m.cast(x, "uint8" if dtype == "bool" else dtype) for x in tensors]
 
@@ -89,7 +89,7 @@ def union1d(ar1: Any, ar2: Any) -> Any:
     >>> union1d([3, 1], [[2, 1]]).eval()
     array([1, 2, 3])
     """
-    return unique(concatenate([flatten(operand(ar1)), flatten(operand(ar2))]))
+    return unique(concatenate([flatten(as_tensor_variable(ar1)), flatten(as_tensor_variable(ar2))]))
 
 
 def intersect1d(
@@ -100,7 +100,7 @@ def intersect1d(
     """
     if return_indices:
         raise OptionError(located("intersect1d: return_indices is not here; isin tells where"))
-    both = sort(concatenate([unique(operand(ar1)), unique(operand(ar2))]))
+    both = sort(concatenate([unique(as_tensor_variable(ar1)), unique(as_tensor_variable(ar2))]))
     return both[1:][m.eq(both[1:], both[:-1])]
 
 
@@ -108,7 +108,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """The different elements of the first array that are not in the second, in order.
     assume_unique: each element as often, and in the order, as it is there.
     """
-    x = flatten(operand(ar1)) if assume_unique else unique(operand(ar1))
+    x = flatten(as_tensor_variable(ar1)) if assume_unique else unique(as_tensor_variable(ar1))
     return x[isin(x, ar2, invert=True)]
 
 
@@ -116,7 +116,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     """The different elements that are in one of two arrays only, in order. assume_unique has no
     effect.
     """
-    every = sort(concatenate([unique(operand(ar1)), unique(operand(ar2))]))
+    every = sort(concatenate([unique(as_tensor_variable(ar1)), unique(as_tensor_variable(ar2))]))
     edge = ones(1, dtype="bool")
     apart = concatenate([edge, m.neq(every[1:], every[:-1]), edge])
     return every[m.and_(apart[1:], apart[:-1])[: every.shape[0]]]
@@ -130,7 +130,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     if isinstance(bins, str):
         raise OptionError(located("bins is a number or the ends of the intervals, not a rule"))
     if not isinstance(bins, int | np.integer):
-        edges = operand(bins)
+        edges = as_tensor_variable(bins)
         if edges.type.ndim != 1:
             what = "bins is a number (no variable), or the ends of the intervals, a vector"
             raise NDimError(located(what, inputs=[edges]))
@@ -138,13 +138,13 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     if bins < 1:
         raise ShapeError(located(f"the number of intervals is at least 1, not {bins}"))
     if range is None:
-        x = flatten(operand(a))
+        x = flatten(as_tensor_variable(a))
         if not x.type.shape[0]:  # of nothing there are those from 0 to 1
             spare = constant([0, 1], dtype=x.type.dtype)
             x = concatenate([x, spare[: m.switch(m.eq(shape_i(x, 0), 0), 2, 0)]])
         low, high = m.cast(least(x), "float64"), m.cast(largest(x), "float64")
     else:
-        low, high = [m.cast(operand(end), "float64") for end in range]
+        low, high = [m.cast(as_tensor_variable(end), "float64") for end in range]
     half = m.switch(m.eq(low, high), 0.5, 0.0)
     return linspace(low - half, high + half, int(bins) + 1)
 
@@ -166,12 +166,12 @@ def histogram(
     >>> [x.eval().tolist() for x in histogram([1, 2, 1], bins=[0, 1, 2, 3])]
     [[0, 2, 1], [0, 1, 2, 3]]
     """
-    x, edges = flatten(operand(a)), histogram_bin_edges(a, bins, range, weights)
+    x, edges = flatten(as_tensor_variable(a)), histogram_bin_edges(a, bins, range, weights)
     n = edges.shape[0] - 1
     last = edges[-1]
     where = m.minimum(searchsorted(edges, x, "right") - 1, n - 1)
     inside = m.and_(m.ge(x, edges[0]), m.le(x, last))
-    counted = None if weights is None else flatten(operand(weights))[inside]
+    counted = None if weights is None else flatten(as_tensor_variable(weights))[inside]
     counts = bincount(where[inside], counted, minlength=n)
     if density:
         counts = counts / diff(edges) / counts.sum()

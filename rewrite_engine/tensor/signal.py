@@ -10,7 +10,7 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import zeros
 from rewrite_engine.tensor.joins import upcast
 from rewrite_engine.tensor.linalg.core import _MatrixOp
@@ -179,7 +179,7 @@ def _operands(in1: Any, in2: Any, mode: str) -> list[Any]:
     """Both in one dtype. Raises `ValueError` for a mode that there is not."""
     if mode not in ("full", "valid", "same"):
         raise ValueError(located(f'mode is "full", "valid" or "same", not {mode!r}'))
-    tensors = [operand(x) for x in (in1, in2)]
+    tensors = [as_tensor_variable(x) for x in (in1, in2)]
     dtype = upcast([x.type for x in tensors])
     return [x if x.type.dtype == dtype else m.cast(x, dtype) for x in tensors]
 

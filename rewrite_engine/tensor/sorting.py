@@ -18,7 +18,7 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.scalar.dtype import DISCRETE
 from rewrite_engine.tensor.branches import ifelse
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange
 from rewrite_engine.tensor.dimshuffle import slice_at_axis
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
@@ -130,7 +130,7 @@ def sort(
            [3, 5]])
     """
     _check(kind, order, stable)
-    return _along(operand(a), axis, SortOp)
+    return _along(as_tensor_variable(a), axis, SortOp)
 
 
 def argsort(
@@ -147,7 +147,7 @@ def argsort(
     Raises `AxisError`; `ValueError` for another kind, or an `order`.
     """
     algorithm = _check(kind, order, stable)
-    return _along(operand(a), axis, lambda k: ArgSortOp(k, algorithm))
+    return _along(as_tensor_variable(a), axis, lambda k: ArgSortOp(k, algorithm))
 
 
 def _along(x: Any, axis: Any, op: Callable[[int], Any]) -> Any:
@@ -177,7 +177,7 @@ def argtopk(
     kth: an int other than 0, or a 0-d integer variable above 0. sorted: False allows another order.
     Raises `ShapeError` for more elements than there are (`AxisError` where only values tell).
     """
-    x, axis = one_axis(operand(x), axis)
+    x, axis = one_axis(as_tensor_variable(x), axis)
     return m.cast(_best(x, kth, axis), idx_dtype)
 
 
@@ -197,7 +197,7 @@ def topk_and_argtopk(
     >>> [v.eval() for v in topk_and_argtopk([3.0, 5.0, 1.0, 5.0], 3)]
     [array([5., 5., 3.]), array([1, 3, 0])]
     """
-    x, axis = one_axis(operand(x), axis)
+    x, axis = one_axis(as_tensor_variable(x), axis)
     positions = _best(x, kth, axis)
     return [take_along_axis(x, positions, axis), m.cast(positions, idx_dtype)]
 

@@ -17,7 +17,7 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
 from rewrite_engine.tensor import math as m
-from rewrite_engine.tensor.constant import as_tensor_variable, operand, weak_constant
+from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.reduce import Max, Min, Sum
 from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
@@ -63,7 +63,7 @@ def mean(
     quotient is cut off. acc_dtype: of the intermediate results of the sum. float16 is the mean of a
     float32 sum, as the sum may be too large for it.
     """
-    x = operand(input)
+    x = as_tensor_variable(input)
     own = "float64" if x.type.dtype in DISCRETE else x.type.dtype
     result = own if dtype is None else dtype_name(dtype)
     return divided(x, axis, result, keepdims, count(x, axis), acc_dtype)
@@ -87,7 +87,7 @@ def var(
 
     corrected: the rounding error of the mean is taken out, by the mean of what is left.
     """
-    x = operand(input)
+    x = as_tensor_variable(input)
     return _narrowed(_var(x, axis, ddof, keepdims, corrected), x)
 
 
@@ -97,7 +97,7 @@ def std(
     """Standard deviation along axes: the square root of `var`. Where all elements are equal it has
     no slope: its gradient is NaN there.
     """
-    x = operand(input)
+    x = as_tensor_variable(input)
     return _narrowed(m.sqrt(_var(x, axis, ddof, keepdims, corrected)), x)
 
 
@@ -120,7 +120,7 @@ def ptp(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Maximum less minimum along axes; dtype of `a`. Raises `AxisError`, `ShapeError` of nothing;
     `DTypeError` for booleans.
     """
-    a = operand(a)
+    a = as_tensor_variable(a)
     return m.sub(Max(axis, keepdims=keepdims)(a), Min(axis, keepdims=keepdims)(a))
 
 

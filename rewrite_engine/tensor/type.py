@@ -100,7 +100,7 @@ class TensorType(Type):
             raise OptionError("TensorType takes shape or broadcastable, not both")
         dims = broadcastable if shape is None else (shape,) if isinstance(shape, int) else shape
         if dims is None:
-            raise ShapeError("TensorType needs a shape, such as (None, 3), or () for a scalar")
+            raise OptionError("TensorType needs a shape, such as (None, 3), or () for a scalar")
         self.dtype: str = dtype_name(dtype)
         self.shape: Shape = tuple([static_dim(d) for d in dims])
         self.ndim: int = len(self.shape)

@@ -11,7 +11,7 @@ import numpy as np
 
 import rewrite_engine.tensor.math as m
 from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.descriptive import as_floats, as_last, mean_of_two
 from rewrite_engine.tensor.dimshuffle import expand_dims
 from rewrite_engine.tensor.reduce import All, Max, Min, Prod, Sum
@@ -38,22 +38,22 @@ def _present(x: Any, axis: Any, keepdims: bool) -> Any:
 
 def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """Sum along axes of what is not NaN; see `sum`."""
-    return Sum(axis, dtype, keepdims=keepdims)(_instead(operand(x), 0))
+    return Sum(axis, dtype, keepdims=keepdims)(_instead(as_tensor_variable(x), 0))
 
 
 def nanprod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """Product along axes of what is not NaN; see `prod`."""
-    return Prod(axis, dtype, keepdims=keepdims)(_instead(operand(x), 1))
+    return Prod(axis, dtype, keepdims=keepdims)(_instead(as_tensor_variable(x), 1))
 
 
 def nanmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Maximum along axes of what is not NaN; NaN where all are."""
-    return _extremum(Max(axis, keepdims=keepdims), operand(x), -np.inf)
+    return _extremum(Max(axis, keepdims=keepdims), as_tensor_variable(x), -np.inf)
 
 
 def nanmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Minimum along axes of what is not NaN; NaN where all are."""
-    return _extremum(Min(axis, keepdims=keepdims), operand(x), np.inf)
+    return _extremum(Min(axis, keepdims=keepdims), as_tensor_variable(x), np.inf)
 
 
 def _extremum(of: Any, x: Any, least: float) -> Any:
@@ -65,7 +65,7 @@ def _extremum(of: Any, x: Any, least: float) -> Any:
 
 def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """Mean along axes of what is not NaN; see `mean`."""
-    x = operand(x)
+    x = as_tensor_variable(x)
     if x.type.dtype in DISCRETE:
         return mean(x, axis, dtype, keepdims)
     dtype = x.type.dtype if dtype is None else dtype_name(dtype)
@@ -74,7 +74,7 @@ def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False)
 
 def nanvar(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
     """Variance along axes of what is not NaN; see `var`. NaN where that is no more than ddof."""
-    x = operand(x)
+    x = as_tensor_variable(x)
     if x.type.dtype in DISCRETE:
         return var(x, axis, ddof, keepdims)
     centred = m.sub(x, nanmean(x, axis, keepdims=True))
@@ -90,7 +90,7 @@ def nanstd(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> A
 
 def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The median along axes of what is not NaN; NaN where all are. See `median`."""
-    flat, axes = as_last(as_floats(operand(x)), axis, else_nan=True)
+    flat, axes = as_last(as_floats(as_tensor_variable(x)), axis, else_nan=True)
     last = flat.type.ndim - 1
     rising, n = SortOp(last)(flat), _present(flat, last, True)
     low, high = [take_along_axis(rising, i, last) for i in ((n - 1) // 2, n // 2)]
@@ -100,19 +100,19 @@ def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def nanargmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The position of the first maximum along axes of what is not NaN; 0 where all are."""
-    return argmax(_instead(operand(x), -np.inf), axis, keepdims)
+    return argmax(_instead(as_tensor_variable(x), -np.inf), axis, keepdims)
 
 
 def nanargmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The position of the first minimum along axes of what is not NaN; 0 where all are."""
-    return argmin(_instead(operand(x), np.inf), axis, keepdims)
+    return argmin(_instead(as_tensor_variable(x), np.inf), axis, keepdims)
 
 
 def nancumsum(x: Any, axis: int | None = None) -> Any:
     """Running sums along an axis, to which NaN adds nothing; see `cumsum`."""
-    return cumsum(_instead(operand(x), 0), axis)
+    return cumsum(_instead(as_tensor_variable(x), 0), axis)
 
 
 def nancumprod(x: Any, axis: int | None = None) -> Any:
     """Running products along an axis, which NaN does not change; see `cumprod`."""
-    return cumprod(_instead(operand(x), 1), axis)
+    return cumprod(_instead(as_tensor_variable(x), 1), axis)

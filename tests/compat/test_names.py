@@ -1,9 +1,11 @@
 """Other libraries' module paths and names lead to what is here."""
 
+import subprocess
 import sys
 from importlib import import_module
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import rewrite_engine as rw
@@ -21,6 +23,7 @@ from rewrite_engine.compat.missing import missing
 from rewrite_engine.compat.table import HOMES, MODULES, RENAMED, VERSIONS
 from rewrite_engine.errors import NotHereError, OptionError
 from rewrite_engine.match import decorate
+from rewrite_engine.match.rule import NodeRewriter
 
 SAME = [
     ("pytensor", "function", rw.function),
@@ -187,3 +190,90 @@ def test_small_functions() -> None:
     assert rows.eval({n: [2, 0]}).tolist() == [[0, 0, 1], [1, 0, 0]]
     with pytest.raises(IndexError):
         to_one_hot(n, 3).eval({n: [3]})
+
+
+@pytest.mark.usefixtures("peers")
+@pytest.mark.parametrize("as_a_list", [False, True])
+def test_drivers_one_after_the_other(as_a_list: bool) -> None:
+    from pytensor.graph.fg import FunctionGraph  # type: ignore[import-not-found]
+    from pytensor.graph.rewriting.basic import (
+        PatternNodeRewriter,
+        SequentialGraphRewriter,
+        in2out,
+        out2in,
+    )
+
+    x = pt.vector("x")
+    drivers = (
+        in2out(PatternNodeRewriter((pt.exp, "a"), (pt.log, "a"))),
+        out2in(PatternNodeRewriter((pt.log, "a"), (pt.sin, "a"))),
+    )
+    fgraph = FunctionGraph([x], [pt.exp(x)], clone=False)
+    SequentialGraphRewriter(*([drivers] if as_a_list else drivers)).rewrite(fgraph)
+    assert fgraph.outputs[0].owner.op == pt.sin
+
+
+def test_a_class_with_transform_is_told_what_to_write() -> None:
+    with pytest.raises(TypeError, match=r"Mine: .* write @node_rewriter\(\[op, ...\]\)"):
+
+        class Mine(NodeRewriter):
+            def transform(self, fgraph: object, node: object) -> None:
+                return None
+
+
+def test_a_rewriter_made_in_a_namespace_without_a_name() -> None:
+    names = {"pt": pt, "node_rewriter": decorate.node_rewriter}
+    text = "@node_rewriter([pt.exp])\ndef change(fgraph, node):\n    return [pt.log(*node.inputs)]"
+    exec(compile(text, "somewhere", "exec"), names)
+    assert str(names["change"]).startswith("__main__/change")
+
+
+@pytest.mark.usefixtures("peers")
+def test_one_op_in_the_place_of_another() -> None:
+    from pytensor.graph.fg import FunctionGraph
+    from pytensor.graph.rewriting.basic import SubstitutionNodeRewriter, in2out
+    from theano.gof.opt import OpSub  # type: ignore[import-not-found]
+
+    assert OpSub is SubstitutionNodeRewriter
+    x = pt.vector("x")
+    fgraph = FunctionGraph([x], [pt.exp(x + 1)], clone=False)
+    in2out(SubstitutionNodeRewriter(pt.exp, pt.log)).rewrite(fgraph)
+    assert fgraph.outputs[0].owner.op == pt.log
+
+
+@pytest.mark.usefixtures("peers")
+def test_scalar_types_and_generic() -> None:
+    import pytensor.scalar as ps  # type: ignore[import-not-found]
+    from pytensor.link.c.type import Generic, generic  # type: ignore[import-not-found]
+
+    assert (Generic() == generic) is True
+    box = generic("box")
+    assert rw.function([box], box)({"a": 1}) == {"a": 1}
+    assert ps.get_scalar_type("int32") == ps.int32
+    assert ps.bool.dtype == "bool"
+    assert ps.float64 in ps.float_types
+    assert {t.dtype for t in ps.all_types} >= {"bool", "uint8", "float16", "complex128"}
+    assert len(ps.discrete_types) + len(ps.continuous_types) == len(ps.all_types) == 14
+    assert (ps.upcast("int32", "float32"), ps.upcast("uint8", "int8")) == ("float64", "int16")
+    a = ps.float64("a")
+    assert (a.ndim, a.shape) == (0, ())
+    assert ps.as_scalar(a) is a
+    assert (ps.as_scalar(3).type, ps.as_scalar(np.float32(2)).type) == (ps.int64, ps.float32)
+    s = pt.dscalar("s")
+    assert rw.function([s], ps.as_scalar(s) * 2)(1.5) == 3
+    for wrong in (pt.dvector(), box):
+        with pytest.raises(TypeError, match="as_scalar: takes numbers"):
+            ps.as_scalar(wrong)
+
+
+def test_etuples_know_graphs_where_pytensor_teaches_them() -> None:
+    program = """
+import rewrite_engine.compat.pytensor
+import pytensor.tensor as pt
+from pytensor.graph.rewriting.kanren import KanrenRelationSub
+from etuples import etuplize
+x = pt.dvector("x")
+assert etuplize(x + x).evaled_obj.owner.op == pt.add
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -25,6 +25,7 @@ from rewrite_engine.errors import (
     ShapeError,
     UpdateTypeError,
 )
+from rewrite_engine.graph.type import generic
 from rewrite_engine.tensor.type import TensorType
 
 pytestmark = pytest.mark.usefixtures("linker")
@@ -132,16 +133,31 @@ def test_static_shapes() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(DTypeError, match=r"numpy.array"):
-        shared([1.0, 2.0])
     with pytest.raises(ForeignObjectError, match="needs a value"):
         shared(pt.vector("x"))
     with pytest.raises(ForeignObjectError, match="constant"):
         shared(pt.constant(1.0))
-    with pytest.raises(ForeignObjectError, match="not None"):
-        shared(None)
     with pytest.raises(DTypeError):
         shared(np.array(["a"]))
+
+
+@pytest.mark.parametrize("value", [[1, 2], (1.0,), None, {"a": 1}, [np.zeros(2)]], ids=repr)
+def test_other_objects_are_kept_as_they_are(value: Any) -> None:
+    state = shared(value, "state")
+    assert type(state) is SharedVariable
+    assert state.type is generic
+    assert type(state.get_value()) is type(value)
+    assert repr(function([], [state])()[0]) == repr(value)
+    state.set_value("another")
+    assert state.get_value() == "another"
+    assert not hasattr(state, "zero")
+
+
+def test_a_list_is_no_tensor_and_what_is_one_is_said() -> None:
+    kept = shared([1.0, 2.0])
+    for wrong in (pt.exp, pt.as_tensor_variable):
+        with pytest.raises(ForeignObjectError, match=r"Generic; shared\(numpy.array"):
+            wrong(kept)
 
 
 def test_other_objects_and_other_constructors() -> None:

@@ -433,7 +433,7 @@ def values(dtype: str, n: int) -> Any:
 def chosen(outs: Any, args: list[Any], cast: Any) -> list[Any]:
     """The outputs of a step: each is one of the arguments in its dtype, or a number."""
     found = enumerate(outs)
-    return [cast(args[(j * 3 + 1) % len(args)] if args else True, d) for j, (_, d) in found]
+    return [cast(args[(j * 3 + 1) % len(args)] if args else 1, d) for j, (_, d) in found]
 
 
 def symbolic(v: Any, d: str) -> Any:

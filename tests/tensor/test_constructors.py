@@ -7,7 +7,7 @@ import pytest
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
-from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError, ShapeError
+from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError, OptionError, ShapeError
 
 NDIM = {"scalar": 0, "vector": 1, "row": 2, "col": 2, "matrix": 2, "tensor3": 3, "tensor7": 7}
 PREFIX = {"b": "int8", "w": "int16", "i": "int32", "l": "int64", "f": "float32", "d": "float64"}
@@ -65,7 +65,7 @@ def test_tensor():
     assert pt.tensor(dtype="float64", broadcastable=(True,)).type.shape == (1,)
     with pytest.raises(DTypeError):
         pt.tensor("x", dtype="strange", shape=())
-    with pytest.raises(ShapeError):
+    with pytest.raises(OptionError):
         pt.tensor("x", dtype="int8")
 
 

@@ -25,6 +25,16 @@ def doubled(x: Any) -> Any:
     return 2 * x
 
 
+class Overwriting(rw.Op):
+    """An op that adds 1 to its input."""
+
+    destroy_map = {0: [0]}
+    itypes = otypes = [pt.dvector]
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = np.add(inputs[0], 1, out=inputs[0])
+
+
 class Wrong(rw.Op):
     """An op whose gradient is what is given."""
 
@@ -53,6 +63,13 @@ MISTAKES: list[tuple[type[Exception], Callable[[], Any]]] = [
     (ValueError, lambda: pt.linalg.det(x)),
     (ValueError, lambda: hessian(x, x)),
     (ValueError, lambda: pt.pad(x, 1, mode="foo")),
+    (TypeError, lambda: rw.function([x], Overwriting()(x))),
+    (ValueError, lambda: Overwriting()(x, x)),
+    (ValueError, lambda: rw.OpFromGraph([x, s], [x * s])(x)),
+    (TypeError, lambda: pt.TensorType("float64")),
+    (TypeError, lambda: pt.dvectors("x", 3.5)),
+    (TypeError, lambda: pt.as_tensor_variable(x == 1)),
+    (TypeError, lambda: rw.grad(None, x, known_grads=[x])),
     (ValueError, lambda: rw.function([x], x, mode="foo")),
     (TypeError, lambda: rw.function([x], x, foo=1)),
     (TypeError, lambda: pt.sum(m, axis=1.5)),

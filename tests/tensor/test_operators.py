@@ -180,6 +180,20 @@ def test_iteration():
         lambda x: x[x == 1].set(0),
         lambda x: x[(x != 1,)].inc(0),
         lambda x: pt.set_subtensor(x[x == 1], 0),
+        lambda x: x[0].set(x == 1),
+        lambda x: pt.inc_subtensor(x[:1], x == 1),
+        lambda x: pt.flatnonzero(x == 1),
+        lambda x: pt.nonzero_values(x == 1),
+        lambda x: pt.zeros_like(x == 1),
+        lambda x: pt.reshape(x == 1, (1,)),
+        lambda x: pt.specify_shape(x == 1, ()),
+        lambda x: pt.alloc(x == 1, 3),
+        lambda x: pt.expand_dims(x == 1, 0),
+        lambda x: pt.stack([x == 1, x > 1]),
+        lambda x: pt.fill_diagonal(pt.outer(x, x), x == 1),
+        lambda x: pt.tile(x == 1, 2),
+        lambda x: pt.nan_to_num(x == 1),
+        lambda x: pt.as_tensor_variable(x == 1),
     ],
 )
 def test_a_comparison_of_objects_is_no_mask(build):
@@ -192,5 +206,7 @@ def test_truth_values_that_are_meant():
     assert pt.switch(pt.constant(True), x, 0).type == x.type
     assert pt.switch(x > 0, pt.constant(True), np.False_).dtype == "bool"
     assert pt.second(x, True).dtype == pt.full((2,), True).dtype == "bool"
+    assert pt.full_like(x > 0, True).dtype == "bool"
+    assert pt.constant([False, False])[0].set(True).eval().tolist() == [True, False]
     assert pt.eq(x > 0, pt.constant(True)).dtype == "bool"
     assert pt.and_(x > 0, np.True_).dtype == "bool"

@@ -15,7 +15,7 @@ from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor.blockwise import Blockwise, of_arrays, parse, store
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import eye, zeros_like
 from rewrite_engine.tensor.diagonals import tril, triu
 from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft
@@ -165,7 +165,7 @@ def of_finite(run: Any, a: Any, **options: Any) -> Any:
 
 def floats(*xs: Any) -> list[Any]:
     """Operands as floats of one dtype that LAPACK computes with."""
-    tensors = [operand(x) for x in xs]
+    tensors = [as_tensor_variable(x) for x in xs]
     dtype = working_dtype(*[x.type.dtype for x in tensors])
     return [x if x.type.dtype == dtype else m.cast(x, dtype) for x in tensors]
 

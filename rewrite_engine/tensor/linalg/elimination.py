@@ -16,7 +16,7 @@ from rewrite_engine.errors import DTypeError, ShapeError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange, eye
 from rewrite_engine.tensor.diagonals import tril, triu
 from rewrite_engine.tensor.dimshuffle import broadcast_to, squeeze
@@ -242,7 +242,7 @@ def pivot_to_permutation(p: Any, inverse: bool = False) -> Any:
     >>> pivot_to_permutation([1, 2, 2], inverse=True).eval()
     array([1, 2, 0])
     """
-    return PivotToPermutations(bool(inverse)).lifted(operand(p))
+    return PivotToPermutations(bool(inverse)).lifted(as_tensor_variable(p))
 
 
 def lu_factor(a: Any, *, check_finite: bool = True, overwrite_a: bool = False) -> Any:
@@ -315,5 +315,5 @@ def lu_solve(
     both, pivots = LU_and_pivots
     both, b, vector = columns(both, b, b_ndim)
     both = m.conjugated(both) if trans == 2 else both
-    x = SolveLUFactor(bool(trans)).lifted(both, operand(pivots), b)
+    x = SolveLUFactor(bool(trans)).lifted(both, as_tensor_variable(pivots), b)
     return squeeze(x, -1) if vector else x

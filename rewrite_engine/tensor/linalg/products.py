@@ -12,7 +12,7 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import eye, zeros
 from rewrite_engine.tensor.dots import dot, matmul
 from rewrite_engine.tensor.joins import upcast
@@ -26,7 +26,7 @@ __all__ = ["block_diag", "kron", "matrix_dot", "matrix_power", "multi_dot"]
 
 def _matrices(name: str, x: Any) -> Any:
     """An operand of at least two dimensions. Raises `NDimError`."""
-    x = operand(x)
+    x = as_tensor_variable(x)
     if x.type.ndim < 2:
         raise NDimError(located(f"{name}: takes matrices, the last two dimensions", inputs=[x]))
     return x

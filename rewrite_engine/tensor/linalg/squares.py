@@ -15,7 +15,7 @@ import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.dimshuffle import normalize_axes, squeeze
 from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
@@ -112,7 +112,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     many, few = lengths(a)[-2:]
     if rcond is None:
         rcond = float(np.finfo(a.type.dtype).eps) * larger(many, few)
-    x, rank, s = Lstsq().lifted(a, b, operand(rcond))
+    x, rank, s = Lstsq().lifted(a, b, as_tensor_variable(rcond))
     rest = Sum(-2)(m.sqr(m.abs(b - matmul(a, x))))
     if rest.type.ndim == 1:
         told = m.and_(m.eq(rank, few), m.gt(many, few))
@@ -131,7 +131,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     array([[ 1.5, -0.5],
            [-0.5,  0.5]])
     """
-    a = operand(a)
+    a = as_tensor_variable(a)
     if ind < 1:
         raise ValueError(located(f"tensorinv: ind is 1 or more, not {ind}", inputs=[a]))
     shape = lengths(a)
@@ -149,7 +149,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     >>> tensorsolve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0]).eval()
     array([1. , 0.5])
     """
-    a, b = operand(a), operand(b)
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
     if a.type.ndim <= b.type.ndim:
         raise NDimError(located("tensorsolve: a has more dimensions than b", inputs=[a, b]))
     if axes is not None:

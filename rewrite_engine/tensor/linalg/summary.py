@@ -21,7 +21,7 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor import descriptive
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.descriptive import largest_size
 from rewrite_engine.tensor.diagonals import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
@@ -270,7 +270,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
     >>> norm([[3.0, 0.0], [4.0, 1.0]], 1).eval()
     array(7.)
     """
-    x = operand(x)
+    x = as_tensor_variable(x)
     ord = {"inf": np.inf, "-inf": -np.inf, "f": "fro"}.get(ord, ord)
     every = tuple(range(x.type.ndim))
     axes = every[-2:] if axis is None else normalize_axes(axis, x.type.ndim)
@@ -337,11 +337,11 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     """
     s = svdvals(A)
     if tol is None:
-        rows, columns = lengths(operand(A))[-2:]
+        rows, columns = lengths(as_tensor_variable(A))[-2:]
         precision = float(np.finfo(s.type.dtype).eps)
         tol = Max(-1, keepdims=True)(s) * (
             larger(rows, columns) * precision if rtol is None else rtol
         )
     else:
-        tol = expand_dims(operand(tol), -1)
+        tol = expand_dims(as_tensor_variable(tol), -1)
     return Sum(-1)(m.gt(s, tol))

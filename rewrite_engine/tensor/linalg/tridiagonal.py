@@ -11,7 +11,7 @@ import rewrite_engine.tensor.math as m
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.constant import operand
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange, ones_like, zeros_like
 from rewrite_engine.tensor.diagonals import IncDiagonal, tril, triu
 from rewrite_engine.tensor.dimshuffle import squeeze
@@ -277,7 +277,7 @@ def tridiagonal_lu_solve(
     >>> tridiagonal_lu_solve(factors, [4.0, 5.0]).eval()
     array([1., 2.])
     """
-    parts = [operand(x) for x in a_diagonals]
+    parts = [as_tensor_variable(x) for x in a_diagonals]
     if len(parts) != 5:
         what = f"takes the five outputs of tridiagonal_lu_factor, not {len(parts)}"
         raise ValueError(located(f"tridiagonal_lu_solve: {what}"))

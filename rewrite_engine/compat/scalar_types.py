@@ -1,0 +1,41 @@
+"""PyTensor's lists of scalar types, and how it makes scalars of what it is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewrite_engine.errors import ForeignObjectError, NDimError, describe
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.scalar import constructors as c
+from rewrite_engine.scalar.dtype import promote
+from rewrite_engine.scalar.type import ScalarType
+from rewrite_engine.tensor.numbers import scalar_from_tensor
+from rewrite_engine.tensor.type import TensorType
+
+bool = ScalarType("bool")
+int_types = c.int8, c.int16, c.int32, c.int64
+uint_types = c.uint8, c.uint16, c.uint32, c.uint64
+float_types = c.float16, c.float32, c.float64
+complex_types = c.complex64, c.complex128
+integer_types = (*int_types, *uint_types)
+discrete_types = (bool, *integer_types)
+continuous_types = (*float_types, *complex_types)
+all_types = (*discrete_types, *continuous_types)
+
+get_scalar_type = ScalarType
+upcast = promote
+
+
+def as_scalar(x: Any, name: str | None = None) -> Any:
+    """`x` as a scalar: itself, what a tensor of no dimensions holds, or a constant. Raises
+    `NDimError`, `ForeignObjectError`.
+    """
+    if not isinstance(x, Variable):
+        return c.constant(x, name)
+    if isinstance(x.type, ScalarType):
+        return x
+    if not isinstance(x.type, TensorType):
+        raise ForeignObjectError(f"as_scalar: takes numbers, not {describe(x)}")
+    if x.type.ndim:
+        raise NDimError(f"as_scalar: takes numbers, not {describe(x)}")
+    return scalar_from_tensor(x)
