@@ -13,10 +13,10 @@ import numpy as np
 from rewrite_engine.rules.facts import nonneg, nonzero, positive
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, known_factors, summands
-from rewrite_engine.rules.monomials.linear import MANY, number_of, widened
+from rewrite_engine.rules.monomials.linear import MANY, number_of, times, widened
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.saturation import COMBINED, fitting
-from rewrite_engine.rules.monomials.step import step
+from rewrite_engine.rules.monomials.step import is_below_zero, step
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
     Softmax,
@@ -231,6 +231,8 @@ def log_of_sum(terms, depth, dtype):
     if pair := two_sigmoids(terms):
         return log_between(*(pair if terms[0][0] > 0 else pair[::-1]), dtype)
     terms = [with_its_sign(s, t) for s, t in terms]
+    if any(may_be_below_zero(t) for _, t in terms):
+        return None  # it has no logarithm where the sum may have one
     found = [(s, *log_of_term(t, depth - 1, dtype)) for s, t in terms]
     if any(x is None for _, x, _ in found):
         return None
@@ -285,13 +287,29 @@ def log_of_rest_of_one(t, log_of_t):
 
 
 def with_its_sign(s, t):
-    """A term of a sum, without the sign of a number in it."""
+    """A term of a sum, without the sign of a number in it, or of a function whose sign is known."""
     if isinstance(t, float):
         return (s, t) if t > 0 else (-s, -t)
     product = Product(t) if t.type.kind == "f" else None
-    if product is None or not product.fits or not product.is_negated():
+    if product is None or not product.fits:
         return s, t
-    return -s, -t
+    below_zero = sum(sign_of(f) < 0 for f in product.factors())
+    return (-s, -t) if product.is_negated() != (below_zero % 2 == 1) else (s, t)
+
+
+def sign_of(f):
+    """The sign of a factor that may have any by its function; 0 where it is not known."""
+    if f.kind not in OPPOSITES or f.power != 1:
+        return 0
+    return -1 if is_below_zero(f.argument) else int(is_below_zero(times(f.argument, -1.0)))
+
+
+def may_be_below_zero(t):
+    """Whether a term of a sum may have another sign than the one it is taken with."""
+    product = Product(t) if not isinstance(t, float) and t.type.kind == "f" else None
+    if product is None or not product.fits:
+        return False
+    return any(may_be_negative(f) and not sign_of(f) for f in product.factors())
 
 
 def log_sum(logs):

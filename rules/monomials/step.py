@@ -260,13 +260,13 @@ def sinh_cosh(product, f, g):
 
 def into_sum(product, f, g):
     """exp(x) / (exp(x) + exp(y)) is 1 / (1 + exp(y - x)); any factors of a term of the sum will
-    do.
+    do, if they are never 0 but by underflow.
     """
     if f.kind is not add or f.power > -1 or g.kind not in KNOWN or not is_extreme(f.term):
         return False
     for _, t in summands(f.term):
         inner = Product(t)
-        wanted = [h for h in inner.factors() if h.kind in KNOWN]
+        wanted = [h for h in inner.factors() if h.kind in ABOVE_ZERO]
         if inner.fits and wanted and takes(product, wanted):
             new = divided(f.term, wanted)
             product.change(f, f.power + 1)
