@@ -13,10 +13,22 @@ import numpy as np
 from rewrite_engine.rules.facts import nonneg, nonzero, positive
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, known_factors, summands
-from rewrite_engine.rules.monomials.linear import MANY, number_of, times, widened
+from rewrite_engine.rules.monomials.linear import (
+    MANY,
+    combined,
+    number_of,
+    times,
+    widened,
+)
 from rewrite_engine.rules.monomials.product import Product, with_nans
-from rewrite_engine.rules.monomials.saturation import COMBINED, fitting
-from rewrite_engine.rules.monomials.step import is_below_zero, step
+from rewrite_engine.rules.monomials.saturation import COMBINED, fitting, may_spoil, spread
+from rewrite_engine.rules.monomials.step import (
+    has_form,
+    is_below_zero,
+    is_extreme,
+    logarithm_of,
+    step,
+)
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
     Softmax,
@@ -228,8 +240,9 @@ def log_of_sum(terms, depth, dtype):
     """
     if len(terms) > MANY:
         return None
-    if pair := two_sigmoids(terms):
-        return log_between(*(pair if terms[0][0] > 0 else pair[::-1]), dtype)
+    for kind, of in BETWEEN.items():
+        if pair := two_of(kind, terms):
+            return of(*pair, dtype)
     terms = [with_its_sign(s, t) for s, t in terms]
     if any(may_be_below_zero(t) for _, t in terms):
         return None  # it has no logarithm where the sum may have one
@@ -249,24 +262,50 @@ def log_of_sum(terms, depth, dtype):
     return logdiffexp(log_sum(plus), log_sum(minus)) if minus else log_sum(plus)
 
 
-def two_sigmoids(terms):
-    """The two factors that a difference of sigmoids consists of; None for other sums."""
-    if len(terms) != 2 or terms[0][0] == terms[1][0]:
+def two_of(kind, terms):
+    """The two factors of a kind, the first from above the other one, and the number before both,
+    that a difference consists of; None for other sums.
+    """
+    if len(terms) != 2 or any(isinstance(t, float) or t.type.kind != "f" for _, t in terms):
         return None
-    if not all(getattr(t, "head", None) is sigmoid for _, t in terms):
+    products = [Product(t) for _, t in terms]
+    found = [p.factors() for p in products]
+    if not all(p.fits and len(fs) == 1 for p, fs in zip(products, found, strict=True)):
         return None
-    known = [known_factors(t) for _, t in terms]
-    return None if None in known else [f for found, _ in known for f in found]
+    ((f,), (g,)) = found
+    if not (f.kind is g.kind is kind and f.power == g.power == 1):
+        return None
+    c, d = [s * p.sign() * p.number() for (s, _), p in zip(terms, products, strict=True)]
+    return (*((f, g) if c > 0 else (g, f)), max(c, d)) if c == -d else None
 
 
-def log_between(above, below, dtype):
+def log_between(above, below, number, dtype):
     """log(sigmoid(x) - sigmoid(y)), with all digits where both sigmoids are 0, or 1. It is -inf
     where both are equal, as they are written, unless x is above y.
     """
     above.dtype = below.dtype = dtype
     x, y = above.written_argument(), below.written_argument()
     rise = switch(gt(x, y), y - x, sigmoid(y) - sigmoid(x))
-    return log1mexp(rise) - softplus(above.written_argument(-1.0)) - softplus(y)
+    value = log1mexp(rise) - softplus(above.written_argument(-1.0)) - softplus(y)
+    return value if number == 1 else value + math.log(number)
+
+
+def log_between_normal(above, below, number, dtype):
+    """log(erfc(x) - erfc(y)): also where both are 2, which is what erfc(-y) - erfc(-x) lacks
+    nothing of.
+    """
+    above.dtype = below.dtype = dtype
+    x, y = above.written_argument(), below.written_argument()
+    right = gt(x + y, 0.0)
+    value = logdiffexp(logerfc(switch(right, x, -y)), logerfc(switch(right, y, -x)))
+    return value if number == 1 else value + math.log(number)
+
+
+BETWEEN = {
+    sigmoid: log_between,
+    erfc: log_between_normal,
+    erf: lambda above, below, *rest: log_between_normal(below, above, *rest),
+}
 
 
 def log_of_rest_of_one(t, log_of_t):
@@ -381,3 +420,52 @@ def log_of_one_plus(x):
         return None
     u = x.owner.inputs[0]
     return logerfc(u.owner.inputs[0]) if u.head is erf else log_of(sub(1.0, u))
+
+
+@node_rewriter([mul, true_div], phase="specialize", claim=COMBINED, depth=8, when=may_spoil)
+def quotients_by_logarithms(fgraph, node):
+    """exp(x) over a sum that may overflow, or underflow as a whole, where the two do not cancel; so
+    in the slopes of mixtures and of what lies between two cuts. Not earlier: what cancels needs no
+    logarithm.
+
+    Not data: see `log_of_factors`.
+
+    >>> x, y, z = vectors("x y z")
+    >>> rewritten(exp(x) / (exp(y) + exp(z)))
+    exp(x - logaddexp(y, z))
+    """
+    (out,) = node.outputs
+    product = Product(out)
+    if out.type.kind != "f" or not product.fits:
+        return None
+    if product.reduce(by_logarithm):
+        return fitting(out, with_nans(product.written(), [product]))
+    return fitting(out, spread(product, step=by_logarithm))
+
+
+def by_logarithm(product, f, g):
+    """A positive function over a sum, or times what was made of one, as an exponential."""
+    if not has_form(g) or g.power <= 0:
+        return False
+    if f.kind is add and f.power <= -1 and is_extreme(f.term):
+        found = log_of_sum(signed_terms(f.term), 4, f.term.type.dtype)
+        if found is None or g.kind is not exp:
+            return False
+        whole = {found: f.power}
+    elif f.kind is exp and any(map(is_log_of_sum, f.argument)):
+        whole = times(f.argument, f.power)
+    else:
+        return False
+    g.dtype = product.dtype
+    whole, lost = combined(whole, logarithm_of([g])), list(product.lost)
+    product.change(f, 0.0)
+    product.change(g, 1.0, whole, kind=exp)
+    product.lost = lost  # it shows them
+    return True
+
+
+def is_log_of_sum(v):
+    """Whether a term of a linear form is the logarithm of a sum, or of a multiple of one."""
+    head = getattr(v, "head", None)
+    found = v.owner.inputs if head is add or head is sub else [v]
+    return any(getattr(u, "head", None) in (logaddexp, logdiffexp) for u in found)

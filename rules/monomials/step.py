@@ -26,6 +26,7 @@ from rewrite_engine.tensor import (
     exp,
     expm1,
     gt,
+    logerfc,
     maximum,
     second,
     sigmoid,
@@ -175,12 +176,21 @@ def exp_in_sigmoid(product, f, g):
 
 
 def logarithm_of(factors):
-    """The linear form of the logarithm of a product of exponentials and sigmoids."""
+    """The linear form of the logarithm of a product of factors that `has_form` names."""
     total = {}
     for f in factors:
-        log = f.argument if f.kind is exp else {softplus(f.written_argument(-1.0)): -1.0}
+        log = f.argument
+        if f.kind is sigmoid:
+            log = {softplus(f.written_argument(-1.0)): -1.0}
+        elif f.kind is erfc:
+            log = {logerfc(f.written_argument()): 1.0}
         total = combined(total, log, f.power)
     return total
+
+
+def has_form(f):
+    """Whether a factor vanishes, or overflows, and its logarithm has a function."""
+    return f.kind in (exp, sigmoid, erfc)
 
 
 def sigmoid_sigmoid(product, f, g):
@@ -330,16 +340,16 @@ def divided(v, wanted):
         extra = [Factor(h.kind, h.argument, -h.power) for h in wanted]
         product = Product(t, extra)
         product.reduce(simple_step)
-        over_sigmoid(product)
+        over_vanishing(product)
         product.lost.clear()
         terms.append((sign, product.written()))
     return total(terms)
 
 
-def over_sigmoid(product):
-    """sigmoid(x) / sigmoid(y) by the logarithm, where both may vanish."""
-    found = [f for f in product.factors() if f.kind is exp or f.kind is sigmoid]
-    if len({f.power > 0 for f in found if f.kind is sigmoid}) < 2:
+def over_vanishing(product):
+    """sigmoid(x) / sigmoid(y) by the logarithm, where both may vanish; so erfc(x) / erfc(y)."""
+    found = [f for f in product.factors() if has_form(f)]
+    if len({f.power > 0 for f in found if f.kind is not exp}) < 2:
         return
     whole = logarithm_of(found)
     for f in found:
