@@ -16,6 +16,8 @@ from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, known_facto
 from rewrite_engine.rules.monomials.linear import (
     MANY,
     combined,
+    cores,
+    linear,
     number_of,
     times,
     widened,
@@ -37,6 +39,7 @@ from rewrite_engine.tensor import (
     add,
     cast,
     cosh,
+    eq,
     erf,
     erfc,
     exp,
@@ -49,6 +52,7 @@ from rewrite_engine.tensor import (
     logdiffexp,
     logerfc,
     lt,
+    maximum,
     mul,
     neg,
     pow,
@@ -160,6 +164,12 @@ def log_of_other(v, depth):
     """The same for what is no product."""
     if has_logarithm(v):
         return log(v)
+    if v.head is pow and number_of(v.owner.inputs[1]) is None:
+        x, y = v.owner.inputs
+        if with_its_sign(1, x)[0] < 0 or may_be_below_zero(x):
+            return None
+        found, _ = log_of_term(x, depth, v.type.dtype)
+        return None if found is None else switch(eq(y, 0), 0.0, y * found)
     if isinstance(v.head, Sum):
         (t,) = v.owner.inputs
         found = log_of(t, depth) if grows(t) and nonneg(t) else None
@@ -318,7 +328,7 @@ def log_of_rest_of_one(t, log_of_t):
     if alone is not None and alone.kind is erfc and number == 0.5:
         x = alone.written_argument(-1.0)  # where it is below 0 the rest is near 1
         return switch(lt(x, 0.0), log1mexp(log_of_t), logerfc(x) - math.log(2.0))
-    if number != 1 or not all(f.kind in (exp, sigmoid) for f in found):
+    if number != 1 or not all(f.kind in (exp, sigmoid) or f.base().head is pow for f in found):
         return None
     if alone is not None and alone.kind is sigmoid:
         return -softplus(alone.written_argument())
@@ -338,7 +348,7 @@ def with_its_sign(s, t):
 
 def sign_of(f):
     """The sign of a factor that may have any by its function; 0 where it is not known."""
-    if f.kind not in OPPOSITES or f.power != 1:
+    if f.kind not in OPPOSITES or f.power not in (1, -1):
         return 0
     return -1 if is_below_zero(f.argument) else int(is_below_zero(times(f.argument, -1.0)))
 
@@ -422,6 +432,24 @@ def log_of_one_plus(x):
     return logerfc(u.owner.inputs[0]) if u.head is erf else log_of(sub(1.0, u))
 
 
+@node_rewriter([log1mexp], phase="specialize", claim=COMBINED, depth=8, when=may_be_made)
+def log1mexp_of_small(fgraph, node):
+    """log(1 - exp(-z)) is log(z) - z / 2 for a small z: so log(1 - exp(-exp(x))) is finite where
+    exp(x) underflows.
+
+    Not data: what z is made of is read as in `log_of_factors`.
+
+    >>> rewritten(log(1 - exp(-exp(vector("x")))))
+    switch(x < -16.0, x - 0.5 * exp(x), log1mexp(-maximum(exp(x), 6e-08)))
+    """
+    z = -node.inputs[0]
+    found = log_of(z) if z.type.kind == "f" else None
+    if found is None:
+        return None
+    small = switch(lt(found, -16.0), found - 0.5 * z, log1mexp(-maximum(z, 6e-8)))
+    return fitting(node.outputs[0], small)
+
+
 @node_rewriter([mul, true_div], phase="specialize", claim=COMBINED, depth=8, when=may_spoil)
 def quotients_by_logarithms(fgraph, node):
     """exp(x) over a sum that may overflow, or underflow as a whole, where the two do not cancel; so
@@ -444,10 +472,15 @@ def quotients_by_logarithms(fgraph, node):
 
 
 def by_logarithm(product, f, g):
-    """A positive function over a sum, or times what was made of one, as an exponential."""
+    """A positive function over a sum, or times what was made of one, as an exponential; so
+    exp(x) / expm1(exp(x)), where both may be 0.
+    """
     if not has_form(g) or g.power <= 0:
         return False
-    if f.kind is add and f.power <= -1 and is_extreme(f.term):
+    if f.kind is expm1 and f.power == -1 and g.kind is exp and is_of_exp(f, g) and sign_of(f):
+        sides = OPPOSITES if sign_of(f) < 0 else LOGARITHMS
+        whole, f.slot.number = {sides[expm1](f.written_argument): -1.0}, f.slot.number * sign_of(f)
+    elif f.kind is add and f.power <= -1 and is_extreme(f.term):
         found = log_of_sum(signed_terms(f.term), 4, f.term.type.dtype)
         if found is None or g.kind is not exp:
             return False
@@ -464,8 +497,14 @@ def by_logarithm(product, f, g):
     return True
 
 
+def is_of_exp(f, g):
+    """Whether a function is one of exp(x), and an exponential goes with x."""
+    inside = [v.owner.inputs[0] for v in cores(f.argument) if getattr(v, "head", None) is exp]
+    return any(cores(linear(x)) & cores(g.argument) for x in inside if x.type.kind == "f")
+
+
 def is_log_of_sum(v):
     """Whether a term of a linear form is the logarithm of a sum, or of a multiple of one."""
     head = getattr(v, "head", None)
     found = v.owner.inputs if head is add or head is sub else [v]
-    return any(getattr(u, "head", None) in (logaddexp, logdiffexp) for u in found)
+    return any(getattr(u, "head", None) in (logaddexp, logdiffexp, log1mexp) for u in found)
