@@ -161,10 +161,16 @@ def _add_linear(v, scale, parts, depth):
 def _square(v):
     """The key of a square: its root, made to begin with 1; and the square of what this took."""
     parts = linear(v.owner.inputs[0])
-    if not parts or len(parts) > MANY:
-        return v, 1.0
-    scale = next(iter(parts.values()))
-    return (sqr, frozenset({key: c / scale for key, c in parts.items()}.items())), scale * scale
+    return _key_of_square(parts) if parts and len(parts) <= MANY else (v, 1.0)
+
+
+def _key_of_square(parts):
+    """The same of a linear form: terms come before numbers, and what differs by rounding alone is
+    equal.
+    """
+    scale = next((c for key, c in parts.items() if key is not ONE), None) or parts[ONE]
+    root = {key: float(f"{c / scale:.15g}") for key, c in parts.items()}
+    return (sqr, frozenset(root.items())), scale * scale
 
 
 def combined(a, b, factor=1.0):
@@ -190,11 +196,10 @@ def size_of(a):
 
 def squared(a):
     """The square of a linear form, as one."""
-    scale = next(iter(a.values()), 0.0)
-    if not scale:
+    if not any(a.values()):
         return {}
-    key = (sqr, frozenset({key: c / scale for key, c in a.items()}.items()))
-    return {key: scale * scale}
+    key, factor = _key_of_square(a)
+    return {key: factor}
 
 
 def along(a, b):

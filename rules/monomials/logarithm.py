@@ -61,6 +61,7 @@ from rewrite_engine.tensor import (
     sinh,
     softplus,
     sqr,
+    sqrt,
     sub,
     switch,
     tanh,
@@ -115,7 +116,9 @@ def log_of(v, depth=4):
 
 def may_be_opposite(f):
     """Whether a factor may take the sign of a product."""
-    return f.power == 1 and (f.kind is add or f.kind in OPPOSITES)
+    if f.kind in OPPOSITES:
+        return f.power == 1 or bool(sign_of(f))
+    return f.power == 1 and f.kind is add
 
 
 def may_be_negative(f):
@@ -141,7 +144,7 @@ def weighted(parts):
 
 def log_of_factor(f, depth, sign):
     """The logarithm of a factor (or its opposite), without its power, if there is a better one."""
-    if f.kind in OPPOSITES and f.power != 1:
+    if f.kind in OPPOSITES and f.power != 1 and not sign_of(f):
         return None
     if f.kind in LOGARITHMS:
         return (LOGARITHMS if sign == 1 else OPPOSITES)[f.kind](f.written_argument)
@@ -164,12 +167,8 @@ def log_of_other(v, depth):
     """The same for what is no product."""
     if has_logarithm(v):
         return log(v)
-    if v.head is pow and number_of(v.owner.inputs[1]) is None:
-        x, y = v.owner.inputs
-        if with_its_sign(1, x)[0] < 0 or may_be_below_zero(x):
-            return None
-        found, _ = log_of_term(x, depth, v.type.dtype)
-        return None if found is None else switch(eq(y, 0), 0.0, y * found)
+    if v.head in (pow, sqr, sqrt):
+        return log_of_power(v, depth)
     if isinstance(v.head, Sum):
         (t,) = v.owner.inputs
         found = log_of(t, depth) if grows(t) and nonneg(t) else None
@@ -181,6 +180,18 @@ def log_of_other(v, depth):
         if all(x is not None for x, _ in found) and any(known for _, known in found):
             return switch(condition, *[x for x, _ in found])
     return None
+
+
+def log_of_power(v, depth):
+    """The same of a power, or a root, of what is never below 0. (0 ** 0 is 1.)"""
+    x, *y = v.owner.inputs
+    if with_its_sign(1, x)[0] < 0 or may_be_below_zero(x):
+        return None
+    found, known = log_of_term(x, depth, v.type.dtype)
+    c = number_of(y[0]) if y else {sqr: 2.0, sqrt: 0.5}[v.head]
+    if found is None or isinstance(found, float) or (c is not None and not known):
+        return None
+    return c * found if c else switch(eq(y[0], 0), 0.0, y[0] * found)
 
 
 def log_of_rest(rest):
@@ -375,7 +386,7 @@ def log_sum(logs):
 
 # --- rules ----------------------------------------------------------------------------------------
 
-MADE_OF = KNOWN | {erf, mul, true_div, neg, reciprocal, add, sub, expm1, switch, sqr, pow}
+MADE_OF = KNOWN | {erf, mul, true_div, neg, reciprocal, add, sub, expm1, switch, sqr, sqrt, pow}
 
 
 def may_be_made(op, seen, distinct):
@@ -480,6 +491,8 @@ def by_logarithm(product, f, g):
     if f.kind is expm1 and f.power == -1 and g.kind is exp and is_of_exp(f, g) and sign_of(f):
         sides = OPPOSITES if sign_of(f) < 0 else LOGARITHMS
         whole, f.slot.number = {sides[expm1](f.written_argument): -1.0}, f.slot.number * sign_of(f)
+    elif f.kind is erfc and f.power <= -1 and g.kind is exp:
+        whole = logarithm_of([f])
     elif f.kind is add and f.power <= -1 and is_extreme(f.term):
         found = log_of_sum(signed_terms(f.term), 4, f.term.type.dtype)
         if found is None or g.kind is not exp:

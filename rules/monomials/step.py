@@ -18,6 +18,7 @@ from rewrite_engine.rules.softmax import stands_beside
 from rewrite_engine.tensor import (
     Softmax,
     Sum,
+    abs,
     add,
     cast,
     cosh,
@@ -26,6 +27,7 @@ from rewrite_engine.tensor import (
     exp,
     expm1,
     gt,
+    log1p,
     logerfc,
     maximum,
     second,
@@ -184,13 +186,16 @@ def logarithm_of(factors):
             log = {softplus(f.written_argument(-1.0)): -1.0}
         elif f.kind is erfc:
             log = {logerfc(f.written_argument()): 1.0}
+        elif f.kind is cosh:
+            size = abs(f.written_argument())
+            log = {size: 1.0, log1p(0.5 * expm1(-2.0 * size)): 1.0}
         total = combined(total, log, f.power)
     return total
 
 
 def has_form(f):
     """Whether a factor vanishes, or overflows, and its logarithm has a function."""
-    return f.kind in (exp, sigmoid, erfc)
+    return f.kind in (exp, sigmoid, erfc, cosh)
 
 
 def sigmoid_sigmoid(product, f, g):
