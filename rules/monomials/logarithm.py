@@ -27,6 +27,7 @@ from rewrite_engine.rules.monomials.saturation import COMBINED, fitting, may_spo
 from rewrite_engine.rules.monomials.step import (
     has_form,
     is_below_zero,
+    is_bounded,
     is_extreme,
     logarithm_of,
     step,
@@ -484,14 +485,14 @@ def quotients_by_logarithms(fgraph, node):
 
 def by_logarithm(product, f, g):
     """A positive function over a sum, or times what was made of one, as an exponential; so
-    exp(x) / expm1(exp(x)), where both may be 0.
+    exp(x) / expm1(exp(x)), where both may be 0, and exp(x) * erfc(y), where one is infinite.
     """
     if not has_form(g) or g.power <= 0:
         return False
     if f.kind is expm1 and f.power == -1 and g.kind is exp and is_of_exp(f, g) and sign_of(f):
         sides = OPPOSITES if sign_of(f) < 0 else LOGARITHMS
         whole, f.slot.number = {sides[expm1](f.written_argument): -1.0}, f.slot.number * sign_of(f)
-    elif f.kind is erfc and f.power <= -1 and g.kind is exp:
+    elif f.kind is erfc and g.kind is exp and (f.power <= -1 or not is_bounded(g)):
         whole = logarithm_of([f])
     elif f.kind is add and f.power <= -1 and is_extreme(f.term):
         found = log_of_sum(signed_terms(f.term), 4, f.term.type.dtype)

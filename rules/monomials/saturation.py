@@ -228,7 +228,10 @@ def is_steep(v, depth):
     if product is None or not product.fits:
         return False
     return any(
-        f.power < 0 or f.kind is exp or (f.kind is None and isinstance(f.term.head, Softmax))
+        f.power < 0
+        or f.slot.side < 0
+        or f.kind is exp
+        or (f.kind is None and isinstance(f.term.head, Softmax))
         for f in product.factors()
     )
 

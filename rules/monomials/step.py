@@ -5,6 +5,7 @@ from rewrite_engine.rules.facts import nonneg, positive
 from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, Factor, known_factors, summands
 from rewrite_engine.rules.monomials.linear import (
     MANY,
+    Square,
     along,
     combined,
     cores,
@@ -243,7 +244,7 @@ def exp_expm1(product, f, g):
 def is_below_zero(parts):
     """Whether a linear form of squares, and terms that are never below 0, is never above it."""
     return all(
-        c < 0 and (isinstance(key, tuple) or (isinstance(key, Variable) and nonneg(key)))
+        c < 0 and (isinstance(key, Square) or (isinstance(key, Variable) and nonneg(key)))
         for key, c in parts.items()
     )
 
