@@ -99,12 +99,12 @@ def _of_logarithm(op: Elemwise, xs: Sequence[Any], z: Any, g: Any) -> dict[int, 
 
 
 def _of_power(x: Any, y: Any, z: Any, n: Any) -> dict[int, Any]:
-    """The same for x ** y of any y. (0 ** 0 is 1 wherever x goes, and stays 0 wherever y goes.)"""
+    """The same for x ** y of any y. (x ** 0 is 1 wherever x goes.)"""
     found = {}
     if x.type.kind == "f":
         found[0] = m.switch(m.eq(y, 0), 0.0, n * y / x)
     if y.type.kind == "f":
-        found[1] = m.switch(m.eq(x, 0), 0.0, m.second(z, n) * m.log(x))
+        found[1] = m.second(z, n) * m.log(x)
     return found
 
 

@@ -49,6 +49,7 @@ from rewrite_engine.tensor import (
     log,
     log1mexp,
     log1p,
+    log2,
     logaddexp,
     logdiffexp,
     logerfc,
@@ -313,13 +314,15 @@ def log_between(above, below, number, dtype):
 
 
 def log_between_normal(above, below, number, dtype):
-    """log(erfc(x) - erfc(y)): also where both are 2, which is what erfc(-y) - erfc(-x) lacks
-    nothing of.
+    """log(erfc(x) - erfc(y)), with all digits where both are 0, or 2 (as erfc(-y) - erfc(-x)), or
+    nearly 1 (as erf(y) - erf(x)).
     """
     above.dtype = below.dtype = dtype
     x, y = above.written_argument(), below.written_argument()
     right = gt(x + y, 0.0)
-    value = logdiffexp(logerfc(switch(right, x, -y)), logerfc(switch(right, y, -x)))
+    far = logdiffexp(logerfc(switch(right, x, -y)), logerfc(switch(right, y, -x)))
+    near = math.log(2.0) * log2(erf(y) - erf(x))  # (of log there would be no end)
+    value = switch(lt(abs(x) + abs(y), 1.0), near, far)
     return value if number == 1 else value + math.log(number)
 
 
@@ -489,21 +492,21 @@ def by_logarithm(product, f, g):
     """
     if not has_form(g) or g.power <= 0:
         return False
+    f.dtype = g.dtype = product.dtype
     if f.kind is expm1 and f.power == -1 and g.kind is exp and is_of_exp(f, g) and sign_of(f):
         sides = OPPOSITES if sign_of(f) < 0 else LOGARITHMS
         whole, f.slot.number = {sides[expm1](f.written_argument): -1.0}, f.slot.number * sign_of(f)
     elif f.kind is erfc and g.kind is exp and (f.power <= -1 or not is_bounded(g)):
         whole = logarithm_of([f])
-    elif f.kind is add and f.power <= -1 and is_extreme(f.term):
+    elif f.kind is add and f.power <= -1 and g.kind is exp and is_extreme(f.term):
         found = log_of_sum(signed_terms(f.term), 4, f.term.type.dtype)
-        if found is None or g.kind is not exp:
+        if found is None:
             return False
         whole = {found: f.power}
     elif f.kind is exp and any(map(is_log_of_sum, f.argument)):
         whole = times(f.argument, f.power)
     else:
         return False
-    g.dtype = product.dtype
     whole, lost = combined(whole, logarithm_of([g])), list(product.lost)
     product.change(f, 0.0)
     product.change(g, 1.0, whole, kind=exp)
@@ -520,5 +523,6 @@ def is_of_exp(f, g):
 def is_log_of_sum(v):
     """Whether a term of a linear form is the logarithm of a sum, or of a multiple of one."""
     head = getattr(v, "head", None)
-    found = v.owner.inputs if head is add or head is sub else [v]
+    found = [v, *(v.owner.inputs if head in (add, sub, switch) else ())]
+    found += [w for u in found[1:] if getattr(u, "head", None) is switch for w in u.owner.inputs]
     return any(getattr(u, "head", None) in (logaddexp, logdiffexp, log1mexp) for u in found)
