@@ -86,7 +86,7 @@ def _of_logarithm(op: Elemwise, xs: Sequence[Any], z: Any, g: Any) -> dict[int, 
     if degree is None or below is not z or z.type.kind != "f":
         return {}
     if op is m.pow and getattr(xs[1], "number", None) is None:
-        return _of_power(*xs, z, n)
+        return _of_power(xs[0], xs[1], z, n)
     found = {}
     for i, (x, power) in enumerate(zip(xs, degree(*xs), strict=True)):
         if power is None or x.type.kind != "f":

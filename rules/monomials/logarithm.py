@@ -12,7 +12,7 @@ import numpy as np
 
 from rewrite_engine.rules.facts import nonneg, nonzero, positive
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, known_factors, summands
+from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, summands
 from rewrite_engine.rules.monomials.linear import (
     MANY,
     combined,

@@ -86,9 +86,7 @@ def has_hint(v, depth=4):
     """Whether there may be something known, or a quotient, in a term of a sum."""
     if v.head in KNOWN - BELOW_ONE or v.head is true_div:
         return True
-    return bool(depth and is_descended(v)) and any(
-        has_hint(u, depth - 1) for u in v.owner.inputs
-    )
+    return bool(depth and is_descended(v)) and any(has_hint(u, depth - 1) for u in v.owner.inputs)
 
 
 @node_rewriter([mul, true_div], phase="stabilize", claim=COMBINED, depth=8, when=may_spoil)

@@ -121,7 +121,7 @@ LOGARITHMS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.log(2 * pt.exp(x) / pt.sigmoid(y)),
     lambda x, y: pt.log(pt.erfc(x)),
     lambda x, y: pt.log(pt.exp(x) - pt.exp(y)),
-    lambda x, y: pt.log(pt.sigmoid(300 * pt.tanh(x)) - pt.sigmoid(300 * pt.tanh(y))),
+    lambda x, y: pt.log(pt.sigmoid(9 * pt.tanh(x) + 2) - pt.sigmoid(9 * pt.tanh(x) - pt.sqr(y))),
     lambda x, y: pt.log(1 - pt.sigmoid(x) * pt.sigmoid(y)),
     lambda x, y: pt.log(pt.exp(x) + pt.exp(y) + pt.exp(x - y)),
     lambda x, y: pt.log(pt.erfc(pt.tanh(x)) - pt.erfc(3 * pt.tanh(y))),
@@ -137,9 +137,9 @@ QUOTIENTS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.exp(x) / (2 + pt.exp(y)),
     lambda x, y: y * pt.exp(x) / (1 + pt.exp(y) + pt.exp(2 * y)),
     lambda x, y: (y / (pt.exp(x) + pt.exp(y)) - y) * pt.exp(-pt.sqr(pt.tanh(x))),
-    lambda x, y: pt.exp(x) / pt.expm1(pt.exp(x)),
-    lambda x, y: y * pt.exp(x) * pt.erfc(y),
-    lambda x, y: pt.exp(-x) / pt.erfc(y),
+    lambda x, y: pt.exp(v := 9 * pt.tanh(x)) / pt.expm1(pt.exp(v)),
+    lambda x, y: y * pt.exp(x) * pt.erfc(9 * pt.tanh(y)),
+    lambda x, y: pt.exp(-x) / pt.erfc(9 * pt.tanh(y)),
 ]
 SMALL: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.log1mexp(-pt.exp(50 * pt.tanh(x))),

@@ -108,7 +108,7 @@ COMPLEMENTARY: dict[str, Formula] = {
     "log1p": lambda m, z: m.log1p(-m.exp(-m.exp(z))),
     "with a rate": lambda m, z: m.log(1 - m.exp(-3 * m.exp(z))),
     "log odds": lambda m, z: m.log(cloglog(m, z) / (1 - cloglog(m, z))),
-    "loglog": lambda m, z: m.log(1 - m.exp(-m.exp(-(-z)))),
+    "loglog": lambda m, z: m.log(1 - m.exp(-m.exp(0.0 - (2 - z)))),
     "label": lambda m, z: -(0.9 * m.log(cloglog(m, z)) + 0.1 * m.log(1 - cloglog(m, z))),
     "focal": lambda m, z: -((1 - cloglog(m, z)) ** 2) * m.log(cloglog(m, z)),
     "odds": lambda m, z: m.log(m.exp(-m.exp(z)) / (1 - m.exp(-m.exp(z)))),
