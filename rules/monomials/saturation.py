@@ -34,9 +34,11 @@ from rewrite_engine.tensor import (
     expm1,
     mul,
     neg,
+    pow,
     second,
     sigmoid,
     softplus,
+    sqr,
     sub,
     switch,
     tanh,
@@ -227,7 +229,7 @@ def is_steep(v, depth):
         return False
     return any(
         f.power < 0
-        or f.slot.side < 0
+        or (f.slot.side < 0 and f.slot.v.head in (pow, sqr))
         or f.kind is exp
         or (f.kind is None and isinstance(f.term.head, Softmax))
         for f in product.factors()

@@ -19,7 +19,6 @@ from rewrite_engine.rules.softmax import stands_beside
 from rewrite_engine.tensor import (
     Softmax,
     Sum,
-    abs,
     add,
     cast,
     cosh,
