@@ -85,6 +85,8 @@ def _of_logarithm(op: Elemwise, xs: Sequence[Any], z: Any, g: Any) -> dict[int, 
     degree, (n, below) = op.scalar_op.degree, quotient(g)
     if degree is None or below is not z or z.type.kind != "f":
         return {}
+    if op is m.pow and getattr(xs[1], "number", None) is None:
+        return _of_power(xs[0], xs[1], z, n)
     found = {}
     for i, (x, power) in enumerate(zip(xs, degree(*xs), strict=True)):
         if power is None or x.type.kind != "f":
@@ -93,6 +95,16 @@ def _of_logarithm(op: Elemwise, xs: Sequence[Any], z: Any, g: Any) -> dict[int, 
         part = share / x
         alike = part.type.broadcastable == z.type.broadcastable
         found[i] = part if alike else m.second(z, share) / x
+    return found
+
+
+def _of_power(x: Any, y: Any, z: Any, n: Any) -> dict[int, Any]:
+    """The same for x ** y of any y. (x ** 0 is 1 wherever x goes.)"""
+    found = {}
+    if x.type.kind == "f":
+        found[0] = m.switch(m.eq(y, 0), 0.0, n * y / x)
+    if y.type.kind == "f":
+        found[1] = m.second(z, n) * m.log(x)
     return found
 
 

@@ -15,6 +15,7 @@ from rewrite_engine.rules.monomials.linear import (
     written,
 )
 from rewrite_engine.scalar.dtype import promote
+from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
     Softmax,
     add,
@@ -43,6 +44,19 @@ ABOVE_ZERO = frozenset({exp, sigmoid, erfc, erfcx, cosh})
 BELOW_ONE = frozenset({tanh, erf})
 KNOWN = ABOVE_ZERO | BELOW_ONE | {sinh, expm1}
 DESCENDED = frozenset({mul, true_div, neg, reciprocal, sqr, sqrt, pow})
+
+
+def is_descended(v):
+    """Whether a product may be read on in the operands of what computes v."""
+    return v.head in DESCENDED or is_other_width(v)
+
+
+def is_other_width(v):
+    """Whether v is a float in another dtype."""
+    return (
+        isinstance(getattr(v.head, "scalar_op", None), Cast)
+        and v.type.kind == v.owner.inputs[0].type.kind == "f"
+    )
 
 
 @dataclass(eq=False)
@@ -195,7 +209,7 @@ def _sum_factors(v):
                 u = floats_of(inner) or {}
                 pair = [Factor(sigmoid, times(u, c), 1.0, dtype=b.type.dtype) for c in (2.0, -2.0)]
                 return (pair, 4.0) if u else None
-    if any(has_known(term) for _, term in terms):
+    if any(has_known(term, ABOVE_ZERO | {erf}) for _, term in terms):
         return [Factor(add, {}, 1.0, term=v)], 1.0
     return None
 
@@ -204,7 +218,7 @@ def has_known(v, kinds=ABOVE_ZERO, depth=3):
     """Whether a product has one of some functions as a factor."""
     if v.head in kinds:
         return True
-    if depth and v.head in DESCENDED:
+    if depth and is_descended(v):
         return any(has_known(u, kinds, depth - 1) for u in v.owner.inputs)
     return False
 

@@ -1,5 +1,5 @@
 """Linear forms, {term: coefficient}: what the arguments of exponentials are compared as. A term is
-a variable, a product without signs and numbers (`Monomial`), or a square (a tuple).
+a variable, a product without signs and numbers (`Monomial`), or a `Square`.
 """
 
 from collections import Counter
@@ -159,12 +159,34 @@ def _add_linear(v, scale, parts, depth):
 
 
 def _square(v):
-    """The key of a square: its root, made to begin with 1; and the square of what this took."""
+    """The key of a square, and how many times it the square is."""
     parts = linear(v.owner.inputs[0])
-    if not parts or len(parts) > MANY:
-        return v, 1.0
-    scale = next(iter(parts.values()))
-    return (sqr, frozenset({key: c / scale for key, c in parts.items()}.items())), scale * scale
+    return Square.of(parts) if parts and len(parts) <= MANY else (v, 1.0)
+
+
+class Square:
+    """The square of a linear form, whose largest coefficient is 1: equal whatever the order of its
+    terms, their sign as a whole, and what differs by rounding alone.
+    """
+
+    __slots__ = ("key", "root")
+
+    def __init__(self, root):
+        self.root = root
+        self.key = frozenset({frozenset(times(root, sign).items()) for sign in (1.0, -1.0)})
+
+    @classmethod
+    def of(cls, parts):
+        """The square of a linear form as a key, and how many times it."""
+        sizes = [abs(c) for key, c in parts.items() if key is not ONE or len(parts) == 1]
+        scale = max(sizes)
+        return cls({key: float(f"{c / scale:.15g}") for key, c in parts.items()}), scale * scale
+
+    def __eq__(self, other):
+        return isinstance(other, Square) and self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
 
 
 def combined(a, b, factor=1.0):
@@ -190,11 +212,10 @@ def size_of(a):
 
 def squared(a):
     """The square of a linear form, as one."""
-    scale = next(iter(a.values()), 0.0)
-    if not scale:
+    if not any(a.values()):
         return {}
-    key = (sqr, frozenset({key: c / scale for key, c in a.items()}.items()))
-    return {key: scale * scale}
+    key, factor = Square.of(a)
+    return {key: factor}
 
 
 def along(a, b):
@@ -225,7 +246,7 @@ def written(parts, dtype=None):
             v, number = key.written(dtype)
             c /= number
         else:
-            v = sqr(written(dict(key[1]), dtype)) if isinstance(key, tuple) else widened(key, dtype)
+            v = sqr(written(key.root, dtype)) if isinstance(key, Square) else widened(key, dtype)
         if abs(c) != 1:
             v = abs(c) * v
         (plus if c > 0 else minus).append(v)
@@ -244,8 +265,8 @@ def cores(parts):
     """The variables of a linear form."""
     found = set()
     for key in parts:
-        if isinstance(key, tuple):
-            found |= cores(dict(key[1]))
+        if isinstance(key, Square):
+            found |= cores(key.root)
         elif key is not ONE:
             found.add(key)
     return found

@@ -12,11 +12,26 @@ import numpy as np
 
 from rewrite_engine.rules.facts import nonneg, nonzero, positive
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, known_factors, summands
-from rewrite_engine.rules.monomials.linear import MANY, number_of, widened
+from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, summands
+from rewrite_engine.rules.monomials.linear import (
+    MANY,
+    combined,
+    cores,
+    linear,
+    number_of,
+    times,
+    widened,
+)
 from rewrite_engine.rules.monomials.product import Product, with_nans
-from rewrite_engine.rules.monomials.saturation import COMBINED, fitting
-from rewrite_engine.rules.monomials.step import step
+from rewrite_engine.rules.monomials.saturation import COMBINED, fitting, may_spoil, spread
+from rewrite_engine.rules.monomials.step import (
+    has_form,
+    is_below_zero,
+    is_bounded,
+    is_extreme,
+    logarithm_of,
+    step,
+)
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
     Softmax,
@@ -25,6 +40,7 @@ from rewrite_engine.tensor import (
     add,
     cast,
     cosh,
+    eq,
     erf,
     erfc,
     exp,
@@ -33,10 +49,12 @@ from rewrite_engine.tensor import (
     log,
     log1mexp,
     log1p,
+    log2,
     logaddexp,
     logdiffexp,
     logerfc,
     lt,
+    maximum,
     mul,
     neg,
     pow,
@@ -45,6 +63,7 @@ from rewrite_engine.tensor import (
     sinh,
     softplus,
     sqr,
+    sqrt,
     sub,
     switch,
     tanh,
@@ -99,7 +118,9 @@ def log_of(v, depth=4):
 
 def may_be_opposite(f):
     """Whether a factor may take the sign of a product."""
-    return f.power == 1 and (f.kind is add or f.kind in OPPOSITES)
+    if f.kind in OPPOSITES:
+        return f.power == 1 or bool(sign_of(f))
+    return f.power == 1 and f.kind is add
 
 
 def may_be_negative(f):
@@ -125,7 +146,7 @@ def weighted(parts):
 
 def log_of_factor(f, depth, sign):
     """The logarithm of a factor (or its opposite), without its power, if there is a better one."""
-    if f.kind in OPPOSITES and f.power != 1:
+    if f.kind in OPPOSITES and f.power != 1 and not sign_of(f):
         return None
     if f.kind in LOGARITHMS:
         return (LOGARITHMS if sign == 1 else OPPOSITES)[f.kind](f.written_argument)
@@ -148,6 +169,8 @@ def log_of_other(v, depth):
     """The same for what is no product."""
     if has_logarithm(v):
         return log(v)
+    if v.head in (pow, sqr, sqrt):
+        return log_of_power(v, depth)
     if isinstance(v.head, Sum):
         (t,) = v.owner.inputs
         found = log_of(t, depth) if grows(t) and nonneg(t) else None
@@ -159,6 +182,18 @@ def log_of_other(v, depth):
         if all(x is not None for x, _ in found) and any(known for _, known in found):
             return switch(condition, *[x for x, _ in found])
     return None
+
+
+def log_of_power(v, depth):
+    """The same of a power, or a root, of what is never below 0. (0 ** 0 is 1.)"""
+    x, *y = v.owner.inputs
+    if with_its_sign(1, x)[0] < 0 or may_be_below_zero(x):
+        return None
+    found, known = log_of_term(x, depth, v.type.dtype)
+    c = number_of(y[0]) if y else {sqr: 2.0, sqrt: 0.5}[v.head]
+    if found is None or isinstance(found, float) or (c is not None and not known):
+        return None
+    return c * found if c else switch(eq(y[0], 0), 0.0, y[0] * found)
 
 
 def log_of_rest(rest):
@@ -228,9 +263,12 @@ def log_of_sum(terms, depth, dtype):
     """
     if len(terms) > MANY:
         return None
-    if pair := two_sigmoids(terms):
-        return log_between(*(pair if terms[0][0] > 0 else pair[::-1]), dtype)
+    for kind, of in BETWEEN.items():
+        if pair := two_of(kind, terms):
+            return of(*pair, dtype)
     terms = [with_its_sign(s, t) for s, t in terms]
+    if any(may_be_below_zero(t) for _, t in terms):
+        return None  # it has no logarithm where the sum may have one
     found = [(s, *log_of_term(t, depth - 1, dtype)) for s, t in terms]
     if any(x is None for _, x, _ in found):
         return None
@@ -247,24 +285,52 @@ def log_of_sum(terms, depth, dtype):
     return logdiffexp(log_sum(plus), log_sum(minus)) if minus else log_sum(plus)
 
 
-def two_sigmoids(terms):
-    """The two factors that a difference of sigmoids consists of; None for other sums."""
-    if len(terms) != 2 or terms[0][0] == terms[1][0]:
+def two_of(kind, terms):
+    """The two factors of a kind, the first from above the other one, and the number before both,
+    that a difference consists of; None for other sums.
+    """
+    if len(terms) != 2 or any(isinstance(t, float) or t.type.kind != "f" for _, t in terms):
         return None
-    if not all(getattr(t, "head", None) is sigmoid for _, t in terms):
+    products = [Product(t) for _, t in terms]
+    found = [p.factors() for p in products]
+    if not all(p.fits and len(fs) == 1 for p, fs in zip(products, found, strict=True)):
         return None
-    known = [known_factors(t) for _, t in terms]
-    return None if None in known else [f for found, _ in known for f in found]
+    ((f,), (g,)) = found
+    if not (f.kind is g.kind is kind and f.power == g.power == 1):
+        return None
+    c, d = [s * p.sign() * p.number() for (s, _), p in zip(terms, products, strict=True)]
+    return (*((f, g) if c > 0 else (g, f)), max(c, d)) if c == -d else None
 
 
-def log_between(above, below, dtype):
+def log_between(above, below, number, dtype):
     """log(sigmoid(x) - sigmoid(y)), with all digits where both sigmoids are 0, or 1. It is -inf
     where both are equal, as they are written, unless x is above y.
     """
     above.dtype = below.dtype = dtype
     x, y = above.written_argument(), below.written_argument()
     rise = switch(gt(x, y), y - x, sigmoid(y) - sigmoid(x))
-    return log1mexp(rise) - softplus(above.written_argument(-1.0)) - softplus(y)
+    value = log1mexp(rise) - softplus(above.written_argument(-1.0)) - softplus(y)
+    return value if number == 1 else value + math.log(number)
+
+
+def log_between_normal(above, below, number, dtype):
+    """log(erfc(x) - erfc(y)), with all digits where both are 0, or 2 (as erfc(-y) - erfc(-x)), or
+    nearly 1 (as erf(y) - erf(x)).
+    """
+    above.dtype = below.dtype = dtype
+    x, y = above.written_argument(), below.written_argument()
+    right = gt(x + y, 0.0)
+    far = logdiffexp(logerfc(switch(right, x, -y)), logerfc(switch(right, y, -x)))
+    near = math.log(2.0) * log2(erf(y) - erf(x))  # (of log there would be no end)
+    value = switch(lt(abs(x) + abs(y), 1.0), near, far)
+    return value if number == 1 else value + math.log(number)
+
+
+BETWEEN = {
+    sigmoid: log_between,
+    erfc: log_between_normal,
+    erf: lambda above, below, *rest: log_between_normal(below, above, *rest),
+}
 
 
 def log_of_rest_of_one(t, log_of_t):
@@ -277,7 +343,7 @@ def log_of_rest_of_one(t, log_of_t):
     if alone is not None and alone.kind is erfc and number == 0.5:
         x = alone.written_argument(-1.0)  # where it is below 0 the rest is near 1
         return switch(lt(x, 0.0), log1mexp(log_of_t), logerfc(x) - math.log(2.0))
-    if number != 1 or not all(f.kind in (exp, sigmoid) for f in found):
+    if number != 1 or not all(f.kind in (exp, sigmoid) or f.base().head is pow for f in found):
         return None
     if alone is not None and alone.kind is sigmoid:
         return -softplus(alone.written_argument())
@@ -285,13 +351,29 @@ def log_of_rest_of_one(t, log_of_t):
 
 
 def with_its_sign(s, t):
-    """A term of a sum, without the sign of a number in it."""
+    """A term of a sum, without the sign of a number in it, or of a function whose sign is known."""
     if isinstance(t, float):
         return (s, t) if t > 0 else (-s, -t)
     product = Product(t) if t.type.kind == "f" else None
-    if product is None or not product.fits or not product.is_negated():
+    if product is None or not product.fits:
         return s, t
-    return -s, -t
+    below_zero = sum(sign_of(f) < 0 for f in product.factors())
+    return (-s, -t) if product.is_negated() != (below_zero % 2 == 1) else (s, t)
+
+
+def sign_of(f):
+    """The sign of a factor that may have any by its function; 0 where it is not known."""
+    if f.kind not in OPPOSITES or f.power not in (1, -1):
+        return 0
+    return -1 if is_below_zero(f.argument) else int(is_below_zero(times(f.argument, -1.0)))
+
+
+def may_be_below_zero(t):
+    """Whether a term of a sum may have another sign than the one it is taken with."""
+    product = Product(t) if not isinstance(t, float) and t.type.kind == "f" else None
+    if product is None or not product.fits:
+        return False
+    return any(may_be_negative(f) and not sign_of(f) for f in product.factors())
 
 
 def log_sum(logs):
@@ -308,7 +390,7 @@ def log_sum(logs):
 
 # --- rules ----------------------------------------------------------------------------------------
 
-MADE_OF = KNOWN | {erf, mul, true_div, neg, reciprocal, add, sub, expm1, switch, sqr, pow}
+MADE_OF = KNOWN | {erf, mul, true_div, neg, reciprocal, add, sub, expm1, switch, sqr, sqrt, pow}
 
 
 def may_be_made(op, seen, distinct):
@@ -363,3 +445,84 @@ def log_of_one_plus(x):
         return None
     u = x.owner.inputs[0]
     return logerfc(u.owner.inputs[0]) if u.head is erf else log_of(sub(1.0, u))
+
+
+@node_rewriter([log1mexp], phase="specialize", claim=COMBINED, depth=8, when=may_be_made)
+def log1mexp_of_small(fgraph, node):
+    """log(1 - exp(-z)) is log(z) - z / 2 for a small z: so log(1 - exp(-exp(x))) is finite where
+    exp(x) underflows.
+
+    Not data: what z is made of is read as in `log_of_factors`.
+
+    >>> rewritten(log(1 - exp(-exp(vector("x")))))
+    switch(x < -16.0, x - 0.5 * exp(x), log1mexp(-maximum(exp(x), 6e-08)))
+    """
+    z = -node.inputs[0]
+    found = log_of(z) if z.type.kind == "f" else None
+    if found is None:
+        return None
+    small = switch(lt(found, -16.0), found - 0.5 * z, log1mexp(-maximum(z, 6e-8)))
+    return fitting(node.outputs[0], small)
+
+
+@node_rewriter([mul, true_div], phase="specialize", claim=COMBINED, depth=8, when=may_spoil)
+def quotients_by_logarithms(fgraph, node):
+    """exp(x) over a sum that may overflow, or underflow as a whole, where the two do not cancel; so
+    in the slopes of mixtures and of what lies between two cuts. Not earlier: what cancels needs no
+    logarithm.
+
+    Not data: see `log_of_factors`.
+
+    >>> x, y, z = vectors("x y z")
+    >>> rewritten(exp(x) / (exp(y) + exp(z)))
+    exp(x - logaddexp(y, z))
+    """
+    (out,) = node.outputs
+    product = Product(out)
+    if out.type.kind != "f" or not product.fits:
+        return None
+    if product.reduce(by_logarithm):
+        return fitting(out, with_nans(product.written(), [product]))
+    return fitting(out, spread(product, step=by_logarithm))
+
+
+def by_logarithm(product, f, g):
+    """A positive function over a sum, or times what was made of one, as an exponential; so
+    exp(x) / expm1(exp(x)), where both may be 0, and exp(x) * erfc(y), where one is infinite.
+    """
+    if not has_form(g) or g.power <= 0:
+        return False
+    f.dtype = g.dtype = product.dtype
+    if f.kind is expm1 and f.power == -1 and g.kind is exp and is_of_exp(f, g) and sign_of(f):
+        sides = OPPOSITES if sign_of(f) < 0 else LOGARITHMS
+        whole, f.slot.number = {sides[expm1](f.written_argument): -1.0}, f.slot.number * sign_of(f)
+    elif f.kind is erfc and g.kind is exp and (f.power <= -1 or not is_bounded(g)):
+        whole = logarithm_of([f])
+    elif f.kind is add and f.power <= -1 and g.kind is exp and is_extreme(f.term):
+        found = log_of_sum(signed_terms(f.term), 4, f.term.type.dtype)
+        if found is None:
+            return False
+        whole = {found: f.power}
+    elif f.kind is exp and any(map(is_log_of_sum, f.argument)):
+        whole = times(f.argument, f.power)
+    else:
+        return False
+    whole, lost = combined(whole, logarithm_of([g])), list(product.lost)
+    product.change(f, 0.0)
+    product.change(g, 1.0, whole, kind=exp)
+    product.lost = lost  # it shows them
+    return True
+
+
+def is_of_exp(f, g):
+    """Whether a function is one of exp(x), and an exponential goes with x."""
+    inside = [v.owner.inputs[0] for v in cores(f.argument) if getattr(v, "head", None) is exp]
+    return any(cores(linear(x)) & cores(g.argument) for x in inside if x.type.kind == "f")
+
+
+def is_log_of_sum(v):
+    """Whether a term of a linear form is the logarithm of a sum, or of a multiple of one."""
+    head = getattr(v, "head", None)
+    found = [v, *(v.owner.inputs if head in (add, sub, switch) else ())]
+    found += [w for u in found[1:] if getattr(u, "head", None) is switch for w in u.owner.inputs]
+    return any(getattr(u, "head", None) in (logaddexp, logdiffexp, log1mexp) for u in found)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from math import nan, prod
 
 from rewrite_engine.graph.node import CONSTANT
-from rewrite_engine.rules.monomials.factor import KNOWN, Factor, known_factors
+from rewrite_engine.rules.monomials.factor import KNOWN, Factor, is_other_width, known_factors
 from rewrite_engine.rules.monomials.linear import (
     DEEP,
     MANY,
@@ -108,6 +108,8 @@ class Product:
                 return op, [self._slots(x, side, depth - 1), self._slots(y, -side, depth - 1)]
             if op is reciprocal:
                 return op, [self._slots(v.owner.inputs[0], -side, depth - 1)]
+            if is_other_width(v):
+                return op, [self._slots(v.owner.inputs[0], side, depth - 1)]
         slot = Slot(v, side, len(self.slots))
         self.slots.append(slot)
         self.fits = self.fits and len(self.slots) <= MANY

@@ -17,6 +17,7 @@ from rewrite_engine.rules.monomials.factor import (
     KNOWN,
     Factor,
     has_known,
+    is_descended,
     summands,
 )
 from rewrite_engine.rules.monomials.linear import MANY, SIGNED, factors_of, number_of, times
@@ -33,9 +34,11 @@ from rewrite_engine.tensor import (
     expm1,
     mul,
     neg,
+    pow,
     second,
     sigmoid,
     softplus,
+    sqr,
     sub,
     switch,
     tanh,
@@ -70,7 +73,7 @@ def promising(node):
     for v in todo:
         if len(todo) > 4 * MANY:
             return False
-        if v.head in DESCENDED:
+        if is_descended(v):
             todo += v.owner.inputs
         elif v.head in KNOWN - BELOW_ONE or isinstance(v.head, ScaledExp | Softmax):
             known += 1
@@ -85,9 +88,7 @@ def has_hint(v, depth=4):
     """Whether there may be something known, or a quotient, in a term of a sum."""
     if v.head in KNOWN - BELOW_ONE or v.head is true_div:
         return True
-    return bool(depth and v.head in DESCENDED) and any(
-        has_hint(u, depth - 1) for u in v.owner.inputs
-    )
+    return bool(depth and is_descended(v)) and any(has_hint(u, depth - 1) for u in v.owner.inputs)
 
 
 @node_rewriter([mul, true_div], phase="stabilize", claim=COMBINED, depth=8, when=may_spoil)
@@ -187,8 +188,8 @@ def fitting(out, new):
     return new if out.type.yields_to(new.type) else None
 
 
-def spread(product, depth=LEVELS):
-    """The product with one of its sums, or choices, multiplied out, where this takes away factors
+def spread(product, depth=LEVELS, step=near_step):
+    """The product with one of its sums, or choices, multiplied out, where steps take away factors
     in some term; those in it too, so many levels down.
     """
     for slot in product.slots:
@@ -200,7 +201,7 @@ def spread(product, depth=LEVELS):
             continue
         if any(f.power < 0 and f.term is v for f in product.factors()):
             continue  # what cancels in it cancels below the bar, too
-        parts = [multiplied(product, slot, t, depth - 1) for _, t in terms]
+        parts = [multiplied(product, slot, t, depth - 1, step) for _, t in terms]
         if not any(part.changed() for part in parts):
             continue
         if condition is not None:
@@ -227,17 +228,20 @@ def is_steep(v, depth):
     if product is None or not product.fits:
         return False
     return any(
-        f.power < 0 or f.kind is exp or (f.kind is None and isinstance(f.term.head, Softmax))
+        f.power < 0
+        or (f.slot.side < 0 and f.slot.v.head in (pow, sqr))
+        or f.kind is exp
+        or (f.kind is None and isinstance(f.term.head, Softmax))
         for f in product.factors()
     )
 
 
-def multiplied(product, slot, t, depth=LEVELS):
+def multiplied(product, slot, t, depth=LEVELS, step=near_step):
     """The product with a term where a slot is, reduced."""
     new = Product(with_leaf(product, slot, t))
     new.lost += product.lost
-    if new.fits and is_steep(t, depth) and not new.reduce(near_step):
-        chosen = spread(new, depth)
+    if new.fits and is_steep(t, depth) and not new.reduce(step):
+        chosen = spread(new, depth, step)
         if chosen is not None:
             lost, new = new.lost, Product(chosen)
             new.touched = True

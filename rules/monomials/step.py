@@ -5,6 +5,7 @@ from rewrite_engine.rules.facts import nonneg, positive
 from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, Factor, known_factors, summands
 from rewrite_engine.rules.monomials.linear import (
     MANY,
+    Square,
     along,
     combined,
     cores,
@@ -26,6 +27,8 @@ from rewrite_engine.tensor import (
     exp,
     expm1,
     gt,
+    log1p,
+    logerfc,
     maximum,
     second,
     sigmoid,
@@ -175,12 +178,24 @@ def exp_in_sigmoid(product, f, g):
 
 
 def logarithm_of(factors):
-    """The linear form of the logarithm of a product of exponentials and sigmoids."""
+    """The linear form of the logarithm of a product of factors that `has_form` names."""
     total = {}
     for f in factors:
-        log = f.argument if f.kind is exp else {softplus(f.written_argument(-1.0)): -1.0}
+        log = f.argument
+        if f.kind is sigmoid:
+            log = {softplus(f.written_argument(-1.0)): -1.0}
+        elif f.kind is erfc:
+            log = {logerfc(f.written_argument()): 1.0}
+        elif f.kind is cosh:
+            size = abs(f.written_argument())
+            log = {size: 1.0, log1p(0.5 * expm1(-2.0 * size)): 1.0}
         total = combined(total, log, f.power)
     return total
+
+
+def has_form(f):
+    """Whether a factor vanishes, or overflows, and its logarithm has a function."""
+    return f.kind in (exp, sigmoid, erfc, cosh)
 
 
 def sigmoid_sigmoid(product, f, g):
@@ -228,7 +243,7 @@ def exp_expm1(product, f, g):
 def is_below_zero(parts):
     """Whether a linear form of squares, and terms that are never below 0, is never above it."""
     return all(
-        c < 0 and (isinstance(key, tuple) or (isinstance(key, Variable) and nonneg(key)))
+        c < 0 and (isinstance(key, Square) or (isinstance(key, Variable) and nonneg(key)))
         for key, c in parts.items()
     )
 
@@ -260,13 +275,13 @@ def sinh_cosh(product, f, g):
 
 def into_sum(product, f, g):
     """exp(x) / (exp(x) + exp(y)) is 1 / (1 + exp(y - x)); any factors of a term of the sum will
-    do.
+    do, if they are never 0 but by underflow.
     """
     if f.kind is not add or f.power > -1 or g.kind not in KNOWN or not is_extreme(f.term):
         return False
     for _, t in summands(f.term):
         inner = Product(t)
-        wanted = [h for h in inner.factors() if h.kind in KNOWN]
+        wanted = [h for h in inner.factors() if h.kind in ABOVE_ZERO]
         if inner.fits and wanted and takes(product, wanted):
             new = divided(f.term, wanted)
             product.change(f, f.power + 1)
@@ -339,16 +354,16 @@ def divided(v, wanted):
         extra = [Factor(h.kind, h.argument, -h.power) for h in wanted]
         product = Product(t, extra)
         product.reduce(simple_step)
-        over_sigmoid(product)
+        over_vanishing(product)
         product.lost.clear()
         terms.append((sign, product.written()))
     return total(terms)
 
 
-def over_sigmoid(product):
-    """sigmoid(x) / sigmoid(y) by the logarithm, where both may vanish."""
-    found = [f for f in product.factors() if f.kind is exp or f.kind is sigmoid]
-    if len({f.power > 0 for f in found if f.kind is sigmoid}) < 2:
+def over_vanishing(product):
+    """sigmoid(x) / sigmoid(y) by the logarithm, where both may vanish; so erfc(x) / erfc(y)."""
+    found = [f for f in product.factors() if has_form(f)]
+    if len({f.power > 0 for f in found if f.kind is not exp}) < 2:
         return
     whole = logarithm_of(found)
     for f in found:

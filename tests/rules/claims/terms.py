@@ -121,9 +121,30 @@ LOGARITHMS: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.log(2 * pt.exp(x) / pt.sigmoid(y)),
     lambda x, y: pt.log(pt.erfc(x)),
     lambda x, y: pt.log(pt.exp(x) - pt.exp(y)),
-    lambda x, y: pt.log(pt.sigmoid(x) - pt.sigmoid(y)),
+    lambda x, y: pt.log(pt.sigmoid(9 * pt.tanh(x) + 2) - pt.sigmoid(9 * pt.tanh(x) - pt.sqr(y))),
     lambda x, y: pt.log(1 - pt.sigmoid(x) * pt.sigmoid(y)),
     lambda x, y: pt.log(pt.exp(x) + pt.exp(y) + pt.exp(x - y)),
+    lambda x, y: pt.log(pt.erfc(pt.tanh(x)) - pt.erfc(3 * pt.tanh(y))),
+    lambda x, y: pt.log(pt.erf(3 * pt.tanh(x)) - pt.erf(pt.tanh(y))),
+    lambda x, y: pt.log((1 - pt.exp(x)) * pt.exp(y) + pt.exp(y)),
+    lambda x, y: pt.log(pt.exp(x) - pt.exp(y) * pt.expm1(-pt.exp(5 * pt.tanh(x)))),
+    lambda x, y: pt.log(pt.sigmoid(pt.tanh(x)) ** y),
+    lambda x, y: pt.log(pt.sqr(pt.sigmoid(x) * pt.sigmoid(y)) * pt.erfc(y)),
+    lambda x, y: pt.log(pt.exp(-pt.exp(x)) / -pt.expm1(-pt.exp(5 * pt.tanh(x)))),
+]
+#: above a sum, or beside what vanishes
+QUOTIENTS: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.exp(x) / (2 + pt.exp(y)),
+    lambda x, y: y * pt.exp(x) / (1 + pt.exp(y) + pt.exp(2 * y)),
+    lambda x, y: (y / (pt.exp(x) + pt.exp(y)) - y) * pt.exp(-pt.sqr(pt.tanh(x))),
+    lambda x, y: pt.exp(v := 9 * pt.tanh(x)) / pt.expm1(pt.exp(v)),
+    lambda x, y: y * pt.exp(x) * pt.erfc(9 * pt.tanh(y)),
+    lambda x, y: pt.exp(-x) / pt.erfc(9 * pt.tanh(y)),
+]
+SMALL: list[Callable[[Any, Any], Any]] = [
+    lambda x, y: pt.log1mexp(-pt.exp(50 * pt.tanh(x))),
+    lambda x, y: pt.log1mexp(-3 * pt.exp(20 * pt.tanh(x)) * pt.sigmoid(9 * pt.tanh(y))),
+    lambda x, y: pt.log1mexp(-pt.erfc(5 * pt.tanh(x))),
 ]
 LOGARITHMS_OF_MORE: list[Callable[[Any, Any], Any]] = [
     lambda x, y: pt.log1p(pt.exp(x) + pt.exp(y)),
@@ -215,6 +236,8 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     "combine_terms": [on_floats(make) for make in DIFFERENCES],
     "choice_in_branch": [on_floats(make) for make in CHOICES],
     "log_of_factors": [on_floats(make) for make in LOGARITHMS],
+    "log1mexp_of_small": [on_floats(make) for make in SMALL],
+    "quotients_by_logarithms": [on_floats(make) for make in QUOTIENTS],
     "log1p_of_factors": [on_floats(make) for make in LOGARITHMS_OF_MORE],
     "repeated_factors": [
         lambda m: pt.mul(x := m.v("x", None), m.v("y", None), x, x),
