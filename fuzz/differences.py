@@ -125,7 +125,18 @@ class Differences:
                     return False
         steps = [v for v in self.frozen if isinstance(v, Variable) and v in found]
         same = all(np.array_equal(found[v], np.asarray(values[v], found[v].dtype)) for v in steps)
+        same = same and self._quotients(found) == self._quotients(values)
         return same and self._picks(found) == self._picks(values)
+
+    def _quotients(self, values: Mapping[Any, Any]) -> list[Any]:
+        """What is taken away where a remainder is left: as many times the divisor."""
+        nodes = [n for n in self.case.nodes if str(getattr(n.op, "scalar_op", "")) == "mod"]
+        found = []
+        for node in nodes:
+            sides = [values.get(v, getattr(v, "data", np.nan)) for v in node.inputs]
+            times = exact.SCALAR["floor_div"](*map(exact.exact, sides))
+            found += [str(n) for n in np.ravel(times)]
+        return found
 
     def _picks(self, values: Mapping[Any, Any]) -> list[Any]:
         """Which operands are the largest, or the least, of several; infinity ties with infinity."""

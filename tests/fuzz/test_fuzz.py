@@ -100,6 +100,17 @@ def test_conditions_that_underflow_have_no_gradient() -> None:
     assert gradients.Checker()(one) is None
 
 
+@pytest.mark.parametrize(("given", "is_told"), [(-1e3, False), (0.5, True)])
+def test_remainders_of_what_underflows_have_no_gradient(
+    monkeypatch: Any, given: float, is_told: bool
+) -> None:
+    """exp(-1000) is 0, of which -1000 is not taken away once."""
+    monkeypatch.setattr(pt.mod.scalar_op, "gradient", (lambda m, g, z, x, y: g,) * 2)
+    one = case(lambda x: pt.mod(pt.exp(x), x), np.array([given]))
+    finding = gradients.Checker()(one)
+    assert (finding is not None) is is_told
+
+
 @pytest.mark.parametrize(("other", "is_told"), [(0.0, False), (1e-30, True)])
 def test_conditions_of_which_no_digit_is_known(
     monkeypatch: Any, other: float, is_told: bool
