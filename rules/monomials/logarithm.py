@@ -449,8 +449,8 @@ def log_of_one_plus(x):
 
 @node_rewriter([log1mexp], phase="specialize", claim=COMBINED, depth=8, when=may_be_made)
 def log1mexp_of_small(fgraph, node):
-    """log(1 - exp(-z)) is log(z) - z / 2 for a small z: so log(1 - exp(-exp(x))) is finite where
-    exp(x) underflows.
+    """log(1 - exp(-z)) is log(z) - z / 2 for a small z, which is never below 0: so
+    log(1 - exp(-exp(x))) is finite where exp(x) underflows.
 
     Not data: what z is made of is read as in `log_of_factors`.
 
@@ -458,7 +458,9 @@ def log1mexp_of_small(fgraph, node):
     switch(x < -16.0, x - 0.5 * exp(x), log1mexp(-maximum(exp(x), 6e-08)))
     """
     z = -node.inputs[0]
-    found = log_of(z) if z.type.kind == "f" else None
+    if z.type.kind != "f" or with_its_sign(1, z)[0] < 0 or may_be_below_zero(z):
+        return None
+    found = log_of(z)
     if found is None:
         return None
     small = switch(lt(found, -16.0), found - 0.5 * z, log1mexp(-maximum(z, 6e-8)))

@@ -67,3 +67,11 @@ def test_a_term_of_known_sign_is(name: str, dtype: str) -> None:
     value, *slopes = next(both_ways(log(KNOWN[name](*inputs)), inputs, far))
     assert np.isfinite(value).all()
     assert all(np.isfinite(slope).all() for slope in slopes)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_rest_of_an_exponential_above_one_has_no_logarithm(sign: float) -> None:
+    x = pt.vector("x")
+    found = rw.function([x], pt.log1p(-pt.exp(sign * pt.tanh(x))))(np.array([-5.0, 0.0, 5.0]))
+    wanted = np.array([np.log1p(-np.exp(-np.tanh(5.0))), -np.inf, np.nan])[:: int(sign)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
