@@ -42,13 +42,10 @@ def without_graph(function: Callable[..., Any] | None, wanted: int) -> Any:
     return function
 
 
-class MonitorMode(watching.MonitorMode):
+def MonitorMode(pre_func: Any = None, post_func: Any = None, optimizer: Any = DEFAULT) -> Any:
     """A `MonitorMode` whose functions may take `(i, node, fn)`."""
-
-    def __init__(
-        self, pre_func: Any = None, post_func: Any = None, optimizer: Any = DEFAULT
-    ) -> None:
-        super().__init__(without_graph(pre_func, 4), without_graph(post_func, 4), optimizer)
+    before, after = without_graph(pre_func, 4), without_graph(post_func, 4)
+    return watching.MonitorMode(before, after, optimizer)
 
 
 def local_optimizer(tracks: Any, inplace: bool = False, requirements: Any = ()) -> Any:

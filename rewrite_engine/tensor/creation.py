@@ -238,9 +238,11 @@ class ARange(_Allocating):
         return Shapes([[Computed(self.length, [Value(0), Value(1), Value(2)])]])
 
     def length(self, start: Any, stop: Any, step: Any) -> Any:
-        """ceil((stop - start) / step), not below 0."""
+        """ceil((stop - start) / step), not below 0; None for a step of 0, which is an error."""
         parts = start, stop, step
         if not isinstance(start, Variable):
+            if not step:
+                return None
             return len(np.arange(*parts, dtype=self.dtype))
         whole = all(x.type.dtype in DISCRETE for x in parts)
         if whole and getattr(step, "number", None) == 1:
