@@ -38,6 +38,7 @@ from rewrite_engine.tensor import (
     Sum,
     abs,
     add,
+    and_,
     cast,
     cosh,
     eq,
@@ -46,6 +47,8 @@ from rewrite_engine.tensor import (
     exp,
     expm1,
     gt,
+    isinf,
+    isnan,
     log,
     log1mexp,
     log1p,
@@ -57,6 +60,7 @@ from rewrite_engine.tensor import (
     maximum,
     mul,
     neg,
+    or_,
     pow,
     reciprocal,
     sigmoid,
@@ -185,7 +189,9 @@ def log_of_other(v, depth):
 
 
 def log_of_power(v, depth):
-    """The same of a power, or a root, of what is never below 0. (0 ** 0 is 1.)"""
+    """The same of a power, or a root, of what is never below 0. (0 ** 0, 1 ** inf and 1 ** nan
+    are 1.)
+    """
     x, *y = v.owner.inputs
     if with_its_sign(1, x)[0] < 0 or may_be_below_zero(x):
         return None
@@ -193,7 +199,10 @@ def log_of_power(v, depth):
     c = number_of(y[0]) if y else {sqr: 2.0, sqrt: 0.5}[v.head]
     if found is None or isinstance(found, float) or (c is not None and not known):
         return None
-    return c * found if c else switch(eq(y[0], 0), 0.0, y[0] * found)
+    if c is not None:
+        return c * found if c else None
+    is_one = or_(eq(y[0], 0), and_(eq(found, 0), or_(isinf(y[0]), isnan(y[0]))))
+    return switch(is_one, 0.0, y[0] * found)
 
 
 def log_of_rest(rest):

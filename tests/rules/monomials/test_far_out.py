@@ -196,3 +196,14 @@ def test_a_power_of_0_is_1() -> None:
     u = rw.function([x, y], rw.grad(pt.log(x**y).sum(), [x, y]))([0.0, 2.0, -3.0], [0.0, 3.0, 2.0])
     np.testing.assert_allclose(u[0], [0, 1.5, -2 / 3])
     np.testing.assert_allclose(u[1][:2], [-np.inf, np.log(2)])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_any_power_of_1_is_1(dtype: str) -> None:
+    x, y = pt.scalar("x", dtype=dtype), pt.vector("y", dtype=dtype)
+    given = np.array([np.inf, -np.inf, np.nan, 0.0, 3.0], dtype)
+    for base in (x, pt.sigmoid(x) / pt.sigmoid(x)):
+        power = rw.function([x, y], pt.log(abs(base) ** y), on_unused_input="ignore")
+        np.testing.assert_array_equal(power(np.array(1.0, dtype), given), np.zeros(5))
+    half = rw.function([x, y], pt.log(abs(x) ** y))(np.array(0.5, dtype), given)
+    np.testing.assert_allclose(half, [-np.inf, np.inf, np.nan, 0, 3 * np.log(0.5)], rtol=1e-6)
