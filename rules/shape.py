@@ -18,8 +18,10 @@ from rewrite_engine.tensor import (
     Shape_i,
     SpecifyShape,
     constant,
+    second,
     shape_i,
 )
+from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.reshape import as_many
 
 length_op = cache(Shape_i)
@@ -242,6 +244,50 @@ def dimshuffle_of_dimshuffle(x, n: Prop, m: Prop, inner: Prop, outer: Prop):
     return DimShuffle(input_ndim=m, new_order=outer)(
         DimShuffle(input_ndim=n, new_order=inner)(x)
     ) >> compute(lambda x, inner, outer: composed(x, inner, outer))
+
+
+@node_rewriter([DimShuffle], phase="stabilize", claim=exact, depth=2)
+def dimshuffle_that_is_undone(fgraph, node):
+    """A function of what is reordered, and ordered back, is one of the whole: what cancels meets.
+
+    Not data: it holds for every elementwise op.
+
+    >>> x = matrix("x")
+    >>> rewritten((1 / exp(x).T).T * exp(x))
+    switch(isnan(x), x, 1.0)
+    """
+    (v,), op = node.inputs, node.op
+    if not is_undone_in(fgraph, op, v, 4):
+        return None
+    inputs = []
+    for u in v.owner.inputs:
+        if undoes(op, u):
+            inputs.append(u.owner.inputs[0])
+        elif u.type.ndim in (0, v.type.ndim):
+            inputs.append(op(u) if v.type.ndim == u.type.ndim else u)
+        else:
+            return None
+    return v.owner.op(*inputs)
+
+
+def is_undone_in(fgraph, op, v, depth):
+    """Whether a reordering is undone in an operand of elementwise ops that nobody else needs."""
+    if not depth or not isinstance(v.head, Elemwise) or v.head is second or v.owner.op.nout > 1:
+        return False
+    if fgraph is not None and (v in fgraph.out_uses or len(fgraph.users.get(v, ())) > 1):
+        return False
+    return any(undoes(op, u) or is_undone_in(fgraph, op, u, depth - 1) for u in v.owner.inputs)
+
+
+def undoes(op, u):
+    """Whether an op puts back the order of what u is a reordering of."""
+    if not isinstance(u.head, DimShuffle):
+        return False
+    order = tuple("x" if o == "x" else u.head.new_order[o] for o in op.new_order)
+    x = u.owner.inputs[0]
+    if len(order) != x.type.ndim:
+        return False
+    return all(o == i or (o == "x" and x.type.shape[i] == 1) for i, o in enumerate(order))
 
 
 @node_rewriter([DimShuffle], phase="canonicalize", claim=exact)

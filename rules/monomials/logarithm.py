@@ -34,7 +34,11 @@ from rewrite_engine.rules.monomials.step import (
 )
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
+    AdvancedSubtensor,
+    DimShuffle,
+    Reshape,
     Softmax,
+    Subtensor,
     Sum,
     abs,
     add,
@@ -185,7 +189,26 @@ def log_of_other(v, depth):
         found = [log_of_term(u, depth, v.type.dtype) for u in branches]
         if all(x is not None for x, _ in found) and any(known for _, known in found):
             return switch(condition, *[x for x, _ in found])
-    return None
+        return None
+    return log_of_moved(v, depth) if moves(v.head) else None
+
+
+def moves(op):
+    """Whether an op takes the elements of its result from operands, wherever they stand there, or
+    by their order: then so does the logarithm of it from theirs.
+    """
+    return op.__class__ is not tuple and bool(getattr(op, "moves_only", False) and op.elements)
+
+
+def log_of_moved(v, depth):
+    """The logarithm of what only moves elements: a view, a part, the largest, what is joined."""
+    op, inputs = v.owner.op, list(v.owner.inputs)
+    found = [log_of_term(u, depth, v.type.dtype) for u in inputs[op.elements]]
+    if any(x is None or isinstance(x, float) for x, _ in found) or not any(k for _, k in found):
+        return None
+    inputs[op.elements] = [x for x, _ in found]
+    new = op(*inputs)
+    return new if len(v.owner.outputs) == 1 else new[v.index]
 
 
 def log_of_power(v, depth):
@@ -258,10 +281,12 @@ def log_of_term(t, depth, dtype):
     return (log(widened(t, dtype)) if nonneg(t) else None), False
 
 
-def grows(t):
+def grows(t, depth=4):
     """Whether a term may overflow where its logarithm does not."""
     if isinstance(t, float) or t.type.kind != "f":
         return False
+    if moves(t.head):
+        return depth > 0 and any(grows(u, depth - 1) for u in t.owner.inputs[t.head.elements])
     product = Product(t)
     return product.fits and any(f.kind is exp for f in product.factors())
 
@@ -346,6 +371,11 @@ def log_of_rest_of_one(t, log_of_t):
     """log(1 - t) of what has a function for its rest, or is below 1 together with its logarithm;
     None for others.
     """
+    if isinstance(t.head, DimShuffle | Reshape | Subtensor | AdvancedSubtensor):
+        inner, *others = t.owner.inputs
+        found = log_of(inner)
+        rest = None if found is None else log_of_rest_of_one(inner, found)
+        return None if rest is None else t.head(rest, *others)
     product = Product(t)
     found, number = product.factors(), product.number() * product.sign()
     alone = found[0] if len(found) == 1 and found[0].power == 1 else None
@@ -405,7 +435,7 @@ MADE_OF = KNOWN | {erf, mul, true_div, neg, reciprocal, add, sub, expm1, switch,
 def may_be_made(op, seen, distinct):
     """Whether the operand may be made of what has a better logarithm."""
     head = seen[0][0] if seen[0].__class__ is tuple else seen[0]
-    return head in MADE_OF or isinstance(head, Sum)
+    return head in MADE_OF or isinstance(head, Sum) or moves(head)
 
 
 @node_rewriter([log], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)

@@ -266,6 +266,11 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: CheckedLength((2,), pt.add)(n := m.v("x", None).shape[0], n, n + 1),
     ],
     "dimshuffle_of_nothing": [lambda m: DimShuffle(2, (0, 1))(m.v("x", None, None))],
+    "dimshuffle_that_is_undone": [
+        lambda m: (1 / m.v("x", None, None).T).T,
+        lambda m: (m.v("s") * pt.sin(m.v("x", None)[:, None])).squeeze(1),
+        lambda m: (-pt.sqr(m.v("x", None, 1).squeeze(1) - m.v("y", None)))[:, None],
+    ],
     "specified_shape_known": [lambda m: SpecifyShape((4,))(m.v("x", 4))],
     "second_of_one_element": [lambda m: pt.second(m.v("x", None, 4), pt.constant([3.0]))],
     "second_of_known_shape": [lambda m: pt.second(m.v("x", 1, 4), m.v("y", 1, 4))],
