@@ -261,12 +261,8 @@ def dimshuffle_that_is_undone(fgraph, node):
         return None
     inputs = []
     for u in v.owner.inputs:
-        if undoes(op, u):
-            inputs.append(u.owner.inputs[0])
-        elif u.type.ndim in (0, v.type.ndim):
-            inputs.append(op(u) if v.type.ndim == u.type.ndim else u)
-        else:
-            return None
+        moved = u.type.ndim == v.type.ndim  # the others are numbers
+        inputs.append(u.owner.inputs[0] if undoes(op, u) else op(u) if moved else u)
     return v.owner.op(*inputs)
 
 
@@ -275,6 +271,8 @@ def is_undone_in(fgraph, op, v, depth):
     if not depth or not isinstance(v.head, Elemwise) or v.head is second or v.owner.op.nout > 1:
         return False
     if fgraph is not None and (v in fgraph.out_uses or len(fgraph.users.get(v, ())) > 1):
+        return False
+    if any(u.type.ndim not in (0, v.type.ndim) for u in v.owner.inputs):
         return False
     return any(undoes(op, u) or is_undone_in(fgraph, op, u, depth - 1) for u in v.owner.inputs)
 
