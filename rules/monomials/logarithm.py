@@ -12,7 +12,7 @@ import numpy as np
 
 from rewrite_engine.rules.facts import nonneg, nonzero, positive
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, summands
+from rewrite_engine.rules.monomials.factor import ABOVE_ZERO, KNOWN, is_descended, summands
 from rewrite_engine.rules.monomials.linear import (
     MANY,
     combined,
@@ -23,7 +23,14 @@ from rewrite_engine.rules.monomials.linear import (
     widened,
 )
 from rewrite_engine.rules.monomials.product import Product, with_nans
-from rewrite_engine.rules.monomials.saturation import COMBINED, fitting, may_spoil, spread
+from rewrite_engine.rules.monomials.saturation import (
+    COMBINED,
+    LEVELS,
+    NESTS,
+    fitting,
+    may_spoil,
+    spread,
+)
 from rewrite_engine.rules.monomials.step import (
     has_form,
     is_below_zero,
@@ -519,12 +526,31 @@ def quotients_by_logarithms(fgraph, node):
     exp(x - logaddexp(y, z))
     """
     (out,) = node.outputs
+    if out.type.kind != "f" or not has_exponential(node):
+        return None
     product = Product(out)
-    if out.type.kind != "f" or not product.fits:
+    if not product.fits:
         return None
     if product.reduce(by_logarithm):
         return fitting(out, with_nans(product.written(), [product]))
     return fitting(out, spread(product, step=by_logarithm))
+
+
+def has_exponential(node):
+    """Whether a product, or a sum in it, has a function that vanishes or overflows far out."""
+    todo = [(v, 3, LEVELS) for v in node.inputs]
+    for v, depth, levels in todo:
+        if v.head in FAR or len(todo) > 8 * MANY:
+            return True
+        if depth and is_descended(v):
+            todo += [(u, depth - 1, levels) for u in v.owner.inputs]
+        elif levels and v.head in NESTS:
+            todo += [(u, 3, levels - 1) for u in v.owner.inputs]
+    return False
+
+
+#: what `has_form` says of factors
+FAR = frozenset({exp, sigmoid, erfc, cosh})
 
 
 def by_logarithm(product, f, g):

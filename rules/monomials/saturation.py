@@ -138,8 +138,10 @@ def slope_between_sigmoids(fgraph, node):
     * expm1(-abs(x - y)) * switch(x - y > 0.0, -1.0, 1.0))
     """
     (out,) = node.outputs
+    if out.type.kind != "f" or not any(has_known(v, {expm1}, 8) for v in node.inputs):
+        return None
     product = Product(out)
-    if out.type.kind != "f" or not product.fits or not product.reduce(sigmoid_expm1):
+    if not product.fits or not product.reduce(sigmoid_expm1):
         return None
     return fitting(out, with_nans(product.written(), [product]))
 
