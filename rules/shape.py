@@ -279,7 +279,7 @@ def is_undone_in(fgraph, op, v, depth):
 
 def undoes(op, u):
     """Whether an op puts back the order of what u is a reordering of."""
-    if not isinstance(u.head, DimShuffle):
+    if not isinstance(u.head, DimShuffle) or u.type.ndim != op.input_ndim:
         return False
     order = tuple("x" if o == "x" else u.head.new_order[o] for o in op.new_order)
     x = u.owner.inputs[0]
