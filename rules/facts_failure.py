@@ -81,7 +81,6 @@ def errors_stay(fgraph, node, dropped, kept, new=None):
     compares lengths, too. fgraph, node: None where the rule is applied outside of a graph.
     """
     todo, seen = [dropped], set()
-    equal = None
     level = {} if fgraph is None or node is None else fgraph.order.level
     is_below = below(level, kept)
     while todo:
@@ -96,9 +95,7 @@ def errors_stay(fgraph, node, dropped, kept, new=None):
         if is_below(v.owner):
             continue
         here = fits.at(fgraph, node, v)
-        if not here and equal is None:
-            equal = [] if new is None else compared(new.owner) or []
-        if not here and not _are_compared(v.owner, equal):
+        if not here and (new is None or not _are_compared(v.owner, new.owner)):
             return here
         if len(seen) > MOST:
             return unknown("what is dropped may raise an error", blame=v)
@@ -121,11 +118,11 @@ def compared(node):
     ]
 
 
-def _are_compared(node, equal):
-    """Whether all lengths that a node compares are equal if those in each of some groups are."""
-    groups = compared(node)
+def _are_compared(node, new):
+    """Whether another node compares all the lengths that a node does, which fails for no more."""
+    groups, equal = compared(node), compared(new)
     return groups is not None and all(
-        None not in group and (len(group) < 2 or any(group <= known for known in equal))
+        None not in group and (len(group) < 2 or any(group <= known for known in equal or ()))
         for group in groups
     )
 

@@ -228,9 +228,24 @@ def reshape_by_ones(fgraph, node):
     return x if order == tuple(range(x.type.ndim)) else DimShuffle(x.type.ndim, order)(x)
 
 
+def in_turn(inner, outer):
+    """The order of two reorderings."""
+    return tuple(["x" if o == "x" else inner[o] for o in outer])
+
+
+def changes_nothing(x, order):
+    """Whether an order leaves x as it is: each dimension stays, or a new one of length 1 stands for
+    one of length 1.
+    """
+    shape = x.type.shape
+    return len(order) == len(shape) and all(
+        o == i or (o == "x" and shape[i] == 1) for i, o in enumerate(order)
+    )
+
+
 def composed(x, inner, outer):
     """One `DimShuffle` for two, or nothing for one that changes nothing."""
-    order = tuple("x" if o == "x" else inner[o] for o in outer)
+    order = in_turn(inner, outer)
     return x if order == tuple(range(x.type.ndim)) else DimShuffle(x.type.ndim, order)(x)
 
 
@@ -281,11 +296,7 @@ def undoes(op, u):
     """Whether an op puts back the order of what u is a reordering of."""
     if not isinstance(u.head, DimShuffle) or u.type.ndim != op.input_ndim:
         return False
-    order = tuple("x" if o == "x" else u.head.new_order[o] for o in op.new_order)
-    x = u.owner.inputs[0]
-    if len(order) != x.type.ndim:
-        return False
-    return all(o == i or (o == "x" and x.type.shape[i] == 1) for i, o in enumerate(order))
+    return changes_nothing(u.owner.inputs[0], in_turn(u.head.new_order, op.new_order))
 
 
 @node_rewriter([DimShuffle], phase="canonicalize", claim=exact)
@@ -297,10 +308,8 @@ def dimshuffle_of_nothing(fgraph, node):
     >>> rewritten(DimShuffle(2, (0, 1))(matrix("x"))), rewritten(col("y").squeeze(1)[:, None])
     (x, y)
     """
-    x, order = node.inputs[0], node.op.new_order
-    if len(order) != x.type.ndim or node.outputs[0].type is not x.type:
-        return None
-    return x if all(o in (i, "x") for i, o in enumerate(order)) else None
+    x = node.inputs[0]
+    return x if changes_nothing(x, node.op.new_order) else None
 
 
 @node_rewriter([SpecifyShape], phase="canonicalize", claim=exact)

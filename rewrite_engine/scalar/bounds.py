@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +36,7 @@ class Interval(NamedTuple):
         try:
             low, high = map(float, text[1:-1].split(","))
         except ValueError:
-            low, high = inf, -inf
+            low, high = math.inf, -math.inf
         if not low <= high or text[0] not in "([" or text[-1] not in ")]":
             raise OptionError(f"no interval such as '(0, inf)' or '[-1, 1]': {text!r}")
         return Interval(low, high, text[0] == "(", text[-1] == ")")

@@ -32,6 +32,7 @@ from rewrite_engine.rules.monomials.saturation import (
     spread,
 )
 from rewrite_engine.rules.monomials.step import (
+    FAR,
     has_form,
     is_below_zero,
     is_bounded,
@@ -547,10 +548,6 @@ def has_exponential(node):
         elif levels and v.head in NESTS:
             todo += [(u, 3, levels - 1) for u in v.owner.inputs]
     return False
-
-
-#: what `has_form` says of factors
-FAR = frozenset({exp, sigmoid, erfc, cosh})
 
 
 def by_logarithm(product, f, g):

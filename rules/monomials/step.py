@@ -193,9 +193,13 @@ def logarithm_of(factors):
     return total
 
 
+#: what vanishes, or overflows, far out, and whose logarithm has a function
+FAR = frozenset({exp, sigmoid, erfc, cosh})
+
+
 def has_form(f):
-    """Whether a factor vanishes, or overflows, and its logarithm has a function."""
-    return f.kind in (exp, sigmoid, erfc, cosh)
+    """Whether a factor is one of such a function."""
+    return f.kind in FAR
 
 
 def sigmoid_sigmoid(product, f, g):
