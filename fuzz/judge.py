@@ -353,6 +353,10 @@ class Judge:
         own = [v.type.dtype for n in floats for v in n.outputs if v.type.kind == "f"]
         return own + [dtype for dtype in inner if dtype and np.dtype(dtype).kind == "f"]
 
+    def coarse(self, f: Any) -> str:
+        """The narrowest dtype of floats on the way to a number."""
+        return min([f.dtype.name, *self.widths], key=lambda name: np.finfo(name).bits)
+
     def near(self, truth: Any, f: Any) -> bool:
         """Whether a number is the true one, or infinite as the true one would be."""
         if truth is None or truth != truth or f != f:
@@ -363,7 +367,7 @@ class Judge:
             )
         if not np.isfinite(f):
             return False
-        coarse = min([f.dtype.name, *self.widths], key=lambda name: np.finfo(name).bits)
+        coarse = self.coarse(f)
         info = np.finfo(coarse)
         slack = float(info.eps) * MENDED[coarse] * abs(float(truth))
         return abs(mpf(float(f)) - truth) <= max(slack, float(info.tiny))
@@ -406,8 +410,14 @@ class Judge:
         return {v for v in self.start.keys() - self.case.given.keys() if v.type.kind != "c"}
 
     def is_from_limit(self, i: int, place: Any, f: Any) -> bool:
-        """Whether a number is the limit, or what some step gives that has its limit for NaN."""
-        return _is_among(f, [[sample[i][place] for sample in run] for run in self._with_limits])
+        """Whether a number is the limit, or what some step gives that has its limit for NaN; or
+        infinite, where that is more than the narrowest dtype on the way holds.
+        """
+        runs = [[sample[i][place] for sample in run] for run in self._with_limits]
+        if f.dtype.kind == "f" and np.isinf(f):
+            most = 0.99 * float(np.finfo(self.coarse(f)).max)
+            runs += [[f] for run in runs if any(x * np.sign(f) >= most for x in run)]
+        return _is_among(f, runs)
 
     @cached_property
     def _with_limits(self) -> list[list[list[np.ndarray]]]:

@@ -138,8 +138,12 @@ def _masked_beside(scattered: Sequence[Any], rest: Any, add_up: Any) -> Any:
             where = second(value, where)
     else:
         return value
-    for op, _, places in map(_scatter, scattered):
-        where = _writer(op)(where, True, *places)
+    for t in scattered:
+        op, _, places = _scatter(t)
+        if isinstance(read(t.owner.inputs[1]), Masked):
+            where = or_(where, condition(written_out(t)))
+        else:
+            where = _writer(op)(where, True, *places)
     return Masked(value, where, clean=True)
 
 
@@ -201,7 +205,12 @@ def written_out(g: Any) -> Any:
     """The gradient with a mask also where it is scattered, for those who cannot see that."""
     if isinstance(g, Masked) or not is_scattered(g):
         return g
-    where = _writer(g.owner.op)(zeros_like(g, dtype="bool"), True, *g.owner.inputs[2:])
+    op, (_, value, *places) = g.owner.op, g.owner.inputs
+    inner = read(value)
+    if not isinstance(inner, Masked):
+        where = _writer(op)(zeros_like(g, dtype="bool"), True, *places)
+    else:  # (a place may be named twice, and count once)
+        where = neq(op(zeros_like(g, dtype="int64"), cast(condition(inner), "int64"), *places), 0)
     return Masked(g, where, clean=True)
 
 
@@ -269,8 +278,8 @@ def pull_elementwise(
     some = [i for i in wanted if i not in op.scalar_op.shape_only]
     if is_scattered(value) and (g is value or g.clean) and _is_aligned(inputs, out):
         return _pull_scattered(op, inputs, out, value, some)
-    if selects(op) or not any([v.type.broadcastable == out.type.broadcastable for v in inputs]):
-        g = written_out(g)  # where all are stretched, elements that are not taken are multiplied
+    if selects(op) or any([inputs[i] in kept for i in some]) or _are_stretched(inputs, out):
+        g = written_out(g)
         value = g.value if isinstance(g, Masked) else g
     result = {}
     for i, part in partials(op, inputs, [out], [value], some).items():
@@ -279,6 +288,11 @@ def pull_elementwise(
             continue
         result[i] = _fitted(inputs[i], both(g, read(part)), inputs[i] in kept)
     return result
+
+
+def _are_stretched(inputs: Sequence[Any], out: Any) -> bool:
+    """Whether all operands are stretched, so that elements that are not taken are multiplied."""
+    return not any([v.type.broadcastable == out.type.broadcastable for v in inputs])
 
 
 def _is_aligned(inputs: Sequence[Any], out: Any) -> bool:

@@ -14,6 +14,7 @@ from rewrite_engine.rules.monomials.linear import (
     times,
     written,
 )
+from rewrite_engine.rules.monomials.part import lifted
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
@@ -44,6 +45,7 @@ ABOVE_ZERO = frozenset({exp, sigmoid, erfc, erfcx, cosh})
 BELOW_ONE = frozenset({tanh, erf})
 KNOWN = ABOVE_ZERO | BELOW_ONE | {sinh, expm1}
 DESCENDED = frozenset({mul, true_div, neg, reciprocal, sqr, sqrt, pow})
+LIFTED = KNOWN | {add, sub}
 
 
 def is_descended(v):
@@ -162,6 +164,7 @@ def floats_of(v):
 
 def known_factors(v):
     """The factors of a term that is no product, and a number before them; None for others."""
+    v = lifted(v, LIFTED)
     op = v.head
     if op is sqr or op is sqrt or op is pow:
         return _power(v)
@@ -194,7 +197,7 @@ def _sum_factors(v):
     """1 + exp(u), and 1 - tanh(u)**2, are powers of the sigmoid; other sums stay sums if they have
     exponentials or the like.
     """
-    terms = summands(v)
+    terms = [(s, lifted(t, LIFTED)) for s, t in summands(v)]
     if len(terms) > MANY:
         return None
     if len(terms) == 2:
@@ -203,6 +206,9 @@ def _sum_factors(v):
         if number_of(a) == s == 1 and b.head is exp and t == 1:
             u = floats_of(b)
             return ([Factor(sigmoid, times(u, -1.0), -1.0, dtype=b.type.dtype)], 1.0) if u else None
+        if number_of(a) == s == 1 and t == -1 and b.head is sigmoid:
+            u = floats_of(b)
+            return ([Factor(sigmoid, times(u, -1.0), 1.0, dtype=b.type.dtype)], 1.0) if u else None
         if number_of(a) == s == 1 and t == -1 and b.head is sqr:
             inner = b.owner.inputs[0]
             if inner.head is tanh:
@@ -216,6 +222,7 @@ def _sum_factors(v):
 
 def has_known(v, kinds=ABOVE_ZERO, depth=3):
     """Whether a product has one of some functions as a factor."""
+    v = lifted(v, LIFTED)
     if v.head in kinds:
         return True
     if depth and is_descended(v):

@@ -7,8 +7,19 @@ from math import isfinite
 from weakref import WeakKeyDictionary
 
 from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.rules.monomials.part import lifted, takes_part
 from rewrite_engine.scalar.dtype import promote
-from rewrite_engine.tensor import add, cast, constant, mul, neg, reciprocal, sqr, sub, true_div
+from rewrite_engine.tensor import (
+    add,
+    cast,
+    constant,
+    mul,
+    neg,
+    reciprocal,
+    sqr,
+    sub,
+    true_div,
+)
 
 ONE = None  # the key of the number in a linear form
 DEEP = 8  # levels of a product, or of a linear form, that are looked into
@@ -64,7 +75,9 @@ class Monomial:
 
 
 def _known(v):
-    """What equal factors have in common: of constants the value."""
+    """What equal factors have in common: the value of constants, what a part is taken from."""
+    if takes_part(v):
+        return (v.owner.op, v.index, *map(_known, v.owner.inputs))
     return v.signature() if v.head is CONSTANT else v
 
 
@@ -105,7 +118,9 @@ def factors_of(v):
 
 
 def monomial_of(v):
-    """v as a monomial, if it is a product of several factors, or a reciprocal."""
+    """v as a monomial, if it is a product of several factors, a reciprocal, or a part."""
+    if takes_part(v):
+        return Monomial((v,), (), v, 1.0)
     above, below, number = factors_of(v) if v.head in SIGNED else ((), (), 1.0)
     return Monomial(above, below, v, number) if below or len(above) > 1 else None
 
@@ -136,6 +151,7 @@ def is_of_floats(v):
 
 def _add_linear(v, scale, parts, depth):
     """Add scale * v to the parts."""
+    v = lifted(v, (neg,))
     op, number = v.head if depth and is_of_floats(v) else v, number_of(v)
     if number is not None:
         parts[ONE] = parts.get(ONE, 0.0) + scale * number
@@ -147,7 +163,9 @@ def _add_linear(v, scale, parts, depth):
             _add_linear(u, scale * s, parts, depth - 1)
         return
     key, factor = v, 1.0
-    if op is sqr:
+    if takes_part(v):
+        key = monomial_of(v)
+    elif op is sqr:
         key, factor = _square(v)
     elif op in SIGNED:
         above, below, factor = factors_of(v)

@@ -22,6 +22,7 @@ from rewrite_engine.rules.monomials.linear import (
     times,
     widened,
 )
+from rewrite_engine.rules.monomials.part import takes_part
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.saturation import (
     COMBINED,
@@ -42,11 +43,7 @@ from rewrite_engine.rules.monomials.step import (
 )
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
-    AdvancedSubtensor,
-    DimShuffle,
-    Reshape,
     Softmax,
-    Subtensor,
     Sum,
     abs,
     add,
@@ -379,7 +376,7 @@ def log_of_rest_of_one(t, log_of_t):
     """log(1 - t) of what has a function for its rest, or is below 1 together with its logarithm;
     None for others.
     """
-    if isinstance(t.head, DimShuffle | Reshape | Subtensor | AdvancedSubtensor):
+    if takes_part(t) and len(t.owner.outputs) == 1:
         inner, *others = t.owner.inputs
         found = log_of(inner)
         rest = None if found is None else log_of_rest_of_one(inner, found)

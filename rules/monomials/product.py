@@ -16,6 +16,7 @@ from rewrite_engine.rules.monomials.linear import (
     size_of,
     written,
 )
+from rewrite_engine.rules.monomials.part import lifted
 from rewrite_engine.tensor import (
     Softmax,
     add,
@@ -44,6 +45,8 @@ from rewrite_engine.tensor import (
     tanh,
     true_div,
 )
+
+PRODUCTS = (mul, true_div, neg, reciprocal)
 
 
 @dataclass(eq=False)
@@ -98,7 +101,7 @@ class Product:
 
     def _slots(self, v, side, depth):
         """Fill `slots`; return the tree: (op, trees) or a slot."""
-        v = self._behind_nans(v)
+        v = lifted(self._behind_nans(v), PRODUCTS, of=KNOWN)
         op = v.head
         if depth and v.type.kind == "f":
             if op is mul or op is neg:

@@ -20,7 +20,14 @@ from rewrite_engine.rules.monomials.factor import (
     is_descended,
     summands,
 )
-from rewrite_engine.rules.monomials.linear import MANY, SIGNED, factors_of, number_of, times
+from rewrite_engine.rules.monomials.linear import (
+    MANY,
+    SIGNED,
+    factors_of,
+    number_of,
+    times,
+)
+from rewrite_engine.rules.monomials.part import takes_part
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.step import near_step, sigmoid_expm1, simple_step, step, total
 from rewrite_engine.scalar.dtype import promote
@@ -75,6 +82,8 @@ def promising(node):
             return False
         if is_descended(v):
             todo += v.owner.inputs
+        elif takes_part(v):
+            todo.append(v.owner.inputs[0])
         elif v.head in KNOWN - BELOW_ONE or isinstance(v.head, ScaledExp | Softmax):
             known += 1
         elif v.head in NESTS:
@@ -88,6 +97,8 @@ def has_hint(v, depth=4):
     """Whether there may be something known, or a quotient, in a term of a sum."""
     if v.head in KNOWN - BELOW_ONE or v.head is true_div:
         return True
+    if depth and takes_part(v):
+        return has_hint(v.owner.inputs[0], depth - 1)
     return bool(depth and is_descended(v)) and any(has_hint(u, depth - 1) for u in v.owner.inputs)
 
 

@@ -165,6 +165,19 @@ def test_what_is_divided_by_a_number_that_vanishes_is_no_pole(found: float, is_t
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("c", "y", "is_told"), [(1, 12, False), (-1, 12, True), (1, 2, True)])
+def test_a_limit_may_overflow_where_a_dtype_is_narrow(c: int, y: float, is_told: bool) -> None:
+    """c exp(y) exp(-x) exp(x) is c exp(y) at the limit, which float16 does not hold."""
+    one = case(
+        lambda x, y: pt.cast(c * pt.exp(y), "float16") / pt.exp(x) * pt.exp(x),
+        np.array([-np.inf]),
+        np.array([float(y)]),
+    )
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([np.inf])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("found", "is_told"), [(1.0, False), (2.0, True)])
 def test_what_is_divided_by_zero_is_large(found: float, is_told: bool) -> None:
     """1 / 0 is infinite, and the quotient NaN: its limit is 1."""

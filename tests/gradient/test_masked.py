@@ -322,6 +322,21 @@ def test_an_element_of_a_choice_by_columns() -> None:
     np.testing.assert_array_equal(values(grad(chosen, x), at), [[0, 0], [0.5, 0]])
 
 
+@pytest.mark.parametrize("take", [lambda m: m[0], lambda m: m[[1, 0, 1]], lambda m: m[1:]])
+def test_elements_of_a_choice_of_sums(take: Any) -> None:
+    """What is not taken stays out beyond an op that only moves gradients, also beside others."""
+    x, y, c = pt.matrix("x"), pt.matrix("y"), pt.bmatrix("c")
+    part = pt.exp(pt.log(x))
+    total = part.sum(axis=1, keepdims=True)
+    at = {x: [[-1.0, 2.0], [1.0, 3.0]], y: [[0.0], [1.0]], c: [[0], [1]]}
+    taken = np.bincount(take(np.array([[0], [1]])).ravel(), minlength=2)
+    found = values(grad(take(pt.switch(c, total, y)).sum(), x), at)
+    np.testing.assert_allclose(found, [[0, 0], [taken[1]] * 2])
+    both = pt.switch(c, part[:, :1] / total, y)
+    found = values(grad(take(both).sum(), x), at)
+    np.testing.assert_allclose(found, [[0, 0], taken[1] * np.array([3, -1]) / 16], atol=1e-15)
+
+
 @pytest.mark.parametrize(
     "take",
     [lambda m: m[:, 1], lambda m: m[:, [1]][:, 0], lambda m: m.T[1], lambda m: m[[0, 1, 2], 1]],
