@@ -20,7 +20,7 @@ from rewrite_engine.graph.null import is_disconnected, is_null
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor.creation import Alloc, ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.elemwise_grad import in_dtype_of, partials, zero_gradient
+from rewrite_engine.tensor.elemwise_grad import in_dtype_of, partials, summed_to, zero_gradient
 from rewrite_engine.tensor.gather import AdvancedIncSubtensor, AdvancedSubtensor
 from rewrite_engine.tensor.index import IncSubtensor, Subtensor
 from rewrite_engine.tensor.joins import Join
@@ -323,7 +323,7 @@ def _pull_scattered(
 def _fitted(x: Any, g: Any, keep: bool) -> Any:
     """Give a gradient the shape and dtype of its input."""
     if not isinstance(g, Masked):
-        return in_dtype_of(x, sum_to(g, x.type))
+        return in_dtype_of(x, summed_to(g, x.type))
     if g.type.ndim == x.type.ndim and _same_ones(g.type, x.type):
         return g.of(in_dtype_of(x, g.value))
     value = in_dtype_of(x, sum_to(full(g), x.type))

@@ -126,7 +126,20 @@ def _fitted(x: Any, part: Any) -> Any:
     """Give a partial gradient the shape and dtype of its input."""
     if part is None:
         return zero_gradient(x)
-    return part if is_null(part) else in_dtype_of(x, sum_to(part, x.type))
+    return part if is_null(part) else in_dtype_of(x, summed_to(part, x.type))
+
+
+def summed_to(g: Any, type_: Any) -> Any:
+    """The sum of a gradient over the dimensions in which an operand was stretched; that of n / x is
+    the sum of n, over x, where x has none of them.
+    """
+    n, below = quotient(g)
+    ones = g.type.broadcastable
+    if below is None or type_.broadcastable == ones or n.type.broadcastable != ones:
+        return sum_to(g, type_)
+    if below.type.broadcastable != type_.broadcastable:
+        return sum_to(g, type_)
+    return sum_to(n, type_) / below
 
 
 def in_dtype_of(x: Any, g: Any) -> Any:

@@ -248,3 +248,33 @@ def test_powers_with_exponent_0_depend_on_it(x: float) -> None:
     assert found[0] == 0
     if x in (0.25, 3.0):
         np.testing.assert_allclose(found[1], 1 / x, rtol=1e-15)
+
+
+@pytest.mark.parametrize("at", [2.0, 800.0, -800.0])
+def test_products_with_what_is_stretched(at: float) -> None:
+    """The sum of n / x is the sum of n, over x: a factor that overflows, or vanishes, cancels."""
+    s, x, m = pt.dscalar("s"), pt.dvector("x"), pt.dmatrix("m")
+    given = {s: at, x: np.array([0.0, at, 2.0]), m: np.full((2, 3), -3.0)}
+    sigma, p = pt.exp(s), pt.sigmoid(x)
+    slopes = {
+        3.0: (pt.log(sigma * pt.exp(x)), s),
+        2.0: (pt.log(-pt.exp(x) * m), x),
+        6.0: (pt.log(pt.exp(x) ** 3 * pt.exp(m)), x),
+        -3.0: (pt.log(1 / sigma * x**2 * pt.exp(m[0])), s),
+    }
+    for slope, (term, v) in slopes.items():
+        got = rw.function([*given], grad(term.sum(), v), on_unused_input="ignore")(*given.values())
+        np.testing.assert_allclose(got, slope, rtol=1e-14)
+    f = rw.function([*given], grad(pt.log(m * m / p).sum(), x), on_unused_input="ignore")
+    got = f(*given.values())
+    np.testing.assert_allclose(got, -2 / (1 + np.exp(np.array([0.0, at, 2.0]))), rtol=1e-14)
+
+
+def test_a_normal_density_far_out() -> None:
+    """-((y - mu) / exp(s))**2 / 2 - log(exp(s)): as far as exp(-2 s) goes."""
+    s, mu, y = pt.dscalar("s"), pt.dscalar("mu"), pt.dvector("y")
+    density = (-(((y - mu) / pt.exp(s)) ** 2) / 2 - pt.log(pt.exp(s))).sum()
+    f = rw.function([s, mu, y], grad(density, [s, mu]))
+    for at, first, second in [(800.0, -2.0, 0.0), (-300.0, 5 * np.exp(600.0), 3 * np.exp(600.0))]:
+        got = f(at, 1.0, [2.0, 3.0])
+        np.testing.assert_allclose(got, [first, second], rtol=1e-12)
