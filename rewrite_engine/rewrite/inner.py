@@ -159,13 +159,12 @@ class Descent(GraphRewriter):
             place, graph, inner, changed = opened.pop(call)
             parts = [Exchange(inner, new, self.keeps), *self.inside]
             with inside(fgraph, graph, place, result):
-                done = SequentialOptimizer(parts, "inside").rewrite(graph, None, result.within)
-                result.parts.append(done)
+                done = SequentialOptimizer(parts, "inside").rewrite(graph, None, result)
                 op = call.op_with(graph, changed or done.firings or done.merged)
                 new[call] = self.made(op, graph)
         exchange = Exchange(sites, new, self.keeps)
         if not exchange.idle(fgraph):
-            result.parts.append(exchange.rewrite(fgraph))
+            exchange.rewrite(fgraph, None, result)
         result.stop_as_parts()
 
 
@@ -188,7 +187,7 @@ class InnerGraphs(Descent):
         """Put graphs in the places of the ops that are to be inlined."""
         if any([op.inline for op in held(fgraph)]):
             part = EquilibriumOptimizer(self.rules, "inline", budget=self.budget)
-            result.parts.append(part.rewrite(fgraph, None, result.within))
+            part.rewrite(fgraph, None, result)
 
     def sites(self, fgraph: FunctionGraph, variants: Variants) -> dict[Apply, Site]:
         found: dict[Apply, Site] = {}
@@ -289,11 +288,11 @@ class OnOps(GraphRewriter):
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         before = held(fgraph)
         self.part.budget = self.budget
-        result.parts.append(self.part.rewrite(fgraph, None, result.within))
+        self.part.rewrite(fgraph, None, result)
         if self.inner is not None and not set(held(fgraph)).issubset(before):
             inner = copy(self.inner)
             inner.done = before
-            result.parts.append(inner.rewrite(fgraph, None, result.within))
+            inner.rewrite(fgraph, None, result)
         result.stop_as_parts()
 
 

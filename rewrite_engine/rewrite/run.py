@@ -65,47 +65,37 @@ class Run(Worklist):
         raise NotImplementedError
 
     def execute(self) -> None:
-        """Visit nodes until there are no more, or the budget is used up. What interrupts the run
-        (Ctrl-C) leaves the graph as it was before, as a loop does.
-        """
-        fgraph, account = self.fgraph, self.account
-        error: RuleLoopError | None = None
+        """Visit nodes until there are no more, or the budget is used up."""
+        fgraph, account, error = self.fgraph, self.account, None
         outer, current.fgraph = current.fgraph, fgraph
         try:
-            try:
-                if self.asks:
-                    fgraph.attach_feature(self.history)
-                fgraph.worklist = self
-                self.go(self.order())
-                fgraph.worklist = None
-                fgraph.flush()
-                if account.cycle is not None and account.outer is None:
-                    error = account.cycle.error()
-            except Stop as stop:
-                error = stop.error
-            if account.cycle is not None and account.cycle.sure:
-                self.result.stopped = StopReason.LOOP
-            error = error if account.budget.on_budget == "raise" else None
-            self.leave(error)
-            if error is not None:
-                raise error from None
-        except BaseException as error:  # a rule's Exception has changed nothing
-            self.leave(None if isinstance(error, Exception) else error)  # (again, if need be)
-            raise
+            with self.before:
+                try:
+                    if self.asks:
+                        fgraph.attach_feature(self.history)
+                    fgraph.worklist = self
+                    self.go(self.order())
+                    fgraph.worklist = None
+                    fgraph.flush()
+                    if account.cycle is not None and account.outer is None:
+                        error = account.cycle.error()
+                except Stop as stop:
+                    error = stop.error
+                finally:
+                    fgraph.worklist = fgraph.order.raised = None
+                    account.close()
+                if account.cycle is not None and account.cycle.sure:
+                    self.result.stopped = StopReason.LOOP
+                elif error is not None and self.result.stopped is not StopReason.LOOP:
+                    self.result.stopped = StopReason.BUDGET
+                if error is not None and account.budget.on_budget == "raise":
+                    raise error from None
         finally:
+            for name in [name for name, s in self.tally.items() if not (s.calls or s.firings)]:
+                del self.tally[name]  # it might have been tried, and was not
+            fgraph.flush()
+            fgraph.remove_feature(self.history)
             current.fgraph = outer
-
-    def leave(self, error: BaseException | None = None) -> None:
-        """Let go of the graph. error: why it goes back to what it was before the run."""
-        fgraph = self.fgraph
-        fgraph.worklist = fgraph.order.raised = None
-        for name in [name for name, s in self.tally.items() if not (s.calls or s.firings)]:
-            del self.tally[name]  # it might have been tried, and was not
-        self.account.close()
-        if error is not None:
-            self.before.restore(error)
-        fgraph.flush()
-        fgraph.remove_feature(self.history)
 
     def go(self, order: Iterable[Apply]) -> None:
         """The loop: at each node the first rule that applies is taken."""
