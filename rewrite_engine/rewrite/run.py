@@ -66,7 +66,7 @@ class Run(Worklist):
 
     def execute(self) -> None:
         """Visit nodes until there are no more, or the budget is used up."""
-        fgraph, account, error = self.fgraph, self.account, None
+        fgraph, result, account, error = self.fgraph, self.result, self.account, None
         outer, current.fgraph = current.fgraph, fgraph
         try:
             with self.before:
@@ -85,9 +85,10 @@ class Run(Worklist):
                     fgraph.worklist = fgraph.order.raised = None
                     account.close()
                 if account.cycle is not None and account.cycle.sure:
-                    self.result.stopped = StopReason.LOOP
-                elif error is not None and self.result.stopped is not StopReason.LOOP:
-                    self.result.stopped = StopReason.BUDGET
+                    result.stopped = StopReason.LOOP
+                elif error is not None:
+                    result.stopped = StopReason.BUDGET if account.cycle else StopReason.LOOP
+                    result.note = account.cycle.why if account.cycle else str(error)
                 if error is not None and account.budget.on_budget == "raise":
                     raise error from None
         finally:
@@ -152,23 +153,18 @@ class Run(Worklist):
         size = len(level)
         fresh.clear()
         stats.matches += 1
-        self.account.before(node, rule, new)
+        steps = new.steps if new.__class__ is Derived else ((rule, new),)
+        self.account.before(node, rule, steps)
         if not self.put(node, rule, new):
             return False
         self.hit = True
-        steps = 1
-        if new.__class__ is Derived:
-            stats, steps = self.result.fire(new.steps), len(new.steps)
-        elif stats.firings:
-            stats.firings += 1
-        else:
-            self.result.fire(((rule, new),))
+        stats = self.result.fire(steps)
         made = len(fresh)
         stats.created += made
         stats.dropped += size - len(level) + made
         if node in level:
             self.remain(node, rule, size)
-        self.account.after(node, rule, fresh, steps)
+        self.account.after(node, rule, fresh, len(steps))
         return True
 
     def put(self, node: Apply, rule: Rule, new: Any) -> bool:
@@ -267,7 +263,6 @@ class Run(Worklist):
         if self.tries is not None:
             self.tries.tried(rule, node, "error", error, seconds)
         if isinstance(error, RuleLoopError):
-            self.result.note, self.result.stopped = str(error), StopReason.LOOP
             raise Stop(error)
         stats.errors += 1
         fail(rule, node, error)
@@ -287,5 +282,4 @@ class Run(Worklist):
         error = rule.error(RuleLoopError, what)
         assert isinstance(error, RuleLoopError)
         error.rules = (rule.name,)
-        self.result.note, self.result.stopped = str(error), StopReason.LOOP
         raise Stop(error)

@@ -316,7 +316,7 @@ class Repeat(Strategy):
         here: Apply | None = node
         for rule, new in done:
             assert here is not None
-            cycle.note(here, rule, new, 0, lineage)
+            cycle.note(here, [(rule, new)], 0, lineage)
             here = place_of(new)
             made = [] if here is None else toposort(here.outputs, known)
             known.update(out for one in made for out in one.outputs)
