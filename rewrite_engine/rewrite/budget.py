@@ -99,10 +99,9 @@ class Account:
         result: Result,
         budget: RunBudget,
         fgraph: FunctionGraph,
-        outer: Account | None = None,
         turns: bool = False,
     ) -> None:
-        n = len(fgraph)
+        n, outer = len(fgraph), result.within
         self.result, self.fgraph, self.outer, self.name = result, fgraph, outer, result.name
         self.budget = limit = budget.fitted(n, len(fgraph.users))
         self.left = limit.firings or 0

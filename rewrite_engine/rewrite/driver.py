@@ -174,7 +174,7 @@ class Fixpoint(GraphRewriter):
         self.budget = RunBudget.of(budget)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
-        account = result.within = Account(result, self.budget, fgraph, result.within, turns=True)
+        account = result.within = Account(result, self.budget, fgraph, turns=True)
         with Rollback(fgraph, result) as before:
             before.take()
             self.turns(fgraph, result, account)

@@ -47,11 +47,6 @@ class Call:
     given: Sequence[Variable | None] = field(default=(), compare=False)
     told: Sequence[Known] = field(default=(), compare=False)
 
-    def op_with(self, graph: FunctionGraph, changed: object) -> Any:
-        """The op with its graph as it is after drivers: itself where nothing has changed."""
-        same = not changed and all(v is None for v in self.given)
-        return self.op if same else self.op.clone(graph)
-
     def graph(self) -> FunctionGraph:
         """A copy of the graph inside, in which that is known."""
         op = self.op
@@ -160,8 +155,10 @@ class Descent(GraphRewriter):
             parts = [Exchange(inner, new, self.keeps), *self.inside]
             with inside(fgraph, graph, place, result):
                 done = SequentialOptimizer(parts, "inside").rewrite(graph, None, result)
-                op = call.op_with(graph, changed or done.firings or done.merged)
-                new[call] = self.made(op, graph)
+                changed |= bool(done.firings or done.merged) or any(
+                    v is not None for v in call.given
+                )
+                new[call] = self.made(call.op.clone(graph) if changed else call.op, graph)
         exchange = Exchange(sites, new, self.keeps)
         if not exchange.idle(fgraph):
             exchange.rewrite(fgraph, None, result)

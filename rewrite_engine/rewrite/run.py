@@ -55,7 +55,7 @@ class Run(Worklist):
         self.history = History()
         self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Exception]] = {}
         self.asks = bool(fgraph.on_validate)
-        self.account = Account(result, budget, fgraph, result.within)
+        self.account = Account(result, budget, fgraph)
         self.before = Rollback(fgraph, result)
         self.reason: Any = None
         self.kept: set[tuple[Apply, Rule]] = set()

@@ -180,7 +180,7 @@ def fail(rule: Any, node: Apply, error: Exception) -> None:
     raise report from error
 
 
-def fits(node: Apply, nodes: int = 32) -> bool:
+def fits(node: Apply) -> bool:
     """Whether a node, and some before it, could be built with the shapes known by now."""
     near = [node]
     for n in near:
@@ -188,26 +188,22 @@ def fits(node: Apply, nodes: int = 32) -> bool:
             n.op.make_node(*n.inputs)
         except ShapeError:
             return False
-        near += [v.owner for v in n.inputs if v.owner is not None and len(near) < nodes]
+        near += [v.owner for v in n.inputs if v.owner is not None and len(near) < 32]
     return True
 
 
 def explain_failure(rule: Any, node: Apply, error: Exception) -> RewriteEngineError:
     """The error for a rule that failed at a node."""
+    at = message(f"at {brief(node)}", inputs=node.inputs, where=node.where())
     if isinstance(error, RuleError):
-        kind: type[RuleError] = type(error)
-        what = str(error)
+        kind, what = type(error), str(error)
         if what.startswith("rule "):
-            return kind(f"{what}\n{_at(node)}")
+            return kind(f"{what}\n{at}")
     elif isinstance(error, TypeMismatchError):
         kind, what = RuleTypeError, f"changes the type: {error}"
     elif isinstance(error, CycleError | InputError | InconsistencyError):
         kind, what = RuleError, f"proposes a term that cannot be put in: {error}"
     else:
         kind, what = RuleRaisedError, f"raised {type(error).__name__}: {error}"
-    report: RewriteEngineError = rule.error(kind, f"{what}\n{_at(node)}")
+    report: RewriteEngineError = rule.error(kind, f"{what}\n{at}")
     return report
-
-
-def _at(node: Apply) -> str:
-    return message(f"at {brief(node)}", inputs=node.inputs, where=node.where())
