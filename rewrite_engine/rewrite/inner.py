@@ -103,33 +103,29 @@ class Outcome:
         return [found[j] for j in range(n)]
 
 
-class Descent(GraphRewriter):
-    """Drivers in each distinct graph inside ops, inner ones first; the graph itself is left to
-    others, but for the ops that come of it.
+class InnerGraphs(GraphRewriter):
+    """Inline what is to be inlined, and drivers in each distinct graph inside the other ops, inner
+    ones first; the graph itself is left to others, but for the ops that come of it.
 
-    keeps(fgraph, node, new): whether errors of the arguments of a node are still raised where `new`
-    takes its place. None: nothing is left out. done: ops whose graphs have been rewritten.
+    rules: those that inline; None: calls are all alike, and every op stays as it is but for its
+    graph. inside: the drivers, in order. facts: those that cross the border; length: one of a
+    variable and a dimension, whose values are equal where lengths are. keeps(fgraph, node, new):
+    whether errors of the arguments of a node are still raised where `new` takes its place; None:
+    nothing is left out. done: ops whose graphs have been rewritten.
     """
 
     inside: Sequence[GraphRewriter] = ()
+    facts: Sequence[Fact] = ()
+    length: Fact | None = None
     keeps: Callable[..., Any] | None = None
     done: Collection[Any] = ()
 
+    def __init__(self, rules: RuleSet | None, name: str = "inner") -> None:
+        super().__init__(name)
+        self.rules = rules
+
     def idle(self, fgraph: FunctionGraph) -> bool:
         return not held(fgraph)
-
-    def open(self, fgraph: FunctionGraph, result: Result) -> None:
-        """What is done in a graph before those inside its ops."""
-
-    def sites(self, fgraph: FunctionGraph, variants: Variants) -> dict[Apply, Site]:
-        """What is to be rewritten for each node with a graph. variants: what there is already."""
-        ops = {op for op in held(fgraph) if op.mode is None}.difference(self.done)
-        nodes = [node for node in fgraph.toposort() if node.op in ops]
-        return {n: Site(Call(n.op), range(len(n.inputs)), range(len(n.outputs))) for n in nodes}
-
-    def made(self, op: Any, graph: FunctionGraph) -> Outcome:
-        """What comes of a call: an op, with its graph as it is now."""
-        return Outcome(op)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.open(fgraph, result)
@@ -164,44 +160,32 @@ class Descent(GraphRewriter):
             exchange.rewrite(fgraph, None, result)
         result.stop_as_parts()
 
-
-class InnerGraphs(Descent):
-    """Inline what is to be inlined, and rewrite the graphs inside the other ops.
-
-    rules: those that inline. inside: the drivers that rewrite an inner graph, in order. facts:
-    those that cross the border; length: one of a variable and a dimension, whose values are equal
-    where lengths are. keeps: see `Descent`.
-    """
-
-    facts: Sequence[Fact] = ()
-    length: Fact | None = None
-
-    def __init__(self, rules: RuleSet, name: str = "inner") -> None:
-        super().__init__(name)
-        self.rules = rules
-
     def open(self, fgraph: FunctionGraph, result: Result) -> None:
         """Put graphs in the places of the ops that are to be inlined."""
-        if any([op.inline for op in held(fgraph)]):
+        if self.rules is not None and any([op.inline for op in held(fgraph)]):
             part = EquilibriumOptimizer(self.rules, "inline", budget=self.budget)
             part.rewrite(fgraph, None, result)
 
     def sites(self, fgraph: FunctionGraph, variants: Variants) -> dict[Apply, Site]:
-        found: dict[Apply, Site] = {}
-        for node, site in super().sites(fgraph, variants).items():
-            call, ins, outs = site
-            if self.keeps is not None and call.op.narrowed is not None:
-                used = [j for j in outs if is_used(fgraph, node.outputs[j])]
-                small, some, those = call.op.narrowed(used)
-                new = small.make_node(*[node.inputs[i] for i in some])
-                if small is call.op or self.keeps(fgraph, node, new.outputs):
-                    call, ins, outs = Call(small), some, those
-            call = self.call(fgraph, call.op, [node.inputs[i] for i in ins])
-            known = variants.setdefault(call.op, {})
-            if call not in known and len(known) >= VARIANTS:
-                call = Call(call.op)
-            found[node] = Site(known.setdefault(call, call), ins, outs)
-        return found
+        """What is to be rewritten for each node with a graph. variants: what there is already."""
+        ops = {op for op in held(fgraph) if op.mode is None}.difference(self.done)
+        return {n: self.site(fgraph, n, variants) for n in fgraph.toposort() if n.op in ops}
+
+    def site(self, fgraph: FunctionGraph, node: Apply, variants: Variants) -> Site:
+        op, ins, outs = node.op, range(len(node.inputs)), range(len(node.outputs))
+        if self.rules is None:
+            return Site(Call(op), ins, outs)
+        if self.keeps is not None and op.narrowed is not None:
+            used = [j for j in outs if is_used(fgraph, node.outputs[j])]
+            small, some, those = op.narrowed(used)
+            new = small.make_node(*[node.inputs[i] for i in some])
+            if small is op or self.keeps(fgraph, node, new.outputs):
+                op, ins, outs = small, some, those
+        call = self.call(fgraph, op, [node.inputs[i] for i in ins])
+        known = variants.setdefault(call.op, {})
+        if call not in known and len(known) >= VARIANTS:
+            call = Call(call.op)
+        return Site(known.setdefault(call, call), ins, outs)
 
     def call(self, fgraph: FunctionGraph, op: Any, arguments: Sequence[Variable]) -> Call:
         """A call with what is known of its arguments."""
@@ -253,7 +237,8 @@ class InnerGraphs(Descent):
         return {one: said for one, said in found.items() if not one(plain)}
 
     def made(self, op: Any, graph: FunctionGraph) -> Outcome:
-        if not op.runs_once:
+        """What comes of a call: an op, with its graph as it is now."""
+        if self.rules is None or not op.runs_once:
             return Outcome(op)
         number = {v: i for i, v in enumerate(graph.inputs)}
         through = {
@@ -300,7 +285,7 @@ def crossing(where: str, known: Known) -> Known:
 
 def inner_first(part: GraphRewriter) -> GraphRewriter:
     """A driver in the graphs inside ops, and then in the graph itself."""
-    inner = Descent(part.name)
+    inner = InnerGraphs(None, part.name)
     inner.inside = (part,)
     return SequentialOptimizer([inner, part], part.name)
 
