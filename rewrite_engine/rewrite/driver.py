@@ -181,19 +181,17 @@ class Fixpoint(GraphRewriter):
 
     def turns(self, fgraph: FunctionGraph, result: Result, account: Account) -> None:
         """Turn after turn; what is used up is noticed in them, at the rule that does it."""
-        while True:
+        done = False
+        while not done or account.cycle is not None:
             one = self.part.rewrite(fgraph, None, result)
             if account.cycle is None and one.stopped in ENDLESS:
                 result.stopped, result.note = one.stopped, one.note
                 return
             done = not one.firings and one.nodes_before == one.nodes_after  # else some were merged
-            if done and account.cycle is None:
-                return
-            if account.visits < 0 and account.cycle is None:
+            if account.visits < 0 and account.cycle is None and not done:
                 one.stopped, one.note = StopReason.BUDGET, "too many turns, each of the whole graph"
-                account.cycle = Cycle(
-                    f"the phase {self.name}", one.note, None, [0, 0, None], (0, 0)
-                )
+                what = f"the phase {self.name}"
+                account.cycle = Cycle(what, one.note, None, [0, 0, None], (0, 0))
             if account.cycle is not None and (done or account.budget.on_budget == "stop"):
                 result.stopped = StopReason.LOOP if account.cycle.sure else StopReason.BUDGET
                 result.note = account.cycle.why
@@ -241,10 +239,8 @@ class MergeOptimizer(GraphRewriter):
         if len(fgraph.table) == len(fgraph):  # every node is the only one with its key
             return
         for node in fgraph.toposort():
-            if (
-                node in fgraph
-                and not node.op.destroy_map
-                and fgraph.table.get(fgraph.key_of(node, node.inputs)) is not node
-            ):
+            if node not in fgraph or node.op.destroy_map:
+                continue
+            if fgraph.table.get(fgraph.key_of(node, node.inputs)) is not node:
                 fgraph.mark(node, None, None)
                 fgraph.flush()

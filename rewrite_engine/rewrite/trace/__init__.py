@@ -182,7 +182,7 @@ class Trace(Feature):
         self, past: Past, known: Mapping[Any, Any], node: Any, rule: Any, old: Any, new: Any
     ) -> tuple[Any, ...]:
         """A rule is about to replace `old`, which it got from a node; `known` need not come in."""
-        makes = () if new in known else made(known, new)
+        makes = made(known, new)
         end = past.start + len(past.log)
         if not self.terms:
             return rule, old, new, self.phase, self.graph, node, makes, end, None, None
