@@ -19,8 +19,9 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.loop import EVERY, WINDOW, Lineage, Lineages
-from rewrite_engine.rewrite.loop.cycle import AGAIN, LONG, Cycle, Steps, Stop
+from rewrite_engine.rewrite.loop.cycle import AGAIN, LONG, Cycle, Stop
 from rewrite_engine.rewrite.result import Result, StopReason
+from rewrite_engine.rewrite.step import Steps
 
 LIMITS = ("firings", "depth", "per_rule", "nodes", "operands", "seconds")
 

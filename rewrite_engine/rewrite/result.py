@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import State
-from rewrite_engine.match.rule import Rule
+from rewrite_engine.rewrite.step import Steps
 
 if TYPE_CHECKING:
     from rewrite_engine.rewrite.budget import Account
@@ -138,7 +138,7 @@ class Result:
         stats.matches += firings
         stats.firings += firings
 
-    def fire(self, steps: Sequence[tuple[Rule, Any]]) -> RuleStats:
+    def fire(self, steps: Steps) -> RuleStats:
         """Note that rules fired; what the last of them has done. Reports name rules in the order in
         which they first fired.
         """

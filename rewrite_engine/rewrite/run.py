@@ -29,7 +29,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.cycle import Stop, text_of
 from rewrite_engine.rewrite.result import Result, Rollback, RuleStats, StopReason
-from rewrite_engine.rewrite.step import Derived, Refusal, applying, default_of, enact, fail, made_by
+from rewrite_engine.rewrite.step import Refusal, Steps, applying, as_steps, default_of, enact, fail
 from rewrite_engine.rewrite.trace import asked_for_tries
 
 
@@ -153,9 +153,9 @@ class Run(Worklist):
         size = len(level)
         fresh.clear()
         stats.matches += 1
-        steps = new.steps if new.__class__ is Derived else ((rule, new),)
+        steps = as_steps(rule, new)
         self.account.before(node, rule, steps)
-        if not self.put(node, rule, new):
+        if not self.put(node, rule, new, steps):
             return False
         self.hit = True
         stats = self.result.fire(steps)
@@ -167,29 +167,28 @@ class Run(Worklist):
         self.account.after(node, rule, fresh, len(steps))
         return True
 
-    def put(self, node: Apply, rule: Rule, new: Any) -> bool:
+    def put(self, node: Apply, rule: Rule, new: Any, steps: Steps) -> bool:
         """Make a replacement; False if the graph does not change, and `reason` says why."""
         old, plain = node.outputs[0], len(node.outputs) == 1 and not self.asks
         try:
             if plain and getattr(new, "type", None) is old.type:  # by far the most
                 return self.fgraph.replace(old, new, rule) is not old
-            return self.put_or_not(node, rule, new)
+            return self.put_or_not(node, rule, new, steps)
         except NoDestroyHandler:  # from here on it is watched what is overwritten, nothing is freed
             self.frees, self.asks = False, True
             self.fgraph.watch()
             self.fgraph.attach_feature(self.history)
-            return self.put(node, rule, new)
+            return self.put(node, rule, new, steps)
         except Refusal as refusal:
             self.reason, name = refusal, refusal.feature
             if not refusal.told:
-                last = new.steps[-1][0] if new.__class__ is Derived else rule
-                self.tally.setdefault(last.name, RuleStats()).refused += 1
+                self.tally.setdefault(steps[-1][0].name, RuleStats()).refused += 1
                 if name is not None:
                     self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
             refusal.told = True
             return False
 
-    def put_or_not(self, node: Apply, rule: Rule, new: Any) -> bool:
+    def put_or_not(self, node: Apply, rule: Rule, new: Any, steps: Steps) -> bool:
         """Make a replacement, unless a feature refuses it."""
         known = self.refused.get((node, rule))
         if known is not None and all(map(is_, known[0], node.inputs)):
@@ -202,7 +201,7 @@ class Run(Worklist):
         changed = False
         with applying(fgraph, node, rule, new) as application:
             try:
-                changed = enact(fgraph, node, rule, new)
+                changed = enact(fgraph, node, rule, steps)
                 self.ask(fresh[before:])
                 application.done = True
             except (Refusal, InconsistencyError) as no:
@@ -211,7 +210,7 @@ class Run(Worklist):
                 raise
             finally:
                 if changed and not application.done:
-                    self.take_back(node, rule, made_by(new), fresh[before:])
+                    self.take_back(node, rule, steps[-1][1], fresh[before:])
         return changed
 
     def ask(self, came: Iterable[Apply]) -> None:
@@ -278,7 +277,8 @@ class Run(Worklist):
         term = text_of(node.outputs[0])
         what = f"makes of {term} a term that contains it, again and again: exclude it, or guard it"
         with suppress(Exception):  # it is shown if it can be made a second time
-            what += f"\n        {term} → {text_of(made_by(rule.apply(self.fgraph, node)))}"
+            _, made = as_steps(rule, rule.apply(self.fgraph, node))[-1]
+            what += f"\n        {term} → {text_of(made)}"
         error = rule.error(RuleLoopError, what)
         assert isinstance(error, RuleLoopError)
         error.rules = (rule.name,)

@@ -5,7 +5,7 @@ the graph alone. (What a feature of the graph does not want `rewrite/run.py` tak
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.config import config
@@ -27,6 +27,7 @@ from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.fact import Unknown
+from rewrite_engine.match.rule import Rule
 from rewrite_engine.terms.print import brief
 
 AWAY = (
@@ -52,18 +53,22 @@ class Refusal(Exception):
         self.told = False
 
 
-def made_by(result: Any) -> Any:
-    """What a rule, or the last step of a strategy, returned."""
-    return result.steps[-1][1] if isinstance(result, Derived) else result
+#: what is done one after the other, each a rule and what it makes of what the one before made
+Steps = Sequence[tuple[Rule, Any]]
 
 
 class Derived:
-    """What a strategy returns: steps, each a rule and what it makes of what the one before made."""
+    """What a strategy returns."""
 
     __slots__ = ("steps",)
 
-    def __init__(self, steps: list[tuple[Any, Any]]) -> None:
+    def __init__(self, steps: Steps) -> None:
         self.steps = steps
+
+
+def as_steps(rule: Rule, result: Any) -> Steps:
+    """What a rule or strategy returned, as steps."""
+    return result.steps if result.__class__ is Derived else ((rule, result),)
 
 
 def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
@@ -73,19 +78,17 @@ def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
     if result is None or result is False or result.__class__ is Unknown:
         return False
     with applying(fgraph, node, rule, result) as application:
-        application.done = enact(fgraph, node, rule, result)
+        application.done = enact(fgraph, node, rule, as_steps(rule, result))
     return application.done
 
 
-def enact(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
-    """`put`, without telling features what belongs together."""
-    if isinstance(result, Derived):
-        name, steps = rule.name, result.steps
-        rule, result = steps[-1]
-        if len(steps) > 1 and not isinstance(result, Variable):
-            raise rule.error(PatternError, AWAY.format(name))
+def enact(fgraph: FunctionGraph, node: Apply, whole: Any, steps: Steps) -> bool:
+    """`put`, without telling features what belongs together. whole: the rule, or the strategy."""
+    rule, result = steps[-1]
     if isinstance(result, Variable):
         return fire(fgraph, default_of(node, rule), rule, result)
+    if len(steps) > 1:
+        raise rule.error(PatternError, AWAY.format(whole.name))
     return fire_all(fgraph, node, rule, result)
 
 

@@ -4,15 +4,15 @@ it. Only then are terms noted as text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import Any
 
 from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.loop import LONGEST, Lineage, Numbering, period, whole_period
+from rewrite_engine.rewrite.step import Steps
 from rewrite_engine.terms.print import letter, write
 
 NOTED = 400  # firings that are noted as text after a budget has run out
@@ -24,8 +24,6 @@ TEXT, DEPTH, WIDTH = 120, 5, 12  # characters, levels and operands of a term tha
 LETTERS = 26  # for subterms, where cutting would hide what changes
 
 
-#: what is done one after the other, each a rule and what it makes
-Steps = Sequence[tuple[Rule, Any]]
 #: a firing: of each step the rule and the terms before and after; the nodes of the graph before it
 Noted = tuple[list[tuple[str, str, str]], int]
 
