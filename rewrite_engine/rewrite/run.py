@@ -75,8 +75,6 @@ class Run(Worklist):
                         fgraph.attach_feature(self.history)
                     fgraph.worklist = self
                     self.go(self.order())
-                    fgraph.worklist = None
-                    fgraph.flush()
                     if account.cycle is not None and account.outer is None:
                         error = account.cycle.error()
                 except Stop as stop:
@@ -84,6 +82,7 @@ class Run(Worklist):
                 finally:
                     fgraph.worklist = fgraph.order.raised = None
                     account.close()
+                    fgraph.flush()
                 if account.cycle is not None and account.cycle.sure:
                     result.stopped = StopReason.LOOP
                 elif error is not None:
@@ -94,7 +93,6 @@ class Run(Worklist):
         finally:
             for name in [name for name, s in self.tally.items() if not (s.calls or s.firings)]:
                 del self.tally[name]  # it might have been tried, and was not
-            fgraph.flush()
             fgraph.remove_feature(self.history)
             current.fgraph = outer
 
