@@ -92,7 +92,8 @@ class Account:
     beginning, and go on from one turn to the next.
 
     watching: whether every firing is looked at; looks: whether this one is. due: what is `left`
-    when the next must be. lineage: of the node at which a rule fires. firing: what is compared.
+    when the next must be. lineage, number: of the node at which a rule fires, and of that firing in
+    it. firing: what is compared.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class Account:
         self.watching |= outer is not None
         self.given = self.operands
         self.due = self.left
-        self.looks = False
+        self.looks, self.number = False, 0
         self.lineage: Lineage | None = None
         self.firing: tuple[Any, ...] | None = None
 
@@ -161,28 +162,25 @@ class Account:
     def before(self, node: Apply, rule: Rule, steps: Steps) -> None:
         """Before a firing: may it be? If it is to be compared, note what it is known by."""
         self.lineage = lineage = self.lineages.of.get(node)
-        number = 1 if lineage is None else lineage[0] + 1
-        self.looks = self.watching or number % self.every >= self.quiet
-        self.firing = None
+        self.number = 1 if lineage is None else lineage[0] + 1
+        compared = self.number % self.every >= self.quiet
+        self.looks, self.firing = self.watching or compared, None
         if not self.looks:
             return
         if self.cycle is None and self.left <= 0:
             self.stop(f"its budget of {self.budget.firings} firings is used up", rule, lineage)
-        elif self.cycle is None and self.per_rule < inf:
-            spent = self.spent(steps)
-            if spent is not None:
-                why = f"{spent.name} has used up its {self.budget.per_rule} firings"
-                self.stop(why, spent, lineage)
+        elif self.cycle is None and self.per_rule < inf and (spent := self.spent(steps)):
+            why = f"{spent.name} has used up its {self.budget.per_rule} firings"
+            self.stop(why, spent, lineage)
         if self.cycle is not None:
             self.cycle.note(node, steps, len(self.fgraph), lineage)
-        elif number % self.every >= self.quiet:
+        elif compared:
             self.lineages.sees(lineage, node, rule.depth)
             self.firing = rule.name, self.lineages.numbers.key(node)
 
     def after(self, node: Apply, rule: Rule, fresh: Sequence[Apply], steps: int) -> None:
         """After a firing of so many steps, which made nodes: count; look for loops when due."""
-        of, lineage = self.lineages.of, self.lineage
-        number = 1 if lineage is None else lineage[0] + 1
+        of, lineage, number = self.lineages.of, self.lineage, self.number
         if node in self.fgraph.order.level:
             of[node] = lineage = lineage or [0, 0, None]
         elif number > 1:

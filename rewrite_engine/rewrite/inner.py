@@ -122,7 +122,7 @@ class InnerGraphs(GraphRewriter):
 
     def __init__(self, rules: RuleSet | None, name: str = "inner") -> None:
         super().__init__(name)
-        self.rules = rules
+        self.rules, self.plain = rules or RuleSet(), rules is None
 
     def idle(self, fgraph: FunctionGraph) -> bool:
         return not held(fgraph)
@@ -162,7 +162,7 @@ class InnerGraphs(GraphRewriter):
 
     def open(self, fgraph: FunctionGraph, result: Result) -> None:
         """Put graphs in the places of the ops that are to be inlined."""
-        if self.rules is not None and any([op.inline for op in held(fgraph)]):
+        if not self.plain and any([op.inline for op in held(fgraph)]):
             part = EquilibriumOptimizer(self.rules, "inline", budget=self.budget)
             part.rewrite(fgraph, None, result)
 
@@ -173,7 +173,7 @@ class InnerGraphs(GraphRewriter):
 
     def site(self, fgraph: FunctionGraph, node: Apply, variants: Variants) -> Site:
         op, ins, outs = node.op, range(len(node.inputs)), range(len(node.outputs))
-        if self.rules is None:
+        if self.plain:
             return Site(Call(op), ins, outs)
         if self.keeps is not None and op.narrowed is not None:
             used = [j for j in outs if is_used(fgraph, node.outputs[j])]
@@ -238,7 +238,7 @@ class InnerGraphs(GraphRewriter):
 
     def made(self, op: Any, graph: FunctionGraph) -> Outcome:
         """What comes of a call: an op, with its graph as it is now."""
-        if self.rules is None or not op.runs_once:
+        if self.plain or not op.runs_once:
             return Outcome(op)
         number = {v: i for i, v in enumerate(graph.inputs)}
         through = {

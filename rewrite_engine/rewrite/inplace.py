@@ -173,7 +173,9 @@ class Choice:
         while self.shared:
             roots, takers = self.shared.popitem()
             left = [taker for taker in takers if taker[0] not in claims]
-            if left and not any([self._is_closed(root) for root in roots]):
+            if left and not any(
+                [root in self.closed or self.handler.owner_refusal(root) for root in roots]
+            ):
                 readers = self._who_reads(roots)
                 value = max([level[r] for r in readers]), roots, left, readers
                 by_number.setdefault(len(left), []).append(value)
@@ -228,9 +230,6 @@ class Choice:
         """Take out of the graph's order what was put in."""
         for node, others in self.before.items():
             self.order.remove_edges([(reader, node) for reader in others])
-
-    def _is_closed(self, root: Variable) -> bool:
-        return root in self.closed or self.handler.owner_refusal(root) is not None
 
     def _who_reads(self, roots: Roots) -> Collection[Apply]:
         """The readers of a value, through all views."""

@@ -82,16 +82,12 @@ class Cycle:
             return False
         self.turn = period(self.keys)
         if self.turn is None:
-            return n >= self.most or (n >= NOTED and self._grows())
+            turn = whole_period(self.names) if n >= NOTED else None  # by which the graph may grow
+            return n >= self.most or (turn is not None and len(self._sizes(turn)) > 2)
         self.sure = True
         if n > NOTED:
             self.noted, self.wanted = [], self.turn
         return n <= NOTED
-
-    def _grows(self) -> bool:
-        """Whether the same rules make the graph larger with each turn."""
-        turn = whole_period(self.names)
-        return turn is not None and len(self._sizes(turn)) > 2
 
     def _sizes(self, turn: int) -> list[int]:
         """The nodes of the graph turn by turn, if they are more and more."""
