@@ -34,7 +34,8 @@ def bytes_moved(node: Apply) -> float:
     if node.op.view_map:
         return 0
     sized = [v for v in (*node.inputs, *node.outputs) if v.type.ndim is not None]
-    return sum([v.type.get_size(_shape(v)) for v in sized])
+    amount: float = sum([v.type.get_size(_shape(v)) for v in sized])
+    return amount
 
 
 def total(nodes: Iterable[Apply], model: CostModel) -> float:

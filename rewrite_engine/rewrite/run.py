@@ -179,18 +179,19 @@ class Run(Worklist):
             return self.put(node, rule, new, steps)
         except Refusal as refusal:
             self.reason, name = refusal, refusal.feature
-            if not refusal.told:
-                self.tally.setdefault(steps[-1][0].name, RuleStats()).refused += 1
-                if name is not None:
-                    self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
-            refusal.told = True
+            self.tally.setdefault(steps[-1][0].name, RuleStats()).refused += 1
+            if name is not None:
+                self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
             return False
 
     def put_or_not(self, node: Apply, rule: Rule, new: Any, steps: Steps) -> bool:
         """Make a replacement, unless a feature refuses it."""
         known = self.refused.get((node, rule))
         if known is not None and all(map(is_, known[0], node.inputs)):
-            raise known[1]
+            self.reason = known[1]  # (it is counted)
+            if isinstance(self.reason, InconsistencyError):
+                raise self.reason
+            return False
         fgraph, fresh, inputs = self.fgraph, self.fresh, node.inputs
         if self.asks:
             fgraph.flush()

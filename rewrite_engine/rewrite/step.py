@@ -44,13 +44,12 @@ class Refusal(Exception):
     """What a rule proposes is not put in, and that is no error.
 
     feature: the class of the feature that is against it; None if the type does not fit (a data rule
-    applies only where the types allow it). told: whether it was counted already.
+    applies only where the types allow it).
     """
 
     def __init__(self, text: str, feature: str | None = None) -> None:
         super().__init__(f"{feature}: {text}" if feature else text)
         self.feature = feature
-        self.told = False
 
 
 #: what is done one after the other, each a rule and what it makes of what the one before made
