@@ -151,9 +151,8 @@ class InnerGraphs(GraphRewriter):
             parts = [Exchange(inner, new, self.keeps), *self.inside]
             with inside(fgraph, graph, place, result):
                 done = SequentialOptimizer(parts, "inside").rewrite(graph, None, result)
-                changed |= bool(done.firings or done.merged) or any(
-                    v is not None for v in call.given
-                )
+                known = any([v is not None for v in call.given])
+                changed |= known or bool(done.firings or done.merged)
                 new[call] = self.made(call.op.clone(graph) if changed else call.op, graph)
         exchange = Exchange(sites, new, self.keeps)
         if not exchange.idle(fgraph):
