@@ -120,7 +120,7 @@ class Choice:
         ops, never = {node.op for node in self.order.level}, cast(Any, Op.inplace_on_inputs)
         able = {op for op in ops if type(op).inplace_on_inputs is not never}
         self.able = {op for op in able if not op.destroy_map}
-        self.versions: dict[Any, dict[int, Op | None]] = {}  # by `_form` and input
+        self.versions: dict[Any, dict[int, Op | None]] = {}  # by form and input
         self.paths: Paths | None = None  # made for the first search
 
     def choose(self) -> None:
@@ -158,9 +158,16 @@ class Choice:
 
     def version(self, node: Apply, i: int) -> Op | None:
         """The version of a node's op that overwrites input `i` (`overwriting`), or None; asked for
-        once for all nodes of a form.
+        once for all nodes with that op and such inputs and outputs.
         """
-        row = self.versions.setdefault(_form(node), {})
+        inputs, outputs = node.inputs, node.outputs
+        n = len(inputs)
+        form: tuple[Any, ...]
+        if 0 < n < 3 and len(outputs) == 1:  # by far the most
+            form = node.op, n, inputs[0].type, inputs[-1].type, outputs[0].type
+        else:
+            form = node.op, n, *[v.type for v in inputs], *[v.type for v in outputs]
+        row = self.versions.setdefault(form, {})
         return row[i] if i in row else row.setdefault(i, overwriting(node, i))
 
     def _share(self) -> None:
@@ -269,15 +276,6 @@ class Choice:
             if root in self.taken:
                 return f"input {i}: {root!r} is overwritten by {named(self.taken[root])} already"
         return f"input {i}: {self.handler.refusal(self.fgraph, node, i)}"
-
-
-def _form(node: Apply) -> tuple[Any, ...]:
-    """A node's op, and the types of its inputs and outputs."""
-    inputs, outputs = node.inputs, node.outputs
-    n = len(inputs)
-    if 0 < n < 3 and len(outputs) == 1:  # by far the most
-        return node.op, n, inputs[0].type, inputs[-1].type, outputs[0].type
-    return node.op, n, *[v.type for v in inputs], *[v.type for v in outputs]
 
 
 def _is_view(v: Variable) -> bool:

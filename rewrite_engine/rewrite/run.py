@@ -29,7 +29,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.cycle import Stop, text_of
 from rewrite_engine.rewrite.result import Result, Rollback, RuleStats, StopReason
-from rewrite_engine.rewrite.step import Refusal, Steps, applying, as_steps, default_of, enact, fail
+from rewrite_engine.rewrite.step import Derived, Refusal, Steps, applying, default_of, enact, fail
 from rewrite_engine.rewrite.trace import asked_for_tries
 
 
@@ -151,7 +151,7 @@ class Run(Worklist):
         size = len(level)
         fresh.clear()
         stats.matches += 1
-        steps = as_steps(rule, new)
+        steps = new.steps if new.__class__ is Derived else ((rule, new),)
         self.account.before(node, rule, steps)
         if not self.put(node, rule, new, steps):
             return False
@@ -276,7 +276,8 @@ class Run(Worklist):
         term = text_of(node.outputs[0])
         what = f"makes of {term} a term that contains it, again and again: exclude it, or guard it"
         with suppress(Exception):  # it is shown if it can be made a second time
-            _, made = as_steps(rule, rule.apply(self.fgraph, node))[-1]
+            new = rule.apply(self.fgraph, node)
+            made = new.steps[-1][1] if isinstance(new, Derived) else new
             what += f"\n        {term} → {text_of(made)}"
         error = rule.error(RuleLoopError, what)
         assert isinstance(error, RuleLoopError)

@@ -65,11 +65,6 @@ class Derived:
         self.steps = steps
 
 
-def as_steps(rule: Rule, result: Any) -> Steps:
-    """What a rule or strategy returned, as steps."""
-    return result.steps if result.__class__ is Derived else ((rule, result),)
-
-
 def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
     """Check what a rule returned and put it in; True if the graph changed. Raises `Refusal`, and
     errors that say what is wrong with it; the graph is then as before.
@@ -77,7 +72,8 @@ def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
     if result is None or result is False or result.__class__ is Unknown:
         return False
     with applying(fgraph, node, rule, result) as application:
-        application.done = enact(fgraph, node, rule, as_steps(rule, result))
+        steps = result.steps if isinstance(result, Derived) else ((rule, result),)
+        application.done = enact(fgraph, node, rule, steps)
     return application.done
 
 
