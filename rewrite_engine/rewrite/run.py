@@ -160,8 +160,11 @@ class Run(Worklist):
         made = len(fresh)
         stats.created += made
         stats.dropped += size - len(level) + made
-        if node in level:
-            self.remain(node, rule, size)
+        if node in level:  # what replaces it is made from it: if that goes on, it is a loop
+            if (node, rule) in self.kept and not fresh and len(level) == size:
+                self.endless(node, rule)
+            self.kept.add((node, rule))
+            self.fgraph.schedule(node)
         self.account.after(node, rule, fresh, len(steps))
         return True
 
@@ -244,13 +247,6 @@ class Run(Worklist):
                 fgraph.flush()
                 return
         self.history.revert(fgraph)
-
-    def remain(self, node: Apply, rule: Rule, size: int) -> None:
-        """What replaces a node is made from it: if that goes on, it is a loop."""
-        if (node, rule) in self.kept and not self.fresh and len(self.fgraph) == size:
-            self.endless(node, rule)
-        self.kept.add((node, rule))
-        self.fgraph.schedule(node)
 
     def fail(
         self, node: Apply, rule: Rule, error: Exception, stats: RuleStats, seconds: float
