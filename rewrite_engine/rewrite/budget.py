@@ -21,7 +21,7 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.loop import EVERY, WINDOW, Lineage, Lineages
 from rewrite_engine.rewrite.loop.cycle import AGAIN, LONG, Cycle, Stop
 from rewrite_engine.rewrite.result import Result, StopReason
-from rewrite_engine.rewrite.step import Derived
+from rewrite_engine.rewrite.step import Steps
 
 LIMITS = ("firings", "depth", "per_rule", "nodes", "operands", "seconds")
 
@@ -55,13 +55,11 @@ class RunBudget:
             raise ValueError(f"on_budget is 'raise' or 'stop', not {self.on_budget!r}")
         for name in LIMITS:
             limit = getattr(self, name)
-            if limit is None or (limit.__class__ is int and limit >= 0):
-                continue
+            what = "a number" if name == "seconds" else "a whole number"
             kind = int | float if name == "seconds" else int
-            if not isinstance(limit, kind) or isinstance(limit, bool):
-                what = "a number" if name == "seconds" else "a whole number"
+            if not isinstance(limit, kind | None) or isinstance(limit, bool):
                 raise TypeError(f"a budget of {name} is {what} or None, not {limit!r}")
-            if not limit >= 0:
+            if limit is not None and not limit >= 0:
                 raise ValueError(f"a budget of {name} is not less than 0, but {limit!r} is")
 
     @staticmethod
@@ -94,7 +92,8 @@ class Account:
     beginning, and go on from one turn to the next.
 
     watching: whether every firing is looked at; looks: whether this one is. due: what is `left`
-    when the next must be. lineage: of the node at which a rule fires. firing: what is compared.
+    when the next must be. lineage, number: of the node at which a rule fires, and of that firing in
+    it. firing: what is compared.
     """
 
     def __init__(
@@ -102,10 +101,9 @@ class Account:
         result: Result,
         budget: RunBudget,
         fgraph: FunctionGraph,
-        outer: Account | None = None,
         turns: bool = False,
     ) -> None:
-        n = len(fgraph)
+        n, outer = len(fgraph), result.within
         self.result, self.fgraph, self.outer, self.name = result, fgraph, outer, result.name
         self.budget = limit = budget.fitted(n, len(fgraph.users))
         self.left = limit.firings or 0
@@ -127,7 +125,7 @@ class Account:
         self.watching |= outer is not None
         self.given = self.operands
         self.due = self.left
-        self.looks = False
+        self.looks, self.number = False, 0
         self.lineage: Lineage | None = None
         self.firing: tuple[Any, ...] | None = None
 
@@ -161,31 +159,28 @@ class Account:
 
     # --- firings that are looked at --------------------------------------------------------------
 
-    def before(self, node: Apply, rule: Rule, new: Any) -> None:
+    def before(self, node: Apply, rule: Rule, steps: Steps) -> None:
         """Before a firing: may it be? If it is to be compared, note what it is known by."""
         self.lineage = lineage = self.lineages.of.get(node)
-        number = 1 if lineage is None else lineage[0] + 1
-        self.looks = self.watching or number % self.every >= self.quiet
-        self.firing = None
+        self.number = 1 if lineage is None else lineage[0] + 1
+        compared = self.number % self.every >= self.quiet
+        self.looks, self.firing = self.watching or compared, None
         if not self.looks:
             return
         if self.cycle is None and self.left <= 0:
             self.stop(f"its budget of {self.budget.firings} firings is used up", rule, lineage)
-        elif self.cycle is None and self.per_rule < inf:
-            spent = self.spent(rule, new)
-            if spent is not None:
-                why = f"{spent.name} has used up its {self.budget.per_rule} firings"
-                self.stop(why, spent, lineage)
+        elif self.cycle is None and self.per_rule < inf and (spent := self.spent(steps)):
+            why = f"{spent.name} has used up its {self.budget.per_rule} firings"
+            self.stop(why, spent, lineage)
         if self.cycle is not None:
-            self.cycle.note(node, rule, new, len(self.fgraph), lineage)
-        elif number % self.every >= self.quiet:
+            self.cycle.note(node, steps, len(self.fgraph), lineage)
+        elif compared:
             self.lineages.sees(lineage, node, rule.depth)
             self.firing = rule.name, self.lineages.numbers.key(node)
 
     def after(self, node: Apply, rule: Rule, fresh: Sequence[Apply], steps: int) -> None:
         """After a firing of so many steps, which made nodes: count; look for loops when due."""
-        of, lineage = self.lineages.of, self.lineage
-        number = 1 if lineage is None else lineage[0] + 1
+        of, lineage, number = self.lineages.of, self.lineage, self.number
         if node in self.fgraph.order.level:
             of[node] = lineage = lineage or [0, 0, None]
         elif number > 1:
@@ -224,16 +219,13 @@ class Account:
         self.due = self.left - max(1, min(256, self.left, (self.largest - n) // 8))
         self.watching |= self.left <= 0  # the next firing would be one too many
 
-    def spent(self, rule: Rule, new: Any) -> Rule | None:
+    def spent(self, steps: Steps) -> Rule | None:
         """The rule that would fire more often than it may, if what is proposed was taken."""
-        steps = new.steps if new.__class__ is Derived else ((rule, new),)
-        asked, tally = Counter([inner.name for inner, _ in steps]), self.result.tally
-        for inner, _ in steps:
-            before = self.fired.get(inner.name, 0)
-            stats = tally.get(inner.name)
-            if before + (stats.firings if stats else 0) + asked[inner.name] > self.per_rule:
-                found: Rule = inner
-                return found
+        asked, tally = Counter([rule.name for rule, _ in steps]), self.result.tally
+        for rule, _ in steps:
+            now = tally[rule.name].firings if rule.name in tally else 0
+            if self.fired.get(rule.name, 0) + now + asked[rule.name] > self.per_rule:
+                return rule
         return None
 
     def late(self, idle: int) -> tuple[float, int]:

@@ -33,7 +33,9 @@ def bytes_moved(node: Apply) -> float:
     """Bytes read and written if the node runs alone; a view moves none."""
     if node.op.view_map:
         return 0
-    return sum(_size(v) for v in (*node.inputs, *node.outputs))
+    sized = [v for v in (*node.inputs, *node.outputs) if v.type.ndim is not None]
+    amount: float = sum([v.type.get_size(_shape(v)) for v in sized])
+    return amount
 
 
 def total(nodes: Iterable[Apply], model: CostModel) -> float:
@@ -57,7 +59,3 @@ def price(node: Apply, model: CostModel) -> float:
 
 def _shape(v: Variable) -> tuple[int, ...]:
     return tuple([UNKNOWN if n is None else n for n in v.type.shape])
-
-
-def _size(v: Variable) -> int:
-    return 0 if v.type.ndim is None else v.type.get_size(_shape(v))

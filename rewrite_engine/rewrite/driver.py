@@ -19,7 +19,6 @@ from rewrite_engine.errors import (
     MethodNotDefined,
     RewriteEngineError,
     RuleError,
-    RuleLoopError,
     describe,
 )
 from rewrite_engine.graph.feature import Feature
@@ -28,6 +27,7 @@ from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.cycle import Cycle
 from rewrite_engine.rewrite.result import Result, Rollback, StopReason
 
+ENDLESS = (StopReason.BUDGET, StopReason.LOOP)
 _holders: set[int] = set()
 _switched_off: set[object] = set()  # one for each time that somebody did
 
@@ -78,11 +78,10 @@ class GraphRewriter:
         return self.rewrite(fgraph)
 
     def rewrite(
-        self, fgraph: FunctionGraph, trace: Feature | None = None, within: Account | None = None
+        self, fgraph: FunctionGraph, trace: Feature | None = None, within: Result | None = None
     ) -> Result:
         """Improve the graph in place; return what was done. trace: a `Trace`, or any feature, that
-        is attached meanwhile. within: what a repetition, of which this is a part, has left of its
-        budget.
+        is attached meanwhile. within: of the driver that this is a part of: it gets what was done.
 
         Errors name the rule (see each driver), and carry as `result` what was done until then.
         """
@@ -96,7 +95,10 @@ class GraphRewriter:
                     return self.rewrite(fgraph, None, within)
                 finally:
                     fgraph.remove_feature(trace)
-        result = Result(self.name, nodes_before=len(fgraph), within=within)
+        result = Result(self.name, nodes_before=len(fgraph))
+        if within is not None:
+            result.within = within.within
+            within.parts.append(result)
         merged = fgraph.merged
         start = perf_counter()
         for feature in fgraph.features:
@@ -105,8 +107,9 @@ class GraphRewriter:
             with paused_collector() if gc.isenabled() else nullcontext():
                 self.run(fgraph, result)
         except BaseException as error:
-            if result.stopped not in (StopReason.BUDGET, StopReason.LOOP):
-                result.stopped = StopReason.FAILED
+            at = result.parts[-1] if result.parts and result.stopped not in ENDLESS else result
+            result.stopped = at.stopped if at.stopped in ENDLESS else StopReason.FAILED
+            result.note = at.note
             if isinstance(error, RewriteEngineError):
                 error.result = result  # of the outermost driver in the end
             raise
@@ -152,14 +155,8 @@ class SequentialOptimizer(GraphRewriter):
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         for part in self.parts:
-            if part.idle(fgraph):
-                continue
-            try:
-                result.parts.append(part.rewrite(fgraph, None, result.within))
-            except RewriteEngineError as error:
-                result.parts.append(error.result)
-                result.stopped = error.result.stopped
-                raise
+            if not part.idle(fgraph):
+                part.rewrite(fgraph, None, result)
         result.stop_as_parts()
 
     def __iter__(self) -> Iterator[GraphRewriter]:
@@ -177,44 +174,27 @@ class Fixpoint(GraphRewriter):
         self.budget = RunBudget.of(budget)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
-        account = Account(result, self.budget, fgraph, result.within, turns=True)
-        before = Rollback(fgraph, result)
-        before.take()
-        try:
+        account = result.within = Account(result, self.budget, fgraph, turns=True)
+        with Rollback(fgraph, result) as before:
+            before.take()
             self.turns(fgraph, result, account)
-        except RuleLoopError as error:
-            if error.result is not None and result.parts[-1:] != [error.result]:
-                result.parts.append(error.result)
-            if account.cycle is not None:
-                result.stopped = StopReason.LOOP if account.cycle.sure else StopReason.BUDGET
-                result.note = account.cycle.why
-            before.restore(error)
-            raise
-        except Exception:  # a rule's: it has changed nothing
-            raise
-        except BaseException as error:
-            before.restore(error)
-            raise
 
     def turns(self, fgraph: FunctionGraph, result: Result, account: Account) -> None:
         """Turn after turn; what is used up is noticed in them, at the rule that does it."""
-        used_up = (StopReason.BUDGET, StopReason.LOOP)
-        while True:
-            one = self.part.rewrite(fgraph, None, account)
-            result.parts.append(one)
-            if account.cycle is None and one.stopped in used_up:
+        done = False
+        while not done or account.cycle is not None:
+            one = self.part.rewrite(fgraph, None, result)
+            if account.cycle is None and one.stopped in ENDLESS:
                 result.stopped, result.note = one.stopped, one.note
                 return
             done = not one.firings and one.nodes_before == one.nodes_after  # else some were merged
-            if done and account.cycle is None:
-                return
-            if account.visits < 0 and account.cycle is None:
+            if account.visits < 0 and account.cycle is None and not done:
                 one.stopped, one.note = StopReason.BUDGET, "too many turns, each of the whole graph"
-                account.cycle = Cycle(
-                    f"the phase {self.name}", one.note, None, [0, 0, None], (0, 0)
-                )
+                what = f"the phase {self.name}"
+                account.cycle = Cycle(what, one.note, None, [0, 0, None], (0, 0))
             if account.cycle is not None and (done or account.budget.on_budget == "stop"):
-                result.stopped, result.note = StopReason.BUDGET, one.note
+                result.stopped = StopReason.LOOP if account.cycle.sure else StopReason.BUDGET
+                result.note = account.cycle.why
                 if account.budget.on_budget == "stop":
                     return
                 raise account.cycle.error()
@@ -231,12 +211,10 @@ class TryOptimizer(GraphRewriter):
         before = Rollback(fgraph, result)
         before.take()
         try:
-            result.parts.append(self.part.rewrite(fgraph, None, result.within))
-            result.stopped = result.parts[0].stopped
+            result.stopped = self.part.rewrite(fgraph, None, result).stopped
         except RuleError as error:
             if result.within is not None and result.within.cycle is not None:
                 raise  # it is the repetition around this that has no end
-            result.parts.append(error.result)
             result.stopped, result.note = StopReason.FAILED, str(error)
             before.restore(error)
 
@@ -261,10 +239,8 @@ class MergeOptimizer(GraphRewriter):
         if len(fgraph.table) == len(fgraph):  # every node is the only one with its key
             return
         for node in fgraph.toposort():
-            if (
-                node in fgraph
-                and not node.op.destroy_map
-                and fgraph.table.get(fgraph.key_of(node, node.inputs)) is not node
-            ):
+            if node not in fgraph or node.op.destroy_map:
+                continue
+            if fgraph.table.get(fgraph.key_of(node, node.inputs)) is not node:
                 fgraph.mark(node, None, None)
                 fgraph.flush()

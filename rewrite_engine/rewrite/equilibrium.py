@@ -194,12 +194,6 @@ class Walk(Run):
                 yield node
                 self.hit = False
 
-    def entered(self, node: Apply, level: int) -> None:
-        self.fresh.append(node)
-
-    def schedule(self, node: Apply, level: int) -> None:
-        """It is not visited again."""
-
 
 class EquilibriumOptimizer(GraphRewriter):
     """Apply rules until none applies, innermost terms first.

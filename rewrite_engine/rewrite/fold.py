@@ -66,8 +66,6 @@ def _constant(type_: Any, value: Any) -> Any:
 
 
 def _bytes(variables: Any, values: list[Any]) -> int:
-    total = 0
-    for v, value in zip(variables, values, strict=True):
-        size = v.type.get_size(v.type.get_shape_info(value))
-        total += size if isinstance(size, int) else 0
-    return total
+    pairs = zip(variables, values, strict=True)
+    sizes = [v.type.get_size(v.type.get_shape_info(value)) for v, value in pairs]
+    return sum([size for size in sizes if isinstance(size, int)])

@@ -47,11 +47,6 @@ class Call:
     given: Sequence[Variable | None] = field(default=(), compare=False)
     told: Sequence[Known] = field(default=(), compare=False)
 
-    def op_with(self, graph: FunctionGraph, changed: object) -> Any:
-        """The op with its graph as it is after drivers: itself where nothing has changed."""
-        same = not changed and all(v is None for v in self.given)
-        return self.op if same else self.op.clone(graph)
-
     def graph(self) -> FunctionGraph:
         """A copy of the graph inside, in which that is known."""
         op = self.op
@@ -108,33 +103,29 @@ class Outcome:
         return [found[j] for j in range(n)]
 
 
-class Descent(GraphRewriter):
-    """Drivers in each distinct graph inside ops, inner ones first; the graph itself is left to
-    others, but for the ops that come of it.
+class InnerGraphs(GraphRewriter):
+    """Inline what is to be inlined, and drivers in each distinct graph inside the other ops, inner
+    ones first; the graph itself is left to others, but for the ops that come of it.
 
-    keeps(fgraph, node, new): whether errors of the arguments of a node are still raised where `new`
-    takes its place. None: nothing is left out. done: ops whose graphs have been rewritten.
+    rules: those that inline; None: calls are all alike, and every op stays as it is but for its
+    graph. inside: the drivers, in order. facts: those that cross the border; length: one of a
+    variable and a dimension, whose values are equal where lengths are. keeps(fgraph, node, new):
+    whether errors of the arguments of a node are still raised where `new` takes its place; None:
+    nothing is left out. done: ops whose graphs have been rewritten.
     """
 
     inside: Sequence[GraphRewriter] = ()
+    facts: Sequence[Fact] = ()
+    length: Fact | None = None
     keeps: Callable[..., Any] | None = None
     done: Collection[Any] = ()
 
+    def __init__(self, rules: RuleSet | None, name: str = "inner") -> None:
+        super().__init__(name)
+        self.rules, self.plain = rules or RuleSet(), rules is None
+
     def idle(self, fgraph: FunctionGraph) -> bool:
         return not held(fgraph)
-
-    def open(self, fgraph: FunctionGraph, result: Result) -> None:
-        """What is done in a graph before those inside its ops."""
-
-    def sites(self, fgraph: FunctionGraph, variants: Variants) -> dict[Apply, Site]:
-        """What is to be rewritten for each node with a graph. variants: what there is already."""
-        ops = {op for op in held(fgraph) if op.mode is None}.difference(self.done)
-        nodes = [node for node in fgraph.toposort() if node.op in ops]
-        return {n: Site(Call(n.op), range(len(n.inputs)), range(len(n.outputs))) for n in nodes}
-
-    def made(self, op: Any, graph: FunctionGraph) -> Outcome:
-        """What comes of a call: an op, with its graph as it is now."""
-        return Outcome(op)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         self.open(fgraph, result)
@@ -159,53 +150,41 @@ class Descent(GraphRewriter):
             place, graph, inner, changed = opened.pop(call)
             parts = [Exchange(inner, new, self.keeps), *self.inside]
             with inside(fgraph, graph, place, result):
-                done = SequentialOptimizer(parts, "inside").rewrite(graph, None, result.within)
-                result.parts.append(done)
-                op = call.op_with(graph, changed or done.firings or done.merged)
-                new[call] = self.made(op, graph)
+                done = SequentialOptimizer(parts, "inside").rewrite(graph, None, result)
+                known = any([v is not None for v in call.given])
+                changed |= known or bool(done.firings or done.merged)
+                new[call] = self.made(call.op.clone(graph) if changed else call.op, graph)
         exchange = Exchange(sites, new, self.keeps)
         if not exchange.idle(fgraph):
-            result.parts.append(exchange.rewrite(fgraph))
+            exchange.rewrite(fgraph, None, result)
         result.stop_as_parts()
-
-
-class InnerGraphs(Descent):
-    """Inline what is to be inlined, and rewrite the graphs inside the other ops.
-
-    rules: those that inline. inside: the drivers that rewrite an inner graph, in order. facts:
-    those that cross the border; length: one of a variable and a dimension, whose values are equal
-    where lengths are. keeps: see `Descent`.
-    """
-
-    facts: Sequence[Fact] = ()
-    length: Fact | None = None
-
-    def __init__(self, rules: RuleSet, name: str = "inner") -> None:
-        super().__init__(name)
-        self.rules = rules
 
     def open(self, fgraph: FunctionGraph, result: Result) -> None:
         """Put graphs in the places of the ops that are to be inlined."""
-        if any([op.inline for op in held(fgraph)]):
+        if not self.plain and any([op.inline for op in held(fgraph)]):
             part = EquilibriumOptimizer(self.rules, "inline", budget=self.budget)
-            result.parts.append(part.rewrite(fgraph, None, result.within))
+            part.rewrite(fgraph, None, result)
 
     def sites(self, fgraph: FunctionGraph, variants: Variants) -> dict[Apply, Site]:
-        found: dict[Apply, Site] = {}
-        for node, site in super().sites(fgraph, variants).items():
-            call, ins, outs = site
-            if self.keeps is not None and call.op.narrowed is not None:
-                used = [j for j in outs if is_used(fgraph, node.outputs[j])]
-                small, some, those = call.op.narrowed(used)
-                new = small.make_node(*[node.inputs[i] for i in some])
-                if small is call.op or self.keeps(fgraph, node, new.outputs):
-                    call, ins, outs = Call(small), some, those
-            call = self.call(fgraph, call.op, [node.inputs[i] for i in ins])
-            known = variants.setdefault(call.op, {})
-            if call not in known and len(known) >= VARIANTS:
-                call = Call(call.op)
-            found[node] = Site(known.setdefault(call, call), ins, outs)
-        return found
+        """What is to be rewritten for each node with a graph. variants: what there is already."""
+        ops = {op for op in held(fgraph) if op.mode is None}.difference(self.done)
+        return {n: self.site(fgraph, n, variants) for n in fgraph.toposort() if n.op in ops}
+
+    def site(self, fgraph: FunctionGraph, node: Apply, variants: Variants) -> Site:
+        op, ins, outs = node.op, range(len(node.inputs)), range(len(node.outputs))
+        if self.plain:
+            return Site(Call(op), ins, outs)
+        if self.keeps is not None and op.narrowed is not None:
+            used = [j for j in outs if is_used(fgraph, node.outputs[j])]
+            small, some, those = op.narrowed(used)
+            new = small.make_node(*[node.inputs[i] for i in some])
+            if small is op or self.keeps(fgraph, node, new.outputs):
+                op, ins, outs = small, some, those
+        call = self.call(fgraph, op, [node.inputs[i] for i in ins])
+        known = variants.setdefault(call.op, {})
+        if call not in known and len(known) >= VARIANTS:
+            call = Call(call.op)
+        return Site(known.setdefault(call, call), ins, outs)
 
     def call(self, fgraph: FunctionGraph, op: Any, arguments: Sequence[Variable]) -> Call:
         """A call with what is known of its arguments."""
@@ -257,7 +236,8 @@ class InnerGraphs(Descent):
         return {one: said for one, said in found.items() if not one(plain)}
 
     def made(self, op: Any, graph: FunctionGraph) -> Outcome:
-        if not op.runs_once:
+        """What comes of a call: an op, with its graph as it is now."""
+        if self.plain or not op.runs_once:
             return Outcome(op)
         number = {v: i for i, v in enumerate(graph.inputs)}
         through = {
@@ -289,11 +269,11 @@ class OnOps(GraphRewriter):
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         before = held(fgraph)
         self.part.budget = self.budget
-        result.parts.append(self.part.rewrite(fgraph, None, result.within))
+        self.part.rewrite(fgraph, None, result)
         if self.inner is not None and not set(held(fgraph)).issubset(before):
             inner = copy(self.inner)
             inner.done = before
-            result.parts.append(inner.rewrite(fgraph, None, result.within))
+            inner.rewrite(fgraph, None, result)
         result.stop_as_parts()
 
 
@@ -304,7 +284,7 @@ def crossing(where: str, known: Known) -> Known:
 
 def inner_first(part: GraphRewriter) -> GraphRewriter:
     """A driver in the graphs inside ops, and then in the graph itself."""
-    inner = Descent(part.name)
+    inner = InnerGraphs(None, part.name)
     inner.inside = (part,)
     return SequentialOptimizer([inner, part], part.name)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from operator import itemgetter
-from typing import Any
+from typing import Any, cast
 
 from rewrite_engine.graph.destroyhandler import named
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -30,9 +30,6 @@ from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import Refusal
 from rewrite_engine.rewrite.trace import Trace, asked_for_tries
 
-_cannot: Any = Op.inplace_on_inputs
-
-Row = dict[int, Op | None]  # by input
 #: level of the latest reader, roots, who could overwrite them (and which input), all readers
 Value = tuple[int, Roots, list[tuple[Apply, int]], Collection[Apply]]
 
@@ -94,32 +91,12 @@ class InplaceOptimizer(GraphRewriter):
     def tell(self, choice: Choice, tries: Trace) -> None:
         """Report to a trace of attempts which ops could work in place and may not, and why."""
         for node in choice.fgraph.toposort():
-            if node in choice.claims or not choice.versions.any(node.op):
+            if node in choice.claims or node.op not in choice.able:
                 continue
             tries.visit(choice.fgraph, node, (self.rule_name,))
             for i in range(len(node.inputs)):
                 why = Refusal(choice.reason(node, i), "DestroyHandler")
                 tries.tried(self.rule_name, node, "refused", why, 0.0)
-
-
-class Versions:
-    """The ops that overwrite (`overwriting`), asked for once for all nodes of a form."""
-
-    def __init__(self) -> None:
-        self.able: dict[Op, bool] = {}
-        self.known: dict[Any, Row] = {}  # of nodes, as `_form` tells them
-
-    def any(self, op: Op) -> bool:
-        """Whether nodes of an op may have one."""
-        if op not in self.able:
-            able = not op.destroy_map and type(op).inplace_on_inputs is not _cannot
-            self.able[op] = able
-        return self.able[op]
-
-    def of(self, node: Apply, i: int) -> Op | None:
-        """The version that overwrites input `i` of a node, or None."""
-        row = self.known.setdefault(_form(node), {})
-        return row[i] if i in row else row.setdefault(i, overwriting(node, i))
 
 
 class Choice:
@@ -140,7 +117,10 @@ class Choice:
         self.closed: set[Variable] = set()  # roots that outputs show
         self.readers: dict[Variable, Collection[Apply]] = {}  # of a root that has views
         self.repeated: dict[Apply, set[Variable]] = {}  # roots that a node reads several times
-        self.versions = Versions()
+        ops, never = {node.op for node in self.order.level}, cast(Any, Op.inplace_on_inputs)
+        able = {op for op in ops if type(op).inplace_on_inputs is not never}
+        self.able = {op for op in able if not op.destroy_map}
+        self.versions: dict[Any, dict[int, Op | None]] = {}  # by form and input
         self.paths: Paths | None = None  # made for the first search
 
     def choose(self) -> None:
@@ -152,12 +132,11 @@ class Choice:
     def _own(self) -> None:
         """Give each node the first value that only it reads; note others that it might have."""
         clients, shown, mutable = self.fgraph.users, self.fgraph.out_uses, self.handler.mutable
-        versions, able, known = self.versions, self.versions.able, self.versions.known
         for node in self.order.level:
             op, inputs = node.op, node.inputs
-            if not (able[op] if op in able else versions.any(op)):
+            if op not in self.able:
                 continue
-            row, others = None, []
+            others = []
             for i, v in enumerate(inputs):
                 owner = v.owner
                 if (owner is None and v not in mutable) or v in shown:
@@ -165,10 +144,7 @@ class Choice:
                 if len(clients[v]) > 1 or op.view_map or (owner and owner.op.view_map):
                     others.append(i)
                     continue
-                if row is None:
-                    row = known.setdefault(_form(node), {})
-                new = row[i] if i in row else row.setdefault(i, overwriting(node, i))
-                roots = (v,)
+                new, roots = self.version(node, i), (v,)
                 if new is not None and not self._reads_again(node, roots):
                     self.ops.append(new)
                     self.claims[node] = roots
@@ -180,6 +156,20 @@ class Choice:
                     roots = self.handler.roots(v) if _is_view(v) else (v,)
                     self.shared.setdefault(roots, []).append((node, i))
 
+    def version(self, node: Apply, i: int) -> Op | None:
+        """The version of a node's op that overwrites input `i` (`overwriting`), or None; asked for
+        once for all nodes with that op and such inputs and outputs.
+        """
+        inputs, outputs = node.inputs, node.outputs
+        n = len(inputs)
+        form: tuple[Any, ...]
+        if 0 < n < 3 and len(outputs) == 1:  # by far the most
+            form = node.op, n, inputs[0].type, inputs[-1].type, outputs[0].type
+        else:
+            form = node.op, n, *[v.type for v in inputs], *[v.type for v in outputs]
+        row = self.versions.setdefault(form, {})
+        return row[i] if i in row else row.setdefault(i, overwriting(node, i))
+
     def _share(self) -> None:
         """Decide on the other values: first where few nodes could take it, so that one who could
         take several leaves it the one that only it can have. Among those, what is read latest comes
@@ -190,7 +180,9 @@ class Choice:
         while self.shared:
             roots, takers = self.shared.popitem()
             left = [taker for taker in takers if taker[0] not in claims]
-            if left and not any([self._is_closed(root) for root in roots]):
+            if left and not any(
+                [root in self.closed or self.handler.owner_refusal(root) for root in roots]
+            ):
                 readers = self._who_reads(roots)
                 value = max([level[r] for r in readers]), roots, left, readers
                 by_number.setdefault(len(left), []).append(value)
@@ -204,16 +196,15 @@ class Choice:
         self, roots: Roots, takers: list[tuple[Apply, int]], readers: Collection[Apply]
     ) -> None:
         """Find the latest reader of a value that can overwrite it and can be the last."""
-        for root in roots:
-            if root in self.taken:
-                return
+        if not self.taken.keys().isdisjoint(roots):
+            return
         level = self.order.level
         search = None
         if len(takers) > 1:
             takers.sort(key=lambda taker: level[taker[0]], reverse=True)
         top = max([level[reader] for reader in readers])
         for node, i in takers:
-            op = None if node in self.claims else self.versions.of(node, i)
+            op = None if node in self.claims else self.version(node, i)
             if op is None or self._reads_again(node, roots):
                 continue
             if level[node] < top:
@@ -225,8 +216,7 @@ class Choice:
                 self._put_first(readers, node)
             self.ops.append(op)
             self.claims[node] = roots
-            for root in roots:
-                self.taken[root] = node
+            self.taken.update(dict.fromkeys(roots, node))
             return
 
     def _put_first(self, readers: Iterable[Apply], node: Apply) -> None:
@@ -248,19 +238,13 @@ class Choice:
         for node, others in self.before.items():
             self.order.remove_edges([(reader, node) for reader in others])
 
-    def _is_closed(self, root: Variable) -> bool:
-        return root in self.closed or self.handler.owner_refusal(root) is not None
-
     def _who_reads(self, roots: Roots) -> Collection[Apply]:
         """The readers of a value, through all views."""
         if len(roots) > 1:
             return dict.fromkeys([r for root in roots for r in self._who_reads((root,))])
         (root,) = roots
         clients: Collection[Apply] = self.fgraph.users[root]
-        for client in clients:
-            if client.op.view_map:
-                break
-        else:
+        if not any([client.op.view_map for client in clients]):
             return clients
         found = self.readers.get(root)
         if found is None:
@@ -285,22 +269,13 @@ class Choice:
 
     def reason(self, node: Apply, i: int) -> str:
         """Why a node that was not chosen does not overwrite an input."""
-        if self.versions.of(node, i) is None:
+        if self.version(node, i) is None:
             return f"input {i}: no version of {node.op} overwrites it"
         roots = self.handler.roots(node.inputs[i])
         for root in roots:
             if root in self.taken:
                 return f"input {i}: {root!r} is overwritten by {named(self.taken[root])} already"
         return f"input {i}: {self.handler.refusal(self.fgraph, node, i)}"
-
-
-def _form(node: Apply) -> tuple[Any, ...]:
-    """A node's op, and the types of its inputs and outputs."""
-    inputs, outputs = node.inputs, node.outputs
-    n = len(inputs)
-    if 0 < n < 3 and len(outputs) == 1:  # by far the most
-        return node.op, n, inputs[0].type, inputs[-1].type, outputs[0].type
-    return node.op, n, *[v.type for v in inputs], *[v.type for v in outputs]
 
 
 def _is_view(v: Variable) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import State
-from rewrite_engine.match.rule import Rule
+from rewrite_engine.rewrite.step import Steps
 
 if TYPE_CHECKING:
     from rewrite_engine.rewrite.budget import Account
@@ -137,7 +138,7 @@ class Result:
         stats.matches += firings
         stats.firings += firings
 
-    def fire(self, steps: Sequence[tuple[Rule, Any]]) -> RuleStats:
+    def fire(self, steps: Steps) -> RuleStats:
         """Note that rules fired; what the last of them has done. Reports name rules in the order in
         which they first fired.
         """
@@ -204,7 +205,9 @@ class Rollback:
     """The way back to where a driver begins, as soon as `take` was called: of the graph, of what is
     counted, and of what features of the graph have noted since this was made.
 
-    Noting the state is linear in the graph, so it is done just before the first change.
+    Noting the state is linear in the graph, so it is done just before the first change. A block
+    of it goes back if rules do not come to an end in it, or it is interrupted (Ctrl-C); a rule that
+    fails has changed nothing.
     """
 
     def __init__(self, fgraph: FunctionGraph, result: Result) -> None:
@@ -215,6 +218,17 @@ class Rollback:
     def take(self) -> None:
         """Note how the graph is now."""
         self.taken = State.noted(self.fgraph)
+
+    def __enter__(self) -> Rollback:
+        return self
+
+    def __exit__(self, kind: object, why: BaseException | None, *where: object) -> None:
+        if isinstance(why, RuleLoopError) or not isinstance(why, Exception | None):
+            try:
+                self.restore(why)
+            except BaseException as error:  # interrupted
+                self.restore(error)
+                raise
 
     def restore(self, why: object) -> None:
         """Go back. why: what went wrong; the beginning of it is kept."""

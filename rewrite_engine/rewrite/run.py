@@ -29,7 +29,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop.cycle import Stop, text_of
 from rewrite_engine.rewrite.result import Result, Rollback, RuleStats, StopReason
-from rewrite_engine.rewrite.step import Derived, Refusal, applying, default_of, enact, fail, made_by
+from rewrite_engine.rewrite.step import Derived, Refusal, Steps, applying, default_of, enact, fail
 from rewrite_engine.rewrite.trace import asked_for_tries
 
 
@@ -55,7 +55,7 @@ class Run(Worklist):
         self.history = History()
         self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Exception]] = {}
         self.asks = bool(fgraph.on_validate)
-        self.account = Account(result, budget, fgraph, result.within)
+        self.account = Account(result, budget, fgraph)
         self.before = Rollback(fgraph, result)
         self.reason: Any = None
         self.kept: set[tuple[Apply, Rule]] = set()
@@ -65,47 +65,36 @@ class Run(Worklist):
         raise NotImplementedError
 
     def execute(self) -> None:
-        """Visit nodes until there are no more, or the budget is used up. What interrupts the run
-        (Ctrl-C) leaves the graph as it was before, as a loop does.
-        """
-        fgraph, account = self.fgraph, self.account
-        error: RuleLoopError | None = None
+        """Visit nodes until there are no more, or the budget is used up."""
+        fgraph, result, account, error = self.fgraph, self.result, self.account, None
         outer, current.fgraph = current.fgraph, fgraph
         try:
-            try:
-                if self.asks:
-                    fgraph.attach_feature(self.history)
-                fgraph.worklist = self
-                self.go(self.order())
-                fgraph.worklist = None
-                fgraph.flush()
-                if account.cycle is not None and account.outer is None:
-                    error = account.cycle.error()
-            except Stop as stop:
-                error = stop.error
-            if account.cycle is not None and account.cycle.sure:
-                self.result.stopped = StopReason.LOOP
-            error = error if account.budget.on_budget == "raise" else None
-            self.leave(error)
-            if error is not None:
-                raise error from None
-        except BaseException as error:  # a rule's Exception has changed nothing
-            self.leave(None if isinstance(error, Exception) else error)  # (again, if need be)
-            raise
+            with self.before:
+                try:
+                    if self.asks:
+                        fgraph.attach_feature(self.history)
+                    fgraph.worklist = self
+                    self.go(self.order())
+                    if account.cycle is not None and account.outer is None:
+                        error = account.cycle.error()
+                except Stop as stop:
+                    error = stop.error
+                finally:
+                    fgraph.worklist = fgraph.order.raised = None
+                    account.close()
+                    fgraph.flush()
+                if account.cycle is not None and account.cycle.sure:
+                    result.stopped = StopReason.LOOP
+                elif error is not None:
+                    result.stopped = StopReason.BUDGET if account.cycle else StopReason.LOOP
+                    result.note = account.cycle.why if account.cycle else str(error)
+                if error is not None and account.budget.on_budget == "raise":
+                    raise error from None
         finally:
+            for name in [name for name, s in self.tally.items() if not (s.calls or s.firings)]:
+                del self.tally[name]  # it might have been tried, and was not
+            fgraph.remove_feature(self.history)
             current.fgraph = outer
-
-    def leave(self, error: BaseException | None = None) -> None:
-        """Let go of the graph. error: why it goes back to what it was before the run."""
-        fgraph = self.fgraph
-        fgraph.worklist = fgraph.order.raised = None
-        for name in [name for name, s in self.tally.items() if not (s.calls or s.firings)]:
-            del self.tally[name]  # it might have been tried, and was not
-        self.account.close()
-        if error is not None:
-            self.before.restore(error)
-        fgraph.flush()
-        fgraph.remove_feature(self.history)
 
     def go(self, order: Iterable[Apply]) -> None:
         """The loop: at each node the first rule that applies is taken."""
@@ -162,52 +151,50 @@ class Run(Worklist):
         size = len(level)
         fresh.clear()
         stats.matches += 1
-        self.account.before(node, rule, new)
-        if not self.put(node, rule, new):
+        steps = new.steps if new.__class__ is Derived else ((rule, new),)
+        self.account.before(node, rule, steps)
+        if not self.put(node, rule, new, steps):
             return False
         self.hit = True
-        steps = 1
-        if new.__class__ is Derived:
-            stats, steps = self.result.fire(new.steps), len(new.steps)
-        elif stats.firings:
-            stats.firings += 1
-        else:
-            self.result.fire(((rule, new),))
+        stats = self.result.fire(steps)
         made = len(fresh)
         stats.created += made
         stats.dropped += size - len(level) + made
-        if node in level:
-            self.remain(node, rule, size)
-        self.account.after(node, rule, fresh, steps)
+        if node in level:  # what replaces it is made from it: if that goes on, it is a loop
+            if (node, rule) in self.kept and not fresh and len(level) == size:
+                self.endless(node, rule)
+            self.kept.add((node, rule))
+            self.fgraph.schedule(node)
+        self.account.after(node, rule, fresh, len(steps))
         return True
 
-    def put(self, node: Apply, rule: Rule, new: Any) -> bool:
+    def put(self, node: Apply, rule: Rule, new: Any, steps: Steps) -> bool:
         """Make a replacement; False if the graph does not change, and `reason` says why."""
         old, plain = node.outputs[0], len(node.outputs) == 1 and not self.asks
         try:
             if plain and getattr(new, "type", None) is old.type:  # by far the most
                 return self.fgraph.replace(old, new, rule) is not old
-            return self.put_or_not(node, rule, new)
+            return self.put_or_not(node, rule, new, steps)
         except NoDestroyHandler:  # from here on it is watched what is overwritten, nothing is freed
             self.frees, self.asks = False, True
             self.fgraph.watch()
             self.fgraph.attach_feature(self.history)
-            return self.put(node, rule, new)
+            return self.put(node, rule, new, steps)
         except Refusal as refusal:
             self.reason, name = refusal, refusal.feature
-            if not refusal.told:
-                last = new.steps[-1][0] if new.__class__ is Derived else rule
-                self.tally.setdefault(last.name, RuleStats()).refused += 1
-                if name is not None:
-                    self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
-            refusal.told = True
+            self.tally.setdefault(steps[-1][0].name, RuleStats()).refused += 1
+            if name is not None:
+                self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
             return False
 
-    def put_or_not(self, node: Apply, rule: Rule, new: Any) -> bool:
+    def put_or_not(self, node: Apply, rule: Rule, new: Any, steps: Steps) -> bool:
         """Make a replacement, unless a feature refuses it."""
         known = self.refused.get((node, rule))
         if known is not None and all(map(is_, known[0], node.inputs)):
-            raise known[1]
+            self.reason = known[1]  # (it is counted)
+            if isinstance(self.reason, InconsistencyError):
+                raise self.reason
+            return False
         fgraph, fresh, inputs = self.fgraph, self.fresh, node.inputs
         if self.asks:
             fgraph.flush()
@@ -216,7 +203,7 @@ class Run(Worklist):
         changed = False
         with applying(fgraph, node, rule, new) as application:
             try:
-                changed = enact(fgraph, node, rule, new)
+                changed = enact(fgraph, node, rule, steps)
                 self.ask(fresh[before:])
                 application.done = True
             except (Refusal, InconsistencyError) as no:
@@ -225,7 +212,7 @@ class Run(Worklist):
                 raise
             finally:
                 if changed and not application.done:
-                    self.take_back(node, rule, made_by(new), fresh[before:])
+                    self.take_back(node, rule, steps[-1][1], fresh[before:])
         return changed
 
     def ask(self, came: Iterable[Apply]) -> None:
@@ -261,13 +248,6 @@ class Run(Worklist):
                 return
         self.history.revert(fgraph)
 
-    def remain(self, node: Apply, rule: Rule, size: int) -> None:
-        """What replaces a node is made from it: if that goes on, it is a loop."""
-        if (node, rule) in self.kept and not self.fresh and len(self.fgraph) == size:
-            self.endless(node, rule)
-        self.kept.add((node, rule))
-        self.fgraph.schedule(node)
-
     def fail(
         self, node: Apply, rule: Rule, error: Exception, stats: RuleStats, seconds: float
     ) -> None:
@@ -277,7 +257,6 @@ class Run(Worklist):
         if self.tries is not None:
             self.tries.tried(rule, node, "error", error, seconds)
         if isinstance(error, RuleLoopError):
-            self.result.note, self.result.stopped = str(error), StopReason.LOOP
             raise Stop(error)
         stats.errors += 1
         fail(rule, node, error)
@@ -293,9 +272,10 @@ class Run(Worklist):
         term = text_of(node.outputs[0])
         what = f"makes of {term} a term that contains it, again and again: exclude it, or guard it"
         with suppress(Exception):  # it is shown if it can be made a second time
-            what += f"\n        {term} → {text_of(made_by(rule.apply(self.fgraph, node)))}"
+            new = rule.apply(self.fgraph, node)
+            made = new.steps[-1][1] if isinstance(new, Derived) else new
+            what += f"\n        {term} → {text_of(made)}"
         error = rule.error(RuleLoopError, what)
         assert isinstance(error, RuleLoopError)
         error.rules = (rule.name,)
-        self.result.note, self.result.stopped = str(error), StopReason.LOOP
         raise Stop(error)

@@ -26,7 +26,7 @@ from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.cost import CostModel, flops, price
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.egraph import EGraph
-from rewrite_engine.rewrite.egraph.explore import Explorer, Limits
+from rewrite_engine.rewrite.egraph.explore import Explorer
 from rewrite_engine.rewrite.egraph.extract import Choice, Extractor
 from rewrite_engine.rewrite.egraph.replay import LosesError, Replay
 from rewrite_engine.rewrite.result import Result, StopReason
@@ -167,15 +167,15 @@ class Saturation:
         until, budget = perf_counter() + self.driver.seconds, self.driver.node_budget
         for nodes in (budget // SHORT, budget):
             if nodes >= FEWEST or nodes == budget:
-                self._search(Limits(nodes, until))
+                self._search(nodes, until)
                 if self.result.stopped is StopReason.SATURATED:
                     return
 
-    def _search(self, limits: Limits) -> None:
+    def _search(self, most: int, until: float) -> None:
         """Improve all regions as long as that helps, with so many e-nodes at once."""
         known, result = self.settled, self.result
         self.settled = {k: why for k, why in known.items() if why is StopReason.SATURATED}
-        largest = max(limits.nodes // 4, 1)  # the rest is for what is equal
+        largest = max(most // 4, 1)  # the rest is for what is equal
         again, passes = True, 0
         while again:
             again = False
@@ -186,18 +186,18 @@ class Saturation:
                     result.stopped = StopReason.BUDGET
                     again |= passes == 0
                 for part in parts:
-                    again |= self._improve(part, limits)
+                    again |= self._improve(part, most, until)
             passes += 1
-            again = again and perf_counter() < limits.until
+            again = again and perf_counter() < until
 
-    def _improve(self, part: list[Apply], limits: Limits) -> bool:
+    def _improve(self, part: list[Apply], most: int, until: float) -> bool:
         """Improve a part of a region; whether that should be done again."""
         alive = [node for node in part if node in self.fgraph.apply_nodes]
         key, before = frozenset(alive), self.result.firings
         stopped = self.settled.get(key)
         if stopped is None:
             region = Region(self.fgraph, alive)
-            stopped, choice = region.search(self.driver.rules, self.driver.cost, limits)
+            stopped, choice = region.search(self.driver, most, until)
             if choice is not None:
                 self._replay(region, choice)
             self.result.visits += len(alive)
@@ -251,14 +251,14 @@ class Region:
                 self.enode[v] = self.egraph.add(children, v)
 
     def search(
-        self, rules: Sequence[DataRule], cost: CostModel, limits: Limits
+        self, driver: SaturationOptimizer, most: int, until: float
     ) -> tuple[StopReason, Choice | None]:
         """Why the search stopped, and the cheapest equal terms if they are cheaper than these."""
         before = len(self.egraph)
-        stopped = Explorer(self.egraph, rules, limits).run()
+        stopped = Explorer(self.egraph, driver.rules, most, until).run()
         if not self.egraph.unions:
             return stopped, None
-        return stopped, Extractor(self.egraph, cost).choose(self.roots, before, limits.until)
+        return stopped, Extractor(self.egraph, driver.cost).choose(self.roots, before, until)
 
     @property
     def roots(self) -> list[int]:

@@ -5,7 +5,7 @@ the graph alone. (What a feature of the graph does not want `rewrite/run.py` tak
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.config import config
@@ -27,6 +27,7 @@ from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.fact import Unknown
+from rewrite_engine.match.rule import Rule
 from rewrite_engine.terms.print import brief
 
 AWAY = (
@@ -43,26 +44,24 @@ class Refusal(Exception):
     """What a rule proposes is not put in, and that is no error.
 
     feature: the class of the feature that is against it; None if the type does not fit (a data rule
-    applies only where the types allow it). told: whether it was counted already.
+    applies only where the types allow it).
     """
 
     def __init__(self, text: str, feature: str | None = None) -> None:
         super().__init__(f"{feature}: {text}" if feature else text)
         self.feature = feature
-        self.told = False
 
 
-def made_by(result: Any) -> Any:
-    """What a rule, or the last step of a strategy, returned."""
-    return result.steps[-1][1] if isinstance(result, Derived) else result
+#: what is done one after the other, each a rule and what it makes of what the one before made
+Steps = Sequence[tuple[Rule, Any]]
 
 
 class Derived:
-    """What a strategy returns: steps, each a rule and what it makes of what the one before made."""
+    """What a strategy returns."""
 
     __slots__ = ("steps",)
 
-    def __init__(self, steps: list[tuple[Any, Any]]) -> None:
+    def __init__(self, steps: Steps) -> None:
         self.steps = steps
 
 
@@ -73,19 +72,18 @@ def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
     if result is None or result is False or result.__class__ is Unknown:
         return False
     with applying(fgraph, node, rule, result) as application:
-        application.done = enact(fgraph, node, rule, result)
+        steps = result.steps if isinstance(result, Derived) else ((rule, result),)
+        application.done = enact(fgraph, node, rule, steps)
     return application.done
 
 
-def enact(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
-    """`put`, without telling features what belongs together."""
-    if isinstance(result, Derived):
-        name, steps = rule.name, result.steps
-        rule, result = steps[-1]
-        if len(steps) > 1 and not isinstance(result, Variable):
-            raise rule.error(PatternError, AWAY.format(name))
+def enact(fgraph: FunctionGraph, node: Apply, whole: Any, steps: Steps) -> bool:
+    """`put`, without telling features what belongs together. whole: the rule, or the strategy."""
+    rule, result = steps[-1]
     if isinstance(result, Variable):
         return fire(fgraph, default_of(node, rule), rule, result)
+    if len(steps) > 1:
+        raise rule.error(PatternError, AWAY.format(whole.name))
     return fire_all(fgraph, node, rule, result)
 
 
@@ -180,7 +178,7 @@ def fail(rule: Any, node: Apply, error: Exception) -> None:
     raise report from error
 
 
-def fits(node: Apply, nodes: int = 32) -> bool:
+def fits(node: Apply) -> bool:
     """Whether a node, and some before it, could be built with the shapes known by now."""
     near = [node]
     for n in near:
@@ -188,26 +186,22 @@ def fits(node: Apply, nodes: int = 32) -> bool:
             n.op.make_node(*n.inputs)
         except ShapeError:
             return False
-        near += [v.owner for v in n.inputs if v.owner is not None and len(near) < nodes]
+        near += [v.owner for v in n.inputs if v.owner is not None and len(near) < 32]
     return True
 
 
 def explain_failure(rule: Any, node: Apply, error: Exception) -> RewriteEngineError:
     """The error for a rule that failed at a node."""
+    at = message(f"at {brief(node)}", inputs=node.inputs, where=node.where())
     if isinstance(error, RuleError):
-        kind: type[RuleError] = type(error)
-        what = str(error)
+        kind, what = type(error), str(error)
         if what.startswith("rule "):
-            return kind(f"{what}\n{_at(node)}")
+            return kind(f"{what}\n{at}")
     elif isinstance(error, TypeMismatchError):
         kind, what = RuleTypeError, f"changes the type: {error}"
     elif isinstance(error, CycleError | InputError | InconsistencyError):
         kind, what = RuleError, f"proposes a term that cannot be put in: {error}"
     else:
         kind, what = RuleRaisedError, f"raised {type(error).__name__}: {error}"
-    report: RewriteEngineError = rule.error(kind, f"{what}\n{_at(node)}")
+    report: RewriteEngineError = rule.error(kind, f"{what}\n{at}")
     return report
-
-
-def _at(node: Apply) -> str:
-    return message(f"at {brief(node)}", inputs=node.inputs, where=node.where())

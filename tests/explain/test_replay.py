@@ -310,6 +310,21 @@ def test_what_was_put_back_is_not_replayed() -> None:
         assert same(replay(trace.lines(), trace.oldest(), [neg_neg]), graph)
 
 
+def test_each_step_of_a_sequence_has_its_own_place() -> None:
+    """The second of three too: it is done at what the first made, not at the node there was."""
+    to_sub = named("to_sub", lambda a: neg(a) >> sub(a, a))
+    to_log = named("to_log", lambda a: sub(a, a) >> log(a))
+    to_sin = named("to_sin", lambda a: log(a) >> sin(a))
+    rules, trace = [to_sub, to_log, to_sin], Trace()
+    graph = FunctionGraph([x], [neg(neg(x))])
+    before = graph.clone()
+    innermost(seq(*rules)).rewrite(graph, trace)
+    lines = [json.loads(text) for text in trace.lines() if '"firing"' in text]
+    places = [line["place"] for line in lines]
+    assert places == [[0, 0], [1, 0], [2, 0], [0, 1], [4, 0], [5, 0]]
+    assert same(replay(trace.lines(), before, rules), graph)
+
+
 def test_two_graphs_in_one_short_trace() -> None:
     trace = Trace(size=3)
     graphs_ = [FunctionGraph([x], [sin(neg(neg(neg(neg(x)))))]) for _ in range(2)]

@@ -93,15 +93,12 @@ class EGraph:
         order = _paired([self.find(a) for a in here], [self.find(b) for b in there], same)
         return Justification(None, m, n, tuple([order[i] for i in range(len(there))]))
 
-    def opposite_children(self, m: int, n: int, why: Justification) -> Children:
-        """The children of `n` in the order in which those of the congruent `m` equal them."""
-        there, order = self.children[n], why.order
-        if order is None:
-            return there
-        if why.left == m:
-            return tuple([there[j] for j in order])
-        inverse = sorted(range(len(order)), key=order.__getitem__)
-        return tuple([there[j] for j in inverse])
+    def child_pairs(self, m: int, n: int, why: Justification) -> list[tuple[int, int]]:
+        """The children of `m`, each with the one of the congruent `n` that it is equal to."""
+        order: Sequence[int] = why.order or range(len(self.children[m]))
+        if why.left != m:  # the inverse
+            order = sorted(range(len(order)), key=order.__getitem__)
+        return [(x, self.children[n][j]) for x, j in zip(self.children[m], order, strict=True)]
 
     # --- adding ----------------------------------------------------------------------------------
 

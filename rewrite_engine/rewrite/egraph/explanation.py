@@ -36,7 +36,8 @@ def explained(egraph: EGraph, start: int, goal: int) -> list[ProofStep] | None:
 
     def below(pair: Pair) -> list[Pair]:
         paths[pair] = _path(egraph, *pair)
-        return [inner for edge in paths[pair] for inner in _below(egraph, edge)]
+        inner = [egraph.child_pairs(*edge) for edge in paths[pair] if edge[2].rule is None]
+        return [(x, y) for pairs in inner for x, y in pairs if x != y]
 
     for pair in postorder([(start, goal)], below, key=same):
         steps = _steps(egraph, pair[0], paths[pair], done)
@@ -65,15 +66,6 @@ def _path(egraph: EGraph, a: int, b: int) -> list[Edge]:
     return up[: place[at]] + down[::-1]
 
 
-def _below(egraph: EGraph, edge: Edge) -> list[Pair]:
-    """The pairs of children that are different, for a congruence."""
-    m, n, why = edge
-    if why.rule is not None:
-        return []
-    there = egraph.opposite_children(m, n, why)
-    return [(x, y) for x, y in zip(egraph.children[m], there, strict=True) if x != y]
-
-
 def _steps(
     egraph: EGraph, start: int, path: list[Edge], done: dict[Pair, list[ProofStep]]
 ) -> list[ProofStep] | None:
@@ -86,8 +78,7 @@ def _steps(
             _add(out, reached, ProofStep(n, rule, m, n))
             continue
         kids = list(egraph.children[m])
-        there = egraph.opposite_children(m, n, why)
-        for i, (x, y) in enumerate(zip(egraph.children[m], there, strict=True)):
+        for i, (x, y) in enumerate(egraph.child_pairs(m, n, why)):
             for step in done[x, y] if x != y else ():
                 kids[i] = step.whole
                 _add(out, reached, step._replace(whole=within(egraph, m, kids)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 from rewrite_engine.graph.node import Constant, Projection, Variable
 from rewrite_engine.graph.number import same_number
@@ -30,32 +30,21 @@ Made = Place | Any  # an e-node, a number that has no dtype yet, or None: there 
 FEW = 1_000  # matches that are looked for in a round in any case
 
 
-class Limits(NamedTuple):
-    """nodes: how many e-nodes there may be. until: the time (`perf_counter`) at which to stop."""
-
-    nodes: int
-    until: float
+#: a rule and its right side, what its variables stand for, and the term it matched
+Instance = tuple[Any, Any, Bindings, Tree]
 
 
 class Full(Exception):
     """There are as many e-nodes as there may be."""
 
 
-class Instance(NamedTuple):
-    """A rule and its right side, what its variables stand for, and the term it matched."""
-
-    rule: Any
-    right: Any
-    bound: Bindings
-    tree: Tree
-
-
 class Explorer:
-    """Runs rules on one e-graph."""
+    """Runs rules on one e-graph. most: how many e-nodes there may be. until: the time
+    (`perf_counter`) at which to stop.
+    """
 
-    def __init__(self, egraph: EGraph, rules: Sequence[DataRule], limits: Limits) -> None:
-        self.egraph = egraph
-        self.limits = limits
+    def __init__(self, egraph: EGraph, rules: Sequence[DataRule], most: int, until: float) -> None:
+        self.egraph, self.most, self.until = egraph, most, until
         #: with right sides in which an operand is left out where it is its default
         self.matchers = {
             EMatcher(egraph, rule, part): sound_side(
@@ -81,13 +70,13 @@ class Explorer:
 
     def _round(self) -> bool:
         """Look at what has changed, and add what is equal; False if a limit was reached."""
-        most = 2 * max(self.limits.nodes - len(self.egraph), 0) + FEW
+        most = 2 * max(self.most - len(self.egraph), 0) + FEW
         some = list(islice(self._matches(self._changed()), most))
         try:
             for i, instance in enumerate(some):
                 if i % 32 == 0 and self._late():
                     raise Full
-                self._add(instance)
+                self._add(*instance)
         except Full:
             return False
         finally:
@@ -95,7 +84,7 @@ class Explorer:
         return not self._late() and len(some) < most
 
     def _late(self) -> bool:
-        return perf_counter() > self.limits.until
+        return perf_counter() > self.until
 
     def _changed(self) -> list[int]:
         """The e-classes at which a rule may see something new."""
@@ -130,8 +119,7 @@ class Explorer:
             key = (matcher, c, *matcher.signature(bound))
             if key not in self._seen and matcher.guards_hold(bound):
                 self._seen.add(key)
-                right, tree = self.matchers[matcher], matcher.tree(bound)
-                yield Instance(matcher.rule, right, bound, tree)
+                yield matcher.rule, self.matchers[matcher], bound, matcher.tree(bound)
 
     def _nested(self, c: int, n: int) -> Iterator[Instance]:
         """Where an operand of an AC op is equal to a term of the same op, these are one sum."""
@@ -150,23 +138,23 @@ class Explorer:
                         self._seen.add(key)
                         rule = flatten if exactly or not i else regroup
                         tree = head, (*kids[:i], m, *kids[i + 1 :])
-                        yield Instance(rule, None, {EXTRA: tuple(map(Place, flat))}, tree)
+                        yield rule, None, {EXTRA: tuple(map(Place, flat))}, tree
 
     # --- adding ----------------------------------------------------------------------------------
 
-    def _add(self, instance: Instance) -> None:
+    def _add(self, rule: Any, right_side: Any, bound: Bindings, tree: Tree) -> None:
         """Add the right side of a match, if there is such a term, equal to what matched."""
         egraph = self.egraph
         try:
-            left = self._planted(instance.tree)
-            right = None if left is None else self._right(instance, left.n)
+            left = self._planted(tree)
+            right = None if left is None else self._right(right_side, bound, left.n)
         except (TypeError, ValueError):
             return  # shapes or dtypes do not fit
         if left is None or right is None:
             return
         old, new = egraph.representative(left.n).type, egraph.representative(right.n).type
         if old is new or old.yields_to(new):
-            egraph.union(left.n, right.n, instance.rule)
+            egraph.union(left.n, right.n, rule)
 
     def _planted(self, tree: Tree) -> Place | None:
         """The very term that matched, of which only an equal one may be there."""
@@ -175,12 +163,12 @@ class Explorer:
         head, trees = tree
         return self.made(head, [self._planted(x) for x in trees])
 
-    def _right(self, instance: Instance, left: int) -> Place | None:
+    def _right(self, side: Any, bound: Bindings, left: int) -> Place | None:
         """A rule's right side, beside the operands that its left side left alone."""
-        egraph, beside = self.egraph, instance.bound.get(EXTRA, ())
-        if instance.right is None:
+        egraph, beside = self.egraph, bound.get(EXTRA, ())
+        if side is None:
             return self.made(egraph.head[left], beside)
-        right = self._whole(build(instance.right, instance.bound, self._applied))
+        right = self._whole(build(side, bound, self._applied))
         if right is not None and not isinstance(right, Place):
             v: Any = egraph.var[left]
             constant = as_term(v.owner, right, v.index)
@@ -230,7 +218,7 @@ class Explorer:
             known = egraph.known(head, tuple(given))  # type: ignore[arg-type]
             if known is not None:
                 return Place(known)
-        if len(egraph) >= self.limits.nodes:
+        if len(egraph) >= self.most:
             raise Full
         operands = [k if n is None else egraph.var[n] for k, n in zip(kids, given, strict=True)]
         out = output_of(head, operands)

@@ -4,15 +4,15 @@ it. Only then are terms noted as text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Mapping
+from itertools import chain, pairwise
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.rewrite.loop import LONGEST, Lineage, Numbering, period, whole_period
-from rewrite_engine.rewrite.step import Derived
+from rewrite_engine.rewrite.step import Steps
 from rewrite_engine.terms.print import letter, write
 
 NOTED = 400  # firings that are noted as text after a budget has run out
@@ -24,19 +24,8 @@ TEXT, DEPTH, WIDTH = 120, 5, 12  # characters, levels and operands of a term tha
 LETTERS = 26  # for subterms, where cutting would hide what changes
 
 
-class Event(NamedTuple):
-    """One step of a firing that is noted."""
-
-    rule: str
-    before: str
-    after: str
-
-
-class Noted(NamedTuple):
-    """One firing. nodes: how many the graph had before it."""
-
-    steps: tuple[Event, ...]
-    nodes: int
+#: a firing: of each step the rule and the terms before and after; the nodes of the graph before it
+Noted = tuple[list[tuple[str, str, str]], int]
 
 
 class Cycle:
@@ -49,13 +38,10 @@ class Cycle:
     def __init__(
         self, what: str, why: str, rule: Any, lineage: Lineage, growth: tuple[int, int]
     ) -> None:
-        self.what = what
-        self.why = why
-        self.sure = why == AGAIN
-        self.first = [] if rule is None else [rule.name]
+        self.what, self.why, self.sure = what, why, why == AGAIN
+        self.lineage, self.growth = lineage, growth
         self.places = {} if rule is None else {rule.name: getattr(rule, "where", None)}
-        self.lineage = lineage
-        self.growth = growth
+        self.first = [*self.places]
         self.most = max(NOTED, min(3 * lineage[0], LONGEST))
         self.numbers = Numbering()
         self.noted: list[Noted] = []  # of the lineage
@@ -65,30 +51,26 @@ class Cycle:
         self.turn: int | None = None
         self.wanted = NOTED
         self.count = 0
-        self.now: tuple[tuple[str, ...], Noted | None, Any] = (), None, None
+        self.now: Any = None  # what is proposed
 
-    def note(self, node: Apply, rule: Any, new: Any, nodes: int, lineage: Lineage | None) -> None:
-        """A rule proposes something at a node (of a lineage) of a graph that has so many nodes."""
+    def note(self, node: Apply, steps: Steps, nodes: int, lineage: Lineage | None) -> None:
+        """Steps are proposed at a node (of a lineage) of a graph that has so many nodes."""
         told = self.noted if lineage is self.lineage else self.others
-        steps = new.steps if isinstance(new, Derived) else [(rule, new)]
-        names, noted = tuple([inner.name for inner, _ in steps]), None
-        if len(told) < self.wanted:
-            before = node.outputs[0] if node.outputs else node.op
-            events = []
-            for inner, made in steps:
-                self.places[inner.name] = getattr(inner, "where", None)
-                events.append(Event(inner.name, *texts_of(_replaced(before, made), made)))
-                before = made
-            noted = Noted(tuple(events), nodes)
-        self.now = names, noted, self.numbers.key(node)
+        noted: Noted = [], nodes
+        before = node.outputs[0] if node.outputs else node.op
+        for rule, made in steps if len(told) < self.wanted else ():
+            self.places[rule.name] = getattr(rule, "where", None)
+            noted[0].append((rule.name, *texts_of(_replaced(before, made), made)))
+            before = made
+        self.now = told, noted, tuple([rule.name for rule, _ in steps]), self.numbers.key(node)
 
     def taken(self, made: Iterable[Apply], lineage: Lineage | None) -> bool:
         """The proposal was taken, and made nodes; whether that is enough."""
         self.numbers.number_all(made)
         self.count += 1
-        names, noted, key = self.now
-        if noted is not None:
-            (self.noted if lineage is self.lineage else self.others).append(noted)
+        told, noted, names, key = self.now
+        if noted[0]:
+            told.append(noted)
         if lineage is not self.lineage:
             return self.count >= 2 * self.most or (not self.keys and self.count >= NOTED)
         self.names.append(names)
@@ -100,20 +82,16 @@ class Cycle:
             return False
         self.turn = period(self.keys)
         if self.turn is None:
-            return n >= self.most or (n >= NOTED and self._grows())
+            turn = whole_period(self.names) if n >= NOTED else None  # by which the graph may grow
+            return n >= self.most or (turn is not None and len(self._sizes(turn)) > 2)
         self.sure = True
         if n > NOTED:
             self.noted, self.wanted = [], self.turn
         return n <= NOTED
 
-    def _grows(self) -> bool:
-        """Whether the same rules make the graph larger with each turn."""
-        turn = whole_period(self.names)
-        return turn is not None and len(self._sizes(turn)) > 2
-
     def _sizes(self, turn: int) -> list[int]:
         """The nodes of the graph turn by turn, if they are more and more."""
-        sizes = [told.nodes for told in self.noted[:: max(turn, 1)]][:4]
+        sizes = [nodes for _, nodes in self.noted[:: max(turn, 1)]][:4]
         return sizes if all(a < b for a, b in pairwise(sizes)) else []
 
     def error(self) -> RuleLoopError:
@@ -121,15 +99,13 @@ class Cycle:
         ours = len(self.keys) > 1 or not self.others
         told = self.noted if ours else self.others
         turn, head = self.turn, "one turn of the cycle:"
-        if turn is None and ours:
-            turn = whole_period(self.names)
+        if turn is None:
+            turn = whole_period(self.names) if ours else None
             head = "one turn, after which the same rules go on with other terms:"
-        shown = told[-turn:] if turn else told[-LAST:]
         if turn is None:
             head = "the last firings, in which no period was found:"
-        names = self.names if ours else [tuple([e.rule for e in one.steps]) for one in told]
-        rules = list(dict.fromkeys(name for one in names[-(turn or 0) :] for name in one))
-        rules = rules or self.first
+        names = self.names if ours else [[rule for rule, *_ in steps] for steps, _ in told]
+        rules = list(dict.fromkeys(chain(*names[-(turn or 0) :]))) or self.first
         if self.sure or len(self.keys) >= LONG or not told:
             why = f"{self.why}, and {AGAIN}" if self.turn and self.why != AGAIN else self.why
             lines = [
@@ -142,20 +118,18 @@ class Cycle:
                 f"{self.what} is not done, but {self.why}",
                 f"    the rules that go on: {', '.join(rules)}; a `RunBudget` may allow them more",
             ]
-        lines += self._places(rules)
-        events = [event for one in shown for event in one.steps]
-        if events:
-            told_as = [f"        {rule}: {old} → {new}" for rule, old, new in events[:SHOWN]]
-            lines += [f"    {head}", *told_as]
+        places = [(name, self.places.get(name)) for name in rules[:SHOWN]]
+        lines += [f"        {name} is at {at[0]}:{at[1]}" for name, at in places if at is not None]
+        events = [event for steps, _ in told[-(turn or LAST) :] for event in steps]
+        lines += [f"    {head}"] if events else []
+        lines += [f"        {rule}: {old} → {new}" for rule, old, new in events[:SHOWN]]
         if len(events) > SHOWN:
             lines.append(f"        … {len(events) - SHOWN} more")
         advice = "exclude one of the rules, or let it apply to fewer terms"
         if not self.sure:
             advice += "; if it is no loop, give them more: `RunBudget(...)`"
-        lines += [*self._grown(turn or len(told)), f"    {advice}"]
-        error = RuleLoopError("\n".join(lines))
-        error.rules = tuple(rules)
-        error.turn = tuple(events)
+        error = RuleLoopError("\n".join([*lines, *self._grown(turn or len(told)), f"    {advice}"]))
+        error.rules, error.turn = tuple(rules), tuple(events)
         return error
 
     def _grown(self, turn: int) -> list[str]:
@@ -166,13 +140,6 @@ class Cycle:
         sizes = self._sizes(turn)
         steps = f"; nodes turn by turn: {', '.join(map(str, sizes))}, …" if len(sizes) > 2 else ""
         return [f"    the graph grew from {before} to {now} nodes{steps}"]
-
-    def _places(self, rules: Sequence[str]) -> Iterator[str]:
-        """Where the rules are written."""
-        for name in rules[:SHOWN]:
-            place = self.places.get(name)
-            if place is not None:
-                yield f"        {name} is at {place[0]}:{place[1]}"
 
 
 def _replaced(before: Any, made: Any) -> Any:

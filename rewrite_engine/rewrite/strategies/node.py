@@ -7,7 +7,7 @@ graph (`Derived`, `rewrite/step.py`): where a part fails, nothing has to be take
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cached_property
 from operator import is_
 from time import perf_counter
@@ -140,58 +140,46 @@ def steps_of(part: Rule, fgraph: Graph, node: Apply) -> Steps | None:
     stats = RuleStats() if tally is None else tally.setdefault(part.name, RuleStats())
     stats.calls += 1
     found: Steps | None = None
+    verdict, why = "error", None
     then = perf_counter()
     try:
-        new = part.apply(fgraph, node)
-        if new is not None and new is not False and new.__class__ is not Unknown:
-            found = proposed(part, node, new, stats)
+        found, verdict, why = proposed(part, node, part.apply(fgraph, node), stats)
     except Exception as error:
-        if tries is not None:
-            tries.within(part, node, "error", error, perf_counter() - then)
+        why = error
         raise
     finally:
         took = perf_counter() - then
         stats.seconds += took
         work.inside += took
-    if tries is not None:
-        tries.within(part, node, *verdict(node, new, found), took)
+        if tries is not None:
+            tries.within(part, node, verdict, why, took)
     return found
 
 
-def proposed(part: Rule, node: Apply, new: Any, stats: RuleStats) -> Steps | None:
-    """The step that a rule proposes, if the type fits."""
+def proposed(part: Rule, node: Apply, new: Any, stats: RuleStats) -> tuple[Steps | None, str, Any]:
+    """The step that a rule proposes, if the type fits; the verdict on that, and why."""
     if new.__class__ in (list, tuple, dict):
         new = alone(new, node)
-    if new is None:
-        return None
+    if new is None or new is False or new.__class__ is Unknown:
+        return None, "failed", None if new is False else new
     stats.matches += 1
     if isinstance(new, Variable):
         old = default_of(node, part)
         if new is old:
-            return []
+            return [], "failed", None
         if new.type is not old.type and not part.accept(old, new):
             stats.refused += 1
-            return None
-    return [(part, new)]
-
-
-def verdict(node: Apply, new: Any, found: Steps | None) -> tuple[str, Any]:
-    """What a trace says of the try of a part, and why."""
-    if found:
-        return "fired", None
-    if isinstance(new, Variable) and found is None:
-        return "refused", unfit(node.default_output(), new)
-    return "failed", new if new.__class__ is Unknown else None
+            return None, "refused", unfit(old, new)
+    return [(part, new)], "fired", None
 
 
 def alone(new: Any, node: Apply) -> Any:
     """What a rule returned in a list or dict, if it is for the one output of a node."""
     if len(new) != 1 or len(node.outputs) != 1:
         return new
-    (only,) = new
     if new.__class__ is not dict:
-        return only
-    return new[only] if only is node.outputs[0] else new
+        return new[0]
+    return new.get(node.outputs[0], new)
 
 
 class First(Strategy):
@@ -232,41 +220,39 @@ class Seq(Strategy):
     #: (a part may look at what another one lets through from below)
     interior: dict[Any, int] = {}
 
-    def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
-        done: Steps = []
+    def turn(self, fgraph: Graph, node: Apply) -> Iterator[tuple[Rule, Apply | None, Steps | None]]:
+        """Yield parts in turn, each with where it is and what it does, up to one that fails."""
         here: Apply | None = node
-        tries = work_on(fgraph).tries
-        start = 0 if tries is None else tries.inside
+        found: Steps | None = []
         for part in self.parts:
-            if done and not isinstance(done[-1][1], Variable):
-                rule, new = done[-1]
+            if found and not isinstance(found[-1][1], Variable):
+                rule, new = found[-1]
                 raise rule.error(PatternError, f"returns {new!r}: {LAST.format(self.name)}")
             found = None if here is None else steps_of(part, fgraph, here)
-            if found is None:
-                if getattr(part, "fails", True):
-                    if tries is not None:
-                        self.take_back(tries, start, part, here)
-                    return None
+            fails = found is None and getattr(part, "fails", True)
+            yield part, here, None if fails else found or []
+            if fails:
+                return
+            here = place_of(found[-1][1]) if found else here
+
+    def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
+        done: Steps = []
+        tries = work_on(fgraph).tries
+        start = 0 if tries is None else tries.inside
+        for part, here, found in self.turn(fgraph, node):
+            if found is not None:
+                done += found
                 continue
-            done += found
-            if found:
-                here = place_of(found[-1][1])
+            if tries is not None:  # what was done comes to nothing
+                if here is not None and not part.is_for(here):
+                    tries.within(part, here, "failed", None, 0.0, ruled_out=True)
+                tries.undo(start, self.name)
+            return None
         return done
 
     def stopped(self, fgraph: Graph, node: Apply) -> tuple[Rule, Apply | None] | str | None:
-        here: Apply | None = node
-        for part in self.parts:
-            found = None if here is None else steps_of(part, fgraph, here)
-            if found is None and getattr(part, "fails", True):
-                return part, here
-            here = place_of(found[-1][1]) if found else here
-        return None
-
-    def take_back(self, tries: Any, start: int, part: Rule, here: Apply | None) -> None:
-        """Let a trace of attempts know that what was done comes to nothing, because of a part."""
-        if here is not None and not part.is_for(here):
-            tries.within(part, here, "failed", None, 0.0, ruled_out=True)
-        tries.undo(start, self.name)
+        turn = self.turn(fgraph, node)
+        return next(((part, here) for part, here, found in turn if found is None), None)
 
 
 def place_of(new: Any) -> Apply | None:
@@ -316,7 +302,7 @@ class Repeat(Strategy):
         here: Apply | None = node
         for rule, new in done:
             assert here is not None
-            cycle.note(here, rule, new, 0, lineage)
+            cycle.note(here, [(rule, new)], 0, lineage)
             here = place_of(new)
             made = [] if here is None else toposort(here.outputs, known)
             known.update(out for one in made for out in one.outputs)

@@ -68,16 +68,17 @@ _firing = tuple.__new__  # (a third of the time that `Firing(...)` takes)
 Mark = tuple[int, int]
 
 
-class Application:
+class Application(NamedTuple):
     """What is done in one go, since a rule or strategy made something of a node.
 
-    count: the number of the last firing before it. steps: those of a strategy that come before what
-    is put in. part: how many firings it has until now.
+    since: the number of the last firing before it. steps: those of a strategy that come before what
+    is put in.
     """
 
-    def __init__(self, node: Apply, count: int, strategy: str | None, steps: Sequence[Any]) -> None:
-        self.node, self.count, self.strategy, self.steps = node, count, strategy, steps
-        self.part = 0
+    node: Apply
+    since: int
+    strategy: str | None
+    steps: Sequence[Any]
 
 
 class Trace(Feature):
@@ -102,18 +103,14 @@ class Trace(Feature):
     ) -> None:
         if size is not None and size < 1:
             raise ValueError(f"a trace keeps at least one entry, not {size} (None: all of them)")
-        self.size = size
+        self.terms, self.depth, self.size, self.attempts = terms, depth, size, attempts
         self.records: deque[Firing] = deque(maxlen=size)
         self._next_tidying = inf if size is None else size
         self.tries: deque[Attempt] = deque(maxlen=size)
-        self.terms = terms
-        self.depth = depth
-        self.attempts = attempts
         self.phase = ""
         self.place = ""  # of an inner graph that is worked on: " in f"
         self.phases: list[Result] = []
-        self.count = 0
-        self.tried_count = 0
+        self.count = self.tried_count = 0
         self.started = perf_counter()
         self.graph = 0  # the number of the present one
         self.past: Past | None = None  # of the present graph
@@ -154,10 +151,7 @@ class Trace(Feature):
 
     def on_inner(self, fgraph: FunctionGraph, inner: FunctionGraph, place: str | None) -> None:
         self.place = f" in {place}" if place else ""
-        if place:
-            inner.attach_feature(self)
-        else:
-            inner.remove_feature(self)
+        (inner.attach_feature if place else inner.remove_feature)(self)
 
     def on_apply(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
         steps = getattr(result, "steps", None)
@@ -166,34 +160,29 @@ class Trace(Feature):
         )
 
     def on_applied(self, fgraph: FunctionGraph, done: bool) -> None:
-        now, self.application = self.application, None
-        if now is not None and not done:
-            self.forget(now.count)
+        if self.application is not None and not done:
+            self.forget(self.application.since)
+        self.application = None
 
     def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
         """Note the terms while they are there."""
         if reason is REFUSED:
             return
-        past, now, node = self.past, self.application, old.owner
+        past, now = self.past, self.application
         if past is None or past.fgraph is not fgraph:
             past = self._turn_to(fgraph)
-        if now is None:
-            self._before = (self._announced(past, past.known, node, reason, old, new),)
-            return
+        steps, node = ((), old.owner) if now is None else (now.steps, now.node)
         before = []
-        for rule, between in now.steps:
+        for rule, between in steps:
             before.append(self._announced(past, past.known, node, rule, old, between))
-            old = between
-        node = old.owner if now.steps else now.node
+            old, node = between, between.owner
         self._before = (*before, self._announced(past, past.known, node, reason, old, new))
 
     def _announced(
         self, past: Past, known: Mapping[Any, Any], node: Any, rule: Any, old: Any, new: Any
     ) -> tuple[Any, ...]:
-        """A rule is about to replace `old`, which it got from a node. known: what need not come in
-        for that.
-        """
-        makes = () if new in known else made(known, new)
+        """A rule is about to replace `old`, which it got from a node; `known` need not come in."""
+        makes = made(known, new)
         end = past.start + len(past.log)
         if not self.terms:
             return rule, old, new, self.phase, self.graph, node, makes, end, None, None
@@ -209,13 +198,10 @@ class Trace(Feature):
         if not before or before[-1][0] is not reason:
             return
         seconds, number, keep = perf_counter() - self.started, self.count, self._keep
-        part, strategy = (0, None) if now is None else (now.part, now.strategy)
+        since, strategy = (number, None) if now is None else (now.since, now.strategy)
         for firing in before:
+            keep(_firing(Firing, firing + (number + 1, seconds, number - since, strategy)))
             number += 1
-            keep(_firing(Firing, firing + (number, seconds, part, strategy)))
-            part += 1
-        if now is not None:
-            now.part = part
         self.count, self._before = number, ()
         if number > self._next_tidying:
             self.tidy()

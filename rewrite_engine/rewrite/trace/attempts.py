@@ -82,11 +82,8 @@ def failure(a: Attempt) -> str:
     """What the last try in a strategy that fails has to do with it."""
     if a.verdict == "fired":
         return f"there is nothing left to go on with after {a.rule_name}"
-    return (
-        a.reason
-        if a.verdict == "taken back"
-        else f"{a.rule_name} {a.verdict} at {a.term}: {a.reason}"
-    )
+    own = a.verdict == "taken back"
+    return a.reason if own else f"{a.rule_name} {a.verdict} at {a.term}: {a.reason}"
 
 
 def settled(inner: Sequence[Attempt], whole: Attempt, count: int) -> Iterator[Attempt]:
@@ -124,11 +121,12 @@ def diagnosed(
     text: Callable[[Any], str],
 ) -> Diagnosis:
     """Ask the rule again, by the interpreter. Functions are not called a second time."""
+    if isinstance(reason, Diagnosis):  # it is known already
+        return reason
     data = isinstance(rule, DataRule)
     computes = data and isinstance(rule.right, Compute)
     run = data and (verdict == "failed" or (verdict == "fired" and computes))
-    if isinstance(reason, Diagnosis):  # it is known already
-        return reason
+    part = said = ""
     try:
         found = diagnose(rule, node, fgraph, text, run=run)
     except Exception as error:  # a fact, or a right side in Python: the try failed the same way
@@ -136,15 +134,12 @@ def diagnosed(
     if verdict in ("refused", "error"):
         part = getattr(reason, "feature", None) or ("type" if verdict == "refused" else "function")
         said = f"{type(reason).__name__}: {reason}" if verdict == "error" else str(reason)
-        return Diagnosis(False, part, said, found.bindings, found.evidence)
-    if verdict == "failed" and found.applies:
-        part, said = "function", declined(rule, reason, text)
-        if data:
-            part, said = "right side", UNCHANGED
-        return Diagnosis(False, part, said, found.bindings, found.evidence)
-    if verdict == "fired":
-        return Diagnosis(True, bindings=found.bindings, evidence=found.evidence)
-    return found
+    elif verdict == "failed":
+        if not found.applies:
+            return found
+        part = "right side" if data else "function"
+        said = UNCHANGED if data else declined(rule, reason, text)
+    return Diagnosis(verdict == "fired", part, said, found.bindings, found.evidence)
 
 
 def shown(value: Any, text: Callable[[Any], str]) -> str:
