@@ -336,18 +336,15 @@ def all_constant(node: Any) -> bool:
 def is_inside(fgraph: Graph | Uses, node: Apply, anywhere: bool) -> bool:
     """Whether a node is an inner one of a nest: the whole nest is opened at its root."""
     out = node.outputs[0]
-    if fgraph is None or len(users := fgraph.users[out]) != 1 or out in fgraph.out_uses:
+    if fgraph is None or len(users := fgraph.users[out]) != 1:
         return False
     (client,) = users
-    type_ = client.outputs[0].type
-    if client.op is not node.op or not (out.type is type_ or out.type.is_super(type_)):
+    if not is_joined_to(fgraph, out, client.op, client.outputs[0].type):
         return False
-    if all_constant(node):
-        return False
-    if anywhere:
-        return len(client.inputs) > 4 or fgraph.present_inputs(client).count(out) == 1
+    if anywhere and len(client.inputs) > 4:
+        return True
     inputs = fgraph.present_inputs(client)
-    return inputs[0] is out and (len(inputs) > 4 or inputs.count(out) == 1)
+    return (anywhere or inputs[0] is out) and (len(inputs) > 4 or inputs.count(out) == 1)
 
 
 def leaves(fgraph: Graph | Uses, node: Apply, anywhere: bool = True) -> Iterator[Variable]:
