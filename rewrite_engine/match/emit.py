@@ -26,6 +26,7 @@ from rewrite_engine.match.ac import (
     plan,
     positions,
     run_of,
+    same,
     same_node,
     shares,
     stands_alone,
@@ -106,7 +107,7 @@ class RuleEmitter(Source):
         if wide:
             for p in filter(must_be, args if wide > 1 else ()):  # else all places are tried
                 self.test(f"any([{self.head(p, 'v')} for v in {inputs}])")
-            emit_sequence(self, list(args), inputs, "", out, lambda: emit_window(self, out, then))
+            emit_sequence(self, list(args), inputs, "", out, then)
             return
         self.test(f"len({inputs}) == {len(args)}")
         parts = [self.local() for _ in args]
@@ -138,7 +139,7 @@ class RuleEmitter(Source):
         self.descend(sure, then)
 
     def with_default(self, pattern: OpNode, v: str, then: Then) -> None:
-        """Two ways, one after the other: with all operands, and with the one that may be missing."""
+        """Two ways, one after the other: with all operands, and without one that may be missing."""
         before, missing = self.state(), pattern.default
         assert missing is not None
         self.test(self.head(pattern, v))
@@ -233,6 +234,12 @@ class RuleEmitter(Source):
 
     def finish(self) -> None:
         """The left side matches: ask what is left to ask, and make the right side."""
+        ends = {name: v for name, v in self.bound.items() if name in (BEFORE, AFTER)}
+        if ends:  # the operands between them have to be a term of their own
+            start = f"len({ends[BEFORE]})" if BEFORE in ends else "0"
+            end = "len(inputs)" + (f" - len({ends[AFTER]})" if AFTER in ends else "")
+            alone = self.constant(stands_alone)
+            self.test(f"{alone}({ROOT}, {self.rule.exact}, {start}, {end})")
         self.ready_guards()
         write_right(self)
 
@@ -366,7 +373,7 @@ def emit_rests(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], o
     elif not free and len(known) == 1:
         test = f"{left} == {known[0]}"
         if not taking.ordered:
-            test = f"{to.constant(taking.same, 'same')}({left}, {known[0]})"
+            test = f"{to.constant(same)}({left}, {known[0]})"
         to.test(test)
         keep(to, out, taken, (left,))
     else:
@@ -443,17 +450,6 @@ def remaining(inputs: str, taken: Sequence[str]) -> str:
 
 
 # --- operands in order ---------------------------------------------------------------------------
-
-
-def emit_window(to: RuleEmitter, out: str, then: Then) -> None:
-    """Test that the operands that the left side does not leave alone may be taken."""
-    ends = {name: v for name, v in to.bound.items() if name in (BEFORE, AFTER)}
-    if ends and out == ROOT:
-        start = f"len({ends[BEFORE]})" if BEFORE in ends else "0"
-        end = "len(inputs)" + (f" - len({ends[AFTER]})" if AFTER in ends else "")
-        alone = to.constant(stands_alone)
-        to.test(f"{alone}({out}, {to.rule.exact}, {start}, {end})")
-    then()
 
 
 def emit_sequence(

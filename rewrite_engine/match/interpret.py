@@ -297,7 +297,7 @@ class Matcher:
             self.failed(pattern, v, bound, COUNT)
             return
         exact = self.exact and not taking.rests
-        if not may_regroup(n, taking.wanted, exact, self.variable(v)):
+        if n != taking.wanted and not may_regroup(exact, self.variable(v)):
             self.failed(pattern, v, bound, REGROUPED)
             return
         for inner, places in self.assign(taking.fixed, v, bound, ()):

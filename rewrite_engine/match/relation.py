@@ -99,9 +99,8 @@ class RelationRule(Rule):
         from rewrite_engine.terms.search import search
         from rewrite_engine.terms.unification import logic_variables
 
-        watch = Watch(self.budget)
+        watch, q = Watch(self.budget), kanren.var()
         term = etuplize(node.outputs[0] if len(node.outputs) == 1 else node)
-        q = kanren.var()
         found = search(q, (Zzz(self.goal, term, q),), watch)
         error = partial(self.error, RelationBudgetError)
         for answer in bounded(found, watch, "the relation", error):
