@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import SearchBudgetError
@@ -135,15 +136,13 @@ def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:
 # --- several rests --------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
 class Tries:
     """How many ways to share operands among rests are looked at in one match. Raises
     `SearchBudgetError` when they are used up: n operands go to two rests in 2ⁿ ways.
     """
 
-    __slots__ = ("left",)
-
-    def __init__(self, most: float = MOST) -> None:
-        self.left = most
+    left: float = MOST
 
     def use(self) -> None:
         """Count one."""

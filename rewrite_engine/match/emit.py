@@ -439,12 +439,9 @@ def remaining(inputs: str, taken: Sequence[str]) -> str:
     if len(taken) == 1:
         return f"{inputs}[:{taken[0]}] + {inputs}[{taken[0]} + 1:]"
     if len(taken) == 2:
+        cut = "{0}[:{1}] + {0}[{1} + 1:{2}] + {0}[{2} + 1:]".format
         i, j = taken
-        low, high = [
-            f"{inputs}[:{a}] + {inputs}[{a} + 1:{b}] + {inputs}[{b} + 1:]"
-            for a, b in ((i, j), (j, i))
-        ]
-        return f"{low} if {i} < {j} else {high}"
+        return f"{cut(inputs, i, j)} if {i} < {j} else {cut(inputs, j, i)}"
     test = " and ".join(f"_i != {t}" for t in taken)
     return f"tuple([_v for _i, _v in enumerate({inputs}) if {test}])"
 
@@ -512,17 +509,13 @@ def named(
     to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str
 ) -> list[tuple[Any, str]]:
     """Give operands of `out` that are looked up by index a local name."""
-    result = []
-    for i, pattern in enumerate(args):
-        v = to.local()
+    pairs = [(pattern, to.local()) for pattern in args]
+    for i, (_, v) in enumerate(pairs):
         to.wholes[v] = out
         to.line(f"{v} = {inputs}[{plus(at, i)}]")
-        result.append((pattern, v))
-    return result
+    return pairs
 
 
 def plus(at: str, n: int) -> str:
     """The source of `at + n`, where `at` may be empty for zero."""
-    if not at:
-        return str(n)
-    return f"{at} + {n}" if n else at
+    return f"{at} + {n}" if at and n else at or str(n)

@@ -162,8 +162,7 @@ def _stopped(rule: Any, able: Rule, node: Apply, fgraph: Graph, text: Text) -> D
         return Diagnosis(False, able.name, no)
     part, here = stop
     said = diagnose(part, here, None, text)
-    term = text(here)
-    why = f"{able.name} applies; then {part.name} fails at {term}: {said.reason}"
+    why = f"{able.name} applies; then {part.name} fails at {text(here)}: {said.reason}"
     return replace(said, applies=False, part=part.name, reason=why)
 
 
@@ -190,17 +189,14 @@ def declined(rule: Rule, answer: Any, text: Text) -> str:
 
 
 class Probe(Matcher):
-    """The matcher of a data rule that remembers the failure that got furthest.
-
-    reached: how many parts of the pattern match on the way that is being tried.
-    """
+    """The matcher of a data rule that remembers the failure that got furthest."""
 
     __slots__ = ("first", "progress", "reached", "text")
 
     def __init__(self, rule: DataRule, text: Text = brief, fgraph: Graph = None) -> None:
         super().__init__(rule.left, rule.lowered.exact, guards=rule.guards, fgraph=fgraph)
         self.text = text
-        self.reached = 0
+        self.reached = 0  # parts of the pattern that match on the way that is being tried
         self.progress = -1
         self.first: tuple[Any, Any, Bindings, Any] = (rule.left, None, {}, "it does not match")
 

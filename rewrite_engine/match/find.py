@@ -116,8 +116,7 @@ def _search(
         for bound in ask(node, fgraph):
             found = True
             yield Match(node, bound, target.index)
-        whole = as_one(uses, node) if finder.opens and not found else None
-        if whole is not None:
+        if finder.opens and not found and (whole := as_one(uses, node)) is not None:
             yield from (Match(node, bound) for bound in ask(whole, fgraph))
 
 

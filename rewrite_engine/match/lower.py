@@ -48,15 +48,13 @@ LOGIC = "a guard has no truth value when the rule is made: write given(a, b) for
 FUNCTION = "; a function of variables may say anything else: given(lambda x: ...)"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RuleBody:
     """What `left >> right` makes, before the decorator takes it."""
 
     __not_a_term__ = PARENTHESES
-    __slots__ = ("left", "right")
-
-    def __init__(self, left: Any, right: Any) -> None:
-        self.left = left
-        self.right = right
+    left: Any
+    right: Any
 
     def __repr__(self) -> str:
         return f"{self.left} >> {self.right}"

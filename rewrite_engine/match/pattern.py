@@ -119,15 +119,13 @@ def test_cost(pattern: Any) -> int:
     return int(isinstance(pattern, Hole) and pattern.sort.inline is None)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Literal:
     """A number. It matches a constant that is this number, rounded to the constant's dtype; also
     an array filled with it where the op takes it as a number (`Op.takes_as_number`).
     """
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    value: Any
 
     def __repr__(self) -> str:
         return f"Literal({self.value!r})"

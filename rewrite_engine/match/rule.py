@@ -174,6 +174,10 @@ class Rule:
         """
         return True
 
+    #: whether it applies only to those operands for which what it makes has a type that fits, if
+    #: that is of the right kind: an implicit guard
+    lenient: bool = False
+
     #: {level: what `fits` looks for there}; what has not all of it does not fit
     demands: dict[int, tuple[Any, ...]] = {}
 
@@ -201,8 +205,11 @@ class Rule:
         """Whether `new` may replace `old`: False if the rule simply does not apply; `RuleTypeError`
         if the rule is wrong.
         """
-        if new.type is old.type or old.type.is_super(new.type):
+        fits = old.type.yields_to if self.lenient else old.type.is_super
+        if new.type is old.type or fits(new.type):
             return True
+        if self.lenient and old.type.same_kind(new.type):
+            return False
         what = f"{old!r} has type {old.type}, what should replace it, {new!r}, has {new.type}"
         raise self.error(RuleTypeError, f"changes the type: {what}")
 
@@ -217,6 +224,7 @@ class DataRule(Rule):
     """
 
     extends = True  # see `lower.extended`
+    lenient = True
 
     def __init__(
         self,
@@ -311,14 +319,15 @@ class DataRule(Rule):
     def apply(self) -> Function:
         needed = self.needs_grant
         name = self.name if needed is None else f"{self.name}, assuming {needed}"
-        match = matcher_for(self.lowered, name, self.text)
-        return keeping_errors(with_views(self.left, self.lowered.exact, match), self.keeps)
+        return self.whole(matcher_for(self.lowered, name, self.text))
 
     def interpreted(self, fgraph: Graph, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        match = partial(interpreted, self.lowered)
-        looking = with_views(self.left, self.lowered.exact, match)
-        return keeping_errors(looking, self.keeps)(fgraph, node)
+        return self.whole(partial(interpreted, self.lowered))(fgraph, node)
+
+    def whole(self, match: Function) -> Function:
+        """A matcher that also looks at `views`, and refuses where errors would be lost."""
+        return keeping_errors(with_views(self.left, self.lowered.exact, match), self.keeps)
 
     @cached_property
     def drops(self) -> bool:
@@ -343,17 +352,14 @@ class DataRule(Rule):
         return rule_goal(self)
 
     def accept(self, old: Variable, new: Variable) -> bool:
-        """A right side that has the right kind of type only for some operands applies only to
-        those: an implicit guard. So does one that drops operands which widened the type. One of
-        another kind is an error.
+        """Also a variable, and a right side that drops operands which widened the type, apply only
+        where the type fits.
         """
-        if new.type is old.type or old.type.yields_to(new.type):
+        if new.type is old.type:
             return True
         right = self.right[old.index or 0] if isinstance(self.right, tuple) else self.right
-        if isinstance(right, Hole) or old.type.same_kind(new.type):
-            return False
-        if self.drops and old.type.widens(new.type):
-            return False
+        if isinstance(right, Hole) or (self.drops and old.type.widens(new.type)):
+            return bool(old.type.yields_to(new.type))
         return super().accept(old, new)
 
 

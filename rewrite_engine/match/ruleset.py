@@ -110,9 +110,9 @@ class RuleSet:
         wanted = labels([before if before is not None else after])
         places = [i for i, r in enumerate(others) if wanted & r.names]
         if not places:
-            known = frozenset().union(*(r.names for r in others)) if others else ()
             (name,) = wanted
-            raise UnknownNameError(f"no rule here is called {name!r}{did_you_mean(name, known)}")
+            hint = did_you_mean(name, RuleSet(others).names)
+            raise UnknownNameError(f"no rule here is called {name!r}{hint}")
         cut = places[0] if before is not None else places[-1] + 1
         return RuleSet([*others[:cut], *new, *others[cut:]])
 
@@ -206,7 +206,7 @@ class RuleSet:
     @property
     def names(self) -> frozenset[str]:
         """Every name and tag a query may use."""
-        return frozenset().union(*(r.names for r in self)) if len(self) else frozenset()
+        return frozenset().union(*(r.names for r in self))
 
     @cached_property
     def dispatch(self) -> Dispatch:
