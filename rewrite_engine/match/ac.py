@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import SearchBudgetError
@@ -32,9 +33,9 @@ BEFORE, AFTER = "<*", "*>"  # the same where operands have an order: on both sid
 
 class Plan(NamedTuple):
     """How an AC pattern takes operands. fixed: patterns for one operand each, in the order in which
-    they are tried. rests: who takes what is left, and how often each of them occurs. collector:
-    the same (None: nobody). ordered: whether a rest is also one of an op whose operands have an
-    order, so that it counts wherever it occurs.
+    they are tried. rests: who takes what is left, and how often each of them occurs, most
+    often first. collector: the same (None: nobody). ordered: whether a rest is also one of an op
+    whose operands have an order, so that it counts wherever it occurs.
     """
 
     fixed: tuple[Any, ...]
@@ -51,10 +52,6 @@ class Plan(NamedTuple):
         """Whether the pattern, as the whole left side, leaves other operands alone."""
         return pattern is left and not self.rests and self.collector is None
 
-    def same(self, a: Sequence[Any], b: Sequence[Any]) -> bool:
-        """Whether a rest may be both, in different places."""
-        return a == b or (not self.ordered and len(a) == len(b) and Counter(a) == Counter(b))
-
 
 def is_associative(pattern: Any) -> bool:
     """Whether a pattern is an op whose nests are one op on all operands."""
@@ -70,13 +67,18 @@ def is_ac(pattern: Any) -> bool:
 
 def plan(pattern: OpNode, left: OpNode) -> Plan:
     """Sort the operands of an AC pattern within a left side: cheap tests before expensive ones."""
+    parts = [p for p, _ in subpatterns(left)]
     rests = Counter([pattern.args[i] for i in pattern.rests])
-    collector = None if rests else _collector(pattern, left)
-    places = pattern.rests
-    others = [a for i, a in enumerate(pattern.args) if i not in places and a is not collector]
-    whole = [p for p, _ in subpatterns(left) if isinstance(p, OpNode) and not is_ac(p)]
+    bare = [a for a in pattern.args if isinstance(a, Hole) and not a.sort.constant]
+    #: the last of those that occur only here may stand for several operands at once
+    alone = [] if rests else [a for a in bare if not a.has_default and parts.count(a) == 1]
+    collector = alone[-1] if alone else None
+    others = [
+        a for i, a in enumerate(pattern.args) if i not in pattern.rests and a is not collector
+    ]
+    whole = [p for p in parts if isinstance(p, OpNode) and not is_ac(p)]
     ordered = any(isinstance(a, Hole) and a in rests for p in whole for a in p.args)
-    return Plan(tuple(sorted(others, key=_cost)), dict(rests), collector, ordered)
+    return Plan(tuple(sorted(others, key=_cost)), dict(rests.most_common()), collector, ordered)
 
 
 def _cost(pattern: Any) -> int:
@@ -86,24 +88,19 @@ def _cost(pattern: Any) -> int:
     return 1 if isinstance(pattern, OpNode) else 2
 
 
-def _collector(pattern: OpNode, left: OpNode) -> Hole | None:
-    """The last bare hole that may stand for several operands at once: one that occurs only here."""
-    for hole in reversed(pattern.args):
-        if not isinstance(hole, Hole) or hole.sort.constant or hole.has_default:
-            continue
-        if sum(p == hole for p, _ in subpatterns(left)) == 1:
-            return hole
-    return None
-
-
 def joined(op: Any, operands: Sequence[Any]) -> Any:
     """One term for operands of an AC op: the operand itself if there is one."""
     return operands[0] if len(operands) == 1 else op(*operands)
 
 
-def may_regroup(n: int, wanted: int, exact: bool, variable: Any) -> bool:
-    """Whether a rule may match `wanted` of `n`: an exact one may not regroup sums of floats."""
-    return n == wanted or not exact or bool(variable.type.regroups_exactly)
+def same(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    """Whether operands are the same in any order."""
+    return a == b or (len(a) == len(b) and Counter(a) == Counter(b))
+
+
+def may_regroup(exact: bool, variable: Any) -> bool:
+    """Whether a rule may match some of the operands: an exact one regroups no sums of floats."""
+    return not exact or bool(variable.type.regroups_exactly)
 
 
 def keeps_dtype(whole: Variable, *groups: Sequence[Variable]) -> bool:
@@ -121,16 +118,14 @@ def stands_alone(out: Variable, exact: bool, start: int, end: int) -> bool:
     inputs = out.owner.inputs  # type: ignore[union-attr]
     if end - start < 2 or end - start == len(inputs):
         return True
-    some = inputs[start:end]
-    return may_regroup(1, 2, exact, out) and keeps_dtype(out, some, inputs[:1])
+    return may_regroup(exact, out) and keeps_dtype(out, inputs[start:end], inputs[:1])
 
 
 def run_of(out: Variable, exact: bool, start: int, end: int) -> Any:
     """Operands of `out` that stand side by side, as one term; None where they may not be one."""
-    if not stands_alone(out, exact, start, end):
-        return None
     node: Any = out.owner
-    return joined(node.op, node.inputs[start:end])
+    alone = stands_alone(out, exact, start, end)
+    return joined(node.op, node.inputs[start:end]) if alone else None
 
 
 def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:
@@ -141,15 +136,13 @@ def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:
 # --- several rests --------------------------------------------------------------------------------
 
 
+@dataclass(slots=True)
 class Tries:
     """How many ways to share operands among rests are looked at in one match. Raises
     `SearchBudgetError` when they are used up: n operands go to two rests in 2ⁿ ways.
     """
 
-    __slots__ = ("left",)
-
-    def __init__(self, most: float = MOST) -> None:
-        self.left = most
+    left: float = MOST
 
     def use(self) -> None:
         """Count one."""
@@ -170,11 +163,11 @@ def shares(
 ) -> Iterator[tuple[tuple[Any, ...], ...]]:
     """Yield the ways to share operands among rests, as multisets; each way once.
 
-    known: what rests that are bound already take. times: how often each of the others occurs. The
-    first of those that occur most often takes few operands before many, earlier ones before later
-    ones; what it leaves is shared in the same way, and the last one takes all. (Who takes each
-    operand several times has little choice. Had others chosen before, most choices would leave what
-    it cannot take.) ordered: the order of operands counts.
+    known: what rests that are bound already take. times: how often each of the others occurs, most
+    often first. The first takes few operands before many, earlier ones before later ones; what it
+    leaves is shared in the same way, and the last one takes all. (Who takes each operand several
+    times has little choice. Had others chosen before, most choices would leave what it cannot
+    take.) ordered: the order of operands counts.
     """
     for operands in known:
         found = minus(left, operands, ordered)
@@ -185,16 +178,6 @@ def shares(
         if not left:
             yield ()
         return
-    turns = sorted(range(len(times)), key=lambda i: -times[i])
-    places = [turns.index(i) for i in range(len(times))]
-    for way in _shared(left, [times[i] for i in turns], ordered, tries):
-        yield tuple([way[place] for place in places])
-
-
-def _shared(
-    left: Sequence[Any], times: Sequence[int], ordered: bool, tries: Tries
-) -> Iterator[tuple[tuple[Any, ...], ...]]:
-    """The same for rests in the order in which they choose, of which there is one at least."""
     each, *others = times
     pool = left if each == 1 else portion(left, each)
     if not others:
@@ -206,7 +189,7 @@ def _shared(
         for places in choices(pool, n, ordered):
             some = tuple([pool[i] for i in places])
             remaining = without(left, places) if each == 1 else minus(left, some * each)
-            for more in _shared(remaining or (), others, ordered, tries):
+            for more in shares(remaining or (), (), others, ordered, tries):
                 yield some, *more
 
 
@@ -227,8 +210,7 @@ def minus(
 
 def portion(operands: Sequence[Any], times: int) -> list[Any]:
     """What can be taken so many times: each operand at its first places."""
-    count = Counter(operands)
-    room = {v: n // times for v, n in count.items()}
+    room = {v: n // times for v, n in Counter(operands).items()}
     found = []
     for v in operands:
         if room[v]:
@@ -336,18 +318,15 @@ def all_constant(node: Any) -> bool:
 def is_inside(fgraph: Graph | Uses, node: Apply, anywhere: bool) -> bool:
     """Whether a node is an inner one of a nest: the whole nest is opened at its root."""
     out = node.outputs[0]
-    if fgraph is None or len(users := fgraph.users[out]) != 1 or out in fgraph.out_uses:
+    if fgraph is None or len(users := fgraph.users[out]) != 1:
         return False
     (client,) = users
-    type_ = client.outputs[0].type
-    if client.op is not node.op or not (out.type is type_ or out.type.is_super(type_)):
+    if not is_joined_to(fgraph, out, client.op, client.outputs[0].type):
         return False
-    if all_constant(node):
-        return False
-    if anywhere:
-        return len(client.inputs) > 4 or fgraph.present_inputs(client).count(out) == 1
+    if anywhere and len(client.inputs) > 4:
+        return True
     inputs = fgraph.present_inputs(client)
-    return inputs[0] is out and (len(inputs) > 4 or inputs.count(out) == 1)
+    return (anywhere or inputs[0] is out) and (len(inputs) > 4 or inputs.count(out) == 1)
 
 
 def leaves(fgraph: Graph | Uses, node: Apply, anywhere: bool = True) -> Iterator[Variable]:
@@ -373,15 +352,11 @@ def repeated(operands: Sequence[Variable]) -> set[Variable]:
     """The operands that occur more than once."""
     if len(set(operands)) == len(operands):
         return set()
-    seen: set[Variable] = set()
-    return {v for v in operands if v in seen or seen.add(v)}  # type: ignore[func-returns-value]
+    return {v for v, n in Counter(operands).items() if n > 1}
 
 
 def as_one(uses: Graph | Uses, node: Apply) -> Apply | None:
-    """The node with the operands of the whole nest that it is the root of; None if it is no nest's.
-
-    uses: the graph it is in, or what takes its place.
-    """
+    """The node with the operands of the whole nest that it is the root of, if it is one's."""
     op, out = node.op, node.outputs[0]
     if not any([v.head is op for v in node.inputs]) or is_inside(uses, node, anywhere=True):
         return None

@@ -43,10 +43,7 @@ def guards_hold(guards: Sequence[Condition], bound: Bindings, fgraph: Graph = No
 
 
 def ask(guard: Condition, bound: Bindings, fgraph: Graph = None) -> Any:
-    """What a guard says of these bindings: something true, or a reason that is false.
-
-    fgraph: the graph they are of; it remembers what facts say.
-    """
+    """What a guard says of these bindings: something true, or a reason that is false."""
     values = [bound[a.name] if isinstance(a, Hole) else a for a in guard.args]
     return guard.fn(*values) if guard.fact is None else guard.fact.ask(fgraph, *values)
 
@@ -64,7 +61,7 @@ def instantiate(right: Any, bound: Bindings, node: Apply, index: int | None = No
         term = complete([instantiate(p, bound, node, i) for i, p in enumerate(right)])
     else:
         term = as_term(node, build(right, bound), index)
-    return put_back(node.op, term, bound[EXTRA]) if bound.get(EXTRA) else term
+    return put_back(node.op, term, bound.get(EXTRA, ()))
 
 
 def build(
@@ -125,9 +122,7 @@ def complete(terms: Any) -> Any:
 
 
 def as_term(node: Apply, value: Any, index: int | None = None) -> Any:
-    """What a right side made, as a variable or a tuple of them; a number becomes a constant of the
-    type that it replaces, if there is.
-    """
+    """What a right side made; a number as a constant of the type that it replaces, if there is."""
     if isinstance(value, (Variable, tuple)):
         return value
     type_ = node.outputs[index or 0].type
@@ -313,7 +308,7 @@ def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[Vie
     """
     wanted, whole = differences(left), node.outputs[0]
     ops = (left.op, *left.op.undone_by) if wanted else ()
-    if node.op not in ops or not may_regroup(3, 2, exact, whole):
+    if node.op not in ops or not may_regroup(exact, whole):
         return
     found = _leaves(fgraph, node, ops)
     added = [(path, v) for path, v, sign in found if sign > 0]

@@ -122,7 +122,6 @@ class Dispatch:
         self.indexes: dict[Any, RuleIndex] = {}
         self._shared_indexes: dict[tuple[Rule, ...], RuleIndex] = {}
         self._reach: dict[Any, int] = {}
-        self._blind = 0
         self.candidates: Callable[[Apply], Candidates] = self._make()
 
     @cached_property
@@ -161,8 +160,7 @@ class Dispatch:
             if self.first and self.more:
                 found = max(self.first.reach(op), self.more.reach(op))
             else:
-                depths = [self.interior.get(key, 0) for key in (op, *type(op).__mro__)]
-                found = max(self._blind, *depths)
+                found = max([self.interior.get(key, 0) for key in (op, *type(op).__mro__)])
             if len(self._reach) >= LIMIT:
                 self._reach.clear()
             self._reach[op] = found
@@ -170,12 +168,12 @@ class Dispatch:
 
     @cached_property
     def interior(self) -> dict[Any, int]:
-        """{op or class: how deep at most rules look at it}."""
+        """{op or class: how deep at most rules look at it}; `object`: at any."""
         found: dict[Any, int] = {}
         for rule in self.rules:
             inside = rule.interior
-            if rule.depth > self._blind + 1 and (not inside or rule.roots() is None):
-                self._blind = rule.depth - 1
+            if rule.depth > 1 and (not inside or rule.roots() is None):
+                inside = inside | {object: rule.depth - 1}
             for op, depth in inside.items():
                 if depth > found.get(op, 0):
                     found[op] = depth

@@ -26,6 +26,7 @@ from rewrite_engine.match.ac import (
     plan,
     positions,
     run_of,
+    same,
     same_node,
     shares,
     stands_alone,
@@ -96,7 +97,7 @@ class RuleEmitter(Source):
         bound, asked, self.indent = state
         self.bound, self.asked = dict(bound), set(asked)
 
-    def operands(self, pattern: OpNode, inputs: str, out: str, then: Callable[[], None]) -> None:
+    def operands(self, pattern: OpNode, inputs: str, out: str, then: Then) -> None:
         """Match the inputs of a node with an op's operands, and go on with `then`."""
         args = pattern.args
         if is_ac(pattern):
@@ -106,7 +107,7 @@ class RuleEmitter(Source):
         if wide:
             for p in filter(must_be, args if wide > 1 else ()):  # else all places are tried
                 self.test(f"any([{self.head(p, 'v')} for v in {inputs}])")
-            emit_sequence(self, list(args), inputs, "", out, lambda: emit_window(self, out, then))
+            emit_sequence(self, list(args), inputs, "", out, then)
             return
         self.test(f"len({inputs}) == {len(args)}")
         parts = [self.local() for _ in args]
@@ -119,25 +120,37 @@ class RuleEmitter(Source):
         self.wholes.update(dict.fromkeys(parts, out))
         self.all_of(list(zip(args, parts, strict=True)), then)
 
-    def all_of(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
-        """Match pairs of pattern and expression; what is cheap to test comes first."""
+    def all_of(self, todo: list[tuple[Any, str]], then: Then) -> None:
+        """Match pairs of pattern and expression: cheap tests, then what computes the operands that
+        are ops, then these one by one in depth.
+        """
         cheap = [(p, v) for p, v in todo if not isinstance(p, OpNode)]
         for p, v in sorted(cheap, key=lambda pair: test_cost(pair[0])):
             if isinstance(p, Literal):
                 self.literal(p, v)
             else:
                 self.bind(p, v)
-        self.nested([(p, v) for p, v in todo if isinstance(p, OpNode)], then)
-
-    def nested(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
-        """Match operands that are ops: what computes each of them, then one by one in depth."""
-        sure = [(p, v) for p, v in todo if p.default is None]
-        if sure:
-            self.test(" and ".join(self.head(p, v) for p, v in sure))
+        sure = [(p, v) for p, v in todo if must_be(p)]
+        self.test(*[self.head(p, v) for p, v in sure])
         self.ready_guards()
-        for pattern, v in [pair for pair in todo if pair[0].default is not None]:
-            then = partial(emit_one, self, pattern, v, then)
+        for p, v in todo:
+            if isinstance(p, OpNode) and p.default is not None:
+                then = partial(self.with_default, p, v, then)
         self.descend(sure, then)
+
+    def with_default(self, pattern: OpNode, v: str, then: Then) -> None:
+        """Two ways, one after the other: with all operands, and without one that may be missing."""
+        before, missing = self.state(), pattern.default
+        assert missing is not None
+        self.test(self.head(pattern, v))
+        self.descend([(pattern, v)], then)
+        self.go_back(before)
+        if missing.name not in self.bound:
+            self.bound[missing.name] = self.constant(missing.default)
+            (other,) = [a for a in pattern.args if a is not missing]
+            self.ready_guards()
+            self.all_of([(other, v)], then)
+            self.go_back(before)
 
     def head(self, pattern: OpNode, v: str) -> str:
         head = pattern.head
@@ -149,7 +162,7 @@ class RuleEmitter(Source):
         cls = self.constant(pattern.operator)
         return f"{test} and {v}.index == {pattern.index} and type({v}.owner.op) is {cls}"
 
-    def descend(self, todo: list[tuple[Any, str]], then: Callable[[], None]) -> None:
+    def descend(self, todo: list[tuple[Any, str]], then: Then) -> None:
         if not todo:
             then()
             return
@@ -183,10 +196,6 @@ class RuleEmitter(Source):
                 self.bound[wanted.name] = v = self.local()
                 self.line(f"{v} = {op}.{name}")
 
-    def hole(self, hole: Hole, v: str) -> None:
-        self.bind(hole, v)
-        self.ready_guards()
-
     def bind(self, hole: Hole, v: str) -> None:
         if hole.name in self.bound:
             self.test(f"{v} is {self.bound[hole.name]}")
@@ -219,14 +228,18 @@ class RuleEmitter(Source):
 
     def guard(self, guard: Condition) -> str:
         args = [self.bound[a.name] if isinstance(a, Hole) else self.constant(a) for a in guard.args]
-        if guard.fact is not None:
-            return (
-                f"{self.constant(guard.fact, guard.fact.name)}.at(fgraph, node, {', '.join(args)})"
-            )
-        return f"{self.constant(guard.fn, 'guard')}({', '.join(args)})"
+        if guard.fact is None:
+            return f"{self.constant(guard.fn, 'guard')}({', '.join(args)})"
+        return f"{self.constant(guard.fact, guard.fact.name)}.at(fgraph, node, {', '.join(args)})"
 
     def finish(self) -> None:
         """The left side matches: ask what is left to ask, and make the right side."""
+        ends = {name: v for name, v in self.bound.items() if name in (BEFORE, AFTER)}
+        if ends:  # the operands between them have to be a term of their own
+            start = f"len({ends[BEFORE]})" if BEFORE in ends else "0"
+            end = "len(inputs)" + (f" - len({ends[AFTER]})" if AFTER in ends else "")
+            alone = self.constant(stands_alone)
+            self.test(f"{alone}({ROOT}, {self.rule.exact}, {start}, {end})")
         self.ready_guards()
         write_right(self)
 
@@ -240,32 +253,28 @@ class RuleEmitter(Source):
 
 def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then) -> None:
     """Write the matching of all operands of an AC op. inputs, out: the node's inputs and output."""
-    taking = plan(pattern, to.rule.left)
+    taking, n = plan(pattern, to.rule.left), f"len({inputs})"
     wanted = taking.wanted
-    n = f"len({inputs})"
+    more = pattern is to.rule.left or taking.collector is not None
+    # the condition under which a rule may match some of more operands
+    regroup = [f"{out}.type.regroups_exactly"] * to.rule.exact
     if taking.rests:
-        to.test(f"{n} >= {wanted}" if wanted else "True")
-        emit_any(to, pattern, taking, inputs, out, then)
-    elif taking.collector is None and pattern is not to.rule.left:
-        to.test(f"{n} == {wanted}")
-        both = emit_pair if wanted == 2 else emit_any
-        both(to, pattern, taking, inputs, out, then)
-    elif wanted == 2 and open_nodes(to.rule.left) <= 2:
+        to.test(*[f"{n} >= {wanted}"] * bool(wanted))
+    elif wanted == 2 and (not more or open_nodes(to.rule.left) <= 2):
         before = to.state()
         to.test(f"{n} == 2")
         emit_pair(to, pattern, taking, inputs, out, then)
+        if not more:
+            return
         to.go_back(before)
-        to.test(f"{n} > 2" + may_regroup(to, out))
-        emit_any(to, pattern, taking, inputs, out, then)
+        to.test(f"{n} > 2", *regroup)
+    elif not more:
+        to.test(f"{n} == {wanted}")
+    elif regroup:
+        to.test(f"{n} == {wanted} or {n} > {wanted} and {regroup[0]}")
     else:
-        more = may_regroup(to, out)
-        to.test(f"{n} == {wanted} or {n} > {wanted}{more}" if more else f"{n} >= {wanted}")
-        emit_any(to, pattern, taking, inputs, out, then)
-
-
-def may_regroup(to: RuleEmitter, out: str) -> str:
-    """The condition under which a rule may match some of more operands."""
-    return f" and {out}.type.regroups_exactly" if to.rule.exact else ""
+        to.test(f"{n} >= {wanted}")
+    emit_any(to, pattern, taking, inputs, out, then)
 
 
 def open_nodes(left: OpNode) -> int:
@@ -290,14 +299,13 @@ def emit_pair(
     if pattern is to.rule.left:
         to.bound[EXTRA] = "()"
     (p, a), (q, b) = sorted([(first, v), (second, w)], key=lambda pair: not is_bound(to, pair[0]))
-    emit_one(to, p, a, lambda: emit_one(to, q, b, then))
+    to.all_of([(p, a)], lambda: to.all_of([(q, b)], then))
 
 
 def among_two(to: RuleEmitter, patterns: Sequence[Any], inputs: str) -> None:
     """Test that variables that are bound already are among two operands, before trying orders."""
     known = [to.bound[p.name] for p in patterns if is_bound(to, p)]
-    tests = [f"({inputs}[0] is {v} or {inputs}[1] is {v})" for v in known]
-    to.test(" and ".join(tests) or "True")
+    to.test(*[f"({inputs}[0] is {v} or {inputs}[1] is {v})" for v in known])
 
 
 def is_bound(to: RuleEmitter, pattern: Any) -> bool:
@@ -309,28 +317,25 @@ def emit_any(
     to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, out: str, then: Then
 ) -> None:
     """Any number of operands: a loop for each fixed pattern, and something for what is left."""
-    known = [to.bound[p.name] for p in taking.fixed if is_bound(to, p)]
-    to.test(" and ".join(f"{v} in {inputs}" for v in known) or "True")
+    to.test(*[f"{to.bound[p.name]} in {inputs}" for p in taking.fixed if is_bound(to, p)])
 
     def finish(places: Sequence[str], taken: Sequence[str]) -> None:
-        if not (taking.rests or taking.collector or pattern is to.rule.left):
-            then()
-            return
-        left = to.local("left")
-        to.line(f"{left} = {remaining(inputs, places)}")
+        rest: list[tuple[Any, str]] = []
+        if taking.rests or taking.collector or pattern is to.rule.left:
+            left = to.local("left")
+            to.line(f"{left} = {remaining(inputs, places)}")
         if taking.rests:
             emit_rests(to, taking, left, taken, out)
         elif taking.collector is not None:
             keep(to, out, taken, (left,))
             whole = to.local()
-            op = to.constant(pattern.op)
-            join = to.constant(joined)
+            op, join = to.constant(pattern.op), to.constant(joined)
             to.line(f"{whole} = {left}[0] if len({left}) == 1 else {join}({op}, {left})")
-            to.hole(taking.collector, whole)
-        else:
+            rest = [(taking.collector, whole)]
+        elif pattern is to.rule.left:
             keep(to, out, taken, (), left)
             to.bound[EXTRA] = left
-        then()
+        to.all_of(rest, then)
 
     index = to.local("at")
     to.line(f"{index} = None")
@@ -351,13 +356,9 @@ def keep(
     if len(taken) > 1:
         alike.append(f"({' or '.join(f'{v}.type is {whole}' for v in taken)})")
     if alike:
-        parts = [
-            f"({''.join(f'{v}, ' for v in taken)})",
-            *groups,
-            *[f"{beside}[:1]"] * bool(beside),
-        ]
-        call = f"{to.constant(keeps_dtype)}({out}, {', '.join(parts)})"
-        to.test(f"{' and '.join(alike)} or {call}")
+        all_taken = f"({''.join(f'{v}, ' for v in taken)})"
+        parts = ", ".join([out, all_taken, *groups, *[f"{beside}[:1]"] * bool(beside)])
+        to.test(f"{' and '.join(alike)} or {to.constant(keeps_dtype)}({parts})")
 
 
 def emit_rests(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], out: str) -> None:
@@ -372,7 +373,7 @@ def emit_rests(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], o
     elif not free and len(known) == 1:
         test = f"{left} == {known[0]}"
         if not taking.ordered:
-            test = f"{to.constant(taking.same, 'same')}({left}, {known[0]})"
+            test = f"{to.constant(same)}({left}, {known[0]})"
         to.test(test)
         keep(to, out, taken, (left,))
     else:
@@ -414,8 +415,9 @@ def take(
             f"else enumerate({inputs}):"
         )
     to.indent += 1
-    to.test(" and ".join(f"{i} != {t}" for t, _ in taken) or "True")
-    emit_one(to, fixed[0], v, lambda: take(to, fixed[1:], whole, (*taken, (i, v)), then, index))
+    to.test(*[f"{i} != {t}" for t, _ in taken])
+    others = (fixed[1:], whole, (*taken, (i, v)), then, index)
+    to.all_of([(fixed[0], v)], lambda: take(to, *others))
 
 
 def position_key(to: RuleEmitter, pattern: Any) -> str | None:
@@ -430,37 +432,6 @@ def position_key(to: RuleEmitter, pattern: Any) -> str | None:
     return None
 
 
-def emit_one(to: RuleEmitter, pattern: Any, v: str, then: Then) -> None:
-    """Write the matching of one pattern against one variable."""
-    if isinstance(pattern, Literal):
-        to.literal(pattern, v)
-        then()
-    elif not isinstance(pattern, OpNode):
-        to.hole(pattern, v)
-        then()
-    elif pattern.default is None:
-        to.nested([(pattern, v)], then)
-    else:
-        _with_default(to, pattern, v, then)
-
-
-def _with_default(to: RuleEmitter, pattern: OpNode, v: str, then: Then) -> None:
-    """Two ways, one after the other: with all operands, and with the one that may be missing."""
-    before = to.state()
-    to.test(to.head(pattern, v))
-    to.descend([(pattern, v)], then)
-    to.go_back(before)
-    missing = pattern.default
-    assert missing is not None
-    if missing.name in to.bound:
-        return
-    to.bound[missing.name] = to.constant(missing.default)
-    (other,) = [a for a in pattern.args if a is not missing]
-    to.ready_guards()
-    emit_one(to, other, v, then)
-    to.go_back(before)
-
-
 def remaining(inputs: str, taken: Sequence[str]) -> str:
     """The source of the operands that nobody took."""
     if not taken:
@@ -468,28 +439,14 @@ def remaining(inputs: str, taken: Sequence[str]) -> str:
     if len(taken) == 1:
         return f"{inputs}[:{taken[0]}] + {inputs}[{taken[0]} + 1:]"
     if len(taken) == 2:
+        cut = "{0}[:{1}] + {0}[{1} + 1:{2}] + {0}[{2} + 1:]".format
         i, j = taken
-        low, high = [
-            f"{inputs}[:{a}] + {inputs}[{a} + 1:{b}] + {inputs}[{b} + 1:]"
-            for a, b in ((i, j), (j, i))
-        ]
-        return f"{low} if {i} < {j} else {high}"
+        return f"{cut(inputs, i, j)} if {i} < {j} else {cut(inputs, j, i)}"
     test = " and ".join(f"_i != {t}" for t in taken)
     return f"tuple([_v for _i, _v in enumerate({inputs}) if {test}])"
 
 
 # --- operands in order ---------------------------------------------------------------------------
-
-
-def emit_window(to: RuleEmitter, out: str, then: Then) -> None:
-    """Test that the operands that the left side does not leave alone may be taken."""
-    ends = {name: v for name, v in to.bound.items() if name in (BEFORE, AFTER)}
-    if ends and out == ROOT:
-        start = f"len({ends[BEFORE]})" if BEFORE in ends else "0"
-        end = "len(inputs)" + (f" - len({ends[AFTER]})" if AFTER in ends else "")
-        alone = to.constant(stands_alone)
-        to.test(f"{alone}({out}, {to.rule.exact}, {start}, {end})")
-    then()
 
 
 def emit_sequence(
@@ -533,7 +490,6 @@ def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str,
     """Bind a hole to the operands from one place to another."""
     if hole.name in (BEFORE, AFTER):  # (cut out where it is used)
         to.bound[hole.name] = f"{inputs}[{start}:{end}]"
-        to.ready_guards()
         return
     taken = to.local()
     if hole.rest:
@@ -541,29 +497,25 @@ def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str,
         if hole.name in to.bound:
             to.test(f"{taken} == {to.bound[hole.name]}")
         to.bound.setdefault(hole.name, taken)
-        to.ready_guards()
-        return
-    run = to.constant(run_of)
-    to.line(f"{taken} = {run}({out}, {to.rule.exact}, {start}, {end})")
-    to.test(f"{taken} is not None")
-    to.hole(hole, taken)
+    else:
+        run = to.constant(run_of)
+        to.line(f"{taken} = {run}({out}, {to.rule.exact}, {start}, {end})")
+        to.test(f"{taken} is not None")
+        to.bind(hole, taken)
+    to.ready_guards()
 
 
 def named(
     to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str
 ) -> list[tuple[Any, str]]:
     """Give operands of `out` that are looked up by index a local name."""
-    result = []
-    for i, pattern in enumerate(args):
-        v = to.local()
+    pairs = [(pattern, to.local()) for pattern in args]
+    for i, (_, v) in enumerate(pairs):
         to.wholes[v] = out
         to.line(f"{v} = {inputs}[{plus(at, i)}]")
-        result.append((pattern, v))
-    return result
+    return pairs
 
 
 def plus(at: str, n: int) -> str:
     """The source of `at + n`, where `at` may be empty for zero."""
-    if not at:
-        return str(n)
-    return f"{at} + {n}" if n else at
+    return f"{at} + {n}" if at and n else at or str(n)

@@ -12,7 +12,6 @@ guards, relations, traces) is true of each of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from copy import copy
 from functools import cached_property, partial, wraps
 from typing import Any, Literal
 
@@ -20,7 +19,7 @@ from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.lower import Compute, Given, RuleBody
-from rewrite_engine.match.pattern import Graph, Hole, OpClass, OpNode, holes
+from rewrite_engine.match.pattern import Graph, OpClass, OpNode, holes
 from rewrite_engine.match.rule import DataRule, RuleOfRules
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.logic import LogicVariable
@@ -118,9 +117,7 @@ class Equation(RuleOfRules):
         """The equation without the guards that its assumption makes unnecessary."""
         made: Any = self.copied()
         for rule in self.directions:
-            own: Any = copy(rule.on_trust)
-            own.equation = made
-            setattr(made, rule.direction, own)
+            setattr(made, rule.direction, rule.on_trust.copied(equation=made))
         made.guards = made.forward.guards
         return made  # type: ignore[no-any-return]
 
@@ -159,18 +156,15 @@ def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
     @wraps(fn)
     def sides(**variables: Any) -> Any:
         body = fn(**variables)
-        if isinstance(body, RuleBody) or (
-            isinstance(body, tuple) and body and isinstance(body[0], RuleBody)
-        ):
+        left, *others = body if isinstance(body, tuple) and body else (body,)
+        if isinstance(left, RuleBody):
             raise PatternError("has a direction: write `left, right` for an equation, or use @rule")
-        compared = body[0] if isinstance(body, tuple) and body else body
-        if isinstance(compared, bool):
+        if isinstance(left, bool):
             raise PatternError("`==` compares patterns: return both sides, `return left, right`")
-        if not isinstance(body, tuple) or len(body) not in (2, 3):
-            raise PatternError(
-                f"must return `left, right` (and `given(...)` after a comma), not {body!r}"
-            )
-        left, right, *guards = body
+        if len(others) not in (1, 2):
+            what = f"`left, right` (and `given(...)` after a comma), not {body!r}"
+            raise PatternError(f"must return {what}")
+        right, *guards = others
         if guards and not isinstance(guards[0], Given):
             raise PatternError(f"has two sides and `given(...)`, not {guards[0]!r}")
         if isinstance(left, Compute) or isinstance(right, Compute):
@@ -185,25 +179,20 @@ def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
 def _check(left: OpNode, right: Any, direction: str) -> None:
     """What an equation must have beyond what the rule forwards must."""
     if _in_one_order(left) == _in_one_order(right):
-        raise PatternError(
-            "both sides are the same: operands are matched in any order and grouping anyway"
-        )
+        how = "operands are matched in any order and grouping anyway"
+        raise PatternError(f"both sides are the same: {how}")
     if direction == "forward":
         return
+    side = f"the right side {pattern_text(right)}"
     if isinstance(right, tuple):
         raise PatternError(f"the terms {pattern_text(right)} are not outputs of one op{ONE_WAY}")
     if not isinstance(right, OpNode):
-        raise PatternError(
-            f"the right side {pattern_text(right)} is not an op: it would match everything{ONE_WAY}"
-        )
-    if is_ac(right) and all(isinstance(a, Hole) and a.rest for a in right.args):
-        raise PatternError(
-            f"the right side {pattern_text(right)} would match everything, as a sum of one{ONE_WAY}"
-        )
+        raise PatternError(f"{side} is not an op: it would match everything{ONE_WAY}")
+    if is_ac(right) and len(right.rests) == len(right.args):
+        raise PatternError(f"{side} would match everything, as a sum of one{ONE_WAY}")
     for name in sorted(set(holes(left)) - set(holes(right))):
-        raise UnboundVariableError(
-            f"the left side uses {name}, which the right side does not bind{ONE_WAY}"
-        )
+        what = f"the left side uses {name}, which the right side does not bind"
+        raise UnboundVariableError(f"{what}{ONE_WAY}")
 
 
 def _in_one_order(p: Any) -> Any:

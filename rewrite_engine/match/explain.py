@@ -68,23 +68,18 @@ def _elsewhere(rule: Rule, node: Apply) -> Diagnosis:
     roots = rule.roots() or ()
     names = ", ".join(getattr(r, "__name__", str(r)) for r in roots)
     said = next(filter(None, [_unlike(root, node.op) for root in roots]), "")
-    if said:
-        return Diagnosis(False, "root", f"the rule looks at {names}; {said}")
-    why = f"the rule looks at {names}, and this is {node.op}"
-    return Diagnosis(False, "root", why, progress=-1)
+    why = f"the rule looks at {names}{f'; {said}' if said else f', and this is {node.op}'}"
+    return Diagnosis(False, "root", why, progress=0 if said else -1)
 
 
 def _unlike(wanted: Any, op: Any) -> str:
     """How an op differs from one of the same name with other parameters."""
-    if type(wanted) is not type(op) or _plain_name(wanted) != _plain_name(op):
+    name, other = [str(x).partition("{")[0] for x in (op, wanted)]
+    if type(wanted) is not type(op) or name != other:
         return ""
     differ = [p for p in op.__props__ or () if getattr(op, p) != getattr(wanted, p)]
     said = [f"{p} differs: {getattr(op, p)!r} against {getattr(wanted, p)!r}" for p in differ]
-    return f"it has {_plain_name(op)}: {', '.join(said)}" if said else ""
-
-
-def _plain_name(op: Any) -> str:
-    return str(op).partition("{")[0]
+    return f"it has {name}: {', '.join(said)}" if said else ""
 
 
 def _of_data(rule: DataRule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
@@ -167,21 +162,17 @@ def _stopped(rule: Any, able: Rule, node: Apply, fgraph: Graph, text: Text) -> D
         return Diagnosis(False, able.name, no)
     part, here = stop
     said = diagnose(part, here, None, text)
-    term = text(here)
-    why = f"{able.name} applies; then {part.name} fails at {term}: {said.reason}"
+    why = f"{able.name} applies; then {part.name} fails at {text(here)}: {said.reason}"
     return replace(said, applies=False, part=part.name, reason=why)
 
 
 def _of_function(rule: Rule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
     """For rules that are Python: whether it returns anything, and if not, what it is about."""
-    if isinstance(rule, NodeRewriter) and rule.constant_inputs:
-        others = [v for v in node.inputs if v.head is not CONSTANT]
-        if others:
-            return Diagnosis(False, "function", f"{text(others[0])} is not a constant")
-    if not run:
-        return Diagnosis(True)
+    others = [v for v in node.inputs if v.head is not CONSTANT]
+    if others and isinstance(rule, NodeRewriter) and rule.constant_inputs:
+        return Diagnosis(False, "function", f"{text(others[0])} is not a constant")
     try:
-        result = rule.apply(fgraph, node)
+        result = rule.apply(fgraph, node) if run else True
     except Exception as error:
         return Diagnosis(False, "function", f"the rule raises {type(error).__name__}: {error}")
     if result is None or result is False or isinstance(result, Unknown):
@@ -198,17 +189,14 @@ def declined(rule: Rule, answer: Any, text: Text) -> str:
 
 
 class Probe(Matcher):
-    """The matcher of a data rule that remembers the failure that got furthest.
-
-    reached: how many parts of the pattern match on the way that is being tried.
-    """
+    """The matcher of a data rule that remembers the failure that got furthest."""
 
     __slots__ = ("first", "progress", "reached", "text")
 
     def __init__(self, rule: DataRule, text: Text = brief, fgraph: Graph = None) -> None:
         super().__init__(rule.left, rule.lowered.exact, guards=rule.guards, fgraph=fgraph)
         self.text = text
-        self.reached = 0
+        self.reached = 0  # parts of the pattern that match on the way that is being tried
         self.progress = -1
         self.first: tuple[Any, Any, Bindings, Any] = (rule.left, None, {}, "it does not match")
 
@@ -250,37 +238,32 @@ class Probe(Matcher):
             if next(match_root(self.left, node, self.exact), None) is not None:
                 reason = f"the left side matches; {reason}"
             return Diagnosis(False, part.text, reason, bound, evidence, self.progress)
-        if isinstance(part, Hole):
-            name, reason = part.name, self._hole(part, here, bound)
-        else:
-            name = pattern_text(part)
-            reason = f"`{name}`: {self._why(part, here, why)}"
+        name = part.name if isinstance(part, Hole) else pattern_text(part)
+        said = self._why(part, here, bound, why)
+        reason = said if isinstance(part, Hole) else f"`{name}`: {said}"
         return Diagnosis(False, name, reason, bound, evidence, max(self.progress, 0))
 
-    def _hole(self, hole: Hole, here: Any, bound: Bindings) -> str:
-        if hole.name in bound:
-            known = self._shown(bound[hole.name])
-            return f"{hole.name} is {known} already, and here is {self._shown(here)}"
-        kind = "a constant" if here.head is CONSTANT else f"of type {here.type}"
-        return f"{hole.name} must be {hole.sort}, and {self.text(here)} is {kind}"
-
-    def _why(self, part: Any, here: Any, why: Any) -> str:
+    def _why(self, part: Any, here: Any, bound: Bindings, why: Any) -> str:
+        if isinstance(part, Hole):
+            if part.name in bound:
+                known = self._shown(bound[part.name])
+                return f"{part.name} is {known} already, and here is {self._shown(here)}"
+            kind = "a constant" if here.head is CONSTANT else f"of type {here.type}"
+            return f"{part.name} must be {part.sort}, and {self.text(here)} is {kind}"
         if isinstance(why, tuple):
             name, value, wanted = why
             return f"{name} differs: {value!r} against {wanted!r}"
         if why is not None:
             return str(why)
-        if isinstance(part, Literal):
-            number = here.head is CONSTANT
-            return f"{self.text(here)} is {'another number' if number else 'not a constant'}"
         if here.head is CONSTANT:
-            return f"{self.text(here)} is a constant"
+            other = "another number" if isinstance(part, Literal) else "a constant"
+            return f"{self.text(here)} is {other}"
+        if isinstance(part, Literal):
+            return f"{self.text(here)} is not a constant"
         if here.owner is None:
             return f"{here} is an input"
-        unlike = _unlike(part.op, here.owner.op) if isinstance(part, OpNode) else ""
-        if unlike:
-            return unlike
-        return f"{self.text(here)} is computed by {here.owner.op}"
+        unlike = _unlike(part.op, here.owner.op)
+        return unlike or f"{self.text(here)} is computed by {here.owner.op}"
 
     def _shown(self, value: Any) -> str:
         if isinstance(value, tuple):

@@ -105,20 +105,18 @@ unknown = Unknown
 
 
 def both(why: str, *answers: Any) -> Any:
-    """Evidence if all answers are evidence, else the first that is not. (`every` asks one by
-    one.)
-    """
-    for answer in answers:
-        if not answer:
-            return answer
-    return Evidence((why, *answers))
+    """Evidence if all answers are evidence, else the first that is not. (`every` asks in turn.)"""
+    return _all(why, answers)
 
 
 def every(why: str, fact: Fact, variables: Iterable[Any]) -> Any:
     """Evidence if a fact holds for all variables, else the first refusal."""
+    return _all(why, map(fact, variables))
+
+
+def _all(why: str, answers: Iterable[Any]) -> Any:
     found = []
-    for v in variables:
-        answer = fact(v)
+    for answer in answers:
         if not answer:
             return answer
         found.append(answer)
@@ -194,9 +192,7 @@ class Fact:
         return Evaluation(known).first(key, args)
 
     def at(self, fgraph: Graph, node: Apply, *args: Any) -> Any:
-        """The same for a rule at a node, which is visited again when it need not be refused any
-        more.
-        """
+        """The same for a rule at a node, which is visited again when a refusal may not hold."""
         answer = self.ask(fgraph, *args)
         if type(answer) is Unknown and fgraph is not None and fgraph.worklist is not None:
             fgraph.facts.wait(key_for(self, args), node)
@@ -280,12 +276,9 @@ class Fact:
         """The error for what is neither evidence nor a reason why not."""
         code = inspect.unwrap(fn).__code__
         case = "" if fn is self.fn else f", case {fn.__name__}"
-        where = source_line(code.co_filename, code.co_firstlineno)
+        where = f"fact {self.name}{case} ({source_line(code.co_filename, code.co_firstlineno)})"
         said = "nothing (None)" if answer is None else repr(answer)
-        return FactError(
-            f"fact {self.name}{case} ({where})\n"
-            f"    returned {said}, and not because(...) or unknown(...)"
-        )
+        return FactError(f"{where}\n    returned {said}, and not because(...) or unknown(...)")
 
     def __repr__(self) -> str:
         return f"fact {self.name}"

@@ -17,25 +17,10 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.replace import Shared
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.match.ac import (
-    AFTER,
-    BEFORE,
-    EXTRA,
-    Uses,
-    as_one,
-    is_associative,
-    joined,
-)
+from rewrite_engine.match.ac import AFTER, BEFORE, EXTRA, Uses, as_one, is_associative, joined
 from rewrite_engine.match.build import Bindings
 from rewrite_engine.match.interpret import every_result, matcher_for
-from rewrite_engine.match.lower import (
-    Lowered,
-    RuleBody,
-    counted,
-    extended,
-    lower,
-    lower_side,
-)
+from rewrite_engine.match.lower import Lowered, RuleBody, counted, extended, lower, lower_side
 from rewrite_engine.match.outline import is_root
 from rewrite_engine.match.pattern import Graph
 from rewrite_engine.match.rule import DataRule
@@ -131,8 +116,7 @@ def _search(
         for bound in ask(node, fgraph):
             found = True
             yield Match(node, bound, target.index)
-        whole = as_one(uses, node) if finder.opens and not found else None
-        if whole is not None:
+        if finder.opens and not found and (whole := as_one(uses, node)) is not None:
             yield from (Match(node, bound) for bound in ask(whole, fgraph))
 
 

@@ -25,16 +25,15 @@ from etuples.core import ExpressionTuple
 from unification import reify
 
 import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.number import same_number
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.replace import Shared
 from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
-from rewrite_engine.match.build import Bindings, guards_hold, instantiate, views
+from rewrite_engine.match.build import Bindings, View, guards_hold, instantiate, views
 from rewrite_engine.match.interpret import Matcher, every_result, named
 from rewrite_engine.match.lower import Compute, Lowered, spliced, with_runs
 from rewrite_engine.match.pattern import (
-    Anything,
     Hole,
     Literal,
     OpClass,
@@ -48,6 +47,7 @@ from rewrite_engine.terms.logic import LogicVariable, nth
 from rewrite_engine.terms.unification import IMPOSSIBLE, UNKNOWN, evaluated
 
 Goal = Any
+Filling = dict[str, tuple[Any, ...]]  # the patterns, if any, that take the place of a variable
 
 
 def rule_goal(*rules: Any) -> Callable[[Any, Any], Goal]:
@@ -98,16 +98,15 @@ def distinct(answers: Iterable[Any]) -> Iterator[Any]:
 
 def _results(rule: Any, value: Any, state: Any) -> Iterator[Any]:
     """What a rule makes of a term, by every way in which it matches."""
-    if not isinstance(value, Variable) or isinstance(value, Constant):
-        return
-    if repeats(rule.left):
+    if isinstance(value, Variable) and repeats(rule.left):
         value = Shared()(value)
-    if value.owner is None or rule.left.target(value.owner) is not value:
+    root = getattr(value, "owner", None)
+    if root is None or rule.left.target(root) is not value:
         return
-    seen = chain([(value.owner, None)], views(rule.left, rule.exact, None, value.owner))
-    for node, whole in seen:
+    itself: View = (root, lambda term: term)
+    for node, whole in chain([itself], views(rule.left, rule.exact, None, root)):
         for answer in every_result(rule, None, node, state.__len__):  # (it may look at the clock)
-            yield answer if whole is None else whole(answer)
+            yield whole(answer)
 
 
 # --- backwards ----------------------------------------------------------------------------------
@@ -180,11 +179,11 @@ def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
         yield named(made)
 
 
-def _chosen(names: Sequence[str]) -> Iterator[dict[str, tuple[Any, ...]]]:
+def _chosen(names: Sequence[str]) -> Iterator[Filling]:
     """Yield the ways in which there is nothing for some of several variables, few of them first."""
-    for n in range(len(names) + 1):
-        for some in combinations(names, n):
-            yield dict.fromkeys(some, ())
+    sizes = range(len(names) + 1)
+    some = chain.from_iterable([combinations(names, n) for n in sizes])
+    return (dict.fromkeys(gone, ()) for gone in some)
 
 
 def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
@@ -197,8 +196,7 @@ def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
                 maybe.append(name)
     if EXTRA in bound:
         left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
-    for gone in _chosen(maybe):
-        yield _filled(left, gone)
+    return (_filled(left, gone) for gone in _chosen(maybe))
 
 
 def _is_term(left: OpNode, terms: Bindings, flat: bool) -> bool:
@@ -208,36 +206,28 @@ def _is_term(left: OpNode, terms: Bindings, flat: bool) -> bool:
     for p in [p for p, _ in subpatterns(left) if is_associative(p) and p.rests]:
         taken = sum([len(terms[p.args[i].name]) for i in p.rests])
         own = [a for i, a in enumerate(p.args) if i not in p.rests]
-        several = flat and any([_is_made_by(p.op, a, terms) for a in own])
+        stands = [terms.get(a.name) for a in own if flat and isinstance(a, Hole)]
+        several = any([getattr(term, "head", None) is p.op for term in stands])
         if len(own) + taken + several < 2:
             return False
     return True
-
-
-def _is_made_by(op: Any, a: Any, terms: Bindings) -> bool:
-    """Whether what stands for an operand is a term of an op."""
-    return isinstance(a, Hole) and getattr(terms.get(a.name), "head", None) is op
 
 
 # --- by unification -------------------------------------------------------------------------------
 
 
 def _both_ways(rule: Any, sides: Iterable[tuple[Any, Any]], term: Any, result: Any) -> Goal:
-    goals = (
-        _variant(rule, ordered, right, term, result)
-        for left, right in sides
-        for ordered in orders(left)
-    )
-    return kanren.conde(goals)
+    pairs = ((ordered, right) for left, right in sides for ordered in orders(left))
+    return kanren.conde(_variant(rule, *pair, term, result) for pair in pairs)
 
 
 def _variant(rule: Any, left: OpNode, right: Any, term: Any, result: Any) -> list[Goal]:
     terms: Bindings = {}
-    goals = [kanren.eq(to_term(left, terms), term)]
+    same = kanren.eq(to_term(left, terms), term)
     allowed = _allowed(rule, terms, [p for p, _ in subpatterns(left) if isinstance(p, Hole)])
-    if isinstance(right, Compute):
-        return [*goals, allowed, _computed(right, terms, result), allowed]
-    return [*goals, allowed, kanren.eq(to_term(right, terms), result), allowed]
+    computed = isinstance(right, Compute)
+    made = _computed(right, terms, result) if computed else kanren.eq(to_term(right, terms), result)
+    return [same, allowed, made, allowed]
 
 
 def _allowed(rule: Lowered, terms: Bindings, asked: list[Hole]) -> Goal:
@@ -269,40 +259,38 @@ def opened(rule: Any, term: Any) -> Iterator[tuple[Any, Any]]:
     """Yield pairs of sides without rests and without operands that may be missing, to be unified
     with an open term: a rest is as many variables as some op of that term has operands.
     """
-    found = holes(rule.left)
+    found, right = holes(rule.left), rule.right
     rests = [name for name, hole in found.items() if hole.rest]
     maybe = [name for name, hole in found.items() if hole.has_default]
     most = _most_operands(term) if rests else 0
     for sizes in product(range(most + 1), repeat=len(rests)):
-        named: dict[str, tuple[Any, ...]] = {
-            name: tuple([Hole(f"{name}{i}", Anything) for i in range(size)])
+        taken: Filling = {
+            name: tuple([Hole(f"{name}{i}") for i in range(size)])
             for name, size in zip(rests, sizes, strict=True)
         }
         for gone in _chosen(maybe):
-            left = _filled(rule.left, named | gone)
-            numbers: dict[str, tuple[Any, ...]] = {n: (Literal(found[n].default),) for n in gone}
-            right = rule.right
-            if not isinstance(right, Compute):
-                right = _filled(right, named | numbers)
+            left = _filled(rule.left, taken | gone)
+            numbers: Filling = {name: (Literal(found[name].default),) for name in gone}
+            computed = isinstance(right, Compute)
             if isinstance(left, OpNode):
-                yield left, right
+                yield left, right if computed else _filled(right, taken | numbers)
 
 
-def _filled(pattern: Any, named: dict[str, tuple[Any, ...]]) -> Any:
+def _filled(pattern: Any, taken: Filling) -> Any:
     """A side with patterns in place of some variables, or nothing; all others have to be there."""
+    (filled,) = _each_filled(pattern, taken)
+    return filled
+
+
+def _each_filled(pattern: Any, taken: Filling) -> tuple[Any, ...]:
     if isinstance(pattern, Hole):
-        return named.get(pattern.name, (Hole(pattern.name, pattern.sort),))[0]
+        return taken.get(pattern.name, (Hole(pattern.name, pattern.sort),))
     if not isinstance(pattern, OpNode):
-        return pattern
-    args: list[Any] = []
-    for a in pattern.args:
-        if isinstance(a, Hole) and a.name in named:
-            args.extend(named[a.name])
-        else:
-            args.append(_filled(a, named))
+        return (pattern,)
+    args = [x for a in pattern.args for x in _each_filled(a, taken)]
     if len(args) == 1 and len(pattern.args) > 1 and (is_associative(pattern) or pattern.default):
-        return args[0]
-    return pattern.of(*args)
+        return (args[0],)
+    return (pattern.of(*args),)
 
 
 def _most_operands(term: Any) -> int:
@@ -345,14 +333,9 @@ def to_term(pattern: Any, terms: Bindings, flat: bool = False) -> Any:
     args: list[Any] = []
     for a in pattern.args:
         value = to_term(a, terms, flat)
-        if isinstance(a, Hole) and isinstance(value, tuple):
-            args.extend(value)
-        elif (
-            flat and is_associative(pattern) and getattr(value, "owner", None) and value.head is op
-        ):
-            args.extend(value.owner.inputs)
-        else:
-            args.append(value)
+        if flat and is_associative(pattern) and getattr(value, "head", None) is op:
+            value = tuple(value.owner.inputs)
+        args += value if isinstance(a, Hole) and isinstance(value, tuple) else (value,)
     term = make((op, *args))
     return term if pattern.index is None else make((nth, pattern.index, term))
 

@@ -236,9 +236,6 @@ class Matcher:
             self.failed(pattern, v, inner, COUNT)
             return
         for order in (inputs, inputs[::-1]) if pattern.swaps else (inputs,):
-            if not pattern.wide:
-                yield from self.all_of(list(zip(args, order, strict=True)), inner, v)
-                continue
             for found in self.sequence(args, order, inner, v):
                 start = len(found.get(BEFORE, ()))
                 end = len(inputs) - len(found.get(AFTER, ()))
@@ -300,7 +297,7 @@ class Matcher:
             self.failed(pattern, v, bound, COUNT)
             return
         exact = self.exact and not taking.rests
-        if not may_regroup(n, taking.wanted, exact, self.variable(v)):
+        if n != taking.wanted and not may_regroup(exact, self.variable(v)):
             self.failed(pattern, v, bound, REGROUPED)
             return
         for inner, places in self.assign(taking.fixed, v, bound, ()):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NamedTuple, NoReturn
 
 from rewrite_engine.errors import PatternError, SeveralOutputsError, UnboundVariableError
@@ -26,9 +27,8 @@ from rewrite_engine.match.pattern import (
     called,
     holes,
     names_of,
-    parameters_of,
     subpatterns,
-    variable_for,
+    variables_of,
 )
 from rewrite_engine.terms.logic import (
     NO_DEFAULT,
@@ -48,15 +48,13 @@ LOGIC = "a guard has no truth value when the rule is made: write given(a, b) for
 FUNCTION = "; a function of variables may say anything else: given(lambda x: ...)"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RuleBody:
     """What `left >> right` makes, before the decorator takes it."""
 
     __not_a_term__ = PARENTHESES
-    __slots__ = ("left", "right")
-
-    def __init__(self, left: Any, right: Any) -> None:
-        self.left = left
-        self.right = right
+    left: Any
+    right: Any
 
     def __repr__(self) -> str:
         return f"{self.left} >> {self.right}"
@@ -72,14 +70,12 @@ class RuleBody:
 Term.make_rule = RuleBody
 
 
+@dataclass(frozen=True, slots=True)
 class Compute:
     """A right side that needs Python: a function of some holes, by name; None means: no match."""
 
-    __slots__ = ("fn", "names")
-
-    def __init__(self, fn: Callable[..., Any], names: tuple[str, ...]) -> None:
-        self.fn = fn
-        self.names = names
+    fn: Callable[..., Any]
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +116,11 @@ def askable(
     return sorted(found, key=lambda pair: pair[1].cost)
 
 
+@dataclass(frozen=True, slots=True)
 class Given:
     """The guards of a rule, as the author wrote them."""
 
-    __slots__ = ("conditions",)
-
-    def __init__(self, conditions: tuple[Any, ...]) -> None:
-        self.conditions = conditions
+    conditions: tuple[Any, ...]
 
 
 class Lowered(NamedTuple):
@@ -143,13 +137,9 @@ class Lowered(NamedTuple):
         """The rules for one output of which it consists."""
         if self.left.index != ALL:
             return (self,)
-        outputs = range(known_outputs(self.left.operator) or 0)
-        return tuple(
-            [
-                self._replace(left=self.left.output(i), right=_right_of(self.right, i))
-                for i in outputs
-            ]
-        )
+        lefts = map(self.left.output, range(known_outputs(self.left.operator) or 0))
+        pairs = [(left, _right_of(self.right, i)) for i, left in enumerate(lefts)]
+        return tuple([self._replace(left=left, right=right) for left, right in pairs])
 
 
 def counted(lowering: Callable[[], Lowered]) -> Lowered:
@@ -182,8 +172,7 @@ def lower(
 
     backward: the author wrote the right side first. Raises `RuleError`s.
     """
-    parameters = parameters_of(fn)
-    lvars = {name: variable_for(variable, name, *p) for name, p in parameters.items()}
+    lvars = variables_of(fn, variable)
     body = called(fn, lvars)
     conditions: tuple[Any, ...] = ()
     if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
@@ -191,9 +180,8 @@ def lower(
     if isinstance(body, bool):
         raise PatternError(EQUALITY)
     if not isinstance(body, RuleBody):
-        raise PatternError(
-            f"must return `left >> right` (and `given(...)` after a comma), not {body!r}"
-        )
+        what = f"`left >> right` (and `given(...)` after a comma), not {body!r}"
+        raise PatternError(f"must return {what}")
     conditions = (*asked_by_sorts(lvars.values()), *conditions)
     left = lower_side(body.left)
     if not isinstance(left, OpNode):
@@ -234,12 +222,9 @@ def lower_side(x: Any) -> Any:
 
 def _check_outputs(written: Any, left: OpNode, right: Any) -> None:
     """The right side has to be for one output, or for all of them, as the left side is."""
-    if isinstance(right, tuple):
-        n: int | None = len(right)
-    elif isinstance(right, OpNode) and right.index == ALL:
+    n = len(right) if isinstance(right, tuple) else None
+    if isinstance(right, OpNode) and right.index == ALL:
         n = known_outputs(right.operator)
-    else:
-        n = None
     if left.index != ALL and n is not None:
         raise PatternError(f"the left side is one term, and the right side is {n}: write one")
     if left.index == ALL and n != len(written) and not isinstance(right, Compute):
@@ -292,11 +277,9 @@ def _lower_output(i: Any, term: Any) -> OpNode:
 
 
 def _lower_op(operator: Any, *operands: Any, index: int | None = None) -> OpNode:
-    named = etuples_class("KwdPair")
-    if named and any(isinstance(a, named) for a in operands):
-        raise PatternError(
-            f"{operator}: name no operands in a pattern; parameters belong to the op"
-        )
+    if any(isinstance(a, etuples_class("KwdPair")) for a in operands):
+        what = "name no operands in a pattern; parameters belong to the op"
+        raise PatternError(f"{operator}: {what}")
     args = tuple([lower_pattern(a) for a in operands])
     if not isinstance(operator, Op):
         operator = as_pattern(operator)
@@ -385,16 +368,16 @@ def _computed_beside(
     op: Op, right: Compute, before: tuple[Hole, ...], after: tuple[Hole, ...]
 ) -> Compute:
     """A computed right side between operands that the left side leaves alone."""
-    ends = len(before)
+    n, end = len(before), len(before) + len(right.names)
 
     def beside(*values: Any) -> Any:
-        n = ends + len(right.names)
-        term = right.fn(*values[ends:n])
-        left, others = [v for vs in values[:ends] for v in vs], [v for vs in values[n:] for v in vs]
-        return None if term is None else joined(op, (*left, term, *others))
+        term = right.fn(*values[n:end])
+        return (
+            None if term is None else joined(op, (*chain(*values[:n]), term, *chain(*values[end:])))
+        )
 
-    names = [hole.name for hole in (*before, *after)]
-    return Compute(beside, (*names[:ends], *right.names, *names[ends:]))
+    names = [[hole.name for hole in holes] for holes in (before, after)]
+    return Compute(beside, (*names[0], *right.names, *names[1]))
 
 
 def with_runs(pattern: Any, root: OpNode) -> Any:
@@ -415,12 +398,10 @@ def _takes_run(a: Any, root: OpNode) -> bool:
 
 def _lower_class(items: tuple[Any, ...]) -> OpClass:
     cls, *values = items
-    props = []
-    for name, value in zip(cls.__props__, values, strict=True):
-        if isinstance(value, LogicVariable):
-            value = Hole(value.name, value.sort or Anything)
-        props.append((name, value))
-    return OpClass(cls, tuple(props))
+    props = [
+        Hole(v.name, v.sort or Anything) if isinstance(v, LogicVariable) else v for v in values
+    ]
+    return OpClass(cls, tuple(zip(cls.__props__, props, strict=True)))
 
 
 def lower_condition(c: Any) -> Condition:
@@ -438,16 +419,14 @@ def lower_condition(c: Any) -> Condition:
 
 def _check_bound(rule: Lowered, parameters: set[str]) -> None:
     bound, right = set(holes(rule.left)), rule.right
-    used = set(right.names if isinstance(right, Compute) else holes(right))
-    for name in sorted(used - bound):
-        raise UnboundVariableError(f"the right side uses {name}, which the left side does not bind")
+    used = {"the right side": set(right.names if isinstance(right, Compute) else holes(right))}
     for guard in rule.guards:
         names = {a.name for a in guard.args if isinstance(a, Hole)}
+        used[f"the guard {guard.text}"] = names
+    for what, names in used.items():
         for name in sorted(names - bound):
-            raise UnboundVariableError(
-                f"the guard {guard.text} uses {name}, which the left side does not bind"
-            )
-        if not names:
-            raise PatternError(f"the guard {guard.text} speaks of no variable of the rule")
+            raise UnboundVariableError(f"{what} uses {name}, which the left side does not bind")
+        if not names and what != "the right side":
+            raise PatternError(f"{what} speaks of no variable of the rule")
     for name in sorted(parameters - bound):
         raise PatternError(f"the parameter {name} does not occur in the left side")

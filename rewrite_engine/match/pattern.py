@@ -119,15 +119,13 @@ def test_cost(pattern: Any) -> int:
     return int(isinstance(pattern, Hole) and pattern.sort.inline is None)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Literal:
     """A number. It matches a constant that is this number, rounded to the constant's dtype; also
     an array filled with it where the op takes it as a number (`Op.takes_as_number`).
     """
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
+    value: Any
 
     def __repr__(self) -> str:
         return f"Literal({self.value!r})"
@@ -158,6 +156,12 @@ class OpClass(NamedTuple):
     def fits(self, op: Any) -> bool:
         """Whether an op is of this class (its parameters are not looked at)."""
         return type(op) is self.cls
+
+    def usual(self, name: str) -> tuple[Any, ...]:
+        """The default of a parameter, if it has one."""
+        cls: Any = self.cls
+        known = inspect.signature(cls.__init__).parameters.get(name)
+        return () if known is None or known.default is known.empty else (known.default,)
 
 
 #: in the place of an output's number: all of them
@@ -293,17 +297,28 @@ def names_of(fn: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(inspect.signature(fn).parameters)
 
 
-def parameters_of(fn: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
-    """Annotation, also as text, and default of each parameter; `Parameter.empty` if it has none."""
-    names = inspect.unwrap(fn).__globals__
+def variables_of(fn: Callable[..., Any], variable: type[LogicVariable]) -> dict[str, LogicVariable]:
+    """A logic variable for each parameter of a rule function."""
+    names, none = inspect.unwrap(fn).__globals__, inspect.Parameter.empty
     try:
         parameters = inspect.signature(fn, eval_str=True).parameters
-        found = {k: (p.annotation, p.default) for k, p in parameters.items()}
+        read = {k: p.annotation for k, p in parameters.items()}
         # (text in text: quoted under `annotations`)
-        return {k: (eval(t, names) if isinstance(t, str) else t, d) for k, (t, d) in found.items()}
+        read = {k: eval(t, names) if isinstance(t, str) else t for k, t in read.items()}
     except Exception as error:
         what = f"the annotations cannot be read: {type(error).__name__}: {error}"
         raise PatternError(what) from error
+    found = {}
+    for name, annotation in read.items():
+        sort = Anything if annotation is none else as_sort(annotation)
+        default = parameters[name].default
+        if default is none or sort is Rest:
+            default = NO_DEFAULT
+        elif not isinstance(default, int | float | complex):
+            what = "a default for a missing operand must be a number"
+            raise PatternError(f"parameter {name}: {what}")
+        found[name] = variable(name, sort=sort, rest=sort is Rest, default=default)
+    return found
 
 
 def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
@@ -344,15 +359,3 @@ def _built(fn: Callable[..., Any], lvars: dict[str, LogicVariable], expression: 
         return f"\n    Of {sample.type} `{expression}` is `{text}`."
     except Exception:  # it only was an attempt
         return ""
-
-
-def variable_for(
-    variable: type[LogicVariable], name: str, annotation: Any, default: Any
-) -> LogicVariable:
-    """The logic variable for a parameter of a rule function."""
-    none = inspect.Parameter.empty
-    sort = Anything if annotation is none else as_sort(annotation)
-    default = NO_DEFAULT if default is none or sort is Rest else default
-    if default is not NO_DEFAULT and not isinstance(default, int | float | complex):
-        raise PatternError(f"parameter {name}: a default for a missing operand must be a number")
-    return variable(name, sort=sort, rest=sort is Rest, default=default)

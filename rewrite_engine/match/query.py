@@ -11,15 +11,14 @@ def labels(names: Iterable[Any]) -> frozenset[str]:
     """Tags or names as strings. A rule stands for its name, a claim for its kind
     (`excluding(exact)`), a claim's maker for what it is called (`approx`).
     """
-    return frozenset([n if isinstance(n, str) else _label(n) for n in names])
-
-
-def _label(thing: Any) -> str:
-    for attribute in ("name", "kind", "__name__"):
-        found = getattr(thing, attribute, None)
-        if isinstance(found, str):
-            return found
-    raise TypeError(f"a query takes names, tags, rules and claims, not {thing!r}")
+    found = []
+    for thing in names:
+        own = [getattr(thing, attribute, None) for attribute in ("name", "kind", "__name__")]
+        label = next((x for x in (thing, *own) if isinstance(x, str)), None)
+        if label is None:
+            raise TypeError(f"a query takes names, tags, rules and claims, not {thing!r}")
+        found.append(label)
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -58,15 +57,9 @@ class Query:
         return replace(self, require=self.require | labels(names))
 
     def selects(self, names: frozenset[str], needs_grant: str | None = None) -> bool:
-        """Whether something with these names is wanted.
-
-        `needs_grant`: a tag that must be included first.
-        """
-        if self.exclude & names:
-            return False
-        if needs_grant is not None and needs_grant not in self.include:
-            return False
-        return self.require <= names
+        """Whether something with these names is wanted. needs_grant: a tag to be included first."""
+        granted = needs_grant is None or needs_grant in self.include
+        return granted and not self.exclude & names and self.require <= names
 
     @property
     def mentioned(self) -> frozenset[str]:
@@ -75,14 +68,11 @@ class Query:
 
     def calls(self, start: Query) -> str:
         """The methods that lead here from another query: `.excluding('inplace')`."""
+        given = {"including": "include", "excluding": "exclude", "requiring": "require"}
         text = ""
-        for verb, now, then in (
-            ("including", self.include, start.include),
-            ("excluding", self.exclude, start.exclude),
-            ("requiring", self.require, start.require),
-        ):
-            if now - then:
-                text += f".{verb}({', '.join(map(repr, sorted(now - then)))})"
+        for verb, name in given.items():
+            new = getattr(self, name) - getattr(start, name)
+            text += f".{verb}({', '.join(map(repr, sorted(new)))})" if new else ""
         return text
 
     def __repr__(self) -> str:

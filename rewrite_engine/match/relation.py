@@ -45,6 +45,7 @@ class RelationRule(Rule):
     """
 
     with_phase = '@relation(phase="canonicalize")'
+    lenient = True  # what a results filter chose may be of any type
 
     def __init__(
         self,
@@ -99,9 +100,8 @@ class RelationRule(Rule):
         from rewrite_engine.terms.search import search
         from rewrite_engine.terms.unification import logic_variables
 
-        watch = Watch(self.budget)
+        watch, q = Watch(self.budget), kanren.var()
         term = etuplize(node.outputs[0] if len(node.outputs) == 1 else node)
-        q = kanren.var()
         found = search(q, (Zzz(self.goal, term, q),), watch)
         error = partial(self.error, RelationBudgetError)
         for answer in bounded(found, watch, "the relation", error):
@@ -153,14 +153,6 @@ class RelationRule(Rule):
         with suppress(TypeError, ValueError):
             return None if old.type.ndim else old.type.make_constant(new)
         return None
-
-    def accept(self, old: Variable, new: Variable) -> bool:
-        """What a results filter chose may be of a type that fits only for some operands: then the
-        rule does not apply there. One of another kind is an error.
-        """
-        if new.type is old.type or old.type.yields_to(new.type):
-            return True
-        return False if old.type.same_kind(new.type) else super().accept(old, new)
 
 
 def suits(node: Apply, answer: Any) -> bool:

@@ -12,18 +12,13 @@ import inspect
 from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.ac import all_constant
-from rewrite_engine.match.build import (
-    Consumer,
-    Keeps,
-    consumer,
-    keeping_errors,
-    levels,
-)
+from rewrite_engine.match.build import Consumer, Keeps, consumer, keeping_errors, levels
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.interpret import interpreted, matcher_for, with_views
@@ -71,13 +66,13 @@ class Rule:
         claim: Claim = refines,
         tags: Iterable[str] = (),
     ) -> None:
-        code = getattr(inspect.unwrap(fn), "__code__", None)
+        inner = inspect.unwrap(fn)
+        code, names = getattr(inner, "__code__", None), getattr(inner, "__globals__", {})
         if code is None or not hasattr(fn, "__name__"):
             raise PatternError(f"a rule is made of a function with a name, not of {fn!r}")
         self.fn = fn
         self.short_name: str = fn.__name__
         self.module: str = fn.__module__ or "__main__"  # None in a namespace without a name
-        names = inspect.unwrap(fn).__globals__
         self.pack: str = names.get("__pack__") or self.module.rpartition(".")[2]
         self.name = f"{self.pack}/{self.short_name}"
         self.where: tuple[str, int] = (code.co_filename, code.co_firstlineno)
@@ -92,9 +87,8 @@ class Rule:
         self.tags = frozenset(more | claim.tags | ({phase} if phase else set()))
         asked = self.needs_reason or self.module.startswith(SHIPPED)
         if asked and not (fn.__doc__ or "").strip():
-            raise self.error(
-                PatternError, "has no docstring: say in one line why the rule is there"
-            )
+            why = "has no docstring: say in one line why the rule is there"
+            raise self.error(PatternError, why)
 
     depth: int = 1
     tracks: Sequence[Any] | None = None
@@ -180,6 +174,10 @@ class Rule:
         """
         return True
 
+    #: whether it applies only to those operands for which what it makes has a type that fits, if
+    #: that is of the right kind: an implicit guard
+    lenient: bool = False
+
     #: {level: what `fits` looks for there}; what has not all of it does not fit
     demands: dict[int, tuple[Any, ...]] = {}
 
@@ -207,13 +205,13 @@ class Rule:
         """Whether `new` may replace `old`: False if the rule simply does not apply; `RuleTypeError`
         if the rule is wrong.
         """
-        if new.type is old.type or old.type.is_super(new.type):
+        fits = old.type.yields_to if self.lenient else old.type.is_super
+        if new.type is old.type or fits(new.type):
             return True
-        raise self.error(
-            RuleTypeError,
-            f"changes the type: {old!r} has type {old.type}, "
-            f"what should replace it, {new!r}, has {new.type}",
-        )
+        if self.lenient and old.type.same_kind(new.type):
+            return False
+        what = f"{old!r} has type {old.type}, what should replace it, {new!r}, has {new.type}"
+        raise self.error(RuleTypeError, f"changes the type: {what}")
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.text}"
@@ -226,6 +224,7 @@ class DataRule(Rule):
     """
 
     extends = True  # see `lower.extended`
+    lenient = True
 
     def __init__(
         self,
@@ -320,24 +319,23 @@ class DataRule(Rule):
     def apply(self) -> Function:
         needed = self.needs_grant
         name = self.name if needed is None else f"{self.name}, assuming {needed}"
-        match = matcher_for(self.lowered, name, self.text)
-        return keeping_errors(with_views(self.left, self.lowered.exact, match), self.keeps)
+        return self.whole(matcher_for(self.lowered, name, self.text))
 
     def interpreted(self, fgraph: Graph, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""
-        match = partial(interpreted, self.lowered)
-        looking = with_views(self.left, self.lowered.exact, match)
-        return keeping_errors(looking, self.keeps)(fgraph, node)
+        return self.whole(partial(interpreted, self.lowered))(fgraph, node)
+
+    def whole(self, match: Function) -> Function:
+        """A matcher that also looks at `views`, and refuses where errors would be lost."""
+        return keeping_errors(with_views(self.left, self.lowered.exact, match), self.keeps)
 
     @cached_property
     def drops(self) -> bool:
         """Whether operands on the left, variables or numbers, are not on the right."""
         right = self.right
         kept = right.names if isinstance(right, Compute) else holes(right)
-        found = [p for p, _ in subpatterns(self.left)]
-        return any(
-            isinstance(p, Literal) or (isinstance(p, Hole) and p.name not in kept) for p in found
-        )
+        leaves = [p for p, _ in subpatterns(self.left) if not isinstance(p, OpNode)]
+        return any(isinstance(p, Literal) or p.name not in kept for p in leaves)
 
     @cached_property
     def consumed(self) -> Consumer:
@@ -354,17 +352,14 @@ class DataRule(Rule):
         return rule_goal(self)
 
     def accept(self, old: Variable, new: Variable) -> bool:
-        """A right side that has the right kind of type only for some operands applies only to
-        those: an implicit guard. So does one that drops operands which widened the type. One of
-        another kind is an error.
+        """Also a variable, and a right side that drops operands which widened the type, apply only
+        where the type fits.
         """
-        if new.type is old.type or old.type.yields_to(new.type):
+        if new.type is old.type:
             return True
         right = self.right[old.index or 0] if isinstance(self.right, tuple) else self.right
-        if isinstance(right, Hole) or old.type.same_kind(new.type):
-            return False
-        if self.drops and old.type.widens(new.type):
-            return False
+        if isinstance(right, Hole) or (self.drops and old.type.widens(new.type)):
+            return bool(old.type.yields_to(new.type))
         return super().accept(old, new)
 
 
@@ -375,13 +370,8 @@ class RuleOfRules(Rule):
     leading: Any
 
     def roots(self) -> Sequence[Any] | None:
-        found: list[Any] = []
-        for part in self.leading:
-            roots = part.roots()
-            if roots is None:
-                return None
-            found += roots
-        return found
+        found = [part.roots() for part in self.leading]
+        return None if None in found else [*chain(*found)]
 
     def considers(self, op: Any) -> bool:
         return any(p.considers(op) for p in self.leading)
@@ -455,11 +445,10 @@ class NodeRewriter(Rule):
 
     @cached_property
     def apply(self) -> Function:
-        return keeping_errors(self._on_constants if self.constant_inputs else self.fn, self.keeps)
-
-    def _on_constants(self, fgraph: Graph, node: Apply) -> Any:
-        """(Dispatch looks at the first few inputs only.)"""
-        return self.fn(fgraph, node) if all_constant(node) else None
+        fn = self.fn
+        if self.constant_inputs:  # (dispatch looks at the first few inputs only)
+            fn = lambda fgraph, node: self.fn(fgraph, node) if all_constant(node) else None
+        return keeping_errors(fn, self.keeps)
 
     def __call__(self, fgraph: Graph, node: Apply) -> Any:
         """Call the function."""

@@ -61,16 +61,19 @@ class RuleSet:
     def __len__(self) -> int:
         return len(self.by_name)
 
+    def _called(self, name: str) -> list[Rule]:
+        """The rule of a name; those of functions of that name where there is none."""
+        known = self.by_name.get(name)
+        return [r for r in self if r.short_name == name] if known is None else [known]
+
     def __contains__(self, rule: Rule | str) -> bool:
-        if isinstance(rule, Rule) or rule in self.by_name:
-            return getattr(rule, "name", rule) in self.by_name
-        return sum(r.short_name == rule for r in self) == 1
+        if isinstance(rule, Rule):
+            return rule.name in self.by_name
+        return len(self._called(rule)) == 1
 
     def __getitem__(self, name: str) -> Rule:
         """A rule by its name, or by its function's name if that is unambiguous."""
-        if name in self.by_name:
-            return self.by_name[name]
-        found = [r for r in self if r.short_name == name]
+        found = self._called(name)
         if len(found) == 1:
             return found[0]
         if found:
@@ -107,9 +110,9 @@ class RuleSet:
         wanted = labels([before if before is not None else after])
         places = [i for i, r in enumerate(others) if wanted & r.names]
         if not places:
-            known = frozenset().union(*(r.names for r in others)) if others else ()
             (name,) = wanted
-            raise UnknownNameError(f"no rule here is called {name!r}{did_you_mean(name, known)}")
+            hint = did_you_mean(name, RuleSet(others).names)
+            raise UnknownNameError(f"no rule here is called {name!r}{hint}")
         cut = places[0] if before is not None else places[-1] + 1
         return RuleSet([*others[:cut], *new, *others[cut:]])
 
@@ -203,7 +206,7 @@ class RuleSet:
     @property
     def names(self) -> frozenset[str]:
         """Every name and tag a query may use."""
-        return frozenset().union(*(r.names for r in self)) if len(self) else frozenset()
+        return frozenset().union(*(r.names for r in self))
 
     @cached_property
     def dispatch(self) -> Dispatch:
@@ -260,6 +263,5 @@ class Addition(NamedTuple):
 
     def to(self, rules: RuleSet) -> RuleSet:
         """Add it."""
-        return rules.adding(
-            self.rules, overwrite=self.overwrite, before=self.before, after=self.after
-        )
+        options = self._asdict()
+        return rules.adding(options.pop("rules"), **options)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from inspect import Parameter, signature
 from itertools import islice, product
 from typing import Any
 
@@ -60,10 +59,11 @@ def settled(rule: Lowered, worlds: Worlds, extends: bool) -> Lowered:
 
 def samples_of(pattern: Any) -> list[Bindings]:
     """Bindings of holes to samples, one for each kind of dtype; none if a sort has no samples."""
-    found = holes(pattern)
-    if any(hole.sort.samples is None or hole.has_default for hole in found.values()):
-        return []
-    samples = [hole.sort.samples() for hole in found.values()]  # type: ignore[misc]
+    found, samples = holes(pattern), []
+    for hole in found.values():
+        if hole.sort.samples is None or hole.has_default:
+            return []
+        samples.append(hole.sort.samples())
     rows = range(max(map(len, samples), default=1))
     return [dict(zip(found, [some[i % len(some)] for some in samples])) for i in rows]
 
@@ -94,7 +94,8 @@ def check_ranks(rule: Lowered) -> None:
     sure = isinstance(rule.right, OpNode | Hole) and not is_ac(rule.left)
     for bound in samples_of(rule.left):
         try:
-            left, right = [_rank(p, bound) for p in (rule.left, rule.right if sure else rule.left)]
+            sides = [build(p, bound) for p in (rule.left, rule.right if sure else rule.left)]
+            left, right = [getattr(getattr(v, "type", None), "ndim", None) for v in sides]
         except MISFIT as error:
             misfit = misfit or error
         except Exception:  # of these dtypes there is no such term
@@ -103,17 +104,11 @@ def check_ranks(rule: Lowered) -> None:
             if left == right or None in (left, right):
                 return
             ranks.append((left, right))
-    if ranks:
-        left, right = ranks[0]
+    for left, right in ranks:
         what = f"the left side has rank {left} and the right side {right}: this can never fit"
         raise PatternError(what)
     if misfit is not None:
         raise PatternError(f"of these sorts no such term can be built: {misfit}") from misfit
-
-
-def _rank(pattern: Any, bound: Bindings) -> int | None:
-    found: int | None = getattr(getattr(build(pattern, bound), "type", None), "ndim", None)
-    return found
 
 
 # --- terms of a pattern --------------------------------------------------------------------------
@@ -263,16 +258,16 @@ def read(pattern: Any, term: Any, bound: Mapping[str, Any]) -> Any:
             raise PatternError(f"{brief(v)} is nothing that a pattern could be written for")
         op, inputs, index = v.owner.op, v.owner.inputs, None if v.head is v.owner.op else v.index
         if not isinstance(p, OpNode) or len(p.args) != len(inputs):
-            return OpNode(op, _each_rest_once([of(None, u) for u in inputs]), index)
+            args = [of(None, u) for u in inputs]
+            again = [i for i in range(1, len(args)) if args[i] == args[i - 1]]
+            once = [
+                a for i, a in enumerate(args) if i not in again or not getattr(a, "rest", False)
+            ]
+            return OpNode(op, tuple(once), index)
         args = [of(a, u) for a, u in zip(p.args, inputs, strict=True)]
         return OpNode(p.op if p.fits(op) else op, tuple(args), index)
 
     return of(pattern, term)
-
-
-def _each_rest_once(args: Sequence[Any]) -> tuple[Any, ...]:
-    rests = [isinstance(a, Hole) and a.rest for a in args]
-    return tuple([a for i, a in enumerate(args) if not (i and rests[i] and a == args[i - 1])])
 
 
 def _number(constant: Any, numbers: Sequence[Literal]) -> Literal:
@@ -350,11 +345,7 @@ def _parameters(pattern: Any) -> dict[str, Sequence[Any]]:
     found: dict[str, Sequence[Any]] = {}
     for p, _ in subpatterns(pattern):
         if isinstance(p, OpNode) and isinstance(p.op, OpClass):
-            cls: Any = p.op.cls
-            usual = signature(cls.__init__).parameters
             for name, hole in p.op.props:
                 if isinstance(hole, Hole):
-                    default = usual[name].default if name in usual else Parameter.empty
-                    first = () if default is Parameter.empty else (default,)
-                    found[hole.name] = (*first, *PARAMETERS)
+                    found[hole.name] = (*p.op.usual(name), *PARAMETERS)
     return found

@@ -30,10 +30,10 @@ class Source:
         """Write a line."""
         self.lines.append("    " * self.indent + text)
 
-    def test(self, condition: str) -> None:
-        """Open an `if`; everything that follows is inside."""
-        if condition != "True":
-            self.line(f"if {condition}:")
+    def test(self, *conditions: str) -> None:
+        """Open an `if`, where there is something to test; everything that follows is inside."""
+        if conditions and conditions != ("True",):
+            self.line(f"if {' and '.join(conditions)}:")
             self.indent += 1
 
     def local(self, prefix: str = "v") -> str:

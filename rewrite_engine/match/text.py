@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Sequence
-from inspect import signature
 from typing import Any
 
 from rewrite_engine.errors import DuplicateRuleError, source_line
@@ -20,14 +19,10 @@ ENDS = (BEFORE, AFTER)  # of operands that a left side leaves alone: nobody wrot
 def rule_text(rule: Lowered) -> str:
     """A rule in one line."""
     right = rule.written or rule.right
-    if isinstance(right, Compute):
-        shown = f"compute({', '.join(right.names)})"
-    else:
-        shown = pattern_text(right)
-    text = f"{pattern_text(rule.left)} -> {shown}"
-    if rule.guards:
-        text += ", given " + " and ".join(g.text for g in rule.guards)
-    return text
+    computed = isinstance(right, Compute)
+    shown = f"compute({', '.join(right.names)})" if computed else pattern_text(right)
+    given = ", given " + " and ".join(g.text for g in rule.guards) if rule.guards else ""
+    return f"{pattern_text(rule.left)} -> {shown}{given}"
 
 
 def pattern_text(pattern: Any, outer: int = LOWEST) -> str:
@@ -58,12 +53,10 @@ def _(pattern: OpNode, outer: int) -> Sequence[Token]:
 
 def _class_text(op: OpClass) -> str:
     """A class of ops; what its author may leave out, `dtype=None` say, is left out."""
-    cls: Any = op.cls
-    usual = signature(cls.__init__).parameters
     props = [
         f"{name}={p.name if isinstance(p, Hole) else repr(p)}"
         for name, p in op.props
-        if isinstance(p, Hole) or name not in usual or usual[name].default != p
+        if isinstance(p, Hole) or p not in op.usual(name)
     ]
     return f"{op.cls.__name__}({', '.join(props)})"
 

@@ -43,6 +43,8 @@ def _(x: ExpressionTuple, outer: int) -> Sequence[Token]:
 
 
 null = ExpressionTuple.null
+#: what a term may be equal to
+SEQUENCES = (ExpressionTuple, tuple, list)
 
 
 class GraphTuple(ExpressionTuple):  # type: ignore[misc]
@@ -77,7 +79,7 @@ class GraphTuple(ExpressionTuple):  # type: ignore[misc]
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        if not isinstance(other, (ExpressionTuple, tuple, list)):
+        if not isinstance(other, SEQUENCES):
             return NotImplemented
         mine, its = self._hash, getattr(other, "_hash", None)
         if mine is not None and its is not None and mine != its:
@@ -128,15 +130,12 @@ class Merged:
         self._kept: list[Any] = []  # an id is only good while its object lives
 
     def _find(self, x: Any) -> int:
-        i = id(x)
-        parent = self._parent
+        i, parent = id(x), self._parent
         if i not in parent:
             parent[i] = i
             self._kept.append(x)
-            return i
         while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
+            parent[i] = i = parent[parent[i]]
         return i
 
     def union(self, x: Any, y: Any) -> bool:
@@ -161,14 +160,11 @@ def _equal(u: Any, v: Any) -> bool:
             elif a != b:
                 return False
             continue
-        if not isinstance(a, _sequences) or not isinstance(b, _sequences) or len(a) != len(b):
+        if not isinstance(a, SEQUENCES) or not isinstance(b, SEQUENCES) or len(a) != len(b):
             return False
         if merged.union(a, b):
             todo.extend(zip(a, b, strict=True))
     return True
-
-
-_sequences = (ExpressionTuple, tuple, list)
 
 
 def parts(x: Any) -> tuple[Any, ...] | None:
@@ -361,12 +357,12 @@ def _evaluate(term: Any, values: dict[int, Any]) -> Any:
     inside = [type(x) for x in items if issubclass(type(x), (Var, Term))]
     if inside:  # open: not remembered, so that `_evaled_obj` means closed
         return getattr(inside[0], "pattern_type", PatternTerm)(term)
-    op, args = items[0], items[1:]
+    op = items[0]
     if not callable(op):
         raise InvalidExpression(f"{op!r} cannot be called, so it is no operator ({term})")
-    names = [x.arg if type(x) is KwdPair else None for x in term][1:]
-    kwargs = {name: value for name, value in zip(names, args, strict=True) if name is not None}
-    args = [value for name, value in zip(names, args, strict=True) if name is None]
+    given = list(zip(term, items, strict=True))[1:]
+    kwargs = {x.arg: value for x, value in given if type(x) is KwdPair}
+    args = [value for x, value in given if type(x) is not KwdPair]
     if isinstance(op, type) and issubclass(op, Record) and op.__props__ and not kwargs:
         args, kwargs = [], dict(zip(op.__props__, args, strict=True))
     term._evaled_obj = op(*args, **kwargs)

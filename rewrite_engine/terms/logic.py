@@ -75,26 +75,22 @@ class Term:
         return cls.pattern_type((record, *[bound.arguments[n] for n in record.__props__]))
 
     def __rshift__(self, other: Any) -> Any:
-        hook = Term.make_rule
-        if hook is None:
-            raise PatternError(
-                f"{self} >> …: rules are made by rewrite_engine.match, which is not loaded"
-            )
-        return hook(self, other)
+        if Term.make_rule is None:
+            what = "rules are made by rewrite_engine.match, which is not loaded"
+            raise PatternError(f"{self} >> …: {what}")
+        return Term.make_rule(self, other)
 
     def __rrshift__(self, other: Any) -> NoReturn:
         hint = ": `==` compares patterns, write eq(a, b)" if isinstance(other, bool) else ""
-        raise PatternError(
-            f"{other!r} >> {self}: the left side of a rule has to be a pattern{hint}"
-        )
+        what = f"the left side of a rule has to be a pattern{hint}"
+        raise PatternError(f"{other!r} >> {self}: {what}")
 
     def __bool__(self) -> NoReturn:
         raise PatternError(TRUTH.format(self))
 
     def __iter__(self) -> Iterator[Any]:
-        raise PatternError(
-            f"{self} cannot be unpacked: only a variable for several operands can (sort Rest)"
-        )
+        what = "only a variable for several operands can (sort Rest)"
+        raise PatternError(f"{self} cannot be unpacked: {what}")
 
 
 @cache
@@ -121,9 +117,8 @@ def nth(i: int, outputs: Any) -> Any:
         return outputs if own else outputs.__apply_op__(nth, (i, outputs), {})
     if isinstance(outputs, Variable):
         if outputs.owner is None:
-            raise TypeError(
-                f"{outputs!r} is not the output of a node, so it has no output {i} beside it"
-            )
+            what = f"is not the output of a node, so it has no output {i} beside it"
+            raise TypeError(f"{outputs!r} {what}")
         outputs = outputs.owner
     return (outputs.outputs if isinstance(outputs, Apply) else outputs)[i]
 

@@ -191,18 +191,16 @@ def operator_text(op: Any) -> str:
 
 
 def leaf_text(x: Any) -> str:
-    """A leaf: a constant's value, a variable's, class's or function's name, else the repr."""
+    """A leaf: a constant's value if it is a number or short, a variable's, class's or function's
+    name, else the repr.
+    """
     if isinstance(x, (type, FunctionType)):
         return x.__name__
-    return constant_text(x) if isinstance(x, Constant) and x.name is None else repr(x)
-
-
-def constant_text(constant: Constant) -> str:
-    """The value of a constant where it is a number or short, else what it prints itself."""
-    if constant.number is not None:
-        return repr(constant.number)
-    text = str(constant.data)
-    return text if len(text) <= 20 and "\n" not in text else str(constant)
+    if not isinstance(x, Constant) or x.name is not None:
+        return repr(x)
+    text = str(x.data) if x.number is None else repr(x.number)
+    short = x.number is not None or (len(text) <= 20 and "\n" not in text)
+    return text if short else str(x)
 
 
 def term_text(term: Any, limit: int = 2000) -> str:
@@ -217,11 +215,8 @@ def term_text(term: Any, limit: int = 2000) -> str:
 
 def etuple_text(term: Any, limit: int = 2000) -> str:
     """A term as nested etuples: `e(add, 1, e(log, x))`."""
-    return write(term, limit=limit, name=leaf_text, call=_etuple_tokens)
-
-
-def _etuple_tokens(op: Any, args: Sequence[Any], outer: int) -> Sequence[Token]:
-    return call_tokens(["e"], [op, *args])
+    call: Call = lambda op, args, outer: call_tokens(["e"], [op, *args])
+    return write(term, limit=limit, name=leaf_text, call=call)
 
 
 def brief(v: Any, depth: int = 4) -> str:

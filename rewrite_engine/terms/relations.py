@@ -86,16 +86,14 @@ def ground(x: Any, state: Any, shared: Shared) -> Variable | None:
     return shared(value) if isinstance(value, Variable) else None
 
 
-def _inverse(relation: Relation) -> Relation:
-    return lambda new, old: relation(old, new)
-
-
 def _answers(
-    relation: Relation, term: Any, state: Any, shared: Shared
+    relation: Relation, term: Any, state: Any, shared: Shared, backward: bool = False
 ) -> Iterator[tuple[Any, Variable | None, Any]]:
-    """Yield what a relation makes of a term: the answer, its variable if ground, the state."""
+    """Yield what a relation makes of a term, or (backward) a term of: the answer, its variable if
+    ground, the state.
+    """
     q = var()
-    for found in relation(term, q)(state):
+    for found in (relation(q, term) if backward else relation(term, q))(state):
         new = ground(q, found, shared)
         if new is not None or logic_variables(reify(q, found)):
             yield q, new, found
@@ -108,10 +106,9 @@ def _places(
     which that makes `whole`.
     """
     seen: set[Variable] = set()
-    answers_of = _inverse(relation) if backward else relation
     parts = list(ancestors([whole]))
     for part, term in zip(parts, etuplize_all(parts), strict=True):
-        for q, new, found in _answers(answers_of, term, state, shared):
+        for q, new, found in _answers(relation, term, state, shared, backward):
             if new is None:  # with logic variables in it: a term, and no graph
                 yield etuplize(whole, holes={part: q}), found
                 continue
@@ -152,7 +149,7 @@ def _backward(
     todo = deque([(end, state)])
     while todo:
         term, reached = todo.popleft()
-        for q, new, found in _answers(_inverse(relation), etuplize(term), reached, shared):
+        for q, new, found in _answers(relation, etuplize(term), reached, shared, backward=True):
             if new is not None and new in seen:
                 continue
             yield from eq(q, start)(found)

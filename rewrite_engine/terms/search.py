@@ -51,9 +51,8 @@ def _unify(u: Any, v: Any, state: WatchedState) -> Any:
 
 def _unify_constrained(u: Any, v: Any, state: Any) -> Any:
     """`neq` and the like make a state of another class of a state; it has the watch too."""
-    watch = state.data.get(WATCH)
-    if watch is not None:
-        watch.tick()
+    if WATCH in state.data:
+        state.data[WATCH].tick()
     return unify_ConstrainedState(u, v, state)
 
 

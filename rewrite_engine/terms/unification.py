@@ -31,8 +31,8 @@ from rewrite_engine.graph.type import Type
 from rewrite_engine.terms.convert import Merged, from_term, make, null, parts, record_term
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm
 
-Pair = tuple[Any, Any]
-
+#: what is equal only to what has equal elements
+OPEN = (Variable, Apply, ExpressionTuple, PatternTerm, KwdPair)
 #: in which there is nothing, as far as this module can see, if they have no elements
 ATOMS = (Variable, Record, Apply, ExpressionTuple, str, Number, type, tuple, list)
 
@@ -78,7 +78,7 @@ def unify(u: Any, v: Any, s: Any = None, *, occurs_check: bool = False) -> Any:
 def solve(u: Any, v: Any, s: Mapping[Any, Any]) -> Any:
     """Unify under a plain substitution, which is copied when it grows."""
     merged = Merged()
-    todo: list[Pair] = [(u, v)]
+    todo = [(u, v)]
     bound: dict[Any, Any] | None = None
     while todo:
         a, b = todo.pop()
@@ -130,7 +130,7 @@ def admits(variable: Any, value: Any) -> bool:
     return not isinstance(value, (Apply, Record))
 
 
-def decompose(a: Any, b: Any, merged: Merged) -> list[Pair] | None:
+def decompose(a: Any, b: Any, merged: Merged) -> list[tuple[Any, Any]] | None:
     """The pairs that have to be equal for two compounds to be; None if they are no such terms."""
     a, b = [x.etuple if issubclass(type(x), PatternTerm) else x for x in (a, b)]
     if ConsPair in (type(a), type(b)):
@@ -162,16 +162,15 @@ def _children(x: Any, other: Any) -> tuple[Any, ...] | None:
 
 def _unify_values(a: Any, b: Any, s: Any) -> Any:
     """Unify what is not compound: values, and objects of classes that only `unification` knows."""
-    if isinstance(a, Constant):
-        return s if literal_matches(b, a) else False
-    if isinstance(b, Constant):
-        return s if literal_matches(a, b) else False
-    graph = (Variable, Apply, ExpressionTuple, PatternTerm, KwdPair)
-    if isinstance(a, graph) or isinstance(b, graph):
-        return False
-    if isinstance(a, Record) or isinstance(b, Record):
-        return s if a == b else False
-    return stream_eval(unify_other(a, b, s))
+    if isinstance(a, Constant) or isinstance(b, Constant):
+        same = literal_matches(b, a) if isinstance(a, Constant) else literal_matches(a, b)
+    elif isinstance(a, OPEN) or isinstance(b, OPEN):
+        same = False
+    elif isinstance(a, Record) or isinstance(b, Record):
+        same = a == b
+    else:
+        return stream_eval(unify_other(a, b, s))
+    return s if same else False
 
 
 def literal_matches(literal: Any, constant: Constant) -> bool:
