@@ -100,13 +100,9 @@ class FunctionGraph(NodeStore):
         """Let in what computes these outputs, before any feature watches; whether it overwrites."""
         nodes = toposort(outputs, self.memo)
         destroyers = [node for node in nodes if node.op.destroy_map]
-        apart = makers_of_destroyed(destroyers)
         self.merging = merging
-        if self.owns_nodes:
-            self._copy_in(nodes, self.memo, apart)
-        for node in () if self.owns_nodes else nodes:
-            self.merging = merging and node not in apart
-            self._enter(node, self.memo)
+        apart = makers_of_destroyed(destroyers)
+        self._enter(nodes, self.memo, apart=apart, copies=self.owns_nodes)
         self.merging = True
         return bool(destroyers)
 
@@ -452,8 +448,7 @@ class FunctionGraph(NodeStore):
         kept = self.on_import, self.worklist, self.merging, self.wants_handler
         try:
             self.on_import, self.worklist, self.merging, self.wants_handler = [], None, False, False
-            for node in toposort(self.outputs, self.users):
-                self._enter(node, {})
+            self._enter(toposort(self.outputs, self.users), {})
             for i, v in enumerate(self.outputs):
                 self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
         finally:

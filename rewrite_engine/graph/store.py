@@ -106,11 +106,10 @@ class NodeStore:
                 nodes = toposort([var], known)
                 break
         try:
-            for node in nodes:
-                for v in node.inputs if missing else ():
-                    if v.owner is None:
-                        self._root(v, True)
-                self._enter(node, names, 1, reason, origin)
+            for v in [v for node in nodes for v in node.inputs] if missing else ():
+                if v.owner is None:
+                    self._root(v, True)
+            self._enter(nodes, names, 1, reason, origin)
         except BaseException as error:
             self._drop_unused(nodes)
             if self.worklist is not None or not isinstance(error, NoDestroyHandler):
@@ -149,69 +148,56 @@ class NodeStore:
 
     def _enter(
         self,
-        node: Apply,
+        nodes: Sequence[Apply],
         names: dict[Variable, Variable],
         gap: int = GAP,
         reason: Any = None,
         origin: Origin | None = None,
+        apart: Collection[Apply] = (),
+        copies: bool = False,
     ) -> None:
-        """Let one node in, unless an equal one is there; `names` gets the graph's outputs."""
-        clients, inputs = self.users, node.inputs
-        if names:
-            inputs = tuple(map(names.get, inputs, inputs))
-        if not all(map(clients.__contains__, inputs)):
-            inputs = tuple([v if v in clients else self._root(v, node=node) for v in inputs])
-        key = self.key_of(node, inputs)
-        twin = self.table.get(key) if self.merging else None
-        if twin is not None and twin in self.dirty:
-            twin = self._if_still(twin, inputs)
-        if twin is not None and ((h := self.destroy_handler) is None or h.may_merge(node, twin)):
-            self._stand_in(twin, node, names)
-            return
-        node.inputs = inputs
-        node.key = None
-        if not node.op.destroy_map:
-            if self.table.setdefault(key, node) is node:
-                node.key = key
-        elif self.destroy_handler is None and self.wants_handler:
-            raise NoDestroyHandler
-        level = self.order.insert(node, gap)
-        for v in inputs:
-            clients[v][node] = None
-        for out in node.outputs:
-            clients[out], names[out] = {}, out
-        node.origin = node.origin if origin is None else origin
-        if self.worklist is not None:
-            self.worklist.entered(node, level)
-        for tell in self.on_import:
-            tell(self, node, reason)
-
-    def _copy_in(
-        self, nodes: Sequence[Apply], names: dict[Variable, Variable], apart: Collection[Apply]
-    ) -> None:
-        """`_enter` for copies, before any feature watches; those of `apart` merge with none."""
-        clients, table, key_of, merging = self.users, self.table, self.key_of, self.merging
+        """Let nodes in (copies: copies of them), each after those it needs, where no equal ones
+        are there; `names` gets the graph's outputs. Those of `apart` merge with none.
+        """
+        clients, table, key_of = self.users, self.table, self.key_of
         for node in nodes:
-            own = []
-            for v in node.inputs:
-                v = names.get(v, v)
-                own.append(v if v in clients else self._root(v, node=node))
-            inputs = tuple(own)
+            inputs = node.inputs
+            if names:
+                inputs = tuple(map(names.get, inputs, inputs))
+            if not all(map(clients.__contains__, inputs)):
+                inputs = tuple([v if v in clients else self._root(v, node=node) for v in inputs])
             key = key_of(node, inputs)
-            twin = table.get(key) if merging and node not in apart else None
-            if twin is not None:
+            twin = table.get(key) if self.merging and node not in apart else None
+            if twin is not None and self._may_merge(node, twin, key):
                 self._stand_in(twin, node, names)
                 continue
-            copy = copied(node, inputs)
-            copy.key = None
-            if not node.op.destroy_map and table.setdefault(key, copy) is copy:
-                copy.key = key
-            self.order.insert(copy, GAP)
+            own = copied(node, inputs) if copies else node
+            own.inputs = inputs
+            own.key = None
+            if not own.op.destroy_map:
+                if table.setdefault(key, own) is own:
+                    own.key = key
+            elif self.destroy_handler is None and self.wants_handler:
+                raise NoDestroyHandler
+            level = self.order.insert(own, gap)
             for v in inputs:
-                clients[v][copy] = None
-            for old, new in zip(node.outputs, copy.outputs, strict=True):
-                clients[new] = {}
-                names[old] = new
+                clients[v][own] = None
+            for old, out in zip(node.outputs, own.outputs):
+                clients[out], names[old] = {}, out
+            own.origin = own.origin if origin is None else origin
+            if self.worklist is not None:
+                self.worklist.entered(own, level)
+            for tell in self.on_import:
+                tell(self, own, reason)
+
+    def _may_merge(self, node: Apply, twin: Apply, key: Any) -> bool:
+        """Whether a node is equal to the one that the table has under its key, and may be it."""
+        if twin in self.dirty and self.key_of(twin, self.present_inputs(twin)) != key:
+            del self.table[key]  # its inputs are replaced already, and only its key is not
+            twin.key = None
+            return False
+        handler = self.destroy_handler
+        return handler is None or handler.may_merge(node, twin)
 
     def _stand_in(self, twin: Apply, like: Apply, names: dict[Variable, Variable]) -> None:
         """Note that a node which is there already stands for one that is not let in."""
@@ -302,9 +288,7 @@ class NodeStore:
             self._tell_changes(node, before, after)
         key = self.key_of(node, after)
         twin = table.get(key) if self.merging else None
-        if twin in self.dirty:
-            twin = self._if_still(twin, after)
-        if twin is not None and ((h := self.destroy_handler) is None or h.may_merge(node, twin)):
+        if twin is not None and self._may_merge(node, twin, key):
             self._merge(node, twin)
             return False
         if not node.op.destroy_map and table.setdefault(key, node) is node:
@@ -354,15 +338,6 @@ class NodeStore:
                 self.schedule(client)
             elif pending[0] is not RETYPE:
                 pending.insert(0, RETYPE)
-
-    def _if_still(self, twin: Apply, inputs: tuple[Variable, ...]) -> Apply | None:
-        """`twin`, unless its inputs are replaced already and only its key in the table is not."""
-        key = self.key_of(twin, inputs)
-        if self.key_of(twin, self.present_inputs(twin)) != key:
-            del self.table[key]
-            twin.key = None
-            return None
-        return twin
 
     # --- removing --------------------------------------------------------------------------------
 
