@@ -394,10 +394,9 @@ class FunctionGraph(NodeStore):
         live = dict.fromkeys(self.order.level)
         for node in self.dirty:
             node.inputs = self.present_inputs(node)
-        before = State({node: node.inputs for node in (*state.inputs, *self.dirty)}, self.outputs)
-        before.types = {v: v.type for v in state.types}
-        before.ops = {node: node.op for node in state.ops}
-        self._put_back(state)
+        before = state.before(self)
+        before.inputs.update({node: node.inputs for node in self.dirty})
+        state.put_back()
         self._clear()
         if self.facts is not None:
             self.facts.clear()
@@ -426,22 +425,6 @@ class FunctionGraph(NodeStore):
         """Let features know that the graph was put back to where it was."""
         for feature, mark in marks:
             feature.on_take_back(self, mark, by, why)
-
-    def _put_back(self, state: State) -> None:
-        """Give nodes and variables what a state says of them."""
-        for node, inputs in state.inputs.items():
-            node.inputs = inputs
-            for v in node.outputs:  # nodes that left may be taken apart
-                v.owner = node
-        for node, op in state.ops.items():
-            if node.op is not op:
-                node.set_op(op)
-        for node, origin in state.origins.items():
-            node.origin = origin
-        for var, type_ in state.types.items():
-            var.type = type_
-        for var, name in state.names.items():
-            var.name = name
 
     def _enter_all(self) -> None:
         """Take in everything below the outputs as it is, without telling anybody."""
