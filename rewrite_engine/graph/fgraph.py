@@ -78,13 +78,11 @@ class FunctionGraph(NodeStore):
             FunctionGraph.add_input(self, own)  # (an op's graph refuses it afterwards)
         if copy_orphans:
             self._copy_constants(outputs)
-        self.wants_handler = False
         overwrites = self._take_in(outputs, merging)
         for v in outputs:
             FunctionGraph.add_output(self, v)
         for feature in features:
             self.attach_feature(feature)
-        self.wants_handler = True
         if overwrites:
             self.watch()
 
@@ -428,14 +426,14 @@ class FunctionGraph(NodeStore):
 
     def _enter_all(self) -> None:
         """Take in everything below the outputs as it is, without telling anybody."""
-        kept = self.on_import, self.worklist, self.merging, self.wants_handler
+        kept = self.on_import, self.worklist, self.merging
         try:
-            self.on_import, self.worklist, self.merging, self.wants_handler = [], None, False, False
+            self.on_import, self.worklist, self.merging = [], None, False
             self._enter(toposort(self.outputs, self.users), {})
             for i, v in enumerate(self.outputs):
                 self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
         finally:
-            self.on_import, self.worklist, self.merging, self.wants_handler = kept
+            self.on_import, self.worklist, self.merging = kept
 
     def add_input(self, var: Variable) -> None:
         """Make a root variable an input."""

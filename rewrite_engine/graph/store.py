@@ -40,7 +40,6 @@ class NodeStore:
         self.merging = True
         self.key_of = key_of  # when nodes are equal (see `FunctionGraph.reorders`)
         self.destroy_handler: Any = None  # there is one where something is overwritten
-        self.wants_handler = True  # whether it must be there before a node that overwrites comes in
         self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
         self.on_import, self.on_prune, self.on_redirect = list[Any](), list[Any](), list[Any]()
         self.on_change_input, self.on_change_type = list[Any](), list[Any]()
@@ -105,17 +104,19 @@ class NodeStore:
             if v not in known and v.owner is not None:  # not only the root of the term is new
                 nodes = toposort([var], known)
                 break
+        if self.destroy_handler is None and any([node.op.destroy_map for node in nodes]):
+            if self.worklist is not None:
+                raise NoDestroyHandler  # (a run of rules takes care itself)
+            self.watch()
+            return self._import(var, reason, origin, missing)
         try:
             for v in [v for node in nodes for v in node.inputs] if missing else ():
                 if v.owner is None:
                     self._root(v, True)
             self._enter(nodes, names, 1, reason, origin)
-        except BaseException as error:
+        except BaseException:
             self._drop_unused(nodes)
-            if self.worklist is not None or not isinstance(error, NoDestroyHandler):
-                raise  # (a run of rules takes care itself)
-            self.watch()
-            return self._import(var, reason, origin, missing)
+            raise
         return names.get(var, var)
 
     def _drop_unused(self, nodes: Sequence[Apply]) -> None:
@@ -174,11 +175,8 @@ class NodeStore:
             own = copied(node, inputs) if copies else node
             own.inputs = inputs
             own.key = None
-            if not own.op.destroy_map:
-                if table.setdefault(key, own) is own:
-                    own.key = key
-            elif self.destroy_handler is None and self.wants_handler:
-                raise NoDestroyHandler
+            if not own.op.destroy_map and table.setdefault(key, own) is own:
+                own.key = key
             level = self.order.insert(own, gap)
             for v in inputs:
                 clients[v][own] = None
