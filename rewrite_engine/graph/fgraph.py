@@ -28,9 +28,9 @@ from rewrite_engine.graph.history import PUT_BACK, State, replace_all_validate
 from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.knowledge import knowledge_of
 from rewrite_engine.graph.memory import makers_of_destroyed
-from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable, variables
 from rewrite_engine.graph.op import Op
-from rewrite_engine.graph.origin import Origin, plainly
+from rewrite_engine.graph.origin import plainly
 from rewrite_engine.graph.output import ELSEWHERE, Clients, Elsewhere, Output, output_node
 from rewrite_engine.graph.store import NodeStore
 from rewrite_engine.graph.traverse import graph_inputs, toposort
@@ -61,11 +61,8 @@ class FunctionGraph(NodeStore):
     ) -> None:
         if inputs is None:
             inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
-        for what, variables in (("input", inputs), ("output", outputs)):
-            for i, v in enumerate(variables):
-                if not isinstance(v, Variable):
-                    text = f"{what} {i} of the graph is not a variable: {describe(v)}"
-                    raise ForeignObjectError(text)
+        variables("input {} of the graph", inputs)
+        variables("output {} of the graph", outputs)
         super().__init__()
         #: whether the nodes are this graph's own (copies), so that nobody misses those that leave
         self.owns_nodes = clone
@@ -266,20 +263,15 @@ class FunctionGraph(NodeStore):
             return new
         for tell in self.on_replace:
             tell(self, old, new, reason)
-        source, maker = old.owner, None
-        origin: Origin | None = None
-        if new in self.users:
-            own, maker = new, new.owner
+        source, maker = old.owner, new.owner if new in self.users else None
+        consumed, origin = getattr(reason, "consumed", plainly), None
         if source is not None:  # what takes its place comes from where it came from
-            was = None if maker is None else maker.origin
-            origin = getattr(reason, "consumed", plainly)(source, was, reason)
-        if maker is None:
-            own = self._import(new, reason, origin, import_missing)
-            if own is not new and origin is not None and own.owner is not None:
-                was = own.owner.origin
-                if was is not origin:  # an equal one was there: it comes from elsewhere now, too
-                    maker = own.owner
-                    origin = getattr(reason, "consumed", plainly)(source, was, reason)
+            origin = consumed(source, None if maker is None else maker.origin, reason)
+        own = new if maker is not None else self._import(new, reason, origin, import_missing)
+        made = None if own is new or origin is None else own.owner
+        if made is not None and made.origin is not origin:
+            maker = made  # an equal one was there: it comes from elsewhere now, too
+            origin = consumed(source, maker.origin, reason)
         if own is not old:
             self._redirect(old, own, uses, reason)
             if maker is not None and origin is not None:
