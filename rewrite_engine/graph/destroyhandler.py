@@ -41,8 +41,6 @@ class DestroyHandler(Feature):
         self.strict = strict
         self.destroyer: dict[Variable, Apply] = {}  # root → the node that overwrites it
         self.claims: dict[Apply, Roots] = {}  # the inverse
-        #: → who has to run before it, if any; the inverse is `Order.extra`
-        self.readers: dict[Apply, dict[Apply, None]] = {}
         self.broken: dict[Apply, str] = {}
         self.stale: dict[Apply, None] = {}  # to be looked at again
         self.exposed: list[Variable] = []  # what became an output, or an output that moved
@@ -64,7 +62,7 @@ class DestroyHandler(Feature):
         fgraph.destroy_handler = self
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
-        for node in [*self.readers]:
+        for node in [*self.claims]:
             self._forget(fgraph, node)
         fgraph.destroy_handler = None
 
@@ -73,8 +71,7 @@ class DestroyHandler(Feature):
 
     def rebuild(self, fgraph: FunctionGraph) -> None:
         """Look at the whole graph."""
-        known = self.destroyer, self.claims, self.readers, self.broken, self.exposed, self.memo
-        for one in known:
+        for one in (self.destroyer, self.claims, self.broken, self.exposed, self.memo):
             one.clear()
         self.stale = {node: None for node in fgraph.apply_nodes if node.op.destroy_map}
         for node in self.stale:
@@ -93,8 +90,8 @@ class DestroyHandler(Feature):
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         self.stale.pop(node, None)
-        for destroyer in fgraph.order.extra.pop(node, ()):
-            del self.readers[destroyer][node]
+        order = fgraph.order
+        order.remove_edges([(node, destroyer) for destroyer in order.extra.get(node, ())])
         if node.op.destroy_map:
             self._forget(fgraph, node)
         if node.op.view_map:
@@ -127,7 +124,7 @@ class DestroyHandler(Feature):
             )
 
     def orderings(self, fgraph: FunctionGraph) -> dict[Apply, list[Apply]]:
-        return {node: list(readers) for node, readers in self.readers.items() if readers}
+        return {node: list(readers) for node, readers in fgraph.order.first.items()}
 
     # --- questions -------------------------------------------------------------------------------
 
@@ -240,18 +237,13 @@ class DestroyHandler(Feature):
 
     def _register(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Claim what a node overwrites, or note why it must not."""
-        own: dict[Apply, None] = {}
         for i in sorted(memory_of(node.op).destroyed):
             why, roots, readers = self._look(fgraph, node, i)
             if why is not None:
                 self.broken[node] = f"cannot overwrite input {i}: {why}"
                 continue
             self._claim(node, roots)
-            new = [reader for reader in readers if reader not in own]
-            fgraph.order.add_edges([(reader, node) for reader in new])
-            own.update(dict.fromkeys(new))
-        if own:
-            self.readers[node] = own
+            fgraph.order.add_edges([(reader, node) for reader in readers])
 
     def _settle(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Put a reader before those who overwrite what it reads, and before nobody else."""
@@ -262,9 +254,7 @@ class DestroyHandler(Feature):
                 destroyer = self.destroyer.get(root)
                 if destroyer is not None and destroyer is not node and reads(node, v):
                     wanted[destroyer] = None
-        for destroyer in [d for d in have if d not in wanted]:
-            fgraph.order.remove_edges([(node, destroyer)])
-            del self.readers[destroyer][node]
+        fgraph.order.remove_edges([(node, d) for d in [*have] if d not in wanted])
         for destroyer in wanted:
             if destroyer in have:
                 continue
@@ -273,11 +263,10 @@ class DestroyHandler(Feature):
                 self._register(fgraph, destroyer)  # which says why it must not
                 continue
             fgraph.order.add_edges([(node, destroyer)])
-            self.readers.setdefault(destroyer, {})[node] = None
 
     def _forget(self, fgraph: FunctionGraph, node: Apply) -> None:
-        readers = self.readers.pop(node, {})
-        fgraph.order.remove_edges([(reader, node) for reader in readers])
+        order = fgraph.order
+        order.remove_edges([(reader, node) for reader in order.first.get(node, ())])
         self.broken.pop(node, None)
         for root in self.claims.pop(node, ()):
             del self.destroyer[root]
