@@ -369,11 +369,7 @@ class Apply(Tagged):
             return copied(self, tuple(inputs))
         node: Apply = self.op.make_node(*inputs)
         node.origin = self.origin
-        for old, new in zip(self.outputs, node.outputs, strict=True):
-            new.name = old.name if new.name is None else new.name
-            _copy_tag(old, new)
-        _copy_tag(self, node)
-        return node
+        return _marked(self, node)
 
     def __str__(self) -> str:
         return f"{self.op}({', '.join(map(str, self.inputs))})"
@@ -444,8 +440,13 @@ def copied(node: Apply, inputs: tuple[Any, ...]) -> Apply:
         out.name = outputs[0].name
         return out.owner  # type: ignore[no-any-return]
     copy = build_node(node.op, inputs, tuple([v.type for v in outputs]), node.origin)
-    for old, new in zip(outputs, copy.outputs, strict=True):
-        new.name = old.name
+    return _marked(node, copy)
+
+
+def _marked(node: Apply, copy: Apply) -> Apply:
+    """A copy with the node's tags, and names where it has none of its own."""
+    for old, new in zip(node.outputs, copy.outputs, strict=True):
+        new.name = old.name if new.name is None else new.name
         _copy_tag(old, new)
     _copy_tag(node, copy)
     return copy
