@@ -21,13 +21,6 @@ Pending = list[tuple[Variable | None, Variable | None]]
 Pairs = Mapping[Variable, Any] | Iterable[tuple[Variable, Any]]
 
 
-def as_pairs(replace: Pairs | None) -> dict[Variable, Any]:
-    """Read replacements given as a mapping, as pairs, or not at all."""
-    if replace is None:
-        return {}
-    return dict(replace.items() if isinstance(replace, Mapping) else replace)
-
-
 def clone_replace(
     output: Any,
     replace: Pairs | None = None,
@@ -43,7 +36,7 @@ def clone_replace(
     searched again. copy_inputs_over: False puts copies in the place of all inputs that are then
     there (of a shared variable, one with the same value).
     """
-    pairs = as_pairs(replace)
+    pairs = dict(replace or ())
     if rebuild_strict:
         pairs = {old: old.type.filter_variable(new) for old, new in pairs.items()}
     single = isinstance(output, Variable)
@@ -64,7 +57,7 @@ def graph_replace(
     strict: raise `InputError` if a variable to be replaced is not in the graph. Raises
     `TypeMismatchError` where types do not fit.
     """
-    pairs = as_pairs(replace)
+    pairs = dict(replace or ())
     if strict:
         found = set(ancestors([outputs] if isinstance(outputs, Variable) else outputs))
         missing = [v for v in pairs if v not in found]

@@ -299,9 +299,7 @@ class NodeStore:
 
     def _tell_changes(self, node: Apply, before: Any, after: Any) -> None:
         for i, (a, b) in enumerate(zip(before, after, strict=True)):
-            if a is b:
-                continue
-            for tell in self.on_change_input:
+            for tell in self.on_change_input if a is not b else ():
                 tell(self, node, i, a, b, "replace")
 
     def _merge(self, node: Apply, twin: Apply) -> None:
