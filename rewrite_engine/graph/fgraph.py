@@ -288,27 +288,24 @@ class FunctionGraph(NodeStore):
         told.
         """
         self._unfile(nodes)
-        own, pairs = self.destroy_handler, zip(nodes, ops, strict=True)
+        own, new = self.destroy_handler, dict(zip(nodes, ops, strict=True))
         leave, enter = [
             [call for call in calls if getattr(call, "__self__", call) is not own]
             for calls in (self.on_prune, self.on_import)
         ]
-        told = bool(self.on_exchange or leave or enter)  # (in the order in which they run)
-        order = self.order.level
-        for node, op in sorted(pairs, key=lambda pair: order[pair[0]]) if told else pairs:
-            if told:
-                for tell in self.on_exchange:
-                    tell(self, node, op, reason)
-                for tell in leave:
-                    tell(self, node, reason)
+        for node in sorted(new, key=self.order.level.__getitem__):  # as they run
+            op = new[node]
+            for tell in self.on_exchange:
+                tell(self, node, op, reason)
+            for tell in leave:
+                tell(self, node, reason)
             if len(node.outputs) == 1:  # by far the most
                 node.op = node.outputs[0].head = op
             else:
                 node.set_op(op)
             node.origin = plainly(node, None, reason)
-            if told:
-                for tell in enter:
-                    tell(self, node, reason)
+            for tell in enter:
+                tell(self, node, reason)
 
     def replace_all(
         self,
