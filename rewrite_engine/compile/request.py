@@ -27,7 +27,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.null import is_null
-from rewrite_engine.graph.replace import as_pairs, clone_replace
+from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.graph.traverse import ancestors, toposort
 
 _HOW = ("raise", "warn", "ignore")
@@ -75,7 +75,7 @@ def read(
     for spec in request.inputs:
         if spec.update is not None:
             request.updates[spec] = spec.update
-    replaced = as_pairs(givens)
+    replaced = dict(givens or ())
     for old in replaced:
         if not isinstance(old, Variable):
             raise ForeignObjectError(f"givens: only variables can be replaced, not {describe(old)}")

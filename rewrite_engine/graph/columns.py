@@ -42,9 +42,7 @@ class Columns(NamedTuple):
     types: list[Any]  # of all nodes' outputs
     origin_rows: list[Row]  # where nodes come from: the user's lines, and what rules made
     origins: array[int]  # numbers of rows, per node
-    names: dict[int, str]  # of the outputs that have one
-    tags: dict[int, Any]  # scratch pads of outputs
-    node_tags: dict[int, Any]
+    marks: dict[int, tuple[Any, Any, Any]]  # names, scratch pads of outputs and of their nodes
     inputs: int  # how many of the roots are inputs
     outputs: list[int]
     update_mapping: dict[int, int]
@@ -71,9 +69,11 @@ def to_columns(fgraph: FunctionGraph) -> Columns:
         types=[v.type for v in made],
         origin_rows=rows,
         origins=array("l", origins),
-        names={number[v]: v.name for v in made if v.name is not None},
-        tags={number[v]: v._tag for v in made if v._tag is not None},
-        node_tags={i: node._tag for i, node in enumerate(nodes) if node._tag is not None},
+        marks={
+            number[v]: (v.name, v._tag, v._node_tag)
+            for v in made
+            if not (v.name is v._tag is v._node_tag is None)
+        },
         inputs=len(fgraph.inputs),
         outputs=[number[v] for v in fgraph.outputs],
         update_mapping=dict(fgraph.update_mapping),
@@ -89,14 +89,10 @@ def from_columns(columns: Columns) -> FunctionGraph:
     It has no variable in common with any other but the roots.
     """
     variables: list[Variable] = list(columns.roots)
-    for i, node in enumerate(_nodes(columns, variables)):
-        if i in columns.node_tags:
-            node._tag = columns.node_tags[i]
+    for node in _nodes(columns, variables):
         variables.extend(node.outputs)
-    for i, name in columns.names.items():
-        variables[i].name = name
-    for i, tag in columns.tags.items():
-        variables[i]._tag = tag
+    for i, marks in columns.marks.items():
+        mark(variables[i], *marks)
     fgraph = columns.kind(
         columns.roots[: columns.inputs],
         [variables[i] for i in columns.outputs],
@@ -155,9 +151,8 @@ class Rows:
 
 def _written(node: Apply) -> Any:
     inputs = [v if v.owner is None else (row_of(v.owner), v.index) for v in node.inputs]
-    types, names = [v.type for v in node.outputs], [v.name for v in node.outputs]
-    tags = [v._tag for v in node.outputs]  # may refer to the node itself
-    return _node, (node.op, inputs, types, names), (node.where(), node._tag, tags)
+    marks = [(v.name, v._tag, v._node_tag) for v in node.outputs]  # may refer to the node itself
+    return _node, (node.op, inputs, [v.type for v in node.outputs]), (node.where(), marks)
 
 
 row_of = Rows(_written)
@@ -173,17 +168,22 @@ def _read(rows: Sequence[Apply], node: Apply, index: int | None) -> Any:
     return node if index is None else node.outputs[index]
 
 
-def _node(op: Any, inputs: Sequence[Any], types: Sequence[Any], names: Sequence[Any]) -> Apply:
+def _node(op: Any, inputs: Sequence[Any], types: Sequence[Any]) -> Apply:
     found = [v if isinstance(v, Variable) else v[0].outputs[v[1]] for v in inputs]
-    node = build_node(op, tuple(found), tuple(types))
-    for out, name in zip(node.outputs, names, strict=True):
-        out.name = name
-    return node
+    return build_node(op, tuple(found), tuple(types))
 
 
 def finish(node: Apply, state: Any) -> None:
     """Set the rest (`Apply.__setstate__`)."""
-    node.origin, tag, tags = state
-    for one, its in zip((node, *node.outputs), (tag, *tags), strict=True):
-        if its is not None:
-            one._tag = its
+    node.origin, marks = state
+    for out, its in zip(node.outputs, marks, strict=True):
+        mark(out, *its)
+
+
+def mark(v: Variable, name: str | None, tag: Any, node_tag: Any) -> None:
+    """Give a variable a name and tags."""
+    v.name = name
+    if tag is not None:
+        v._tag = tag
+    if node_tag is not None:
+        v._node_tag = node_tag

@@ -13,7 +13,7 @@ into a graph, in `rewrite/inplace.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import InconsistencyError, message, source_line
@@ -41,8 +41,6 @@ class DestroyHandler(Feature):
         self.strict = strict
         self.destroyer: dict[Variable, Apply] = {}  # root → the node that overwrites it
         self.claims: dict[Apply, Roots] = {}  # the inverse
-        #: → who has to run before it, if any; the inverse is `Order.extra`
-        self.readers: dict[Apply, dict[Apply, None]] = {}
         self.broken: dict[Apply, str] = {}
         self.stale: dict[Apply, None] = {}  # to be looked at again
         self.exposed: list[Variable] = []  # what became an output, or an output that moved
@@ -64,8 +62,8 @@ class DestroyHandler(Feature):
         fgraph.destroy_handler = self
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
-        for node, readers in self.readers.items():
-            fgraph.order.remove_edges([(reader, node) for reader in readers])
+        for node in [*self.claims]:
+            self._forget(fgraph, node)
         fgraph.destroy_handler = None
 
     def on_restore(self, fgraph: FunctionGraph, before: Any, after: Any) -> None:
@@ -73,8 +71,7 @@ class DestroyHandler(Feature):
 
     def rebuild(self, fgraph: FunctionGraph) -> None:
         """Look at the whole graph."""
-        known = self.destroyer, self.claims, self.readers, self.broken, self.exposed, self.memo
-        for one in known:
+        for one in (self.destroyer, self.claims, self.broken, self.exposed, self.memo):
             one.clear()
         self.stale = {node: None for node in fgraph.apply_nodes if node.op.destroy_map}
         for node in self.stale:
@@ -85,17 +82,16 @@ class DestroyHandler(Feature):
         if node.op.destroy_map:
             check_places(node)
             self.stale[node] = None
-            for root in self._destroyed(node):  # at once, so that no equal value is merged with it
-                if root not in self.destroyer:
-                    self.destroyer[root] = node
-                    self.claims[node] = (*self.claims.get(node, ()), root)
+            for i in sorted(memory_of(node.op).destroyed):
+                roots = self.roots(node.inputs[i])  # at once, so that no equal value is merged
+                self._claim(node, [root for root in roots if root not in self.destroyer])
         elif self.destroyer:
             self.stale[node] = None
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         self.stale.pop(node, None)
-        for destroyer in fgraph.order.extra.pop(node, ()):
-            del self.readers[destroyer][node]
+        order = fgraph.order
+        order.remove_edges([(node, destroyer) for destroyer in order.extra.get(node, ())])
         if node.op.destroy_map:
             self._forget(fgraph, node)
         if node.op.view_map:
@@ -128,7 +124,7 @@ class DestroyHandler(Feature):
             )
 
     def orderings(self, fgraph: FunctionGraph) -> dict[Apply, list[Apply]]:
-        return {node: list(readers) for node, readers in self.readers.items() if readers}
+        return {node: list(readers) for node, readers in fgraph.order.first.items()}
 
     # --- questions -------------------------------------------------------------------------------
 
@@ -147,8 +143,7 @@ class DestroyHandler(Feature):
     def refusal(self, fgraph: FunctionGraph, node: Apply, i: int) -> str | None:
         """Why `node` may not overwrite its input `i`; None if it may."""
         fgraph.flush()
-        roots = self.roots(node.inputs[i])
-        return self._refusal(fgraph, node, i, roots, *self.who_sees(fgraph, roots))
+        return self._look(fgraph, node, i)[0]
 
     def may_merge(self, node: Apply, twin: Apply) -> bool:
         """Whether two equal nodes may become one: not if either one's value will be overwritten."""
@@ -192,27 +187,29 @@ class DestroyHandler(Feature):
                         queue.append(out)
         return readers, output
 
-    def _refusal(
-        self, fgraph: FunctionGraph, node: Apply, i: int, roots: Roots,
-        readers: Iterable[Apply], shown: Variable | None,
-    ) -> str | None:  # fmt: skip
-        for root in roots:
-            why = self.owner_refusal(root, node)
-            if why is not None:
-                return why
-        if shown is not None:
-            place = f"output {fgraph.out_uses[shown][0]} of the graph"
-            there = f"an output shows its memory: {shown!r}, {place}"
-            return f"{shown!r} is an output of the graph" if shown in roots else there
-        for j, v in enumerate(node.inputs):
-            if j != i and any(root in roots for root in self.roots(v)):
-                return f"it reads the memory of input {i} through input {j} too"
-        edges = [(reader, node) for reader in readers if reader is not node]
-        late = fgraph.order.conflict(edges)
-        if late is None:
-            return None
-        names = " or ".join(map(repr, roots))
-        return f"another reader of {names} has to run after it: {named(late)}"
+    def _look(
+        self, fgraph: FunctionGraph, node: Apply, i: int
+    ) -> tuple[str | None, Roots, list[Apply]]:
+        """Why a node may not overwrite an input; its roots, and who else reads their memory."""
+        roots = self.roots(node.inputs[i])
+        seen, shown = self.who_sees(fgraph, roots)
+        readers = [reader for reader in seen if reader is not node]
+
+        def reasons() -> Iterator[str | None]:
+            yield from [self.owner_refusal(root, node) for root in roots]
+            if shown is not None:
+                place = f"output {fgraph.out_uses[shown][0]} of the graph"
+                there = f"an output shows its memory: {shown!r}, {place}"
+                yield f"{shown!r} is an output of the graph" if shown in roots else there
+            for j, v in enumerate(node.inputs):
+                if j != i and any(root in roots for root in self.roots(v)):
+                    yield f"it reads the memory of input {i} through input {j} too"
+            late = fgraph.order.conflict([(reader, node) for reader in readers])
+            if late is not None:
+                names = " or ".join(map(repr, roots))
+                yield f"another reader of {names} has to run after it: {named(late)}"
+
+        return next(filter(None, reasons()), None), roots, readers
 
     # --- bookkeeping -----------------------------------------------------------------------------
 
@@ -234,29 +231,19 @@ class DestroyHandler(Feature):
             for node in again:
                 self._settle(fgraph, node)
 
-    def _destroyed(self, node: Apply) -> Roots:
-        """The roots that a node overwrites."""
-        inputs = [node.inputs[i] for i in sorted(memory_of(node.op).destroyed)]
-        return tuple([root for v in inputs for root in self.roots(v)])
+    def _claim(self, node: Apply, roots: Iterable[Variable]) -> None:
+        self.destroyer.update(dict.fromkeys(roots, node))
+        self.claims[node] = (*self.claims.get(node, ()), *roots)
 
     def _register(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Claim what a node overwrites, or note why it must not."""
-        own: dict[Apply, None] = {}
         for i in sorted(memory_of(node.op).destroyed):
-            roots = self.roots(node.inputs[i])
-            readers, shown = self.who_sees(fgraph, roots)
-            why = self._refusal(fgraph, node, i, roots, readers, shown)
+            why, roots, readers = self._look(fgraph, node, i)
             if why is not None:
                 self.broken[node] = f"cannot overwrite input {i}: {why}"
                 continue
-            for root in roots:
-                self.destroyer[root] = node
-                self.claims[node] = (*self.claims.get(node, ()), root)
-            new = [reader for reader in readers if reader is not node and reader not in own]
-            fgraph.order.add_edges([(reader, node) for reader in new])
-            own.update(dict.fromkeys(new))
-        if own:
-            self.readers[node] = own
+            self._claim(node, roots)
+            fgraph.order.add_edges([(reader, node) for reader in readers])
 
     def _settle(self, fgraph: FunctionGraph, node: Apply) -> None:
         """Put a reader before those who overwrite what it reads, and before nobody else."""
@@ -267,9 +254,7 @@ class DestroyHandler(Feature):
                 destroyer = self.destroyer.get(root)
                 if destroyer is not None and destroyer is not node and reads(node, v):
                     wanted[destroyer] = None
-        for destroyer in [d for d in have if d not in wanted]:
-            fgraph.order.remove_edges([(node, destroyer)])
-            del self.readers[destroyer][node]
+        fgraph.order.remove_edges([(node, d) for d in [*have] if d not in wanted])
         for destroyer in wanted:
             if destroyer in have:
                 continue
@@ -278,11 +263,10 @@ class DestroyHandler(Feature):
                 self._register(fgraph, destroyer)  # which says why it must not
                 continue
             fgraph.order.add_edges([(node, destroyer)])
-            self.readers.setdefault(destroyer, {})[node] = None
 
     def _forget(self, fgraph: FunctionGraph, node: Apply) -> None:
-        readers = self.readers.pop(node, {})
-        fgraph.order.remove_edges([(reader, node) for reader in readers])
+        order = fgraph.order
+        order.remove_edges([(reader, node) for reader in order.first.get(node, ())])
         self.broken.pop(node, None)
         for root in self.claims.pop(node, ()):
             del self.destroyer[root]

@@ -28,9 +28,9 @@ from rewrite_engine.graph.history import PUT_BACK, State, replace_all_validate
 from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.knowledge import knowledge_of
 from rewrite_engine.graph.memory import makers_of_destroyed
-from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable, variables
 from rewrite_engine.graph.op import Op
-from rewrite_engine.graph.origin import Origin, plainly
+from rewrite_engine.graph.origin import plainly
 from rewrite_engine.graph.output import ELSEWHERE, Clients, Elsewhere, Output, output_node
 from rewrite_engine.graph.store import NodeStore
 from rewrite_engine.graph.traverse import graph_inputs, toposort
@@ -61,11 +61,8 @@ class FunctionGraph(NodeStore):
     ) -> None:
         if inputs is None:
             inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
-        for what, variables in (("input", inputs), ("output", outputs)):
-            for i, v in enumerate(variables):
-                if not isinstance(v, Variable):
-                    text = f"{what} {i} of the graph is not a variable: {describe(v)}"
-                    raise ForeignObjectError(text)
+        variables("input {} of the graph", inputs)
+        variables("output {} of the graph", outputs)
         super().__init__()
         #: whether the nodes are this graph's own (copies), so that nobody misses those that leave
         self.owns_nodes = clone
@@ -78,13 +75,11 @@ class FunctionGraph(NodeStore):
             FunctionGraph.add_input(self, own)  # (an op's graph refuses it afterwards)
         if copy_orphans:
             self._copy_constants(outputs)
-        self.wants_handler = False
         overwrites = self._take_in(outputs, merging)
         for v in outputs:
             FunctionGraph.add_output(self, v)
         for feature in features:
             self.attach_feature(feature)
-        self.wants_handler = True
         if overwrites:
             self.watch()
 
@@ -100,13 +95,9 @@ class FunctionGraph(NodeStore):
         """Let in what computes these outputs, before any feature watches; whether it overwrites."""
         nodes = toposort(outputs, self.memo)
         destroyers = [node for node in nodes if node.op.destroy_map]
-        apart = makers_of_destroyed(destroyers)
         self.merging = merging
-        if self.owns_nodes:
-            self._copy_in(nodes, self.memo, apart)
-        for node in () if self.owns_nodes else nodes:
-            self.merging = merging and node not in apart
-            self._enter(node, self.memo)
+        apart = makers_of_destroyed(destroyers)
+        self._enter(nodes, self.memo, apart=apart, copies=self.owns_nodes)
         self.merging = True
         return bool(destroyers)
 
@@ -272,20 +263,15 @@ class FunctionGraph(NodeStore):
             return new
         for tell in self.on_replace:
             tell(self, old, new, reason)
-        source, maker = old.owner, None
-        origin: Origin | None = None
-        if new in self.users:
-            own, maker = new, new.owner
+        source, maker = old.owner, new.owner if new in self.users else None
+        consumed, origin = getattr(reason, "consumed", plainly), None
         if source is not None:  # what takes its place comes from where it came from
-            was = None if maker is None else maker.origin
-            origin = getattr(reason, "consumed", plainly)(source, was, reason)
-        if maker is None:
-            own = self._import(new, reason, origin, import_missing)
-            if own is not new and origin is not None and own.owner is not None:
-                was = own.owner.origin
-                if was is not origin:  # an equal one was there: it comes from elsewhere now, too
-                    maker = own.owner
-                    origin = getattr(reason, "consumed", plainly)(source, was, reason)
+            origin = consumed(source, None if maker is None else maker.origin, reason)
+        own = new if maker is not None else self._import(new, reason, origin, import_missing)
+        made = None if own is new or origin is None else own.owner
+        if made is not None and made.origin is not origin:
+            maker = made  # an equal one was there: it comes from elsewhere now, too
+            origin = consumed(source, maker.origin, reason)
         if own is not old:
             self._redirect(old, own, uses, reason)
             if maker is not None and origin is not None:
@@ -302,27 +288,24 @@ class FunctionGraph(NodeStore):
         told.
         """
         self._unfile(nodes)
-        own, pairs = self.destroy_handler, zip(nodes, ops, strict=True)
+        own, new = self.destroy_handler, dict(zip(nodes, ops, strict=True))
         leave, enter = [
             [call for call in calls if getattr(call, "__self__", call) is not own]
             for calls in (self.on_prune, self.on_import)
         ]
-        told = bool(self.on_exchange or leave or enter)  # (in the order in which they run)
-        order = self.order.level
-        for node, op in sorted(pairs, key=lambda pair: order[pair[0]]) if told else pairs:
-            if told:
-                for tell in self.on_exchange:
-                    tell(self, node, op, reason)
-                for tell in leave:
-                    tell(self, node, reason)
+        for node in sorted(new, key=self.order.level.__getitem__):  # as they run
+            op = new[node]
+            for tell in self.on_exchange:
+                tell(self, node, op, reason)
+            for tell in leave:
+                tell(self, node, reason)
             if len(node.outputs) == 1:  # by far the most
                 node.op = node.outputs[0].head = op
             else:
                 node.set_op(op)
             node.origin = plainly(node, None, reason)
-            if told:
-                for tell in enter:
-                    tell(self, node, reason)
+            for tell in enter:
+                tell(self, node, reason)
 
     def replace_all(
         self,
@@ -398,10 +381,9 @@ class FunctionGraph(NodeStore):
         live = dict.fromkeys(self.order.level)
         for node in self.dirty:
             node.inputs = self.present_inputs(node)
-        before = State({node: node.inputs for node in (*state.inputs, *self.dirty)}, self.outputs)
-        before.types = {v: v.type for v in state.types}
-        before.ops = {node: node.op for node in state.ops}
-        self._put_back(state)
+        before = state.before(self)
+        before.inputs.update({node: node.inputs for node in self.dirty})
+        state.put_back()
         self._clear()
         if self.facts is not None:
             self.facts.clear()
@@ -431,33 +413,16 @@ class FunctionGraph(NodeStore):
         for feature, mark in marks:
             feature.on_take_back(self, mark, by, why)
 
-    def _put_back(self, state: State) -> None:
-        """Give nodes and variables what a state says of them."""
-        for node, inputs in state.inputs.items():
-            node.inputs = inputs
-            for v in node.outputs:  # nodes that left may be taken apart
-                v.owner = node
-        for node, op in state.ops.items():
-            if node.op is not op:
-                node.set_op(op)
-        for node, origin in state.origins.items():
-            node.origin = origin
-        for var, type_ in state.types.items():
-            var.type = type_
-        for var, name in state.names.items():
-            var.name = name
-
     def _enter_all(self) -> None:
         """Take in everything below the outputs as it is, without telling anybody."""
-        kept = self.on_import, self.worklist, self.merging, self.wants_handler
+        kept = self.on_import, self.worklist, self.merging
         try:
-            self.on_import, self.worklist, self.merging, self.wants_handler = [], None, False, False
-            for node in toposort(self.outputs, self.users):
-                self._enter(node, {})
+            self.on_import, self.worklist, self.merging = [], None, False
+            self._enter(toposort(self.outputs, self.users), {})
             for i, v in enumerate(self.outputs):
                 self.out_uses.setdefault(self._root(v) if v.owner is None else v, []).append(i)
         finally:
-            self.on_import, self.worklist, self.merging, self.wants_handler = kept
+            self.on_import, self.worklist, self.merging = kept
 
     def add_input(self, var: Variable) -> None:
         """Make a root variable an input."""

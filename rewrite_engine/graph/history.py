@@ -32,21 +32,27 @@ NONE: dict[Apply, tuple[Variable, ...]] = {}
 PUT_BACK = "restore"
 
 
+#: what a state knows of nodes and variables: where it keeps that, and their attribute
+KEPT = {"inputs": "inputs", "ops": "op", "origins": "origin", "types": "type", "names": "name"}
+
+
 class State:
     """A graph at some time; or, of that, what has changed since. inputs: of nodes, as replacements
     have left them.
     """
 
-    __slots__ = ("inputs", "names", "ops", "origins", "outputs", "types")
+    __slots__ = ("outputs", *KEPT)
 
-    def __init__(
-        self, inputs: dict[Apply, tuple[Variable, ...]], outputs: Sequence[Variable]
-    ) -> None:
-        self.inputs, self.outputs = inputs, list(outputs)
-        self.types: dict[Variable, Any] = {}
-        self.ops: dict[Apply, Any] = {}
-        self.origins: dict[Apply, Any] = {}
-        self.names: dict[Variable, str | None] = {}
+    inputs: dict[Apply, tuple[Variable, ...]]
+    ops: dict[Apply, Any]
+    origins: dict[Apply, Any]
+    types: dict[Variable, Any]
+    names: dict[Variable, str | None]
+
+    def __init__(self, outputs: Sequence[Variable]) -> None:
+        self.outputs = list(outputs)
+        for kept in KEPT:
+            setattr(self, kept, {})
 
     @classmethod
     def noted(
@@ -58,21 +64,36 @@ class State:
         nodes, dirty = [*fgraph.apply_nodes, *gone], [*fgraph.dirty]
         told = nodes if whole else []
         made = [*chain.from_iterable(map(attrgetter("outputs"), told))]
-        inputs, ops = [*map(attrgetter("inputs"), nodes)], [*map(attrgetter("op"), nodes)]
-        origins = [*map(attrgetter("origin"), told)]
-        types, names = [*map(attrgetter("type"), made)], [*map(attrgetter("name"), made)]
+        things: list[list[Any]] = [nodes, nodes, told, made, made]
+        values = [[*map(attrgetter(name), of)] for name, of in zip(KEPT.values(), things)]
         present, outputs = [fgraph.present_inputs(node) for node in dirty], list(fgraph.outputs)
 
         def make() -> State:
-            state = cls(dict(zip(nodes, inputs, strict=True)), outputs)
+            state = cls(outputs)
+            for kept, of, found in zip(KEPT, things, values):
+                getattr(state, kept).update(zip(of, found, strict=True))
             state.inputs.update(zip(dirty, present, strict=True))
-            state.ops = dict(zip(nodes, ops, strict=True))
-            state.origins = dict(zip(told, origins, strict=True))
-            state.types = dict(zip(made, types, strict=True))
-            state.names = dict(zip(made, names, strict=True))
             return state
 
         return make
+
+    def before(self, fgraph: FunctionGraph) -> State:
+        """What the graph is now, where this state says something of it."""
+        state = State(fgraph.outputs)
+        for kept, name in KEPT.items():
+            setattr(state, kept, {one: getattr(one, name) for one in getattr(self, kept)})
+        return state
+
+    def put_back(self) -> None:
+        """Give nodes and variables what the state says of them."""
+        for kept, name in KEPT.items():
+            for one, value in getattr(self, kept).items():
+                setattr(one, name, value)
+        for node in self.inputs:
+            for v in node.outputs:  # nodes that left may be taken apart
+                v.owner = node
+        for node, op in self.ops.items():
+            node.set_op(op)
 
     def undo(self, fgraph: FunctionGraph, kind: int, what: Any, *values: Any) -> None:
         """Go back by one entry of a history."""
@@ -92,10 +113,9 @@ class State:
         elif kind == TYPE:
             self.types[what] = values[0]
         elif kind == RESTORE:
-            self.inputs.update(what.inputs)
             self.outputs[:] = what.outputs
-            self.types.update(what.types)
-            self.ops.update(what.ops)
+            for kept in KEPT:
+                getattr(self, kept).update(getattr(what, kept))
 
 
 class History(Feature):
@@ -137,7 +157,7 @@ class History(Feature):
         fgraph.flush()
         entries = self.log[checkpoint:]
         if any(kind != LEAVE or what.op is not more[-1] for kind, what, *more in entries):
-            fgraph.restore(self.undone(fgraph, State({}, fgraph.outputs), checkpoint))
+            fgraph.restore(self.undone(fgraph, State(fgraph.outputs), checkpoint))
         del self.log[checkpoint:]
 
     def undone(self, fgraph: FunctionGraph, state: State, end: int) -> State:
@@ -247,13 +267,11 @@ class FullHistory(History):
         if self.latest is None:
             left = [what for kind, what, *_ in self.log if kind == LEAVE]
             self.latest = State.noted(fgraph, left)
-        end = len(self.log)
         self.moving = True
         try:
             fgraph.restore(self.undone(fgraph, self.latest(), self._end(n)))
         finally:
             self.moving = False
-            del self.log[end:]
         self.position = n
         return fgraph
 
@@ -275,21 +293,18 @@ class FullHistory(History):
 
     def note_here(self, entry: tuple[Any, ...]) -> None:
         """Add an entry to what has led here."""
-        if not self.moving:
-            del self.log[self._end(self.position) :], self.steps[self.position :]
-            self.latest = None
+        del self.log[self._end(self.position) :], self.steps[self.position :]
+        self.latest = None
         self.log.append(entry)
 
     def step(self, reason: Any, before: Any, after: Any) -> None:
         """The last entry begins a step."""
-        if not self.moving:
-            n = len(self.steps) + 1
-            self.steps.append(Replacement(n, reason, before, after, len(self.log) - 1))
-            self.position = n
+        self.position = n = len(self.steps) + 1
+        self.steps.append(Replacement(n, reason, before, after, len(self.log) - 1))
 
     def shown(self, *terms: Any) -> list[Any]:
         """Terms as steps show them."""
-        return [*terms] if self.text is None or self.moving else [*map(self.text, terms)]
+        return [*terms] if self.text is None else [*map(self.text, terms)]
 
     def on_redirect(
         self, fgraph: FunctionGraph, old: Any, new: Any, clients: Any, reason: Any
@@ -304,5 +319,7 @@ class FullHistory(History):
         self.step(reason, *self.shown(*exchanged(node, op)))
 
     def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
+        if self.moving:
+            return
         super().on_restore(fgraph, before, after)
         self.step(PUT_BACK, "the graph", "the graph as it was before")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import getitem
 from typing import Any, ClassVar, NoReturn
 
-from rewrite_engine.errors import ConstantInputError, MethodNotDefined, ReadOnlyError
+from rewrite_engine.errors import MethodNotDefined, ReadOnlyError
 from rewrite_engine.graph.columns import Columns, Rows, from_columns, to_columns
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -81,12 +81,8 @@ class HasInnerGraph:
         """Keep a copy of the graph of these. For `__init__`; raises what `FunctionGraph` raises,
         and `InconsistencyError` if an input would be overwritten.
         """
-        memo: dict[Variable, Variable] = {}
-        for v in inputs:
-            if isinstance(v, Constant):
-                raise ConstantInputError(f"{v!r} is a constant, so it cannot be an input")
-            if isinstance(v, Variable):  # (else the graph says so)
-                memo[v] = v.type.make_variable(v.name)
+        roots = [v for v in inputs if isinstance(v, Variable) and not isinstance(v, Constant)]
+        memo = {v: v.type.make_variable(v.name) for v in roots}  # (of others the graph tells)
         self.fgraph = InnerGraph(inputs, outputs, memo=memo)
         self.fgraph.memo = {}  # it would keep the user's graph alive
         if self.given_away:

@@ -91,10 +91,9 @@ class Knowledge:
 
     def clear(self) -> None:
         """Drop everything."""
-        for kept in (
-            self.answers, self.grounds, self.users, self.about, self.waiting, self.waits
-        ):  # fmt: skip
-            kept.clear()
+        for kept in vars(self).values():
+            if isinstance(kept, dict):
+                kept.clear()
 
     def wait(self, key: Key, node: Apply) -> None:
         """An answer refused a rule at a node, which is visited again when the answer is dropped."""

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rewrite_engine.errors import InconsistencyError, message
 from rewrite_engine.graph.node import Apply, Variable, build_node
-from rewrite_engine.graph.postorder import postorder
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.op import Op
@@ -114,9 +113,7 @@ def sources(var: Variable) -> Sequence[Variable]:
     node = var.owner
     if node is None or not node.op.view_map:
         return ()
-    inputs = node.inputs
-    views = memory_of(node.op).views.get(var.index or 0, ())
-    return [inputs[i] for i in views]
+    return [node.inputs[i] for i in memory_of(node.op).views.get(var.index or 0, ())]
 
 
 def view_roots(var: Variable, memo: dict[Variable, Roots] | None = None) -> Roots:
@@ -128,26 +125,17 @@ def view_roots(var: Variable, memo: dict[Variable, Roots] | None = None) -> Root
     if var.owner is None or not var.owner.op.view_map:
         return (var,)
     known: dict[Variable, Roots] = {} if memo is None else memo
-    found = known.get(var)
-    if found is not None:
-        return found
-
-    def is_open(v: Variable) -> bool:
-        return v not in known and v.owner is not None and bool(v.owner.op.view_map)
-
-    below = sources(var)
-    if any([is_open(v) for v in below]):
-        for v in postorder(filter(is_open, below), lambda v: [*filter(is_open, sources(v))]):
-            known[v] = _together(sources(v), known) or (v,)
-    known[var] = found = _together(below, known) or (var,)
-    return found
-
-
-def _together(below: Sequence[Variable], known: dict[Variable, Roots]) -> Roots:
-    """The roots of all of these."""
-    if len(below) == 1:
-        return known.get(below[0]) or (below[0],)
-    return tuple(dict.fromkeys([r for v in below for r in known.get(v) or (v,)]))
+    stack = [] if var in known else [var]
+    while stack:
+        below = sources(v := stack[-1])
+        views = [w for w in below if w.owner is not None and w.owner.op.view_map]
+        todo = [w for w in views if w not in known]
+        if todo:
+            stack += todo
+            continue
+        known[v] = tuple(dict.fromkeys([r for w in below for r in known.get(w) or (w,)])) or (v,)
+        stack.pop()
+    return known[var]
 
 
 def makers_of_destroyed(destroyers: Iterable[Apply]) -> set[Apply]:

@@ -257,6 +257,17 @@ class Constant(Variable):
             self._tag = state["_tag"]
 
 
+def variables(what: str, given: Sequence[Any], **about: Any) -> tuple[Variable, ...]:
+    """What is given, if all are variables, else a `ForeignObjectError` about the first that is not;
+    what: "input {}", with its number. about: as of `message`.
+    """
+    for i, x in enumerate(given):
+        if not isinstance(x, Variable):
+            text = f"{what.format(i)} is not a variable: {describe(x)}"
+            raise ForeignObjectError(message(text, **about))
+    return tuple(given)
+
+
 class Apply(Tagged):
     """An op applied to inputs: `outputs = op(*inputs)`.
 
@@ -275,28 +286,15 @@ class Apply(Tagged):
     key: Any
 
     def __init__(self, op: Op, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
-        for i, x in enumerate(inputs):
-            if not isinstance(x, Variable):
-                raise ForeignObjectError(
-                    message(f"input {i} is not a variable: {describe(x)}", op=op)
-                )
         self.op = op
-        self.inputs = tuple(inputs)
-        self.outputs = tuple(outputs)
+        self.inputs = variables("input {}", inputs, op=op)
+        self.outputs = variables("output {}", outputs, op=op, inputs=self.inputs)
         self.origin = user_origin()
-        heads = heads_of(op, len(self.outputs))
-        for i, out in enumerate(self.outputs):
-            self._adopt(i, out, heads[i])
-
-    def _adopt(self, i: int, out: Variable, head: Any) -> None:
-        wrong = None
-        if not isinstance(out, Variable):
-            wrong = f"output {i} is not a variable: {describe(out)}"
-        elif out.owner is not None and (out.owner is not self or out.index != i):
-            wrong = f"output {i} already belongs to another node"
-        if wrong is not None:
-            raise ForeignObjectError(message(wrong, op=self.op, inputs=self.inputs))
-        out.owner, out.index, out.head = self, i, head
+        for i, (out, head) in enumerate(zip(self.outputs, heads_of(op, len(self.outputs)))):
+            if out.owner is not None and (out.owner is not self or out.index != i):
+                what = f"output {i} already belongs to another node"
+                raise ForeignObjectError(message(what, op=op, inputs=self.inputs))
+            out.owner, out.index, out.head = self, i, head
 
     @property
     def _tag(self) -> SimpleNamespace | None:
@@ -371,11 +369,7 @@ class Apply(Tagged):
             return copied(self, tuple(inputs))
         node: Apply = self.op.make_node(*inputs)
         node.origin = self.origin
-        for old, new in zip(self.outputs, node.outputs, strict=True):
-            new.name = old.name if new.name is None else new.name
-            _copy_tag(old, new)
-        _copy_tag(self, node)
-        return node
+        return _marked(self, node)
 
     def __str__(self) -> str:
         return f"{self.op}({', '.join(map(str, self.inputs))})"
@@ -446,8 +440,13 @@ def copied(node: Apply, inputs: tuple[Any, ...]) -> Apply:
         out.name = outputs[0].name
         return out.owner  # type: ignore[no-any-return]
     copy = build_node(node.op, inputs, tuple([v.type for v in outputs]), node.origin)
-    for old, new in zip(outputs, copy.outputs, strict=True):
-        new.name = old.name
+    return _marked(node, copy)
+
+
+def _marked(node: Apply, copy: Apply) -> Apply:
+    """A copy with the node's tags, and names where it has none of its own."""
+    for old, new in zip(node.outputs, copy.outputs, strict=True):
+        new.name = old.name if new.name is None else new.name
         _copy_tag(old, new)
     _copy_tag(node, copy)
     return copy

@@ -26,7 +26,7 @@ class Order:
     `above(node)` yields the nodes that must come after `node`, along ordinary edges.
     """
 
-    __slots__ = ("level", "above", "extra", "raised")
+    __slots__ = ("level", "above", "extra", "first", "raised")
 
     def __init__(self, above: Callable[[Apply], Iterable[Apply]]) -> None:
         #: (To delete a node never invalidates the order. Edges that were added are for those to
@@ -35,6 +35,8 @@ class Order:
         self.above = above
         #: edges that are not uses: reader of a value → node that overwrites it
         self.extra: dict[Apply, dict[Apply, None]] = {}
+        #: the same, the other way round
+        self.first: dict[Apply, dict[Apply, None]] = {}
         #: for a driver: the nodes whose levels were raised (None: nobody wants to know)
         self.raised: list[Apply] | None = None
 
@@ -62,6 +64,7 @@ class Order:
         """Forget all nodes and edges."""
         self.level.clear()
         self.extra.clear()
+        self.first.clear()
 
     def conflict(self, edges: Iterable[tuple[Apply, Apply]]) -> Apply | None:
         """Make the order honour edges (before, after), raising levels where needed. Where it cannot
@@ -117,7 +120,7 @@ class Order:
 
     def add_edges(self, edges: list[tuple[Apply, Apply]]) -> None:
         """Add extra edges for good; raises `CycleError`, and adds none, if they close a cycle."""
-        level, extra = self.level, self.extra
+        level = self.level
         for before, after in edges:
             if level[before] >= level[after]:
                 late = self.conflict(edges)
@@ -125,17 +128,14 @@ class Order:
                     raise CycleError(f"{late.op} would depend on itself")
                 break
         for before, after in edges:
-            known = extra.get(before)
-            if known is None:
-                extra[before] = {after: None}
-            else:
-                known[after] = None
+            self.extra.setdefault(before, {})[after] = None
+            self.first.setdefault(after, {})[before] = None
 
     def remove_edges(self, edges: Iterable[tuple[Apply, Apply]]) -> None:
         """Delete extra edges."""
         for before, after in edges:
-            successors = self.extra.get(before)
-            if successors is not None:
-                successors.pop(after, None)
-                if not successors:
-                    del self.extra[before]
+            for links, one, other in ((self.extra, before, after), (self.first, after, before)):
+                if one in links:
+                    links[one].pop(other, None)
+                    if not links[one]:
+                        del links[one]

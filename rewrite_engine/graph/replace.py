@@ -10,7 +10,7 @@ from typing import Any
 from rewrite_engine.errors import InputError, RewriteEngineError
 from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs, toposort
+from rewrite_engine.graph.traverse import ancestors, copy_nodes, explicit_graph_inputs, toposort
 
 #: what building a term of the wrong types raises; ops of others raise plain errors
 ILL_TYPED = (RewriteEngineError, TypeError, ValueError)
@@ -19,13 +19,6 @@ ILL_TYPED = (RewriteEngineError, TypeError, ValueError)
 Pending = list[tuple[Variable | None, Variable | None]]
 
 Pairs = Mapping[Variable, Any] | Iterable[tuple[Variable, Any]]
-
-
-def as_pairs(replace: Pairs | None) -> dict[Variable, Any]:
-    """Read replacements given as a mapping, as pairs, or not at all."""
-    if replace is None:
-        return {}
-    return dict(replace.items() if isinstance(replace, Mapping) else replace)
 
 
 def clone_replace(
@@ -43,9 +36,9 @@ def clone_replace(
     searched again. copy_inputs_over: False puts copies in the place of all inputs that are then
     there (of a shared variable, one with the same value).
     """
-    pairs = as_pairs(replace)
+    pairs = dict(replace or ())
     if rebuild_strict:
-        pairs = _fitted(pairs)
+        pairs = {old: old.type.filter_variable(new) for old, new in pairs.items()}
     single = isinstance(output, Variable)
     given = output.values() if isinstance(output, Mapping) else [output] if single else output
     found = rebuilt(list(given), pairs, rebuild_strict)
@@ -56,10 +49,6 @@ def clone_replace(
     return found[0] if single else found
 
 
-def _fitted(pairs: dict[Variable, Any]) -> dict[Variable, Variable]:
-    return {old: old.type.filter_variable(new) for old, new in pairs.items()}
-
-
 def graph_replace(
     outputs: Variable | Sequence[Variable], replace: Pairs | None = None, *, strict: bool = True
 ) -> Any:
@@ -68,16 +57,13 @@ def graph_replace(
     strict: raise `InputError` if a variable to be replaced is not in the graph. Raises
     `TypeMismatchError` where types do not fit.
     """
-    pairs = as_pairs(replace)
-    single = isinstance(outputs, Variable)
-    roots: list[Variable] = [outputs] if isinstance(outputs, Variable) else list(outputs)
+    pairs = dict(replace or ())
     if strict:
-        found = set(ancestors(roots))
+        found = set(ancestors([outputs] if isinstance(outputs, Variable) else outputs))
         missing = [v for v in pairs if v not in found]
         if missing:
             raise InputError(f"{missing[0]!r} is not in the graph, so it cannot be replaced")
-    result = rebuilt(roots, _fitted(pairs), True)
-    return result[0] if single else result
+    return clone_replace(outputs, pairs)
 
 
 def rebuilt(
@@ -86,17 +72,9 @@ def rebuilt(
     strict: bool,
     anew: bool = False,
 ) -> list[Variable]:
-    """Copy what is above a replaced variable (anew: all nodes, so that nothing is shared). strict:
-    the nodes' inputs must keep their types.
-    """
-    memo: dict[Variable, Variable] = dict(pairs)
-    for node in toposort(roots, memo.keys()):
-        inputs = [memo.get(v, v) for v in node.inputs]
-        if not anew and all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
-            continue
-        copy = node.clone_with_new_inputs(inputs, strict)
-        for old, new in zip(node.outputs, copy.outputs, strict=True):
-            memo.setdefault(old, new)
+    """The roots with variables replaced, as of `copy_nodes`."""
+    memo: dict[Any, Any] = dict(pairs)
+    copy_nodes(roots, memo, strict, anew)
     return [memo.get(v, v) for v in roots]
 
 

@@ -40,7 +40,6 @@ class NodeStore:
         self.merging = True
         self.key_of = key_of  # when nodes are equal (see `FunctionGraph.reorders`)
         self.destroy_handler: Any = None  # there is one where something is overwritten
-        self.wants_handler = True  # whether it must be there before a node that overwrites comes in
         self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
         self.on_import, self.on_prune, self.on_redirect = list[Any](), list[Any](), list[Any]()
         self.on_change_input, self.on_change_type = list[Any](), list[Any]()
@@ -105,18 +104,19 @@ class NodeStore:
             if v not in known and v.owner is not None:  # not only the root of the term is new
                 nodes = toposort([var], known)
                 break
-        try:
-            for node in nodes:
-                for v in node.inputs if missing else ():
-                    if v.owner is None:
-                        self._root(v, True)
-                self._enter(node, names, 1, reason, origin)
-        except BaseException as error:
-            self._drop_unused(nodes)
-            if self.worklist is not None or not isinstance(error, NoDestroyHandler):
-                raise  # (a run of rules takes care itself)
+        if self.destroy_handler is None and any([node.op.destroy_map for node in nodes]):
+            if self.worklist is not None:
+                raise NoDestroyHandler  # (a run of rules takes care itself)
             self.watch()
             return self._import(var, reason, origin, missing)
+        try:
+            for v in [v for node in nodes for v in node.inputs] if missing else ():
+                if v.owner is None:
+                    self._root(v, True)
+            self._enter(nodes, names, 1, reason, origin)
+        except BaseException:
+            self._drop_unused(nodes)
+            raise
         return names.get(var, var)
 
     def _drop_unused(self, nodes: Sequence[Apply]) -> None:
@@ -149,69 +149,53 @@ class NodeStore:
 
     def _enter(
         self,
-        node: Apply,
+        nodes: Sequence[Apply],
         names: dict[Variable, Variable],
         gap: int = GAP,
         reason: Any = None,
         origin: Origin | None = None,
+        apart: Collection[Apply] = (),
+        copies: bool = False,
     ) -> None:
-        """Let one node in, unless an equal one is there; `names` gets the graph's outputs."""
-        clients, inputs = self.users, node.inputs
-        if names:
-            inputs = tuple(map(names.get, inputs, inputs))
-        if not all(map(clients.__contains__, inputs)):
-            inputs = tuple([v if v in clients else self._root(v, node=node) for v in inputs])
-        key = self.key_of(node, inputs)
-        twin = self.table.get(key) if self.merging else None
-        if twin is not None and twin in self.dirty:
-            twin = self._if_still(twin, inputs)
-        if twin is not None and ((h := self.destroy_handler) is None or h.may_merge(node, twin)):
-            self._stand_in(twin, node, names)
-            return
-        node.inputs = inputs
-        node.key = None
-        if not node.op.destroy_map:
-            if self.table.setdefault(key, node) is node:
-                node.key = key
-        elif self.destroy_handler is None and self.wants_handler:
-            raise NoDestroyHandler
-        level = self.order.insert(node, gap)
-        for v in inputs:
-            clients[v][node] = None
-        for out in node.outputs:
-            clients[out], names[out] = {}, out
-        node.origin = node.origin if origin is None else origin
-        if self.worklist is not None:
-            self.worklist.entered(node, level)
-        for tell in self.on_import:
-            tell(self, node, reason)
-
-    def _copy_in(
-        self, nodes: Sequence[Apply], names: dict[Variable, Variable], apart: Collection[Apply]
-    ) -> None:
-        """`_enter` for copies, before any feature watches; those of `apart` merge with none."""
-        clients, table, key_of, merging = self.users, self.table, self.key_of, self.merging
+        """Let nodes in (copies: copies of them), each after those it needs, where no equal ones
+        are there; `names` gets the graph's outputs. Those of `apart` merge with none.
+        """
+        clients, table, key_of = self.users, self.table, self.key_of
         for node in nodes:
-            own = []
-            for v in node.inputs:
-                v = names.get(v, v)
-                own.append(v if v in clients else self._root(v, node=node))
-            inputs = tuple(own)
+            inputs = node.inputs
+            if names:
+                inputs = tuple(map(names.get, inputs, inputs))
+            if not all(map(clients.__contains__, inputs)):
+                inputs = tuple([v if v in clients else self._root(v, node=node) for v in inputs])
             key = key_of(node, inputs)
-            twin = table.get(key) if merging and node not in apart else None
-            if twin is not None:
+            twin = table.get(key) if self.merging and node not in apart else None
+            if twin is not None and self._may_merge(node, twin, key):
                 self._stand_in(twin, node, names)
                 continue
-            copy = copied(node, inputs)
-            copy.key = None
-            if not node.op.destroy_map and table.setdefault(key, copy) is copy:
-                copy.key = key
-            self.order.insert(copy, GAP)
+            own = copied(node, inputs) if copies else node
+            own.inputs = inputs
+            own.key = None
+            if not own.op.destroy_map and table.setdefault(key, own) is own:
+                own.key = key
+            level = self.order.insert(own, gap)
             for v in inputs:
-                clients[v][copy] = None
-            for old, new in zip(node.outputs, copy.outputs, strict=True):
-                clients[new] = {}
-                names[old] = new
+                clients[v][own] = None
+            for old, out in zip(node.outputs, own.outputs):
+                clients[out], names[old] = {}, out
+            own.origin = own.origin if origin is None else origin
+            if self.worklist is not None:
+                self.worklist.entered(own, level)
+            for tell in self.on_import:
+                tell(self, own, reason)
+
+    def _may_merge(self, node: Apply, twin: Apply, key: Any) -> bool:
+        """Whether a node is equal to the one that the table has under its key, and may be it."""
+        if twin in self.dirty and self.key_of(twin, self.present_inputs(twin)) != key:
+            del self.table[key]  # its inputs are replaced already, and only its key is not
+            twin.key = None
+            return False
+        handler = self.destroy_handler
+        return handler is None or handler.may_merge(node, twin)
 
     def _stand_in(self, twin: Apply, like: Apply, names: dict[Variable, Variable]) -> None:
         """Note that a node which is there already stands for one that is not let in."""
@@ -302,9 +286,7 @@ class NodeStore:
             self._tell_changes(node, before, after)
         key = self.key_of(node, after)
         twin = table.get(key) if self.merging else None
-        if twin in self.dirty:
-            twin = self._if_still(twin, after)
-        if twin is not None and ((h := self.destroy_handler) is None or h.may_merge(node, twin)):
+        if twin is not None and self._may_merge(node, twin, key):
             self._merge(node, twin)
             return False
         if not node.op.destroy_map and table.setdefault(key, node) is node:
@@ -317,9 +299,7 @@ class NodeStore:
 
     def _tell_changes(self, node: Apply, before: Any, after: Any) -> None:
         for i, (a, b) in enumerate(zip(before, after, strict=True)):
-            if a is b:
-                continue
-            for tell in self.on_change_input:
+            for tell in self.on_change_input if a is not b else ():
                 tell(self, node, i, a, b, "replace")
 
     def _merge(self, node: Apply, twin: Apply) -> None:
@@ -354,15 +334,6 @@ class NodeStore:
                 self.schedule(client)
             elif pending[0] is not RETYPE:
                 pending.insert(0, RETYPE)
-
-    def _if_still(self, twin: Apply, inputs: tuple[Variable, ...]) -> Apply | None:
-        """`twin`, unless its inputs are replaced already and only its key in the table is not."""
-        key = self.key_of(twin, inputs)
-        if self.key_of(twin, self.present_inputs(twin)) != key:
-            del self.table[key]
-            twin.key = None
-            return None
-        return twin
 
     # --- removing --------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ All iterative; all linear in the part they visit.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import is_not
 from typing import Any
 
 from rewrite_engine.errors import CycleError
@@ -124,21 +125,26 @@ def clone_get_equiv(
     memo = {} if memo is None else memo
     for v in inputs:
         memo.setdefault(v, v.clone() if copy_inputs else v)
-    nodes = toposort(outputs, memo)
-    for node in nodes:
-        if node in memo:
+    for v in graph_inputs(outputs, memo):
+        memo.setdefault(v, v.clone() if copy_orphans and v not in memo else v)
+    copy_nodes(outputs, memo)
+    return memo
+
+
+def copy_nodes(
+    roots: Iterable[Variable], memo: dict[Any, Any], strict: bool = True, anew: bool = True
+) -> None:
+    """Copy what is above the variables in `memo`, which gets {original: copy} for variables and
+    nodes (anew: all nodes, so that nothing is shared). strict: the nodes' inputs must keep their
+    types.
+    """
+    for node in toposort(roots, memo):
+        inputs = [memo.get(v, v) for v in node.inputs]
+        if node in memo or not (anew or any(map(is_not, inputs, node.inputs))):
             continue
-        for v in node.inputs:
-            if v not in memo:
-                memo[v] = v.clone() if copy_orphans else v
-        copy = node.clone_with_new_inputs([memo[v] for v in node.inputs])
-        memo[node] = copy
+        memo[node] = copy = node.clone_with_new_inputs(inputs, strict)
         for old, new in zip(node.outputs, copy.outputs, strict=True):
             memo.setdefault(old, new)
-    for v in outputs:
-        if v not in memo:
-            memo[v] = v.clone() if copy_orphans else v
-    return memo
 
 
 def clone(

@@ -167,11 +167,10 @@ class Type(Record):
         variable: Variable = other
         if variable.type is self or variable.type == self:
             return variable
-        result: Variable | None = None
         if allow_convert:
             result = self.convert_variable(variable)
-        elif self.is_super(variable.type):
-            result = variable
+        else:
+            result = variable if self.is_super(variable.type) else None
         if result is None:
             raise TypeMismatchError(
                 f"cannot use {other!r} of type {other.type} as a variable of type {self}"

@@ -62,7 +62,6 @@ class InplaceOptimizer(GraphRewriter):
             handler = fgraph.destroy_handler  # that others come first is in the order already
             handler.claims.update(choice.claims)
             handler.destroyer.update(choice.taken)
-            handler.readers.update(choice.before)
         else:
             choice.leave_order()
             self.insert(fgraph, dict(zip(choice.claims, choice.ops, strict=True)))
