@@ -30,6 +30,7 @@ DIGITS = (60, 1200, 12000)  # more where few give no number, and before anything
 MENDED = {"float64": 1 << 20, "float32": 1 << 12, "float16": 1 << 5}
 EXPONENTIALS = ("exp", "sigmoid", "softmax", "softplus")  # parts of names of ops
 LARGE = 350  # digits of what is taken for infinite
+LESS = 3  # the same, where exponentials of exponentials are not known otherwise
 
 
 @dataclass(frozen=True)
@@ -425,22 +426,22 @@ class Judge:
         runs = []
         for digits in DIGITS[: 1 + self.surely]:
             with mp.workdps(digits):
-                for start in self._limits_at():
+                for start in [*self._limits_at(), *self._limits_at(LESS)]:
                     runs += self._mended(exact.evaluate(self.steps, start), _has_limit)
         return runs
 
-    def _limits_at(self) -> list[dict[Any, Any]]:
+    def _limits_at(self, digits: int = LARGE) -> list[dict[Any, Any]]:
         """What is computed from if what is infinite is large; poles on the way may be so, too."""
         given = {}
         for v, a in self.start.items():
             if v in self.taken and isinstance(v.owner.op, ScaledExp):
                 continue
-            given[v] = _large(exact.exact(a)) if v.type.kind == "f" else a
+            given[v] = _large(exact.exact(a), digits) if v.type.kind == "f" else a
         poles: dict[Any, Any] = {}
         while found := self.poles({**poles, **given}):
             v, a = next(iter(found.items()))  # the first: others may come of it
             kept = np.isinf(self.values[v])  # a zero has its sign in floats alone
-            poles[v] = _large(np.where(kept, exact.exact(self.values[v]), a))
+            poles[v] = _large(np.where(kept, exact.exact(self.values[v]), a), digits)
         return [{**poles, **given}, given] if poles else [given]
 
     def poles(self, given: Any) -> dict[Any, Any]:
@@ -495,9 +496,9 @@ def _is_infinite(array: Any) -> bool:
     return array is not None and any(isinstance(t, mpf) and mp.isinf(t) for t in np.ravel(array))
 
 
-def _large(array: Any) -> Any:
-    """Exact numbers with large ones in the places of infinities."""
-    flat = [mp.sign(t) * mpf(10) ** LARGE if mp.isinf(t) else t for t in np.ravel(array)]
+def _large(array: Any, digits: int) -> Any:
+    """Exact numbers with large ones, of so many digits, in the places of infinities."""
+    flat = [mp.sign(t) * mpf(10) ** digits if mp.isinf(t) else t for t in np.ravel(array)]
     found = np.empty(len(flat), object)
     found[:] = flat
     return found.reshape(np.shape(array))

@@ -165,6 +165,20 @@ def test_what_is_divided_by_a_number_that_vanishes_is_no_pole(found: float, is_t
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("found", "is_told"), [(1.0, False), (2.0, True)])
+def test_exponentials_of_exponentials_have_limits(found: float, is_told: bool) -> None:
+    """No digits hold exp(exp(x)) of a very large x; of a large one they do."""
+
+    def quotient(x: Any) -> Any:
+        e = pt.exp(pt.exp(x) - 1)
+        return e / (1 + e)
+
+    one = case(quotient, np.array([np.inf]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("c", "y", "is_told"), [(1, 12, False), (-1, 12, True), (1, 2, True)])
 def test_a_limit_may_overflow_where_a_dtype_is_narrow(c: int, y: float, is_told: bool) -> None:
     """c exp(y) exp(-x) exp(x) is c exp(y) at the limit, which float16 does not hold."""
