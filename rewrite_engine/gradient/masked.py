@@ -140,7 +140,7 @@ def _masked_beside(scattered: Sequence[Any], rest: Any, add_up: Any) -> Any:
         return value
     for t in scattered:
         op, _, places = _scatter(t)
-        if isinstance(read(t.owner.inputs[1]), Masked):
+        if _is_part(t):
             where = or_(where, condition(written_out(t)))
         else:
             where = _writer(op)(where, True, *places)
@@ -278,7 +278,10 @@ def pull_elementwise(
     some = [i for i in wanted if i not in op.scalar_op.shape_only]
     if is_scattered(value) and (g is value or g.clean) and _is_aligned(inputs, out):
         return _pull_scattered(op, inputs, out, value, some)
-    if selects(op) or any([inputs[i] in kept for i in some]) or _are_stretched(inputs, out):
+    matters = _are_stretched(inputs, out) or (
+        any([inputs[i] in kept for i in some]) and _is_part(g)
+    )
+    if selects(op) or matters:
         g = written_out(g)
         value = g.value if isinstance(g, Masked) else g
     result = {}
@@ -288,6 +291,12 @@ def pull_elementwise(
             continue
         result[i] = _fitted(inputs[i], both(g, read(part)), inputs[i] in kept)
     return result
+
+
+def _is_part(g: Any) -> bool:
+    """Whether a gradient is scattered, and of what is added at the index some is left out."""
+    scattered = not isinstance(g, Masked) and is_scattered(g)
+    return scattered and isinstance(read(g.owner.inputs[1]), Masked)
 
 
 def _are_stretched(inputs: Sequence[Any], out: Any) -> bool:

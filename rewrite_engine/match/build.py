@@ -48,9 +48,10 @@ def ask(guard: Condition, bound: Bindings, fgraph: Graph = None) -> Any:
     return guard.fn(*values) if guard.fact is None else guard.fact.ask(fgraph, *values)
 
 
-def instantiate(right: Any, bound: Bindings, node: Apply, index: int | None = None) -> Any:
+def instantiate(right: Any, bound: Bindings, node: Any, index: int | None = None) -> Any:
     """Make the term of a right side, or one for each output; None where a computed one refuses; the
-    bindings if there is no right side. index: the output that it replaces.
+    bindings if there is no right side. node: what matched, None of a term that no node computes.
+    index: the output that it replaces.
     """
     if right is None:
         return bound
@@ -61,7 +62,8 @@ def instantiate(right: Any, bound: Bindings, node: Apply, index: int | None = No
         term = complete([instantiate(p, bound, node, i) for i, p in enumerate(right)])
     else:
         term = as_term(node, build(right, bound), index)
-    return put_back(node.op, term, bound.get(EXTRA, ()))
+    extra = bound.get(EXTRA, ())
+    return put_back(node.op, term, extra) if extra else term
 
 
 def build(

@@ -248,7 +248,7 @@ def _computed(right: Compute, terms: Bindings, result: Any) -> Goal:
         bound = {name: known(terms[name], state) for name in right.names if name in terms}
         if len(bound) < len(right.names) or UNKNOWN in bound.values():
             return
-        value = instantiate(right, bound, None)  # type: ignore[arg-type]
+        value = instantiate(right, bound, None)
         if value is not None:
             yield from kanren.eq(value, result)(state)
 
