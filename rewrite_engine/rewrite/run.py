@@ -91,10 +91,13 @@ class Run(Worklist):
                 if error is not None and account.budget.on_budget == "raise":
                     raise error from None
         finally:
-            for name in [name for name, s in self.tally.items() if not (s.calls or s.firings)]:
-                del self.tally[name]  # it might have been tried, and was not
-            fgraph.remove_feature(self.history)
-            current.fgraph = outer
+            try:
+                fgraph.worklist = fgraph.order.raised = None  # (again, where this was interrupted)
+                for name in [name for name, s in self.tally.items() if not (s.calls or s.firings)]:
+                    del self.tally[name]  # it might have been tried, and was not
+                fgraph.remove_feature(self.history)
+            finally:
+                current.fgraph = outer
 
     def go(self, order: Iterable[Apply]) -> None:
         """The loop: at each node the first rule that applies is taken."""
