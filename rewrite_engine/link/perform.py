@@ -8,15 +8,38 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any
 
+import numpy as np
+
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
+from rewrite_engine.tensor.type import TensorType
 
 
 def runner(node: Apply) -> Callable[..., Any]:
-    """Return a function of the input values: the output's value, or a tuple of the outputs'."""
+    """Return a function of the input values: the output's value, or a tuple of the outputs'. Those
+    of ops of others are held against the types that their nodes declare.
+    """
     if type(node.op).make_thunk is not Op.make_thunk:
-        return call_thunk(node)
-    return node.op.make_function(node) or call_perform(node)
+        return held_to_types(node, call_thunk(node))
+    return held_to_types(node, node.op.make_function(node) or call_perform(node))
+
+
+def held_to_types(node: Apply, run: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the input values whose values must be of the types of the outputs."""
+    if type(node.op).__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return run
+    types = [v.type for v in node.outputs]
+    if len(types) == 1:
+        (type_,) = types
+        return lambda *inputs: of_type(type_, run(*inputs))
+    return lambda *inputs: tuple(map(of_type, types, run(*inputs)))
+
+
+def of_type(type_: Any, value: Any) -> Any:
+    """A value, if it is of a type (as a tensor a NumPy scalar is a 0-d array)."""
+    if isinstance(value, np.generic) and isinstance(type_, TensorType):
+        value = np.asarray(value)
+    return type_.filter(value, strict=True)
 
 
 def call_perform(node: Apply, perform: Callable[..., None] | None = None) -> Callable[..., Any]:

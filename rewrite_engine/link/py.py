@@ -14,9 +14,9 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.failure import failed
 from rewrite_engine.link.lazy import Conditions, conditions
 from rewrite_engine.link.linker import Linker
+from rewrite_engine.link.perform import of_type
 from rewrite_engine.link.program import schedule
 from rewrite_engine.tensor.op import TensorOp
-from rewrite_engine.tensor.type import TensorType
 
 
 class PyLinker(Linker):
@@ -29,10 +29,8 @@ class PyLinker(Linker):
     name = "py"
 
     def checked(self, v: Variable, value: Any) -> Any:
-        """A value, if it is of a variable's type (as a tensor a NumPy scalar is a 0-d array)."""
-        if isinstance(value, np.generic) and isinstance(v.type, TensorType):
-            value = np.asarray(value)
-        return v.type.filter(value, strict=True)
+        """A value, if it is of a variable's type."""
+        return of_type(v.type, value)
 
     def runner(self, node: Apply) -> Callable[..., Any]:
         """As of any linker, held against the op's shape rule if it has one."""
