@@ -199,7 +199,8 @@ def test_the_linker_runs_what_is_inside(registered: Any) -> None:
     assert linker.counts["tanh"] == 2  # another linker's is another function
 
 
-def test_the_reference_holds_values_inside_against_their_types() -> None:
+@pytest.mark.parametrize("mode", ["py", None])
+def test_values_inside_are_held_against_their_types(mode: str | None) -> None:
     class Wrong(Op):
         __props__ = ()
 
@@ -211,8 +212,7 @@ def test_the_reference_holds_values_inside_against_their_types() -> None:
 
     wrong = OpFromGraph([X], [pt.exp(Wrong()(X))], name="f")(A)
     with pytest.raises(TypeError, match="float32"):
-        rw.function([A], wrong, mode="py")([1.0])
-    rw.function([A], wrong)([1.0])
+        rw.function([A], wrong, mode=mode)([1.0])
 
 
 def test_an_op_says_how_its_graph_runs() -> None:
