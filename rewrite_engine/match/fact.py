@@ -168,8 +168,10 @@ class Fact:
             text = f"{self.name}({', '.join(map(str, args))})"
             self.check_number(args, text)
             return Condition(self.fn, args, text, fact=self)
-        fgraph = current.fgraph
-        known = Knowledge() if fgraph is None else knowledge_of(fgraph)
+        fgraph = current.fgraph  # one without a worklist was left by a run that was interrupted
+        if fgraph is None or fgraph.worklist is None:
+            return Evaluation(Knowledge()).first(key_for(self, args), args)
+        known = knowledge_of(fgraph)
         return Evaluation(known).first(key_for(self, args), args)
 
     def ask(self, fgraph: Graph, *args: Any) -> Any:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rewrite_engine.errors import FactError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
+from rewrite_engine.graph.knowledge import current
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, every, fact, given, unknown
 from rewrite_engine.match.rule import NodeRewriter
@@ -381,3 +382,16 @@ def uses(v: Any, old: Any) -> bool:
             return True
         stack.extend(v.owner.inputs if v.owner else ())
     return False
+
+
+def test_a_graph_that_an_interrupted_run_has_left_is_not_asked(monkeypatch: Any) -> None:
+    @fact
+    def in_a_graph(fgraph: Any, v: Any) -> Any:
+        return unknown("no graph") if fgraph is None else because("a graph")
+
+    e = log(x)
+    fgraph = graph(sin(e))
+    monkeypatch.setattr(current, "fgraph", fgraph)
+    assert not in_a_graph(e)
+    monkeypatch.setattr(fgraph, "worklist", object())
+    assert in_a_graph(e)
