@@ -120,6 +120,8 @@ def noisy(
         return result
     name = str(op.scalar_op) if isinstance(op, Elemwise) else ""
     dice = thrown(rng, result.shape) * (result == 0 if isinstance(rng, Flips) else 1)
+    if _adds_at_index(op):
+        dice = dice * (result != inputs[0])
     with np.errstate(all="ignore"):
         moved = _moved(result, dice)
         many = name == "add" and len(inputs) > 2
@@ -146,7 +148,14 @@ def rounds(node: Apply) -> bool:
     if isinstance(op, Elemwise):
         copies = isinstance(op.scalar_op, Cast) and not _narrows(node)
         return not copies and str(op.scalar_op) not in COPIES
+    if _adds_at_index(op):
+        return True
     return isinstance(op, Sum | Prod | CumOp | Dot | MatMul | Softmax | LogSoftmax | LogSumExp)
+
+
+def _adds_at_index(op: Any) -> bool:
+    """Whether an op adds to some elements, and leaves the others as they are."""
+    return getattr(op, "set_instead_of_inc", None) is False
 
 
 def thrown(rng: Random, shape: tuple[int, ...]) -> np.ndarray:

@@ -263,6 +263,19 @@ def test_slopes_that_the_last_digit_of_an_input_changes(apart: float, is_told: b
     assert (judge.compare(found) is not None) is is_told
 
 
+@pytest.mark.parametrize(("apart", "is_told"), [(1e-8, False), (1e-5, True)])
+def test_what_is_added_at_an_index_is_rounded(apart: float, is_told: bool) -> None:
+    """(1 + x) ** x of a small x: the logarithm of 1 + x has only the digits that the sum has."""
+    points = np.array([3.6113239724589073e-09])
+    one = case(lambda x: pt.pow(x[-1:].inc(1.0), x), points)
+    checker = gradients.Checker("rop")
+    assert checker(one) is None
+    target, truth = checker.target(one)
+    judge = gradients.Judge(checker, one, target, truth(True))
+    found = [np.array(a * (1 + apart), "float64") for a in truth()]
+    assert (judge.compare(found) is not None) is is_told
+
+
 def test_wrong_gradients_are_found(monkeypatch: Any) -> None:
     monkeypatch.setattr(pt.cos.scalar_op, "gradient", (lambda m, g, z, x: g * m.sin(x),))
     finding = gradients.Checker()(case(pt.cos, np.array([0.5])))
