@@ -183,7 +183,7 @@ def log_of_other(v, depth):
     if has_logarithm(v):
         return log(v)
     if v.head in (pow, sqr, sqrt):
-        return log_of_power(v, depth)
+        return log_of_power(v, depth) if v.type.kind == "f" else None  # (integers wrap around)
     if isinstance(v.head, Sum):
         (t,) = v.owner.inputs
         found = log_of(t, depth) if grows(t) and nonneg(t) else None

@@ -78,3 +78,14 @@ def test_exponentials_of_integers_cancel_whatever_the_float(dtype: str) -> None:
     assert g(np.array([[1]], dtype)).item() == pytest.approx(3.0)
     if dtype != "bool":
         assert g(np.array([[120]], dtype)).item() == pytest.approx(360.0)  # (int8 has no 240)
+
+
+@pytest.mark.parametrize("power", [lambda n: n**n, lambda n: n**2, pt.sqr])
+def test_powers_of_integers_wrap_around(power: Any) -> None:
+    """1000 ** 1000 is 0 in 32 bits, and so it stays in a logarithm."""
+    n, x = pt.vector("n", dtype="uint32"), pt.dvector("x")
+    terms = [pt.log(x * power(n)), pt.log(power(n)), pt.log(pt.exp(x) * power(n) + pt.exp(x))]
+    given = np.array([3, 70_000, 2**16], "uint32"), np.array([1.0, 2.0, 3.0])
+    plain = rw.function([n, x], terms, mode=rw.Mode(optimizer=None))(*given)
+    for found, wanted in zip(rw.function([n, x], terms)(*given), plain, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-14)
