@@ -135,7 +135,7 @@ class TensorType(Type):
         `DTypeError`, `NDimError`, `StaticShapeError` (`ForeignObjectError` for a variable); all are
         a `TypeError`.
         """
-        if isinstance(value, np.ndarray) and value.dtype is self.numpy_dtype:
+        if isinstance(value, np.ndarray) and value.dtype == self.numpy_dtype:
             array = value
             if value.__class__ is not np.ndarray:
                 refuse_masked(value)
@@ -166,7 +166,7 @@ class TensorType(Type):
             )
         array = _as_array(value, self)
         if array.dtype == self.numpy_dtype:
-            return array.astype(self.numpy_dtype, copy=False)
+            return array
         if self._accepts(value, array, allow_downcast):
             return array.astype(self.numpy_dtype)
         raise DTypeError(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rewrite_engine as rw
 from rewrite_engine.config import config
 from rewrite_engine.errors import (
     DTypeError,
@@ -123,6 +124,26 @@ def test_the_same_array_passes():
     a = np.zeros((2, 3))
     assert TensorType("float64", (2, None)).filter(a) is a
     assert TensorType("float64", (2, None)).filter(a, strict=True) is a
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pickle.loads(pickle.dumps(np.ones(3))),
+        np.ones(3, "longlong"),
+        np.ones(3, np.dtype("f8", metadata={"of": 1})),
+    ],
+    ids=["unpickled", "longlong", "metadata"],
+)
+def test_a_dtype_that_is_another_object(array):
+    t = TensorType(str(array.dtype), (3,))
+    assert array.dtype is not t.numpy_dtype and array.dtype == t.numpy_dtype
+    assert t.filter(array, strict=True) is array
+    assert t.filter(array) is array
+    x = t("x")
+    shared = rw.shared(array)
+    total = rw.function([rw.In(x, strict=True)], x + shared)(array)
+    np.testing.assert_array_equal(total, 2 * array)
 
 
 def test_strict_takes_nothing_else():
