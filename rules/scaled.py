@@ -8,6 +8,8 @@ what has the degree 0 may be scaled. (What becomes a softmax as a whole: `softma
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     DimShuffle,
@@ -15,6 +17,7 @@ from rewrite_engine.tensor import (
     MatMul,
     Sum,
     add,
+    cast,
     exp,
     isnan,
     mul,
@@ -53,16 +56,18 @@ class Scaled(NamedTuple):
 class Scale:
     """What becomes of terms if exp(x) is scaled along axes."""
 
-    def __init__(self, x, axis, small, keep_nan=False):
-        """small: the sum stands below the bar. keep_nan: have exp(x) itself where there is a NaN
-        along the axes.
+    def __init__(self, x, axis, small, dtype, keep_nan=False):
+        """small: the sum stands below the bar. dtype: of what is computed with exp(x), which a
+        scale makes smaller: nothing may be lost that it has room for. keep_nan: have exp(x) itself
+        where there is a NaN along the axes.
         """
         n = x.type.ndim
         axes = range(n) if axis is None else [a % n for a in axis]
         dims = tuple([None if d in axes else d for d in range(n)])
-        scaled = ScaledExp(axis=axis, small=small)(x)
+        wide = x if dtype == x.type.dtype else cast(x, np.promote_types(dtype, x.type.dtype).name)
+        scaled = ScaledExp(axis=axis, small=small)(wide)
         if keep_nan:
-            scaled = switch(isnan(scaled), exp(x), scaled)
+            scaled = switch(isnan(scaled), exp(wide), scaled)
         self.x, self.axis, self.whole = x, axis, Scaled(scaled, 1, dims)
         self.known = {}
 
@@ -219,8 +224,11 @@ def exponentials_are_scaled(fgraph, node):
     """
     out = node.outputs[0]
     small = out.head is true_div
+    dtype = out.type.dtype
     for x, axis in sums_of_exponentials(out) if out.type.kind == "f" else ():
-        new = Scale(x, axis, small).of(out)
-        if new.degree == 0 and new.term is not out:
-            return new.term if new.shows else Scale(x, axis, small, keep_nan=True).of(out).term
+        new = Scale(x, axis, small, dtype).of(out)
+        if new.degree == 0 and new.term is not out and new.term.type.dtype == dtype:
+            if new.shows:
+                return new.term
+            return Scale(x, axis, small, dtype, keep_nan=True).of(out).term
     return None

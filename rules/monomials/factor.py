@@ -64,7 +64,8 @@ def is_other_width(v):
 @dataclass(eq=False)
 class Factor:
     """kind(argument) ** power. kind: one of KNOWN; `add` for a sum; None for anything else, whose
-    argument is then the term itself. halved: whether exp(x) is written as exp(x / 2) twice.
+    argument is then the term itself. other: the slot where a half of exp(x) stands, if one does: it
+    is then written as exp(x / 2) there, and in its own.
     """
 
     kind: object
@@ -73,7 +74,7 @@ class Factor:
     slot: object = None
     term: object = None
     dtype: str | None = None
-    halved: bool = False
+    other: object = None
 
     def is_like(self, other):
         """Whether two factors have the same base."""
@@ -82,6 +83,11 @@ class Factor:
         if self.kind in KNOWN:
             return not combined(self.argument, other.argument, -1.0)
         return self.term is other.term
+
+    def is_half_beside(self, other):
+        """Whether two exponentials are the halves of one, above the bar or below it."""
+        halves = times(self.argument, self.power), times(other.argument, other.power)
+        return self.kind is other.kind is exp and not combined(*halves, -1.0)
 
     def times(self, other):
         """How many times the base of another factor its own is; 0 if there is no such number."""
@@ -117,18 +123,14 @@ class Factor:
         return {self.written_argument(): 1.0} if len(signs) > 1 else self.argument
 
     def written(self, side):
-        """The factor as it stands above (1) or below (-1) the bar, as terms to be multiplied one by
-        one.
-        """
+        """The factor, or its half, as it stands above (1) or below (-1) the bar."""
         power = self.power * side
-        if self.kind is exp and self.halved:
-            return [exp(self.written_argument(power / 2))] * 2
         if self.kind is exp:
-            return [exp(self.written_argument(power))]
+            return exp(self.written_argument(power if self.other is None else power / 2))
         base = self.base(1 if power > 0 else -1)
         power = abs(power)
         of = {0.5: sqrt, 1: lambda x: x, 2: sqr}.get(power, lambda x: pow(x, power))
-        return [of(base)]
+        return of(base)
 
 
 def multiple(a, b):

@@ -60,6 +60,7 @@ class Slot:
     factors: list = field(default_factory=list)
     number: float = 1.0
     changed: bool = False
+    halves: list = field(default_factory=list)  # the factors of which a half stands here, too
 
     def is_plain(self):
         """Whether it may be of any size."""
@@ -69,9 +70,8 @@ class Slot:
         """The terms that stand here now, to be multiplied."""
         if not self.changed:
             return [self.v]
-        parts = [
-            p for f in self.factors if f.power and not self.rises(f) for p in f.written(self.side)
-        ]
+        parts = [f.written(self.side) for f in self.factors if f.power and not self.rises(f)]
+        parts += [f.written(self.side) for f in self.halves]
         if self.number != 1:
             parts.insert(0, constant(self.number, dtype=dtype))
         return parts or [constant(1.0, dtype=dtype)]
@@ -197,11 +197,15 @@ class Product:
         return False
 
     def are_near(self, f, g):
-        """Whether at most one term of any size is multiplied in between: then every product on the
-        way was there before, up to the two factors.
+        """Whether at most one term of any size is multiplied with them after the first, until they
+        meet: then every product on the way was there before, up to the two factors.
         """
+        if sum(slot.is_plain() for slot in self.slots) <= 1:
+            return True
         low, high = sorted([f.slot.place, g.slot.place])
-        return sum(slot.is_plain() for slot in self.slots[low + 1 : high]) <= 1
+        end = met(self.tree, low, high)
+        others = [*self.slots[low + 1 : high], *self.slots[high + 1 : end + 1]]
+        return sum(slot.is_plain() for slot in others) <= 1
 
     def measure(self):
         """What every step makes smaller, in this order: how many functions there are, how far
@@ -212,7 +216,11 @@ class Product:
         others = sum(abs(f.power) for f in factors if f.kind is not exp)
         exponentials = [f for f in factors if f.kind is exp]
         far = sum(abs(f.power) * size_of(f.argument) for f in exponentials)
-        apart = [f for i, f in enumerate(exponentials) if not any(map(f.is_like, exponentials[:i]))]
+        apart = [
+            f
+            for i, f in enumerate(exponentials)
+            if not any(map(f.is_half_beside, exponentials[:i]))
+        ]
         return others, float(f"{far:.9g}"), len(apart), len(self.lost)
 
     def change(self, f, power, argument=None, kind=None):
@@ -237,13 +245,15 @@ class Product:
         exponentials = [f for f in self.factors() if f.kind is exp]
         if len(exponentials) > 1:  # halves would be taken together again
             for f in exponentials:
-                f.halved = False
+                f.other = None
+        for slot in self.slots:
+            slot.halves = [f for f in exponentials if f.other is slot]
         parts = self.operands(self.tree)
         for slot in self.extra:
-            if slot.number != 1 or any(f.power for f in slot.factors):
+            if slot.number != 1 or slot.halves or any(f.power for f in slot.factors):
                 parts += slot.written(self.dtype)
         for slot in self.slots:
-            parts += [p for f in slot.factors if slot.rises(f) for p in f.written(1)]
+            parts += [f.written(1) for f in slot.factors if slot.rises(f)]
         return self.multiplied(parts)
 
     def operands(self, tree):
@@ -251,9 +261,11 @@ class Product:
         if isinstance(tree, Slot):
             return tree.written(self.dtype)
         op, trees = tree
-        if op is mul:
-            return [v for t in trees for v in self.operands(t)]
         parts = [self.operands(t) for t in trees]
+        if op is mul:  # in the order in which they are multiplied
+            first, *others = zip(trees, parts, strict=True)
+            apart = [p if isinstance(t, Slot) else [self.multiplied(p)] for t, p in others]
+            return [*first[1], *(v for p in apart for v in p)]
         return [op(*map(self.multiplied, parts))]
 
     def multiplied(self, parts):
@@ -285,6 +297,25 @@ def with_nans(value, products):
             value = switch(isnan(v), v, value)
             shown.append(wanted)
     return value
+
+
+def met(tree, low, high):
+    """The last of the slots that are multiplied before two of them meet."""
+    if tree is None or high > end_of(tree, -1):
+        return high
+    while isinstance(tree, tuple):
+        inside = next(t for t in tree[1] if end_of(t, -1) >= high)
+        if end_of(inside, 0) > low:
+            return end_of(inside, -1)
+        tree = inside
+    return high
+
+
+def end_of(tree, which):
+    """The place of the first (0) or the last (-1) slot of a tree."""
+    while isinstance(tree, tuple):
+        tree = tree[1][which]
+    return tree.place
 
 
 def _sign(tree):

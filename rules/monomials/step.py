@@ -67,13 +67,14 @@ def exp_exp(product, f, g):
     shared = cores(f.argument) & cores(g.argument)
     forms = [times(h.argument if shared else h.whole(), h.power) for h in (f, g)]
     total = combined(*forms)
+    whole = summed_argument(product, total)
     product.change(g, 0.0)
     product.change(f, 1.0 if total else 0.0, total or f.argument)
-    whole = summed_argument(product, total)
     if whole is not None:
         f.argument = {whole: 1.0}
-    # elsewhere in halves: a exp(x) exp(y) may be in range where exp(x + y) is not
-    f.halved = whole is None and not product.is_pure()
+    # elsewhere in halves, one in the place of each: exp(x) (exp(y) / a) may be in range where
+    # exp(x + y) is not
+    f.other = g.slot if whole is None and not product.is_pure() else None
     return True
 
 

@@ -221,6 +221,9 @@ FINITE: dict[str, tuple[Any, list[Any], Any, Any]] = {
     "log(expm1(x))": (pt.log(pt.expm1(x)), [1000.0], 1000.0, 1.0),
     "log(1 - tanh(x)**2)": (pt.log(1 - pt.tanh(x) ** 2), [500.0], -998.6137056388801, -2.0),
     "exp(x) / exp(y)": (pt.exp(x) / pt.exp(y), [1000.0, 999.0], np.e, np.e),
+    "exp(x) / exp(y) / x": (
+        pt.exp(x) / (pt.exp(y) * x), [1000.0, 999.0], np.e / 1000, np.e / 1000 * 0.999,
+    ),
     "exp(x) * exp(y)": (pt.exp(x) * pt.exp(y), [1000.0, -1000.0], 1.0, 1.0),
     "sqrt(exp(x))": (pt.sqrt(pt.exp(x)), [1000.0], np.exp(500.0), np.exp(500.0) / 2),
     "log(exp(x)**2)": (pt.log(pt.exp(x) ** 2), [1000.0], 2000.0, 2.0),

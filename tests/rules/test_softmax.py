@@ -164,6 +164,27 @@ def test_no_value_is_lost(product: str, total: str, dtype: str) -> None:
         assert np.isfinite(found[seen]).all(), (zs, ys, found, was)
 
 
+@pytest.mark.parametrize("of", ["int64", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("product", ["product", "denominator", "both", "sum of columns"])
+def test_nothing_is_lost_that_a_wider_factor_has_room_for(
+    product: str, dtype: str, of: str
+) -> None:
+    """Where the exponentials are in range as they are; and where they are not, no NaN."""
+    z, y = pt.matrix("z", dtype=dtype), pt.matrix("y", dtype=of)
+    e = pt.exp(z)
+    term = PRODUCTS[product](e, e.sum(axis=1, keepdims=True), y)
+    assert term.type.dtype == "float64"
+    large = np.log(float(np.finfo(dtype).max))
+    ys = np.array([[3, 2], [3, 2]], of)
+    for logits in ([-0.4 * large, 0.95 * large], [-0.4 * large, 3 * large]):
+        zs = np.array([logits, [0.5, 1.0]], dtype)
+        true = true_values(product, zs, ys)
+        found = rw.function([z, y], term)(zs, ys)
+        rtol = 64 * float(np.finfo(dtype).eps)
+        np.testing.assert_allclose(found, true.astype("float64"), rtol=rtol)
+
+
 def test_small_probabilities_of_large_numbers() -> None:
     z, y = pt.fmatrix("z"), pt.fmatrix("y")
     s = pt.exp(z).sum(axis=1, keepdims=True)

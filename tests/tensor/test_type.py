@@ -137,7 +137,8 @@ def test_the_same_array_passes():
 )
 def test_a_dtype_that_is_another_object(array):
     t = TensorType(str(array.dtype), (3,))
-    assert array.dtype is not t.numpy_dtype and array.dtype == t.numpy_dtype
+    assert array.dtype is not t.numpy_dtype
+    assert array.dtype == t.numpy_dtype
     assert t.filter(array, strict=True) is array
     assert t.filter(array) is array
     x = t("x")
