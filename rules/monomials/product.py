@@ -243,9 +243,10 @@ class Product:
     def written(self):
         """The product as a term, but for the NaNs that it no longer shows."""
         exponentials = [f for f in self.factors() if f.kind is exp]
-        if len(exponentials) > 1:  # halves would be taken together again
-            for f in exponentials:
-                f.other = None
+        for f in exponentials:
+            others = [g for g in exponentials if g is not f]
+            if any(cores(g.argument) & cores(f.argument) for g in others):
+                f.other = None  # halves would be taken together again
         for slot in self.slots:
             slot.halves = [f for f in exponentials if f.other is slot]
         parts = self.operands(self.tree)
