@@ -216,6 +216,8 @@ class Judge:
         cancels = self.kind in ("second", "idiom") and abs(t) < mpf(10) ** -300
         if cancels and apart <= 16 * float(info.eps):
             return None  # what is left of numbers of size 1 that cancel
+        if self.overflows and apart <= min(4 * float(info.eps), 1e-6 * abs(float(t))):
+            return None  # so here: the noise of what overflows as it is written says nothing of it
         around = self.around(i, at)
         if around is not None and apart <= max(50 * around, 64 * unit):
             return None

@@ -182,6 +182,17 @@ def test_a_quotient_of_what_cancels_has_no_slope() -> None:
     assert gradients.Checker()(one) is None
 
 
+@pytest.mark.parametrize("is_told", [False, True])
+def test_digits_that_cancel_beside_what_overflows(monkeypatch: Any, is_told: bool) -> None:
+    """1 - sigmoid(17) is 4e-8, up to the last digit of 1."""
+    if is_told:
+        monkeypatch.setattr(pt.exp.scalar_op, "gradient", (lambda m, g, z, x: g * z * (1 + 1e-8),))
+    log_softmax = lambda x: x - pt.log(pt.exp(x).sum(axis=1, keepdims=True))
+    values = np.array([[1000.0, -89.0], [0.0, -17.0], [-40.0, 0.0]])
+    one = case(lambda x: pt.Softmax(axis=(0,))(log_softmax(x)), values)
+    assert (gradients.Checker()(one) is not None) is is_told
+
+
 def test_what_underflows_is_an_excuse() -> None:
     one = case(lambda x, y: pt.arctan2(y, pt.softplus(x)), np.array([-5e3]), np.array([0.0]))
     finding = gradients.Checker()(one)
