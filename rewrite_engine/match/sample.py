@@ -139,6 +139,9 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
     errors: list[Exception] = []
     if any(is_associative(p) and len(p.args) == 1 for p, _ in subpatterns(pattern)):
         return pattern  # its one operand takes any number of them
+    if _parameters(pattern) and any(unbuilt(p, worlds) for p in _parts(pattern)):
+        check_declared(pattern)
+        return pattern  # of what has parameters not all values are tried
     for bound in _ways(pattern, worlds):
         try:
             term = build(pattern, bound)
@@ -172,6 +175,13 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
         if len(found) == 1:
             return found[0]
     raise PatternError(_never(pattern, built, list(forms)))
+
+
+def _parts(pattern: Any) -> Iterator[Any]:
+    """Yield the parts of a pattern that have parameters, the small ones first."""
+    for p, _ in reversed([*subpatterns(pattern)]):
+        if p is not pattern and isinstance(p, OpNode) and _parameters(p):
+            yield p
 
 
 def check_declared(pattern: Any) -> None:

@@ -501,8 +501,11 @@ def log1mexp_of_small(fgraph, node):
     >>> rewritten(log(1 - exp(-exp(vector("x")))))
     switch(x < -16.0, x - 0.5 * exp(x), log1mexp(-maximum(exp(x), 6e-08)))
     """
-    z = -node.inputs[0]
-    if z.type.kind != "f" or with_its_sign(1, z)[0] < 0 or may_be_below_zero(z):
+    (x,) = node.inputs
+    if x.type.kind != "f":
+        return None
+    z = -x
+    if with_its_sign(1, z)[0] < 0 or may_be_below_zero(z):
         return None
     found = log_of(z)
     if found is None:

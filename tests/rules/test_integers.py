@@ -10,6 +10,8 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.errors import DTypeError
+from rewrite_engine.tensor.elemwise import Elemwise
 
 FORMS: dict[str, Callable[[Any], Any]] = {
     "1 + erf": lambda x: 1 + pt.erf(x),
@@ -89,3 +91,30 @@ def test_powers_of_integers_wrap_around(power: Any) -> None:
     plain = rw.function([n, x], terms, mode=rw.Mode(optimizer=None))(*given)
     for found, wanted in zip(rw.function([n, x], terms)(*given), plain, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+#: functions of one operand
+UNARY = sorted(
+    {op.scalar_op.name: op for op in vars(pt).values() if isinstance(op, Elemwise)
+     and op.scalar_op.nin == 1}.items()
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64"])
+@pytest.mark.parametrize(("name", "op"), UNARY)
+def test_rules_look_at_no_sign_of_what_has_none(name: str, op: Any, dtype: str) -> None:
+    """Of operands that only move elements, or fill with one, of any dtype."""
+    x = pt.tensor("x", dtype=dtype, shape=(2, 2))
+    at = np.array([[0, 1], [1, 1]], dtype)
+    moved = [x.T, x[0], pt.second(x, pt.constant(np.array(1, dtype))), pt.switch(x > 0, x, x.T)]
+    try:
+        terms = [op(v) for v in moved]
+        terms = [*terms, *(pt.log1p(t) if t.type.kind in "fiu" else t for t in terms)]
+    except DTypeError:
+        pytest.skip("is not defined")
+    with np.errstate(all="ignore"):
+        found = rw.function([x], terms)(at)
+        wanted = rw.function([x], terms, mode=rw.Mode("py", optimizer=None))(at)
+    for f, w in zip(found, wanted, strict=True):
+        assert f.dtype == w.dtype
+        np.testing.assert_allclose(f, w, rtol=1e-5, atol=1e-7)

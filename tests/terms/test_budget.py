@@ -214,7 +214,7 @@ class Dropped:
     """Something with a finalizer that takes its time."""
 
     def __del__(self) -> None:
-        for _ in range(1000):
+        for _ in range(200):
             pass
 
 
