@@ -139,10 +139,8 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
     errors: list[Exception] = []
     if any(is_associative(p) and len(p.args) == 1 for p, _ in subpatterns(pattern)):
         return pattern  # its one operand takes any number of them
-    if _parameters(pattern) and any(unbuilt(p, worlds) for p in _parts(pattern)):
-        check_declared(pattern)
-        return pattern  # of what has parameters not all values are tried
-    for bound in _ways(pattern, worlds):
+    ways = () if any(unbuilt(p, worlds) for p in _parts(pattern)) else _ways(pattern, worlds)
+    for bound in ways:
         try:
             term = build(pattern, bound)
         except PatternError:
@@ -178,7 +176,9 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
 
 
 def _parts(pattern: Any) -> Iterator[Any]:
-    """Yield the parts of a pattern that have parameters, the small ones first."""
+    """Yield the parts of a pattern that have parameters, of which not all values are tried; the
+    small ones first.
+    """
     for p, _ in reversed([*subpatterns(pattern)]):
         if p is not pattern and isinstance(p, OpNode) and _parameters(p):
             yield p
