@@ -48,12 +48,15 @@ class Below:
         """The rules that may match what is there."""
         key = self.key(inputs)
         found = self.table.get(key)
-        if found is None:
-            seen = self.seen(inputs)
-            found = narrowed([r for r in self.index.pick(seen) if r.fits(seen)], self.level)
-            if len(self.table) >= LIMIT:
-                self.table.clear()
-            self.table[key] = found
+        return self.fill(key, inputs) if found is None else found
+
+    def fill(self, key: Any, inputs: tuple[Any, ...]) -> Found:
+        """Find the candidates for a key that is seen for the first time."""
+        seen = self.seen(inputs)
+        found = narrowed([r for r in self.index.pick(seen) if r.fits(seen)], self.level)
+        if len(self.table) >= LIMIT:
+            self.table.clear()
+        self.table[key] = found
         return found
 
     def seen(self, inputs: tuple[Any, ...]) -> tuple[Outline, ...]:
@@ -83,17 +86,24 @@ class ByNumbers(Below):
 
 
 class ByNumber(ByNumbers):
-    """The same by the one constant among two inputs, looked up itself: fast."""
+    """The same by the one constant among two inputs, looked up itself: fast. place: where it is."""
 
-    __slots__ = ()
+    __slots__ = ("place",)
 
-    def key(self, inputs: tuple[Any, ...]) -> Any:
-        a, b = inputs
-        constant = a if a.head is CONSTANT else b
-        number = constant.number
-        if number is None:
-            number = constant.element
-        return number if number in self.wanted else UNWANTED
+    def __init__(self, rules: Sequence[Rule], place: int) -> None:
+        super().__init__(rules)
+        self.place = place
+
+    def get(self, inputs: tuple[Any, ...]) -> Found:
+        """The rules that may match what is there."""
+        constant = inputs[self.place]
+        key = constant.number
+        if key is None:
+            key = constant.element
+        if key not in self.wanted:
+            key = None
+        found = self.table.get(key)
+        return self.fill(key, inputs) if found is None else found
 
 
 Found = Candidates | Below
@@ -214,7 +224,7 @@ class Dispatch:
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
         by_number = constants and any(r.numbers() for r in found)
         if by_number and len(heads) == 2 and len(constants) == 1:
-            return ByNumber(found)
+            return ByNumber(found, constants[0])
         if by_number and len(heads) > 2 and op.associative:
             return ByNumbers(found)
         return narrowed(found, 1) if whole else tuple(found)

@@ -22,6 +22,7 @@ from types import FrameType
 from typing import Literal, TypeVar
 
 from rewrite_engine.errors import SearchBudgetError
+from rewrite_engine.graph import intern
 
 T = TypeVar("T")
 
@@ -206,7 +207,9 @@ def frames_inside(watch: Watch, thread: int) -> list[FrameType] | None:
 def drops_exceptions(frame: FrameType) -> bool:
     """Whether this is what the collector calls: a finalizer, or a callback of a weak reference."""
     code = frame.f_code
-    return code.co_name == "__del__" or code.co_filename in (weakref.__file__, _weakrefset.__file__)
+    if code.co_name == "__del__" or code is intern._forget.__code__:
+        return True
+    return code.co_filename in (weakref.__file__, _weakrefset.__file__)
 
 
 watchdog = Watchdog()

@@ -15,7 +15,9 @@ from kanren import conde, eq, lall, membero, var
 from kanren.core import Zzz, fail
 
 from rewrite_engine.errors import RelationBudgetError, SearchBudgetError
+from rewrite_engine.graph import intern
 from rewrite_engine.match.relation import RelationRule
+from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.terms import budget
 from rewrite_engine.terms.budget import Budget, Watch, bounded
 from rewrite_engine.terms.search import run
@@ -218,17 +220,26 @@ class Dropped:
             pass
 
 
+@pytest.mark.parametrize("of", ["others", "ops"])
 def test_no_interrupt_is_lost_where_python_drops_exceptions(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, of: str
 ) -> None:
     """Nearly all the time is spent in finalizers and callbacks of weak references."""
     lost: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    remove = intern._remove_dead_weakref  # type: ignore[attr-defined]
+
+    def slowly(*arguments: Any) -> None:
+        for _ in range(200):
+            pass
+        remove(*arguments)
+
+    monkeypatch.setattr(intern, "_remove_dead_weakref", slowly)
 
     def deaf() -> Iterator[Any]:
         known: WeakValueDictionary[int, Any] = WeakValueDictionary()
         for i in count():
-            known[i % 3] = Dropped()
+            known[i % 3] = Dropped() if of == "others" else Sum(axis=(i,))
         yield None
 
     for _ in range(4):
