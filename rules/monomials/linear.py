@@ -1,5 +1,6 @@
 """Linear forms, {term: coefficient}: what the arguments of exponentials are compared as. A term is
-a variable, a product without signs and numbers (`Monomial`), or a `Square`.
+a variable, a product without signs and numbers (`Monomial`), or a `Square`. What is computed in a
+narrower dtype than the whole is a variable: its rounding is part of its value.
 """
 
 from collections import Counter
@@ -9,13 +10,13 @@ from weakref import WeakKeyDictionary
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.rules.monomials.part import lifted, takes_part
 from rewrite_engine.scalar.dtype import promote
+from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
     add,
     cast,
     constant,
     mul,
     neg,
-    reciprocal,
     sqr,
     sub,
     true_div,
@@ -43,10 +44,9 @@ class Monomial:
     it was found, so many times (`number`) it.
     """
 
-    __slots__ = ("above", "below", "key", "number", "term")
+    __slots__ = ("key", "number", "term")
 
     def __init__(self, above, below, term, number):
-        self.above, self.below = tuple(above), tuple(below)
         self.term, self.number = term, number
         sides = [Counter(map(_known, side)).items() for side in (above, below)]
         self.key = tuple(map(frozenset, sides))
@@ -58,20 +58,10 @@ class Monomial:
         return hash(self.key)
 
     def written(self, dtype):
-        """A term, computed in a dtype or in a wider one, and how many times the product it is. The
-        term that was found, where that will do: in another order a product may overflow.
+        """The term that was found, in a dtype or in a wider one, and how many times the product it
+        is. (In another order a product may overflow, in a wider dtype it is rounded otherwise.)
         """
-        if widened(self.term, dtype) is self.term:
-            return self.term, self.number
-        return self.product(dtype), 1.0
-
-    def product(self, dtype):
-        """The product of the variables."""
-        parts = [[widened(v, dtype) for v in side] for side in (self.above, self.below)]
-        above, *below = [mul(*side) if len(side) > 1 else side[0] for side in parts if side]
-        if not self.above:
-            return reciprocal(above)
-        return true_div(above, *below) if below else above
+        return widened(self.term, dtype), self.number
 
 
 def _known(v):
@@ -108,12 +98,12 @@ def factors_of(v):
             if u.type.kind == "f":
                 u, sign = signed(u)
                 number *= sign
-        elif head in SIGNED and (u is v or is_of_floats(u)) and len(todo) < 2 * MANY:
+        elif head in SIGNED and (u is v or is_read(u, v.type.dtype)) and len(todo) < 2 * MANY:
             number = -number if head is neg else number
             below = -side if head is true_div else side
             todo += [(w, below if i else side) for i, w in enumerate(u.owner.inputs)]
             continue
-        sides[side < 0].append(u)
+        sides[side < 0].append(unwidened(u))
     return (*sides, number)
 
 
@@ -131,7 +121,7 @@ SIGNED = frozenset({neg, mul, true_div})
 def linear(v):
     """v as {term: coefficient}; a square of a linear form is a term with a key of its own."""
     parts = {}
-    _add_linear(v, 1.0, parts, DEEP)
+    _add_linear(v, 1.0, parts, DEEP, v.type.dtype)
     if all(is_moderate(c, v.type.dtype) for c in parts.values()):
         return parts
     return {v: 1.0}  # x - x shows the NaNs of x
@@ -149,10 +139,15 @@ def is_of_floats(v):
     )
 
 
-def _add_linear(v, scale, parts, depth):
+def is_read(v, dtype):
+    """Whether what v is computed from may stand for it in a dtype."""
+    return is_of_floats(v) and (v.head is neg or widened(v, dtype) is v)
+
+
+def _add_linear(v, scale, parts, depth, dtype):
     """Add scale * v to the parts."""
-    v = lifted(v, (neg,))
-    op, number = v.head if depth and is_of_floats(v) else v, number_of(v)
+    v = lifted(unwidened(v), (neg,))
+    op, number = v.head if depth and is_read(v, dtype) else v, number_of(v)
     if number is not None:
         parts[ONE] = parts.get(ONE, 0.0) + scale * number
         return
@@ -160,7 +155,7 @@ def _add_linear(v, scale, parts, depth):
         first, *rest = v.owner.inputs
         sign = -1.0 if op is sub else 1.0
         for u, s in ((first, 1.0), *[(u, sign) for u in rest]):
-            _add_linear(u, scale * s, parts, depth - 1)
+            _add_linear(u, scale * s, parts, depth - 1, dtype)
         return
     key, factor = v, 1.0
     if takes_part(v):
@@ -170,7 +165,7 @@ def _add_linear(v, scale, parts, depth):
     elif op in SIGNED:
         above, below, factor = factors_of(v)
         if len(above) == 1 and not below:
-            _add_linear(above[0], scale * factor, parts, depth - 1)
+            _add_linear(above[0], scale * factor, parts, depth - 1, dtype)
             return
         key = Monomial(above, below, v, factor) if above or below else ONE
     parts[key] = parts.get(key, 0.0) + scale * factor
@@ -244,6 +239,15 @@ def along(a, b):
     if not times or min(times) < 0 < max(times):
         return 0.0
     return min(times, key=abs)
+
+
+def unwidened(v):
+    """A float before it was cast to a wider dtype."""
+    op = getattr(v.head, "scalar_op", None)
+    if not isinstance(op, Cast) or v.owner.inputs[0].type.kind != "f":
+        return v
+    (x,) = v.owner.inputs
+    return x if widened(x, v.type.dtype) is not x else v
 
 
 def widened(v, dtype):
