@@ -1,6 +1,7 @@
 """Products as trees whose leaves are factors, and how they are written back."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from math import nan, prod
 
 from rewrite_engine.graph.node import CONSTANT
@@ -14,6 +15,7 @@ from rewrite_engine.rules.monomials.linear import (
     monomial_of,
     number_of,
     size_of,
+    widened,
     written,
 )
 from rewrite_engine.rules.monomials.part import lifted
@@ -105,7 +107,10 @@ class Product:
         op = v.head
         if depth and v.type.kind == "f":
             if op is mul or op is neg:
-                return op, [self._slots(u, side, depth - 1) for u in v.owner.inputs]
+                tree = op, [self._slots(u, side, depth - 1) for u in v.owner.inputs]
+                if widened(v, self.dtype) is v:
+                    return tree
+                return partial(widened, dtype=self.dtype), [tree]  # it is rounded as it was
             if op is true_div:
                 x, y = v.owner.inputs
                 return op, [self._slots(x, side, depth - 1), self._slots(y, -side, depth - 1)]
