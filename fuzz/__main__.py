@@ -26,7 +26,7 @@ from fuzz.report import Report, report
 KINDS = ("graphs", "gradients", "facts")
 CHUNK = {"graphs": 100, "gradients": 25, "facts": 100}
 TURNS = ("graphs",) * 5 + ("gradients",) * 4 + ("facts",)  # five graphs for a gradient
-SECONDS = 180  # of the processor: a case that takes longer is a finding
+SECONDS = 600  # of the processor: a case that takes longer is a finding (many digits take minutes)
 MOST = 30  # findings of a kind that one process shrinks
 
 #: what is told, and no failure: gradients of values that only rules have saved
