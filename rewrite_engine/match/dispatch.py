@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from rewrite_engine.graph.node import CONSTANT, Apply
@@ -32,6 +32,15 @@ DEEPEST = 4  # levels below a node that a key may tell of
 MORE = 4  # rules at the end of a set that is otherwise known
 
 Candidates = tuple[Rule, ...]
+T = TypeVar("T")
+
+
+def kept(table: dict[Any, T], key: Any, found: T) -> T:
+    """Keep what was found in a table, which starts anew when it is full; return it."""
+    if len(table) >= LIMIT:
+        table.clear()
+    table[key] = found
+    return found
 
 
 class Below:
@@ -53,11 +62,8 @@ class Below:
     def fill(self, key: Any, inputs: tuple[Any, ...]) -> Found:
         """Find the candidates for a key that is seen for the first time."""
         seen = self.seen(inputs)
-        found = narrowed([r for r in self.index.pick(seen) if r.fits(seen)], self.level)
-        if len(self.table) >= LIMIT:
-            self.table.clear()
-        self.table[key] = found
-        return found
+        rules = [r for r in self.index.pick(seen) if r.fits(seen)]
+        return kept(self.table, key, narrowed(rules, self.level))
 
     def seen(self, inputs: tuple[Any, ...]) -> tuple[Outline, ...]:
         """The outlines of inputs, as far as the key tells."""
@@ -158,9 +164,7 @@ class Dispatch:
             found = self._shared_indexes.get(considered)
             if found is None:
                 found = self._shared_indexes[considered] = RuleIndex(considered, 1)
-            if len(self.indexes) >= LIMIT:
-                self.indexes.clear()
-            self.indexes[op] = found
+            kept(self.indexes, op, found)
         return found
 
     def reach(self, op: Any) -> int:
@@ -171,9 +175,7 @@ class Dispatch:
                 found = max(self.first.reach(op), self.more.reach(op))
             else:
                 found = max([self.interior.get(key, 0) for key in (op, *type(op).__mro__)])
-            if len(self._reach) >= LIMIT:
-                self._reach.clear()
-            self._reach[op] = found
+            kept(self._reach, op, found)
         return found
 
     @cached_property
@@ -191,11 +193,8 @@ class Dispatch:
 
     def fill(self, key: tuple[Any, ...], node: Apply) -> Found:
         """Find the candidates for a key that is seen for the first time."""
-        if len(self.table) >= LIMIT:
-            self.table.clear()
         result = self.joined(key, node)
-        self.table[key] = result = self.found(node) if result is None else result
-        return result
+        return kept(self.table, key, self.found(node) if result is None else result)
 
     def joined(self, key: tuple[Any, ...], node: Apply) -> Found | None:
         """The candidates of the two parts, if that is all there is to it."""
