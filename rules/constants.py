@@ -123,14 +123,18 @@ def multiple_of_quotient(x: Real, a: FloatConstant, b: FloatConstant):
 
 def finite_sum(x, a, b):
     """Whether real constants may be added up before x is, or subtracted: what comes of it is finite
-    in their dtype, with all digits.
+    in their dtype, with all digits, and neither is lost beside the other, as 1e-20 would be that
+    keeps `x - 0.5 + 1e-20` from 0.
     """
     if a.number is None or b.number is None:
         return False
     dtype = promote(a.type.dtype, b.type.dtype)
     if not holds_digits(x, dtype) or any(v.type.kind != "f" for v in (x, a, b)):
         return False
-    return abs(a.number) + abs(b.number) <= float(np.finfo(dtype).max)
+    small, large = np.sort(np.abs(np.array([a.number, b.number], dtype)))
+    with np.errstate(over="ignore"):
+        total = small + large
+    return bool(np.isfinite(total)) and (small == 0 or total != large)
 
 
 DIFFERENCES = table(

@@ -202,8 +202,8 @@ def _constant_places(op: Any, inputs: Sequence[Variable]) -> list[int]:
 
 
 def _is_harmless(op: Any, folded: Any, inputs: Sequence[Any]) -> bool:
-    """Whether taking constants together first loses nothing: no overflow, and in products no digit
-    to an underflow, also not on the way to the result.
+    """Whether taking constants together first loses nothing: no overflow, no number in a sum beside
+    a larger one, and in products no digit to an underflow, also not on the way to the result.
     """
     if folded.type.regroups_exactly:
         return True
@@ -211,7 +211,7 @@ def _is_harmless(op: Any, folded: Any, inputs: Sequence[Any]) -> bool:
     if number is None or not math.isfinite(abs(number)):
         return False
     if op.absorbing is None:
-        return True
+        return op.idempotent or all(v.number != number for v in inputs if v.head is CONSTANT)
     if not folded.type.keeps_digits(number):
         return False
     alone = sum(v.head is not CONSTANT for v in inputs) == 1

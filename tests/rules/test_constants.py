@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -94,3 +96,24 @@ def test_a_density_and_its_gradient_share_their_terms() -> None:
     assert ops.count("mul") == 3
     got = f(2.0, [3.0, 5.0])
     assert [np.asarray(v).tolist() for v in got] == [-0.5, 0.5, [-0.5, 0.0]]
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        lambda x, e: (x - 0.5) + e,
+        lambda x, e: e + (x - 0.5),
+        lambda x, e: (x - 0.5) - -e,
+        lambda x, e: e - (0.5 - x),
+        lambda x, e: pt.add(-0.5, x, e),
+    ],
+)
+@pytest.mark.parametrize(("dtype", "small"), [("float64", 1e-20), ("float32", 1e-12)])
+def test_a_number_that_keeps_a_difference_from_0_stays(term: Any, dtype: str, small: float) -> None:
+    x = pt.tensor("x", dtype=dtype, shape=(None,))
+    f = rw.function([x], [term(x, small), 1 / term(x, small), term(x, 0.25)])
+    value, quotient, joined = f(np.array([0.5, 2.0], dtype))
+    np.testing.assert_allclose(value, np.array([small, 1.5], dtype), rtol=1e-6)
+    np.testing.assert_allclose(quotient, np.array([1 / small, 1 / 1.5], dtype), rtol=1e-6)
+    np.testing.assert_allclose(joined, np.array([0.25, 1.75], dtype))
+    assert len(f.fgraph.outputs[2].owner.inputs) == 2  # one number beside x
