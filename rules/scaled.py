@@ -8,16 +8,14 @@ what has the degree 0 may be scaled. (What becomes a softmax as a whole: `softma
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from rewrite_engine.rules.language import *
+from rewrite_engine.rules.monomials.linear import widened
 from rewrite_engine.tensor import (
     DimShuffle,
     Dot,
     MatMul,
     Sum,
     add,
-    cast,
     exp,
     isnan,
     mul,
@@ -64,7 +62,7 @@ class Scale:
         n = x.type.ndim
         axes = range(n) if axis is None else [a % n for a in axis]
         dims = tuple([None if d in axes else d for d in range(n)])
-        wide = x if dtype == x.type.dtype else cast(x, np.promote_types(dtype, x.type.dtype).name)
+        wide = widened(x, dtype)
         scaled = ScaledExp(axis=axis, small=small)(wide)
         if keep_nan:
             scaled = switch(isnan(scaled), exp(wide), scaled)

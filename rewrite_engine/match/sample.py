@@ -192,11 +192,15 @@ def check_declared(pattern: Any) -> None:
 
 
 def unbuilt(pattern: Any, worlds: Sequence[Sequence[Any]]) -> str:
-    """Why no term of a pattern could be built of samples, in the words of an op; "" if one can."""
+    """Why no term of a pattern could be built of samples, in the words of an op; "" if one can.
+    Raises `PatternError` for a pattern that may not be built.
+    """
     said = ""
     for bound in _ways(pattern, worlds):
         try:
             build(pattern, bound)
+        except PatternError:
+            raise
         except Exception as error:
             said = said or f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
         else:

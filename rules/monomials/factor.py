@@ -9,6 +9,7 @@ from rewrite_engine.rules.monomials.linear import (
     MANY,
     combined,
     is_moderate,
+    is_other_width,
     linear,
     number_of,
     times,
@@ -16,7 +17,6 @@ from rewrite_engine.rules.monomials.linear import (
 )
 from rewrite_engine.rules.monomials.part import lifted
 from rewrite_engine.scalar.dtype import promote
-from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import (
     Softmax,
     add,
@@ -51,14 +51,6 @@ LIFTED = KNOWN | {add, sub}
 def is_descended(v):
     """Whether a product may be read on in the operands of what computes v."""
     return v.head in DESCENDED or is_other_width(v)
-
-
-def is_other_width(v):
-    """Whether v is a float in another dtype."""
-    return (
-        isinstance(getattr(v.head, "scalar_op", None), Cast)
-        and v.type.kind == v.owner.inputs[0].type.kind == "f"
-    )
 
 
 @dataclass(eq=False)

@@ -241,13 +241,18 @@ def along(a, b):
     return min(times, key=abs)
 
 
+def is_other_width(v):
+    """Whether v is a float in another dtype."""
+    return (
+        isinstance(getattr(v.head, "scalar_op", None), Cast)
+        and v.type.kind == v.owner.inputs[0].type.kind == "f"
+    )
+
+
 def unwidened(v):
     """A float before it was cast to a wider dtype."""
-    op = getattr(v.head, "scalar_op", None)
-    if not isinstance(op, Cast) or v.owner.inputs[0].type.kind != "f":
-        return v
-    (x,) = v.owner.inputs
-    return x if widened(x, v.type.dtype) is not x else v
+    x = v.owner.inputs[0] if is_other_width(v) else v
+    return v if widened(x, v.type.dtype) is x else x
 
 
 def widened(v, dtype):

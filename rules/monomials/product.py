@@ -1,7 +1,6 @@
 """Products as trees whose leaves are factors, and how they are written back."""
 
 from dataclasses import dataclass, field
-from functools import partial
 from math import nan, prod
 
 from rewrite_engine.graph.node import CONSTANT
@@ -15,7 +14,6 @@ from rewrite_engine.rules.monomials.linear import (
     monomial_of,
     number_of,
     size_of,
-    widened,
     written,
 )
 from rewrite_engine.rules.monomials.part import lifted
@@ -107,10 +105,7 @@ class Product:
         op = v.head
         if depth and v.type.kind == "f":
             if op is mul or op is neg:
-                tree = op, [self._slots(u, side, depth - 1) for u in v.owner.inputs]
-                if widened(v, self.dtype) is v:
-                    return tree
-                return partial(widened, dtype=self.dtype), [tree]  # it is rounded as it was
+                return op, [self._slots(u, side, depth - 1) for u in v.owner.inputs]
             if op is true_div:
                 x, y = v.owner.inputs
                 return op, [self._slots(x, side, depth - 1), self._slots(y, -side, depth - 1)]
@@ -268,11 +263,13 @@ class Product:
             return tree.written(self.dtype)
         op, trees = tree
         parts = [self.operands(t) for t in trees]
-        if op is mul:  # in the order in which they are multiplied
-            first, *others = zip(trees, parts, strict=True)
-            apart = [p if isinstance(t, Slot) else [self.multiplied(p)] for t, p in others]
-            return [*first[1], *(v for p in apart for v in p)]
-        return [op(*map(self.multiplied, parts))]
+        if op is not mul:
+            return [op(*map(self.multiplied, parts))]
+        apart = [
+            p if isinstance(t, Slot) else [self.multiplied(p)]  # in the order, and dtype, it has
+            for t, p in zip(trees, parts, strict=True)
+        ]
+        return [v for p in apart for v in p]
 
     def multiplied(self, parts):
         """The product of terms. (Integers alone would wrap around.)"""

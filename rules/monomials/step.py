@@ -67,9 +67,9 @@ def exp_exp(product, f, g):
     shared = cores(f.argument) & cores(g.argument)
     forms = [times(h.argument if shared else h.whole(), h.power) for h in (f, g)]
     total = combined(*forms)
-    whole = summed_argument(product, total)
     product.change(g, 0.0)
     product.change(f, 1.0 if total else 0.0, total or f.argument)
+    whole = summed_argument(product, total)
     if whole is not None:
         f.argument = {whole: 1.0}
     # elsewhere in halves, one in the place of each: exp(x) (exp(y) / a) may be in range where

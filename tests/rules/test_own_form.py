@@ -9,7 +9,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import PatternError, RuleError
+from rewrite_engine.errors import PatternError, RuleError, SeveralOutputsError
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.rule import DataRule
@@ -258,3 +258,31 @@ def test_shipped_rules_are_as_ops_build_them(one: DataRule) -> None:
     """They are not looked at when they are imported."""
     worlds = TensorLogicVariable.worlds()
     assert own_form(one.left, worlds, one.lowered.exact) == one.left
+
+
+class Both(Op):
+    """Two outputs, and says nothing of it before it is applied."""
+
+    __props__ = ("q",)
+
+    def __init__(self, q: int) -> None:
+        self.q = q
+
+    def infer_types(self, types: Any) -> Any:
+        return [types[0], types[0]]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "pt.Sum(axis=p)(Both(q=3)(a))",
+        "pt.exp(Both(q=p)(a))",
+        "pt.exp(pt.Sum(axis=p)(Both(q=3)(a)))",
+        "pt.exp(pt.Sum(axis=p)(Both(q=p)(a)))",
+        "pt.exp(Both(q=p)(a)[7])",
+    ],
+)
+def test_several_outputs_beside_parameters(expression: str) -> None:
+    """What may not be built of any sample is refused, whatever its parameters."""
+    with pytest.raises(SeveralOutputsError, match="Both.* has 2 outputs"):
+        written(expression, a="Vector", p="Prop")
