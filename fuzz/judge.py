@@ -442,7 +442,21 @@ class Judge:
             v, a = next(iter(found.items()))  # the first: others may come of it
             kept = np.isinf(self.values[v])  # a zero has its sign in floats alone
             poles[v] = _large(np.where(kept, exact.exact(self.values[v]), a), digits)
-        return [{**poles, **given}, given] if poles else [given]
+        jumps = self.jumps(given, digits)
+        return [given, *[{**some, **given} for some in (poles, jumps) if some]]
+
+    def jumps(self, given: Any, digits: int) -> dict[Any, Any]:
+        """What has another sign, or none, by the numbers that stand for zeros: arctan2(x, -1) by
+        the sign of a zero, log(1 / x) at -inf. It is as floating point has it.
+        """
+        found: dict[Any, Any] = {}
+        for node in self.case.nodes:
+            v, values = node.outputs[0], {}
+            if v.type.kind == "f" and any(_has_zeros(u, self.values) for u in node.inputs):
+                values = exact.evaluate([v], {**found, **given})
+            if v in values and (where := _turns(values[v], self.values[v])).any():
+                found[v] = _large(np.where(where, exact.exact(self.values[v]), values[v]), digits)
+        return found
 
     def poles(self, given: Any) -> dict[Any, Any]:
         """What is infinite on the way though it is made of finite numbers: 1 / 0."""
@@ -502,6 +516,16 @@ def _large(array: Any, digits: int) -> Any:
     found = np.empty(len(flat), object)
     found[:] = flat
     return found.reshape(np.shape(array))
+
+
+def _has_zeros(v: Any, values: Values) -> bool:
+    return v.type.kind == "f" and (np.asarray(values.get(v, getattr(v, "data", 1))) == 0).any()
+
+
+def _turns(true: Any, values: np.ndarray) -> Any:
+    """Where numbers have not the sign of those in floating point, or no value."""
+    turns = np.frompyfunc(lambda t, x: t != t or (x != 0 and mp.sign(t) != np.sign(x)), 2, 1)
+    return np.asarray(turns(true, values), bool) & (values == values)
 
 
 def _go_far(arrays: Sequence[Any]) -> bool:

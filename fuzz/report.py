@@ -26,7 +26,7 @@ def report(
     """What to tell of a finding; None where claims of the guilty rule allow it."""
     small = case
     if not getattr(check, "as_it_is", False):
-        small = shrink(case, lambda c: _kind(check(c, mode)) == finding.kind)
+        small = shrink(case, lambda c: _is_like(check(c, mode), finding))
     found = check(small, mode) or finding
     who, rule = guilty(small, mode, check, found.kind)
     if rule is not None and allowed(found, rule, small, mode, check):
@@ -38,8 +38,13 @@ def report(
     return Report(name, key, snippet(small, head))
 
 
-def _kind(finding: Finding | None) -> str | None:
-    return None if finding is None else finding.kind
+def _is_like(found: Finding | None, finding: Finding) -> bool:
+    """Whether a finding is of the kind of another, and no rule that stabilises may do it unless it
+    may do the other.
+    """
+    if found is None or found.kind != finding.kind:
+        return False
+    return found.severity > 0 or finding.severity == 0
 
 
 def allowed(found: Finding, rule: Any, case: Case, mode: Any, check: Any) -> bool:

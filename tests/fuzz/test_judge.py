@@ -114,6 +114,30 @@ def test_what_vanishes_has_a_limit(found: float, is_told: bool) -> None:
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(("found", "is_told"), [(1.0, False), (2.0, True)])
+def test_a_limit_beyond_a_negative_zero(found: float, is_told: bool) -> None:
+    """1 / x is -0, of which floating point has a logarithm; small negative numbers have none."""
+    one = case(lambda x: pt.exp(pt.log(1 / x)) * pt.exp(-pt.log(1 / x)), np.array([-np.inf]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
+@pytest.mark.parametrize(("found", "is_told"), [(-np.pi, False), (0.0, False), (3.0, True)])
+def test_a_limit_beside_an_angle_of_zeros(found: float, is_told: bool) -> None:
+    """The angle of two negative zeros is -pi, of zeros without sign none."""
+    given = np.array([-0.0, -0.0]), np.array([0.0, np.inf])
+
+    def over(x: Any, y: Any) -> Any:
+        p = pt.exp(y) / pt.exp(y).sum()
+        return pt.arctan2(x, x) / p * p
+
+    one = case(over, *given)
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found, np.nan])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("other", "is_told"), [(np.nan, False), (2.0, True)])
 def test_a_limit_may_choose_nan(other: float, is_told: bool) -> None:
     """NaN > 0 is False; the limit, 1, is larger, so what is there is taken: NaN, or a number."""
