@@ -299,17 +299,14 @@ def undoes(op, u):
     return changes_nothing(u.owner.inputs[0], in_turn(u.head.new_order, op.new_order))
 
 
-@node_rewriter([DimShuffle], phase="canonicalize", claim=exact)
-def dimshuffle_of_nothing(fgraph, node):
+@rule(phase="canonicalize", claim=exact)
+def dimshuffle_of_nothing(x, n: Prop, order: Prop):
     """A reordering that keeps the order, or puts a dimension of length 1 where it took it away.
-
-    Not data: it looks at the op's parameter, and at the static shape.
 
     >>> rewritten(DimShuffle(2, (0, 1))(matrix("x"))), rewritten(col("y").squeeze(1)[:, None])
     (x, y)
     """
-    x = node.inputs[0]
-    return x if changes_nothing(x, node.op.new_order) else None
+    return DimShuffle(n, order)(x) >> x, given(changes_nothing)
 
 
 @node_rewriter([SpecifyShape], phase="canonicalize", claim=exact)

@@ -8,7 +8,7 @@ from inspect import signature
 from rewrite_engine.match.ruleset import Table
 from rewrite_engine.rules.facts import same_dtype
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.softmax import of_all, puts_back, same_slices, stands_beside, unless_nan
+from rewrite_engine.rules.softmax import of_all, same_slices, stands_beside, unless_nan
 from rewrite_engine.tensor import (
     AdvancedIncSubtensor,
     AdvancedSubtensor,
@@ -16,9 +16,12 @@ from rewrite_engine.tensor import (
     IncSubtensor,
     Subtensor,
     Sum,
+    add,
     exp,
     log,
+    neg,
     second,
+    true_div,
 )
 from rewrite_engine.tensor.special import LogSoftmax, ScaledExp, Softmax
 
@@ -84,147 +87,165 @@ def softmax_at_index_cancels(ops, y, x: Real, axis: Prop, keepdims: Prop, templa
     return (y / p / s) * at(e, *i) >> right, given(is_number)
 
 
-def all_zero(zeros, x):
-    """Whether a term is zeros in the shape of x (if their lengths fit)."""
-    if zeros.head is not second or zeros.type.broadcastable != x.type.broadcastable:
+def links(z):
+    """What is added at indices, one after the other, from the outermost: `(op, what, index)`; and
+    to what.
+    """
+    found = []
+    while isinstance(z.head, IncSubtensor | AdvancedIncSubtensor):
+        op, (z, y, *i) = z.head, z.owner.inputs
+        found.append((op, y, i))
+    return found, z
+
+
+def is_scattered(z, x):
+    """Whether a term is zeros in the shape of x (if their lengths fit), perhaps with something
+    added at other indices.
+    """
+    _, z = links(z)
+    if z.head is not second or z.type.broadcastable != x.type.broadcastable:
         return False
-    return getattr(zeros.owner.inputs[1], "number", None) == 0
+    return getattr(z.owner.inputs[1], "number", None) == 0
 
 
-def scattered(ops, template, zeros, y, p, x, i):
-    """Zeros with y / p[i] added at i, and with y (in the shape of x[i]) added there."""
-    take, write = ops
-    at, add_at = take(idx_list=template), write(idx_list=template, set_instead_of_inc=False)
-    return add_at(zeros, y / at(p, *i), *i), add_at(zeros, second(at(x, *i), y), *i)
+def is_divided(y):
+    """Whether what is added at an index is a quotient."""
+    while y.head is neg or y.head is second:
+        y = y.owner.inputs[-1]
+    return y.head is true_div
+
+
+def same_rank(z, x):
+    """Whether a term has the shape of x, if their lengths fit."""
+    return z.type.broadcastable == x.type.broadcastable
+
+
+def is_apart(z, x):
+    """Whether (z + y) * x may be z * x + y * x: where z is 0, or x no infinity."""
+    return is_scattered(z, x) or (same_rank(z, x) and isinstance(x.head, Softmax))
+
+
+def is_over(y, p):
+    """Whether a term is divided by a part of a softmax, which cancels. (It is NaN as a whole.)"""
+    if y.head is not true_div or not isinstance(p.owner.inputs[0].head, Softmax):
+        return False
+    below = y.owner.inputs[1]
+    return below.head == p.head and below.owner.inputs == p.owner.inputs
+
+
+def multiplied(z, x):
+    """z * x, with x at the index of what is added there."""
+    added, base = links(z)
+    is_zero = is_scattered(base, x)
+    found = base if is_zero else base * x
+    for op, y, i in reversed(added):
+        take = Subtensor if isinstance(op, IncSubtensor) else AdvancedSubtensor
+        part = take(op.idx_list)(x, *i)
+        found = op(found, second(part, y.owner.inputs[0]) if is_over(y, part) else y * part, *i)
+    return unless_nan(x, found) if is_zero else found
 
 
 @at_both
-def softmax_cancels_at_index(
-    ops, zeros: Real, y: Real, x: Real, axis: Prop, template: Prop, i: Rest
-):
-    """The gradient of log(p[i]), also where p[i] underflows to 0.
+def product_at_index(ops, z: Real, y: Real, x: Real, template: Prop, i: Rest):
+    """What is divided at an index meets there what it is multiplied with: so in the gradient of
+    log(p[i]), also where p[i] underflows to 0.
 
     >>> x, y = vector("x"), scalar("y")
     >>> p = softmax(x)
     >>> rewritten(inc_subtensor(zeros_like(p)[2], y / p[2]) * p)
     switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
-        IncSubtensor{2}(second(Softmax{axis=None}(x), 0.0), second(Subtensor{2}(x), y)))
-    >>> x, y, i = vector("x"), vector("y"), ivector("i")
-    >>> p = softmax(x)
-    >>> rewritten(AdvancedIncSubtensor(("i",))(zeros_like(p), y / p[i], i) * p)
-    switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
-        AdvancedIncSubtensor{i}(second(Softmax{axis=None}(x), 0.0),
-        second(AdvancedSubtensor{i}(x, i), y), i))
+        IncSubtensor{2}(second(Softmax{axis=None}(x), 0.0),
+        second(Subtensor{2}(Softmax{axis=None}(x)), y)))
+    >>> e, i, y = exp(x), ivector("i"), vector("y")
+    >>> rewritten(AdvancedIncSubtensor(("i",))(zeros_like(x), y / e[i], i) * e)
+    switch(isnan(exp(x)), exp(x), AdvancedIncSubtensor{i}(second(x, 0.0),
+        switch(isnan(AdvancedSubtensor{i}(x, i)), AdvancedSubtensor{i}(x, i), y), i))
     """
-    p = Softmax(axis=axis)(x)
-    there, right = scattered(ops, template, zeros, y, p, x, i)
-    return there * p >> unless_nan(p, right), given(all_zero)
+
+    def added(z, y, template, i):
+        return ops[1](idx_list=template, set_instead_of_inc=False)(z, y, *i)
+
+    right = compute(lambda z, y, x, template, i: multiplied(added(z, y, template, i), x))
+    return added(z, y, template, i) * x >> right, given(is_apart, is_divided, same_dtype(x, y, z))
 
 
-@at_both
-def softmax_cancels_at_index_in_product(
-    ops, zeros: Real, y: Real, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
-):
-    """The same where the softmax is written out.
-
-    >>> x, y = vector("x"), scalar("y")
-    >>> e = exp(x)
-    >>> rewritten(inc_subtensor(zeros_like(x)[2], y / (e / e.sum())[2]) / e.sum() * e)
-    switch(isnan(ScaledExp{axis=None}(x)), ScaledExp{axis=None}(x),
-        IncSubtensor{2}(second(x, 0.0), second(Subtensor{2}(x), y)))
-    >>> x, y, i = vector("x"), vector("y"), ivector("i")
-    >>> e = exp(x)
-    >>> there = AdvancedIncSubtensor(("i",))(zeros_like(x), y / (e / e.sum())[i], i)
-    >>> rewritten(there / e.sum() * e)
-    switch(isnan(ScaledExp{axis=None}(x)), ScaledExp{axis=None}(x),
-        AdvancedIncSubtensor{i}(second(x, 0.0), second(AdvancedSubtensor{i}(x, i), y), i))
+def is_over_sum(z, x):
+    """Whether all to which something is added is divided by a sum of exponentials of x, so that
+    their scale cancels.
     """
-    p = Softmax(axis=axis)(x)
-    there, right = scattered(ops, template, zeros, y, p, x, i)
-    left = there / Sum(axis=axis, keepdims=keepdims)(exp(x)) * exp(x)
-    return left >> unless_nan(ScaledExp(axis=axis)(x), right), given(stands_beside, all_zero)
+    todo = [links(z)[1]]
+    while todo:
+        v = todo.pop()
+        if v.head is second or isinstance(v.head, DimShuffle | Sum):
+            todo.append(v.owner.inputs[-1])
+        elif v.head is add or v.head is neg:
+            todo += v.owner.inputs
+        elif v.head is not true_div or not is_sum_of_exp(v.owner.inputs[1], x):
+            return False
+    return True
 
 
-def is_of_all(x, axis):
-    """Whether a sum over `axis` is one number."""
-    return of_all(x, axis)
+def is_sum_of_exp(v, x):
+    e = v.owner.inputs[0] if isinstance(v.head, Sum) else v
+    return e is not v and e.head is exp and e.owner.inputs[0] is x
 
 
-def is_put_back(w, x, axis, n, order):
-    """Whether w, of the rank of the sum, is given that of x."""
-    return puts_back(x, w, axis, n, order)
-
-
-@rule(phase="stabilize")
-def softmax_cancels_at_index_in_gradient(
-    y: Real, w: Real, x: Real, axis: Prop, n: Prop, order: Prop, template: Prop, i: Rest
+@at_both(claim=approx(ulps=8))
+def softmax_cancels_at_index(
+    ops, z: Real, y: Real, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
 ):
     """The same where numerator and denominator were written with one exponential.
 
-    >>> x, y, w = vector("x"), scalar("y"), scalar("w")
+    >>> x, y = vector("x"), scalar("y")
     >>> e = exp(x)
     >>> s = e.sum()
-    >>> rewritten(inc_subtensor(second(e, (w / s)[None])[2], y / (e / s)[2] / s) * e)
-    IncSubtensor{2}(ExpandDims{axes=[0]}(w / Sum(ScaledExp{axis=None}(x)))
-        * ScaledExp{axis=None}(x), second(Subtensor{2}(x), y))
+    >>> rewritten(inc_subtensor(second(e, 1 / s)[2], y / (e / s)[2] / s) * e)
+    IncSubtensor{2}(1.0 / Sum(ScaledExp{axis=None}(x)) * ScaledExp{axis=None}(x),
+        switch(isnan(Subtensor{2}(ScaledExp{axis=None}(x))),
+        Subtensor{2}(ScaledExp{axis=None}(x)), y))
+    >>> i, y = ivector("i"), vector("y")
+    >>> rewritten(AdvancedIncSubtensor(("i",))(second(e, 1 / s), y / (e / s)[i] / s, i) * e)
+    AdvancedIncSubtensor{i}(1.0 / Sum(ScaledExp{axis=None}(x)) * ScaledExp{axis=None}(x),
+        switch(isnan(AdvancedSubtensor{i}(ScaledExp{axis=None}(x), i)),
+        AdvancedSubtensor{i}(ScaledExp{axis=None}(x), i), y), i)
     """
-    e, at = exp(x), Subtensor(idx_list=template)
-    add_at = IncSubtensor(idx_list=template, set_instead_of_inc=False)
-    p, total, turn = at(Softmax(axis=axis)(x), *i), Sum(axis=axis), DimShuffle(n, order)
-    left = add_at(second(e, turn(w / total(e))), y / p / total(e), *i) * e
-    scaled = ScaledExp(axis=axis)(x)
-    right = add_at(turn(w / total(scaled)) * scaled, second(at(x, *i), y), *i)
-    return left >> right, given(is_of_all, is_put_back)
-
-
-@rule(phase="stabilize")
-def softmax_cancels_at_indices_in_gradient(
-    y: Real, v: Real, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
-):
-    """The same for indices in arrays.
-
-    >>> x, y, v, i = vector("x"), vector("y"), vector("v"), ivector("i")
-    >>> e = exp(x)
-    >>> s = e.sum()
-    >>> outer = second(e, (v / s).sum(keepdims=True))
-    >>> rewritten(AdvancedIncSubtensor(("i",))(outer, y / (e / s)[i] / s, i) * e)
-    AdvancedIncSubtensor{i}(Sum{keepdims}(v / Sum(ScaledExp{axis=None}(x)))
-        * ScaledExp{axis=None}(x), second(AdvancedSubtensor{i}(x, i), y), i)
-    """
-    e, at = exp(x), AdvancedSubtensor(idx_list=template)
-    add_at = AdvancedIncSubtensor(idx_list=template, set_instead_of_inc=False)
-    p, scaled = at(Softmax(axis=axis)(x), *i), ScaledExp(axis=axis)(x)
-    outer, total = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims)
-    left = add_at(second(e, outer(v / total(e))), y / p / total(e), *i) * e
-    right = add_at(outer(v / total(scaled)) * scaled, second(at(x, *i), y), *i)
-    return left >> right, given(is_number, same_slices)
+    take, write = ops
+    at, add_at = take(idx_list=template), write(idx_list=template, set_instead_of_inc=False)
+    e, p, total = exp(x), at(Softmax(axis=axis)(x), *i), Sum(axis=axis, keepdims=keepdims)
+    right = add_at(z * e, unless_nan(at(ScaledExp(axis=axis)(x), *i), y), *i)
+    left = add_at(z, y / p / total(e), *i) * e
+    return left >> right, given(is_number, same_rank, is_over_sum, same_dtype(x, y, z))
 
 
 @at_both(claim=approx(ulps=8))
 def softmax_gradient_of_log_at_index(
-    ops, zeros: Real, y: Real, v, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+    ops, z: Real, y: Real, v, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
 ):
-    """What comes through numerator and denominator of log(p[i]), with one exponential.
+    """What comes through numerator and denominator of log(p[i]), where the sum keeps its rank.
 
     >>> x, v, y = vector("x"), vector("v"), scalar("y")
     >>> e = exp(x)
     >>> s = e.sum(keepdims=True)
     >>> there = inc_subtensor(zeros_like(x)[0], y / (e / s)[0])
     >>> rewritten((there / s + second(e, (v / s).sum(keepdims=True))) * e)
-    IncSubtensor{0}(second(x, 0.0), second(Subtensor{0}(x), y))
+    switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x), IncSubtensor{0}(second(x, 0.0),
+        second(Subtensor{0}(Softmax{axis=None}(x)), y)))
         + Sum{keepdims}(v / Sum{keepdims}(ScaledExp{axis=None}(x))) * ScaledExp{axis=None}(x)
     >>> x, v, y, i = vector("x"), vector("v"), vector("y"), ivector("i")
     >>> e = exp(x)
     >>> s = e.sum(keepdims=True)
     >>> there = AdvancedIncSubtensor(("i",))(zeros_like(x), y / (e / s)[i], i)
     >>> rewritten((there / s + second(e, (v / s).sum(keepdims=True))) * e)
-    AdvancedIncSubtensor{i}(second(x, 0.0), second(AdvancedSubtensor{i}(x, i), y), i)
+    switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
+        AdvancedIncSubtensor{i}(second(x, 0.0),
+        second(AdvancedSubtensor{i}(Softmax{axis=None}(x), i), y), i))
         + Sum{keepdims}(v / Sum{keepdims}(ScaledExp{axis=None}(x))) * ScaledExp{axis=None}(x)
     """
-    p = Softmax(axis=axis)(x)
-    outer, total, e = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims), exp(x)
-    scaled = ScaledExp(axis=axis)(x)
-    there, right = scattered(ops, template, zeros, y, p, x, i)
+    e, scaled, p = exp(x), ScaledExp(axis=axis)(x), Softmax(axis=axis)(x)
+    outer, total = Sum(axis=axis, keepdims=True), Sum(axis=axis, keepdims=keepdims)
+    there = ops[1](idx_list=template, set_instead_of_inc=False)(z, y, *i)
     left = (there / total(e) + second(e, outer(v / total(e)))) * e
-    right = right + outer(v / total(scaled)) * scaled
-    return left >> right, given(stands_beside, same_slices, all_zero, same_dtype(x, y, zeros))
+    right = there * p + outer(v / total(scaled)) * scaled
+    return left >> right, given(
+        is_scattered, is_divided, stands_beside, same_slices, same_dtype(x, y, z)
+    )

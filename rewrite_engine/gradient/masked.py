@@ -39,6 +39,7 @@ from rewrite_engine.tensor.math import (
 from rewrite_engine.tensor.reduce import Any_, sum_to
 from rewrite_engine.tensor.type import TensorType
 
+FEW = 8  # indices whose gradients are computed each by itself
 _WRITES = frozenset([IncSubtensor, AdvancedIncSubtensor, Join])
 _SELECTS = frozenset([switch, maximum, minimum, clip])
 
@@ -97,16 +98,21 @@ def both(g: Any, h: Any) -> Any:
 
 
 def total(terms: Sequence[Any], add_up: Any, keep: bool) -> Any:
-    """The sum of terms: masked where all of them are; at the index where all are zero but there.
+    """The sum of terms: masked where all of them are; at indices where all are zero but there.
 
     keep: whether it matters where terms at several indices, or with masks, are zero.
     """
     masked = [t for t in terms if isinstance(t, Masked)]
     scattered = [t for t in terms if not isinstance(t, Masked) and is_scattered(t)]
-    if len(scattered) == len(terms):
-        (op, zeros, places), *others = [_scatter(t) for t in terms]
-        if all(other[0] == op and other[2] == places for other in others):
-            return op(zeros, add_up([t.owner.inputs[1] for t in terms]), *places)
+    if len(scattered) == len(terms) and len({t.type.dtype for t in terms}) == 1:
+        added: dict[Any, list[Any]] = {}
+        for op, _, value, places in [link for t in terms for link in links_of(t)]:
+            added.setdefault((op, *places), []).append(value)
+        if len(added) <= FEW:
+            g = links_of(terms[0])[0][1]
+            for (op, *places), values in added.items():
+                g = op(g, values[0] if len(values) == 1 else add_up(values), *places)
+            return g
     if scattered and keep and len(masked) + len(scattered) == len(terms):
         return _masked_beside(scattered, total(masked, add_up, keep) if masked else None, add_up)
     if scattered or len(masked) < len(terms):
@@ -139,11 +145,7 @@ def _masked_beside(scattered: Sequence[Any], rest: Any, add_up: Any) -> Any:
     else:
         return value
     for t in scattered:
-        op, _, places = _scatter(t)
-        if _is_part(t):
-            where = or_(where, condition(written_out(t)))
-        else:
-            where = _writer(op)(where, True, *places)
+        where = _written(where, t)
     return Masked(value, where, clean=True)
 
 
@@ -161,17 +163,23 @@ def is_zero(g: Any) -> bool:
     return isinstance(g, Constant) and g.data.size <= 1024 and not np.any(g.data)
 
 
+def links_of(g: Any) -> list[tuple[Any, Any, Any, list[Any]]]:
+    """What is added at indices to zeros, one after the other: the ops that add it, to what, what,
+    and where. None for other gradients, or at more than `FEW` indices.
+    """
+    found: list[Any] = []
+    while len(found) <= FEW and g.owner is not None:
+        op, inputs = g.owner.op, g.owner.inputs
+        if not isinstance(op, IncSubtensor | AdvancedIncSubtensor) or op.set_instead_of_inc:
+            break
+        g, value, *places = inputs
+        found.append((op, g, value, places))
+    return found[::-1] if len(found) <= FEW and is_zero(g) else []
+
+
 def is_scattered(g: Any) -> bool:
-    """Whether a gradient is zeros with something added at an index."""
-    if g.owner is None or not isinstance(g.owner.op, IncSubtensor | AdvancedIncSubtensor):
-        return False
-    return not g.owner.op.set_instead_of_inc and is_zero(g.owner.inputs[0])
-
-
-def _scatter(g: Any) -> tuple[Any, Any, list[Any]]:
-    """The op that adds at an index, what it adds to, and the index."""
-    zeros, _, *places = g.owner.inputs
-    return g.owner.op, zeros, places
+    """Whether a gradient is zeros with something added at an index, or at a few."""
+    return bool(links_of(g))
 
 
 def read(g: Any) -> Any:
@@ -205,13 +213,19 @@ def written_out(g: Any) -> Any:
     """The gradient with a mask also where it is scattered, for those who cannot see that."""
     if isinstance(g, Masked) or not is_scattered(g):
         return g
-    op, (_, value, *places) = g.owner.op, g.owner.inputs
-    inner = read(value)
-    if not isinstance(inner, Masked):
-        where = _writer(op)(zeros_like(g, dtype="bool"), True, *places)
-    else:  # (a place may be named twice, and count once)
-        where = neq(op(zeros_like(g, dtype="int64"), cast(condition(inner), "int64"), *places), 0)
-    return Masked(g, where, clean=True)
+    return Masked(g, _written(zeros_like(g, dtype="bool"), g), clean=True)
+
+
+def _written(where: Any, g: Any) -> Any:
+    """A condition that is also true where a scattered gradient is not left out."""
+    for op, _, value, places in links_of(g):
+        inner = read(value)
+        if not isinstance(inner, Masked):
+            where = _writer(op)(where, True, *places)
+        else:  # (a place may be named twice, and count once)
+            zeros = zeros_like(where, dtype="int64")
+            where = or_(where, neq(op(zeros, cast(condition(inner), "int64"), *places), 0))
+    return where
 
 
 def _read_switch(g: Any, where: Any, x: Any, y: Any) -> Any:
@@ -295,8 +309,8 @@ def pull_elementwise(
 
 def _is_part(g: Any) -> bool:
     """Whether a gradient is scattered, and of what is added at the index some is left out."""
-    scattered = not isinstance(g, Masked) and is_scattered(g)
-    return scattered and isinstance(read(g.owner.inputs[1]), Masked)
+    links = [] if isinstance(g, Masked) else links_of(g)
+    return any(isinstance(read(value), Masked) for _, _, value, _ in links)
 
 
 def _are_stretched(inputs: Sequence[Any], out: Any) -> bool:
@@ -313,19 +327,22 @@ def _is_aligned(inputs: Sequence[Any], out: Any) -> bool:
 def _pull_scattered(
     op: Elemwise, inputs: Sequence[Any], out: Any, g: Any, wanted: Sequence[int]
 ) -> dict[int, Any]:
-    """The gradients where that of the result is zeros, and something added at an index: only the
+    """The gradients where that of the result is zeros, and something added at indices: only the
     elements there are computed with.
     """
-    at, (_, value, *index) = g.owner.op, g.owner.inputs
-    take = (Subtensor if isinstance(at, IncSubtensor) else AdvancedSubtensor)(at.idx_list)
-    taken = [take(v, *index) if v.type.ndim else v for v in inputs]
-    parts = pull_elementwise(op, taken, take(out, *index), read(value), wanted)
-    result = {i: full(t) for i, t in parts.items()}
-    for i, t in result.items():
-        x = inputs[i]
-        if x.type.ndim and not is_null(t) and not is_disconnected(t):
-            zero = zeros_like(x, dtype=t.type.dtype)
-            result[i] = zero if is_zero(t) else at(zero, t, *index)
+    result: dict[int, Any] = {}
+    for at, _, value, index in links_of(g):
+        take = (Subtensor if isinstance(at, IncSubtensor) else AdvancedSubtensor)(at.idx_list)
+        taken = [take(v, *index) if v.type.ndim else v for v in inputs]
+        for i, part in pull_elementwise(op, taken, take(out, *index), read(value), wanted).items():
+            t, x, before = full(part), inputs[i], result.get(i)
+            if is_null(t) or is_disconnected(t):
+                result[i] = t
+            elif not x.type.ndim:
+                result[i] = t if before is None else before + t
+            else:
+                zero = zeros_like(x, dtype=t.type.dtype) if before is None else before
+                result[i] = zero if is_zero(t) else at(zero, t, *index)
     return result
 
 

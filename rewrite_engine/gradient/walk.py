@@ -42,6 +42,7 @@ from rewrite_engine.gradient.masked import (
     full,
     is_scattered,
     is_zero,
+    links_of,
     pull_elementwise,
     reach,
     read,
@@ -391,8 +392,11 @@ def _add_up(terms: list[Any]) -> Any:
     else:
         total = scattered.pop(0)
     for t in scattered:
-        fits = t.type.dtype == total.type.dtype
-        total = t.owner.op(total, *t.owner.inputs[1:]) if fits else add(total, t)
+        if t.type.dtype != total.type.dtype:
+            total = add(total, t)
+            continue
+        for op, _, value, places in links_of(t):
+            total = op(total, value, *places)
     return total
 
 

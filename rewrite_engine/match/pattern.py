@@ -337,7 +337,8 @@ def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
 def _suggested(fn: Callable[..., Any], error: Exception, lvars: dict[str, LogicVariable]) -> str:
     """What may have been meant where a rule function raised an error."""
     if isinstance(error, NameError):
-        return did_you_mean(error.name, [*inspect.signature(fn).parameters, *fn.__globals__])
+        names = inspect.unwrap(fn).__globals__
+        return did_you_mean(error.name, [*inspect.signature(fn).parameters, *names])
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
         return did_you_mean(error.name, dir(error.obj))
     return f"\n    {TYPELESS}{_built(fn, lvars, expression_of(fn, error))}"
@@ -345,6 +346,7 @@ def _suggested(fn: Callable[..., Any], error: Exception, lvars: dict[str, LogicV
 
 def _built(fn: Callable[..., Any], lvars: dict[str, LogicVariable], expression: str) -> str:
     """What an expression makes of samples, where sorts have some: what may be written instead."""
+    fn = inspect.unwrap(fn)
     names = dict(inspect.getclosurevars(fn).nonlocals) | dict(fn.__globals__)
     for name, lvar in lvars.items():
         if lvar.sort.samples is None:

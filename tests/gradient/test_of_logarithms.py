@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import expit, softmax
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
@@ -79,3 +79,70 @@ def test_cross_entropies_whose_labels_are_constants(labels: list[float], dtype: 
         np.testing.assert_allclose(slope, np.array([0.0, 1.0]) * y.sum() - y)
     zero = rw.function([x], 0.0 / pt.exp(x).sum() * pt.exp(x))
     assert not zero(np.array([11.0, 1000.0], dtype)).any()
+
+
+def by_hand(z: Any) -> Any:
+    return pt.exp(z) / pt.exp(z).sum()
+
+
+def by_hand_in_rank(z: Any) -> Any:
+    return pt.exp(z) / pt.exp(z).sum(axis=0, keepdims=True)
+
+
+#: what is added up of the logarithms of probabilities, and how often each is
+SEVERAL: dict[str, tuple[Callable[[Any], Any], list[int]]] = {
+    "one": (lambda p: pt.log(p[0]), [1, 0, 0]),
+    "two": (lambda p: pt.log(p[0]) + pt.log(p[2]), [1, 0, 1]),
+    "all": (lambda p: pt.log(p[2]) + pt.log(p[0]) + pt.log(p[-2]), [1, 1, 1]),
+    "one twice": (lambda p: pt.log(p[0]) - pt.log(p[2]) + pt.log(p[0]), [2, 0, -1]),
+    "a product": (lambda p: pt.log(p[0] * p[2]), [1, 0, 1]),
+    "of logarithms": (lambda p: pt.log(p)[0] + pt.log(p)[2], [1, 0, 1]),
+    "a slice": (lambda p: pt.log(p[:2]).sum() + pt.log(p[0]), [2, 1, 0]),
+    "an array": (lambda p: pt.log(p[[0, 2, 2]]).sum() + pt.log(p[0]), [2, 0, 2]),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("what", SEVERAL)
+@pytest.mark.parametrize("make", [by_hand, by_hand_in_rank, pt.softmax])
+def test_several_probabilities(make: Callable[[Any], Any], what: str, dtype: str) -> None:
+    z = pt.tensor("z", dtype=dtype, shape=(None,))
+    cost, counts = SEVERAL[what]
+    slope = rw.function([z], rw.grad(cost(make(z)), z))
+    tolerance = 1e-12 if dtype == "float64" else 3e-6
+    for x in ([0.3, -0.2, 1.0], [-800.0, 800.0, 790.0], [90.0, -300.0, 0.0], [1e4, 1e4, -1e4]):
+        wanted = counts - np.sum(counts) * softmax(np.array(x))
+        np.testing.assert_allclose(slope(np.array(x, dtype)), wanted, atol=5 * tolerance)
+
+
+def test_several_signs() -> None:
+    """Logistic regression, written element by element."""
+    z = pt.vector("z")
+    for part in PART.values():
+        p = part(z)
+        slope = rw.function([z], rw.grad(pt.log(p[0]) + pt.log(1 - p[1]) + pt.log(p[2]), z))
+        for x in np.array([[0.0, 1.0, 2.0], [-800.0, 800.0, 40.0], [700.0, -700.0, -40.0]]):
+            np.testing.assert_allclose(slope(x), expit(-x * [1, -1, 1]) * [1, -1, 1], rtol=1e-12)
+
+
+def test_rows_and_elements() -> None:
+    z, i = pt.matrix("z"), pt.lvector("i")
+    for p in (pt.softmax(z, axis=1), pt.exp(z) / pt.exp(z).sum(axis=1, keepdims=True)):
+        cost = pt.log(p[pt.arange(2), i]).sum() + pt.log(p[0, 2])
+        slope = rw.function([z, i], rw.grad(cost, z))
+        x, counts = np.array([[-800.0, 800, 790], [0, 800, -800]]), np.array([[1, 0, 1], [0, 0, 1]])
+        wanted = counts - counts.sum(axis=1, keepdims=True) * softmax(x, axis=1)
+        np.testing.assert_allclose(slope(x, [0, 2]), wanted, atol=1e-12)
+
+
+def test_many_elements_cost_what_they_did() -> None:
+    """More than a few are carried as one array: the gradient grows with their number alone."""
+    x = pt.vector("x")
+    sizes = []
+    for n in (50, 100, 200):
+        y = x
+        for _ in range(n):
+            y = pt.tanh(y * 1.1)
+        slope = rw.grad(sum(pt.sqr(y[i]) for i in range(n)), x)
+        sizes.append(len(list(rw.graph.traverse.ancestors([slope]))))
+    assert sizes[2] - sizes[1] < 2.5 * (sizes[1] - sizes[0])

@@ -98,33 +98,19 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         dict(n=2, m=len(i), inner=i, outer=o)
         for i, o in [((1, 0), (1, 0)), ((0, "x", 1), (2, 0, 1)), ((1, 0), (0, "x", 1))]
     ],
+    "dimshuffle_of_nothing": [
+        dict(n=2, order=order) for order in [(0, 1), ("x", 1), ("x", 0), (0, "x"), (1, 0)]
+    ],
     "join_of_join": [dict(axis=0), dict(axis=1)],
     "join_of_one": [dict(axis=0), dict(axis=1)],
-    "softmax_of_all_denominator_gradient": [
-        dict(axis=None, outer=None, n=0, order=("x",)),
-        dict(axis=(0,), outer=(0,), n=1, order=("x", 0)),
-    ],
-    "logsumexp_gradient": [
-        dict(axis=(1,), n=1, order=(0, "x")),
-        dict(axis=(0,), n=1, order=("x", 0)),
-        dict(axis=None, n=0, order=("x",)),
-    ],
     "log_of_softmax_at_index": AT_INDEX,
     "log_of_softmax_at_indices": AT_INDICES,
     "softmax_at_index_cancels": [d | dict(axis=None, keepdims=False) for d in AT_INDEX],
     "softmax_at_indices_cancels": [d | dict(axis=None, keepdims=False) for d in AT_INDICES],
-    "softmax_at_index_in_product": [d | dict(axis=None, keepdims=False) for d in AT_INDEX],
-    "softmax_at_indices_in_product": [d | dict(axis=None, keepdims=False) for d in AT_INDICES],
-    "softmax_cancels_at_index": AT_INDEX,
-    "softmax_cancels_at_indices": AT_INDICES,
-    "softmax_cancels_at_index_in_product": [d | dict(keepdims=True) for d in AT_INDEX],
-    "softmax_cancels_at_indices_in_product": [d | dict(keepdims=True) for d in AT_INDICES],
-    "softmax_cancels_at_index_in_gradient": [
-        d | dict(axis=None, n=0, order=order) for d in AT_INDEX for order in (("x",), ("x", "x"))
-    ],
-    "softmax_cancels_at_indices_in_gradient": [
-        d | dict(axis=None, keepdims=False) for d in AT_INDICES
-    ],
+    "product_at_index": AT_INDEX,
+    "product_at_indices": AT_INDICES,
+    "softmax_cancels_at_index": [d | dict(axis=None, keepdims=False) for d in AT_INDEX],
+    "softmax_cancels_at_indices": [d | dict(axis=None, keepdims=False) for d in AT_INDICES],
     "softmax_gradient_of_log_at_index": [d | dict(keepdims=True) for d in AT_INDEX],
     "softmax_gradient_of_log_at_indices": [d | dict(keepdims=True) for d in AT_INDICES],
     "sum_put_back": [
@@ -146,6 +132,8 @@ class Of(NamedTuple):
     op: Make
 
 
+#: (0: what a rule leaves as it is, beside what it saves, may be lost)
+OVER_SUM = Of("x", lambda x: pt.second(pt.exp(x), pt.zeros_like(x[0].sum()) / pt.exp(x).sum()))
 #: what may stand for an operand of which a guard asks something
 GIVEN: dict[str, dict[str, list[Make]]] = {
     "abs_of_nonneg": {"x": [pt.exp, pt.sqr, pt.abs, pt.sqrt, pt.sigmoid]},
@@ -154,14 +142,15 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "exp_of_log": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
     "log_of_reciprocal": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
     "softmax_at_index_cancels": {"y": [pt.sum]},
-    "softmax_at_index_in_product": {"y": [pt.sum]},
-    "softmax_cancels_at_index": {"zeros": [pt.zeros_like], "y": [pt.sum]},
-    "softmax_cancels_at_indices": {"zeros": [pt.zeros_like]},
-    "softmax_cancels_at_index_in_product": {"zeros": [pt.zeros_like], "y": [pt.sum]},
-    "softmax_cancels_at_indices_in_product": {"zeros": [pt.zeros_like]},
-    "softmax_cancels_at_index_in_gradient": {"y": [pt.sum], "w": [pt.sum]},
-    "softmax_gradient_of_log_at_index": {"zeros": [pt.zeros_like], "y": [pt.sum]},
-    "softmax_gradient_of_log_at_indices": {"zeros": [pt.zeros_like]},
+    "product_at_index": {"z": [pt.zeros_like], "y": [lambda v: 1 / pt.sum(v)]},
+    "product_at_indices": {"z": [pt.zeros_like], "y": [lambda v: 2 / v]},
+    "softmax_cancels_at_index": {"z": [OVER_SUM], "y": [pt.sum]},
+    "softmax_cancels_at_indices": {"z": [OVER_SUM]},
+    "softmax_gradient_of_log_at_index": {"z": [pt.zeros_like], "y": [lambda v: 1 / pt.sum(v)]},
+    "softmax_gradient_of_log_at_indices": {
+        "z": [pt.zeros_like],
+        "y": [lambda v: 1 / pt.sum(v, axis=0, keepdims=True)],
+    },
     "difference_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},
     "quotient_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: 2 + pt.sin(truth(v))]},
     "product_with_zero": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},
@@ -256,7 +245,7 @@ class Builder:
         v = self.fresh(hole.name, hole)
         make: Any = choices[self.choice % len(choices)] if choices else None
         if isinstance(make, Of):
-            return make.op(self.bound[make.name])
+            return make.op(self.fill(holes(self.rule.left)[make.name]))
         if make is not None:
             v = make(v)
             self.stand_ins.append(v)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import linecache
+from functools import partial, update_wrapper
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -286,3 +288,16 @@ def test_several_outputs_beside_parameters(expression: str) -> None:
     """What may not be built of any sample is refused, whatever its parameters."""
     with pytest.raises(SeveralOutputsError, match="Both.* has 2 outputs"):
         written(expression, a="Vector", p="Prop")
+
+
+def test_a_name_that_is_missing_in_a_function_with_some_arguments() -> None:
+    def made(k: int, x: Any) -> Any:
+        """(For tests.)"""
+        return nowhere(k, x) >> x  # type: ignore[name-defined]
+
+    one = update_wrapper(partial(made, 3), made)
+    one.__signature__ = signature(one.func).replace(  # type: ignore[attr-defined]
+        parameters=[signature(made).parameters["x"]]
+    )
+    with pytest.raises(PatternError, match="name 'nowhere' is not defined"):
+        rule(one)
