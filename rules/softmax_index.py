@@ -8,6 +8,7 @@ from inspect import signature
 from rewrite_engine.match.ruleset import Table
 from rewrite_engine.rules.facts import same_dtype
 from rewrite_engine.rules.language import *
+from rewrite_engine.rules.monomials.linear import MANY
 from rewrite_engine.rules.softmax import of_all, same_slices, stands_beside, unless_nan
 from rewrite_engine.tensor import (
     AdvancedIncSubtensor,
@@ -21,6 +22,7 @@ from rewrite_engine.tensor import (
     log,
     neg,
     second,
+    sub,
     true_div,
 )
 from rewrite_engine.tensor.special import LogSoftmax, ScaledExp, Softmax
@@ -108,11 +110,15 @@ def is_scattered(z, x):
     return getattr(z.owner.inputs[1], "number", None) == 0
 
 
-def is_divided(y):
-    """Whether what is added at an index is a quotient."""
-    while y.head is neg or y.head is second:
-        y = y.owner.inputs[-1]
-    return y.head is true_div
+def is_divided(z, y):
+    """Whether what is added at one of the indices is a quotient, or a sum of such."""
+    todo = [y, *[v for _, v, _ in links(z)[0]]]
+    for v in todo:
+        if v.head is true_div:
+            return True
+        if v.head in (add, sub, neg, second) and len(todo) < MANY:
+            todo += v.owner.inputs
+    return False
 
 
 def same_rank(z, x):

@@ -22,7 +22,7 @@ from rewrite_engine.rules.monomials.linear import (
     times,
     widened,
 )
-from rewrite_engine.rules.monomials.part import takes_part
+from rewrite_engine.rules.monomials.part import takes_part, whole
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.saturation import (
     COMBINED,
@@ -166,7 +166,7 @@ def log_of_factor(f, depth, sign):
     if f.kind is add:
         terms = [(sign * s, t) for s, t in signed_terms(f.term)]
         return log_of_sum(terms, depth, f.term.type.dtype)
-    if f.kind is None and (f.power == 1 or has_logarithm(f.term)):
+    if f.kind is None and (f.power == 1 or has_logarithm(whole(f.term))):
         return log_of_other(f.term, depth)
     return None
 

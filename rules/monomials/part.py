@@ -10,6 +10,7 @@ from rewrite_engine.tensor import (
     DimShuffle,
     Join,
     Reshape,
+    Softmax,
     Split,
     Subtensor,
     add,
@@ -28,6 +29,18 @@ MOST = 12  # operands of a sum or a product that is taken in parts
 def takes_part(v):
     """Whether a term is a view of another one, or a part."""
     return v.owner is not None and isinstance(v.owner.op, PARTS)
+
+
+def whole(v):
+    """What a part is taken of; a term itself for others."""
+    while takes_part(v):
+        v = v.owner.inputs[0]
+    return v
+
+
+def is_softmax(v):
+    """Whether a term is a softmax, or a part of one."""
+    return isinstance(whole(v).head, Softmax)
 
 
 def lifted(v, heads, of=None):

@@ -16,9 +16,8 @@ from rewrite_engine.rules.monomials.linear import (
     size_of,
     written,
 )
-from rewrite_engine.rules.monomials.part import lifted
+from rewrite_engine.rules.monomials.part import is_softmax, lifted
 from rewrite_engine.tensor import (
-    Softmax,
     add,
     cast,
     constant,
@@ -78,7 +77,7 @@ class Slot:
 
     def rises(self, f):
         """Whether a factor below the bar is better above it: it may be 0."""
-        may_vanish = f.kind is sigmoid or (f.kind is None and isinstance(f.term.head, Softmax))
+        may_vanish = f.kind is sigmoid or (f.kind is None and is_softmax(f.term))
         return self.changed and self.side == -1 and may_vanish and f.power > 0
 
 

@@ -27,7 +27,7 @@ from rewrite_engine.rules.monomials.linear import (
     number_of,
     times,
 )
-from rewrite_engine.rules.monomials.part import takes_part
+from rewrite_engine.rules.monomials.part import is_softmax, takes_part
 from rewrite_engine.rules.monomials.product import Product, with_nans
 from rewrite_engine.rules.monomials.step import near_step, sigmoid_expm1, simple_step, step, total
 from rewrite_engine.scalar.dtype import promote
@@ -244,7 +244,7 @@ def is_steep(v, depth):
         f.power < 0
         or (f.slot.side < 0 and f.slot.v.head in (pow, sqr))
         or f.kind is exp
-        or (f.kind is None and isinstance(f.term.head, Softmax))
+        or (f.kind is None and is_softmax(f.term))
         for f in product.factors()
     )
 

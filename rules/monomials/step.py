@@ -14,6 +14,7 @@ from rewrite_engine.rules.monomials.linear import (
     times,
     written,
 )
+from rewrite_engine.rules.monomials.part import is_softmax
 from rewrite_engine.rules.monomials.product import Product
 from rewrite_engine.rules.softmax import stands_beside
 from rewrite_engine.tensor import (
@@ -57,7 +58,7 @@ def cancel(product, f, g):
 
 def is_positive(v):
     """Whether a term is above 0, or would be if it did not underflow."""
-    return isinstance(v.head, Softmax) or positive(v)
+    return is_softmax(v) or positive(v)
 
 
 def exp_exp(product, f, g):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import expit, softmax
+from scipy.special import expit, log_softmax, softmax
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
@@ -146,3 +146,21 @@ def test_many_elements_cost_what_they_did() -> None:
         slope = rw.grad(sum(pt.sqr(y[i]) for i in range(n)), x)
         sizes.append(len(list(rw.graph.traverse.ancestors([slope]))))
     assert sizes[2] - sizes[1] < 2.5 * (sizes[1] - sizes[0])
+
+
+def test_divergence_of_probabilities() -> None:
+    z = pt.vector("z")
+    for p in (pt.softmax(z), pt.exp(z) / pt.exp(z).sum()):
+        ratio = pt.log(p[0] / p[1])
+        found = rw.function([z], [ratio, rw.grad(ratio, z)])([800.0, -800.0, 0.0])
+        np.testing.assert_allclose(found[0], 1600.0)
+        np.testing.assert_allclose(found[1], [1.0, -1.0, 0.0])
+    p = pt.softmax(z)
+    cost = p[0] * pt.log(p[0] / p[1])
+    both = rw.function([z], [cost, rw.grad(cost, z)])
+    for x in np.array([[800.0, -800.0, 0.0], [0.0, 800.0, 0.0], [0.3, -0.2, 1.0]]):
+        q, log_q = softmax(x), log_softmax(x)
+        g = np.array([q[0] * (log_q[0] - log_q[1] + 1), -q[0], 0.0])  # times q
+        value, slope = both(x)
+        np.testing.assert_allclose(value, q[0] * (log_q[0] - log_q[1]), atol=1e-12)
+        np.testing.assert_allclose(slope, g - q * g.sum(), atol=1e-12)
