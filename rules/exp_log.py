@@ -2,7 +2,12 @@
 
 from rewrite_engine.rules.facts import finite, nonneg, nonzero, positive, same_dtype
 from rewrite_engine.rules.language import *
+from rewrite_engine.rules.monomials.linear import MANY
+from rewrite_engine.rules.monomials.part import ARITHMETIC, takes_part
+from rewrite_engine.rules.reduce import putting_back
 from rewrite_engine.tensor import (
+    DimShuffle,
+    Sum,
     abs,
     cast,
     exp,
@@ -11,12 +16,16 @@ from rewrite_engine.tensor import (
     log1mexp,
     log1p,
     logaddexp,
+    mul,
+    neg,
     reciprocal,
+    second,
     sigmoid,
     softplus,
     sqr,
     sqrt,
     switch,
+    true_div,
 )
 
 
@@ -292,3 +301,55 @@ def log_of_reciprocal(x: Real):
     -2.0 * log(abs(x))
     """
     return log(reciprocal(x)) >> -log(x), given(without_sign)
+
+
+# --- what is summed over what an exponential is below of -----------------------------------------
+
+
+def is_below(q, s, axis, keepdims):
+    """Whether the exponential of s, which has the place of a sum of q over `axis`, is a term of
+    what is divided by in q.
+    """
+    order = tuple(range(s.type.ndim)) if keepdims else putting_back(axis, q.type.ndim)
+    if s.type.ndim != sum(o != "x" for o in order) or not stands_in(s, order, q, axis):
+        return False
+    above, below = [q], []
+    for v in above:
+        if v.head is true_div:
+            below.append(v.owner.inputs[1])
+        if v.head in (mul, true_div, neg, second) and len(above) < MANY:
+            above += v.owner.inputs[: 1 if v.head is true_div else None]
+    for v in below:
+        if v.head is exp and v.owner.inputs[0] is s:
+            return True
+        if (v.head in ARITHMETIC or v.head is second or takes_part(v)) and len(below) < MANY:
+            below += v.owner.inputs
+    return False
+
+
+def stands_in(s, order, q, axis):
+    """Whether s, with dimensions put in, is of length 1 along `axis`."""
+    ones = [o == "x" or s.type.broadcastable[o] for o in order]
+    axes = range(len(ones)) if axis is None else [a % len(ones) for a in axis]
+    return len(ones) == q.type.ndim and all(ones[a] for a in axes)
+
+
+def with_exp_inside(q, s, axis, keepdims):
+    """The sum of q * exp(s)."""
+    order = putting_back(axis, q.type.ndim)
+    e = exp(s) if keepdims else DimShuffle(s.type.ndim, order)(exp(s))
+    return Sum(axis=axis, keepdims=keepdims)(q * e)
+
+
+@rule(phase="stabilize", claim=approx(ulps=8), tags=["reorder"])
+def sum_meets_exp(q: Real, s: Real, axis: Prop, keepdims: Prop):
+    """What is divided by a sum with exp(s) in it meets exp(s) before it is added up, so that
+    neither overflows: the slope of log(exp(s) + exp(x)) by a number s.
+
+    >>> x, y, s = vector("x"), vector("y"), scalar("s")
+    >>> rewritten((y / (exp(s) + exp(x))).sum() * exp(s))
+    Sum(y * sigmoid(s - x))
+    """
+    total = Sum(axis=axis, keepdims=keepdims)
+    right = compute(lambda q, s, axis, keepdims: with_exp_inside(q, s, axis, keepdims))
+    return total(q) * exp(s) >> right, given(is_below, same_dtype(q, s))

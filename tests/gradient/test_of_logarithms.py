@@ -164,3 +164,40 @@ def test_divergence_of_probabilities() -> None:
         value, slope = both(x)
         np.testing.assert_allclose(value, q[0] * (log_q[0] - log_q[1]), atol=1e-12)
         np.testing.assert_allclose(slope, g - q * g.sum(), atol=1e-12)
+
+
+#: logarithms of what has exp(s) in it, for a number s or one for each row; their slopes by s
+STRETCHED: dict[str, tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]] = {
+    "a sum": (lambda s, x: pt.log(pt.exp(s) + pt.exp(x)), lambda s, x: expit(s - x)),
+    "three terms": (
+        lambda s, x: pt.log(pt.exp(s) + pt.exp(x) + 1),
+        lambda s, x: np.exp(s - np.logaddexp(s, np.logaddexp(x, 0))),
+    ),
+    "a difference": (
+        lambda s, x: pt.log(pt.exp(s) - pt.exp(x)),
+        lambda s, x: -1 / np.expm1(x - s),
+    ),
+    "a product": (lambda s, x: pt.log(1 + pt.exp(s) * pt.exp(x)), lambda s, x: expit(s + x)),
+    "a quotient": (
+        lambda s, x: pt.log(2 + pt.exp(s) / x**2),
+        lambda s, x: 1 / (1 + 2 * x**2 * np.exp(-s)),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", STRETCHED)
+@pytest.mark.parametrize("s", [3.0, 745.0, 1e4])
+def test_slopes_of_what_is_stretched(what: str, s: float) -> None:
+    log, wanted = STRETCHED[what]
+    x, w = (
+        np.array([[2.0, -2.0, -1.0], [0.5, 1.0, -3.0]]),
+        np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]),
+    )
+    number, rows, columns, z = pt.scalar("s"), pt.vector("r"), pt.col("c"), pt.matrix("z")
+    parts = w * wanted(s, x)
+    found = rw.function([number, z], rw.grad((log(number, z) * w).sum(), number))(s, x)
+    np.testing.assert_allclose(found, parts.sum(), rtol=1e-12)
+    found = rw.function([rows, z], rw.grad((log(rows[:, None], z) * w).sum(), rows))([s, s], x)
+    np.testing.assert_allclose(found, parts.sum(axis=1), rtol=1e-12)
+    found = rw.function([columns, z], rw.grad((log(columns, z) * w).sum(), columns))([[s], [s]], x)
+    np.testing.assert_allclose(found, parts.sum(axis=1, keepdims=True), rtol=1e-12)

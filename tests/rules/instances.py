@@ -98,6 +98,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         dict(n=2, m=len(i), inner=i, outer=o)
         for i, o in [((1, 0), (1, 0)), ((0, "x", 1), (2, 0, 1)), ((1, 0), (0, "x", 1))]
     ],
+    "sum_meets_exp": [dict(axis=None, keepdims=False), dict(axis=(0,), keepdims=True)],
     "dimshuffle_of_nothing": [
         dict(n=2, order=order) for order in [(0, 1), ("x", 1), ("x", 0), (0, "x"), (1, 0)]
     ],
@@ -132,6 +133,12 @@ class Of(NamedTuple):
     op: Make
 
 
+def over_exp(s: Any) -> Any:
+    """Numbers over what has exp(s) for a term."""
+    y = pt.tensor("y", dtype=s.type.dtype, shape=(None,) * max(1, s.type.ndim))
+    return y / (pt.exp(s) + pt.sqr(y))
+
+
 #: (0: what a rule leaves as it is, beside what it saves, may be lost)
 OVER_SUM = Of("x", lambda x: pt.second(pt.exp(x), pt.zeros_like(x[0].sum()) / pt.exp(x).sum()))
 #: what may stand for an operand of which a guard asks something
@@ -141,6 +148,7 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "sqr_of_sqrt": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
     "exp_of_log": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
     "log_of_reciprocal": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
+    "sum_meets_exp": {"q": [Of("s", over_exp)]},
     "softmax_at_index_cancels": {"y": [pt.sum]},
     "product_at_index": {"z": [pt.zeros_like], "y": [lambda v: 1 / pt.sum(v)]},
     "product_at_indices": {"z": [pt.zeros_like], "y": [lambda v: 2 / v]},
