@@ -14,6 +14,7 @@ have let work in place (1 in 200 on small random graphs, where all choices can b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from operator import itemgetter
 from typing import Any, cast
@@ -113,7 +114,6 @@ class Choice:
         self.before: dict[Apply, dict[Apply, None]] = {}
         #: values that several nodes read, or that are views → who could overwrite them
         self.shared: dict[Roots, list[tuple[Apply, int]]] = {}
-        self.closed: set[Variable] = set()  # roots that outputs show
         self.readers: dict[Variable, Collection[Apply]] = {}  # of a root that has views
         self.repeated: dict[Apply, set[Variable]] = {}  # roots that a node reads several times
         ops, never = {node.op for node in self.order.level}, cast(Any, Op.inplace_on_inputs)
@@ -121,12 +121,6 @@ class Choice:
         self.able = {op for op in able if not op.destroy_map}
         self.versions: dict[Any, dict[int, Op | None]] = {}  # by form and input
         self.paths: Paths | None = None  # made for the first search
-
-    def choose(self) -> None:
-        """Decide for every value."""
-        self._own()
-        if self.shared:
-            self._share()
 
     def _own(self) -> None:
         """Give each node the first value that only it reads; note others that it might have."""
@@ -151,9 +145,7 @@ class Choice:
                     break
             else:
                 for i in others:
-                    v = inputs[i]
-                    roots = self.handler.roots(v) if _is_view(v) else (v,)
-                    self.shared.setdefault(roots, []).append((node, i))
+                    self.shared.setdefault(self.handler.roots(inputs[i]), []).append((node, i))
 
     def version(self, node: Apply, i: int) -> Op | None:
         """The version of a node's op that overwrites input `i` (`overwriting`), or None; asked for
@@ -169,18 +161,20 @@ class Choice:
         row = self.versions.setdefault(form, {})
         return row[i] if i in row else row.setdefault(i, overwriting(node, i))
 
-    def _share(self) -> None:
-        """Decide on the other values: first where few nodes could take it, so that one who could
-        take several leaves it the one that only it can have. Among those, what is read latest comes
-        first: what is moved behind its readers need not be moved again for the others.
+    def choose(self) -> None:
+        """Decide for every value; of those that several read first where few nodes could take it,
+        so that one who could take several leaves it the one that only it can have. Among those,
+        what is read latest comes first: what is moved behind its readers need not be moved again
+        for the others.
         """
+        self._own()
         level, claims, by_number = self.order.level, self.claims, dict[int, list[Value]]()
-        self.closed = {root for v in self.fgraph.outputs for root in self.handler.roots(v)}
+        closed = {root for v in self.fgraph.outputs for root in self.handler.roots(v)}
         while self.shared:
             roots, takers = self.shared.popitem()
             left = [taker for taker in takers if taker[0] not in claims]
             if left and not any(
-                [root in self.closed or self.handler.owner_refusal(root) for root in roots]
+                [root in closed or self.handler.owner_refusal(root) for root in roots]
             ):
                 readers = self._who_reads(roots)
                 value = max([level[r] for r in readers]), roots, left, readers
@@ -259,12 +253,9 @@ class Choice:
             return inputs[0] is inputs[1]
         found = self.repeated.get(node)
         if found is None:
-            seen: set[Variable] = set()
-            found = self.repeated[node] = set()
-            for v in inputs:
-                for root in self.handler.roots(v):
-                    (found if root in seen else seen).add(root)
-        return bool(found) and not found.isdisjoint(roots)
+            times = Counter([root for v in inputs for root in self.handler.roots(v)])
+            found = self.repeated[node] = {root for root, n in times.items() if n > 1}
+        return not found.isdisjoint(roots)
 
     def reason(self, node: Apply, i: int) -> str:
         """Why a node that was not chosen does not overwrite an input."""

@@ -123,15 +123,13 @@ class EMatcher(Matcher):
             what = f"raised {type(error).__name__}: {error}\n    in a guard, of {terms}"
             raise self.rule.error(RuleRaisedError, what) from error
 
-    def tree(self, bound: Bindings) -> Tree:
-        """The very term that matched."""
-        return self._tree(bound, bound[ROOT])
-
-    def _tree(self, bound: Bindings, here: Place) -> Tree:
+    def tree(self, bound: Bindings, here: Place | None = None) -> Tree:
+        """The very term that matched; or what of it is at a place."""
+        here = here or bound[ROOT]
         trees = []
         for place in here.inputs:
             inner = bound.get((here, place))
-            trees.append(place.n if inner is None else self._tree(bound, inner))
+            trees.append(place.n if inner is None else self.tree(bound, inner))
         same = tuple(trees) == self.egraph.children[here.n]
         return here.n if same else (self.egraph.head[here.n], tuple(trees))
 

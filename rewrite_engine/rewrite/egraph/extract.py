@@ -97,25 +97,22 @@ class Extractor:
     def _trees(self) -> Choice:
         """The cheapest e-node of each e-class, what is shared counted as often as it is used."""
         cost: dict[int, float] = {}
-        choice: Choice = {}
 
-        def consider(n: int, c: int) -> bool:
+        def better(n: int, c: int) -> bool:
             amount = self.price[n] + sum([cost.get(k, inf) for k in self.below[n]])
             if amount >= cost.get(c, inf):
                 return False
-            cost[c], choice[c] = amount, n
+            cost[c] = amount
             return True
 
-        self._spread(consider)
-        return choice
+        return self._cheapest(better)
 
     def _sets(self) -> Choice:
         """The e-node of each e-class whose set of e-classes is cheapest (of those e-classes only
         that are not too deep: the sets of a deep graph are as large as the graph)."""
         best: dict[int, tuple[float, dict[int, float]]] = {}
-        choice: Choice = {}
 
-        def consider(n: int, c: int) -> bool:
+        def better(n: int, c: int) -> bool:
             needed: dict[int, float] = {}
             for k in self.below[n]:
                 below = best.get(k)
@@ -126,27 +123,28 @@ class Extractor:
             amount = sum(needed.values())
             if amount >= best.get(c, (inf,))[0]:
                 return False
-            best[c], choice[c] = (amount, needed), n
+            best[c] = amount, needed
             return True
 
-        self._spread(consider)
-        return choice
+        return self._cheapest(better)
 
-    def _spread(self, consider: Callable[[int, int], bool]) -> None:
-        """Consider e-nodes again as long as their operands get cheaper."""
-        egraph = self.egraph
+    def _cheapest(self, better: Callable[[int, int], bool]) -> Choice:
+        """Choose better e-nodes, again as long as their operands get cheaper."""
+        egraph, choice = self.egraph, Choice()
         todo = deque(n for members in egraph.members.values() for n in members)
         waiting = set(todo)
         while todo:
             n = todo.popleft()
             waiting.discard(n)
             c = egraph.find(n)
-            if not consider(n, c):
+            if not better(n, c):
                 continue
+            choice[c] = n
             for p in egraph.parents.get(c, ()):
                 if p not in waiting:
                     waiting.add(p)
                     todo.append(p)
+        return choice
 
     def _improved(self, best: Choice, roots: Sequence[int], until: float) -> Choice:
         """Change the e-node of one e-class at a time, or those of all outputs of a node, as long as
