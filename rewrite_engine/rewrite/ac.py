@@ -58,9 +58,9 @@ def declared(when: When, claim: Claim, **options: Any) -> Callable[..., Declared
     return partial(Declared, when=when, claim=claim, **options)
 
 
-def has_constant(seen: Sequence[Outline]) -> bool:
-    """Whether one of the operands is a constant."""
-    return any(head_of(s) is CONSTANT for s in seen)
+def has(seen: Sequence[Outline], head: Any) -> bool:
+    """Whether one of the operands is computed by an op, or is a constant (`CONSTANT`)."""
+    return any(head_of(s) is head for s in seen)
 
 
 def is_number(v: Variable, declaration: Any, out: Variable) -> bool:
@@ -84,7 +84,7 @@ def fitting(out: Variable, new: Any) -> Any:
 
 
 @declared(
-    lambda op, seen, distinct: op.identity is not None and has_constant(seen),
+    lambda op, seen, distinct: op.identity is not None and has(seen, CONSTANT),
     refines,
     wanted=(0, 1, -1, math.inf, -math.inf),
 )
@@ -113,7 +113,7 @@ def _absorbed(node: Apply) -> Any:
 
 
 def _may_absorb(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
-    return op.absorbing is not None and has_constant(seen)
+    return op.absorbing is not None and has(seen, CONSTANT)
 
 
 @declared(_may_absorb, exact, wanted=(0, 1, -1))
@@ -238,7 +238,7 @@ def _keeps_products(inputs: Sequence[Any], number: float) -> bool:
 
 
 def _may_join_constants(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
-    return len(seen) > 2 and has_constant(seen)
+    return len(seen) > 2 and has(seen, CONSTANT)
 
 
 @declared(_may_join_constants, exact)
@@ -267,12 +267,13 @@ def join_rounded_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     return None if exactly else _joined_constants(node)
 
 
-def _may_join_nested(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
-    pair = len(seen) == 2 and has_constant(seen)
-    return bool(op.commutative) and pair and _may_be_nest(op, seen, distinct)
-
-
-@declared(_may_join_nested, approx(ulps=2), tags=["reorder"])
+@declared(
+    lambda op, seen, distinct: (
+        op.commutative and len(seen) == 2 and has(seen, CONSTANT) and has(seen, op)
+    ),
+    approx(ulps=2),
+    tags=["reorder"],
+)
 def join_nested_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """The same in `a * (b * x)`, and where others need `b * x`: it is no nest that `flatten` opens.
 
@@ -304,18 +305,6 @@ def opened(node: Apply, operands: Sequence[Variable]) -> Any:
     return build_variable(node.op, tuple(operands), node.outputs[0].type, node.origin)
 
 
-def _may_be_nest(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
-    return any(head_of(s) is op for s in seen)
-
-
-def _may_be_sums(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
-    return op.absorbing is None and _may_be_nest(op, seen, distinct)
-
-
-def _may_be_products(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
-    return op.absorbing is not None and _may_be_nest(op, seen, distinct)
-
-
 def _any_order(fgraph: FunctionGraph | None, node: Apply) -> Any:
     if is_inside(fgraph, node, anywhere=True):
         return None
@@ -323,7 +312,11 @@ def _any_order(fgraph: FunctionGraph | None, node: Apply) -> Any:
     return opened(node, sorted(found, key=content) if node.op.commutative else list(found))
 
 
-@declared(_may_be_sums, approx(ulps=8), tags=["reorder"])
+@declared(
+    lambda op, seen, distinct: op.absorbing is None and has(seen, op),
+    approx(ulps=8),
+    tags=["reorder"],
+)
 def regroup(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """A nest of sums is one sum, sorted by content: the same in every process, however it was
     written. (8 units per operand, of the largest; products may lose all on the way: see
@@ -338,7 +331,11 @@ def regroup(fgraph: FunctionGraph | None, node: Apply) -> Any:
     return None if node.outputs[0].type.regroups_exactly else _any_order(fgraph, node)
 
 
-@declared(_may_be_products, assumes("fastmath"), tags=["reorder"])
+@declared(
+    lambda op, seen, distinct: op.absorbing is not None and has(seen, op),
+    assumes("fastmath"),
+    tags=["reorder"],
+)
 def regroup_products(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """The same for products, where nothing overflows or underflows on the way in any order.
 
@@ -351,7 +348,7 @@ def regroup_products(fgraph: FunctionGraph | None, node: Apply) -> Any:
     return None if node.outputs[0].type.regroups_exactly else _any_order(fgraph, node)
 
 
-@declared(_may_be_nest, exact)
+@declared(lambda op, seen, distinct: has(seen, op), exact)
 def flatten(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """A nest is one op on all operands, where that is exact: any nest of integers, sorted; of
     floats the left spine, as it stands.

@@ -239,12 +239,9 @@ class InnerGraphs(GraphRewriter):
         """What comes of a call: an op, with its graph as it is now."""
         if self.plain or not op.runs_once:
             return Outcome(op)
-        number = {v: i for i, v in enumerate(graph.inputs)}
-        through = {
-            j: v if isinstance(v, Constant) else number[v]
-            for j, v in enumerate(graph.outputs)
-            if isinstance(v, Constant) or v in number
-        }
+        place: dict[Variable, Any] = {v: i for i, v in enumerate(graph.inputs)}
+        place |= {v: v for v in graph.outputs if isinstance(v, Constant)}
+        through = {j: place[v] for j, v in enumerate(graph.outputs) if v in place}
         known = [{} if isinstance(v, Constant) else self.known(graph, v) for v in graph.outputs]
         return Outcome(op, through, [crossing(f"inside of {op}", facts) for facts in known])
 

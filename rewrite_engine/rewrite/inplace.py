@@ -223,8 +223,8 @@ class Choice:
             self.order.raised = None
         self.before[node] = others
         if self.paths is not None:
-            self.paths.link(others, node)
-            self.paths.lift(raised, self.order.level)
+            level = self.order.level
+            self.paths.link(others, node, {higher: level[higher] for higher in raised})
 
     def leave_order(self) -> None:
         """Take out of the graph's order what was put in."""

@@ -14,7 +14,7 @@ Who asks: `rewrite/inplace.py`.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
@@ -68,16 +68,13 @@ class Paths:
                 path.pop()
         return count
 
-    def link(self, befores: Collection[Apply], node: Apply) -> None:
-        """Add edges to a node."""
-        number = self.number_of[node]
+    def link(self, befores: Iterable[Apply], node: Apply, raised: Mapping[Apply, int]) -> None:
+        """Add edges to a node. raised: the new levels of nodes."""
+        number_of = self.number_of
         for before in befores:
-            self.after[self.number_of[before]].append(number)
-
-    def lift(self, nodes: Collection[Apply], level: dict[Apply, int]) -> None:
-        """Note that the levels of nodes were raised."""
-        for node in nodes:
-            self.level[self.number_of[node]] = level[node]
+            self.after[number_of[before]].append(number_of[node])
+        for higher, level in raised.items():
+            self.level[number_of[higher]] = level
 
 
 class Search:

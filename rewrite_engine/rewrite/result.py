@@ -49,16 +49,6 @@ class RuleStats:
     dropped: int = 0
     seconds: float = 0.0
 
-    def add(self, other: RuleStats) -> None:
-        """Count in what the rule did in another run."""
-        for name in COLUMNS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
-    def take_back(self) -> None:
-        """The graph was put back: what came of the firings is gone."""
-        self.taken_back += self.firings
-        self.firings = self.created = self.dropped = 0
-
 
 COLUMNS = tuple(f.name for f in fields(RuleStats))
 SAID = 200  # characters of an error, for each firing that it takes back
@@ -99,7 +89,9 @@ class Result:
         total: dict[str, RuleStats] = {}
         for leaf in self.leaves():
             for name, stats in leaf.tally.items():
-                total.setdefault(name, RuleStats()).add(stats)
+                whole = total.setdefault(name, RuleStats())
+                for column in COLUMNS:
+                    setattr(whole, column, getattr(whole, column) + getattr(stats, column))
         return total
 
     def stop_as_parts(self) -> None:
@@ -129,7 +121,8 @@ class Result:
             if leaf.firings:
                 leaf.taken_back_by = by
             for stats in leaf.tally.values():
-                stats.take_back()
+                stats.taken_back += stats.firings
+                stats.firings = stats.created = stats.dropped = 0
 
     def count(self, name: str, firings: int = 1) -> None:
         """Note firings of something that is not tried by the common loop of the drivers."""

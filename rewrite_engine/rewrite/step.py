@@ -5,7 +5,9 @@ the graph alone. (What a feature of the graph does not want `rewrite/run.py` tak
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 from rewrite_engine.config import config
@@ -73,8 +75,8 @@ def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
         return False
     with applying(fgraph, node, rule, result) as application:
         steps = result.steps if isinstance(result, Derived) else ((rule, result),)
-        application.done = enact(fgraph, node, rule, steps)
-    return application.done
+        done = application.done = enact(fgraph, node, rule, steps)
+    return done
 
 
 def enact(fgraph: FunctionGraph, node: Apply, whole: Any, steps: Steps) -> bool:
@@ -87,21 +89,17 @@ def enact(fgraph: FunctionGraph, node: Apply, whole: Any, steps: Steps) -> bool:
     return fire_all(fgraph, node, rule, result)
 
 
-class applying:  # noqa: N801  (used as a function)
+@contextmanager
+def applying(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> Iterator[Any]:
     """A block in which what a rule returned for a node is put in. done: whether it stays."""
-
-    def __init__(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
-        self.fgraph, self.done = fgraph, False
-        self.about = node, rule, result
-
-    def __enter__(self) -> applying:
-        for tell in self.fgraph.on_apply:
-            tell(self.fgraph, *self.about)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for tell in self.fgraph.on_applied:
-            tell(self.fgraph, self.done)
+    application = SimpleNamespace(done=False)
+    for tell in fgraph.on_apply:
+        tell(fgraph, node, rule, result)
+    try:
+        yield application
+    finally:
+        for tell in fgraph.on_applied:
+            tell(fgraph, application.done)
 
 
 def default_of(node: Apply, rule: Any) -> Variable:

@@ -11,6 +11,7 @@ one is that one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import RewriteEngineError, RuleRaisedError, SearchBudgetError
@@ -153,17 +154,10 @@ class EMatcher(Matcher):
             return self.egraph.representative(v.n)
         if v.__class__ is Joined:
             if v not in self._joined:
-                self._joined[v] = self._variable(v)
-            return self._joined[v]
+                with suppress(TypeError, ValueError):
+                    self._joined[v] = v.op.make_node(*map(self.shown, v.operands)).outputs[0]
+            return self._joined.setdefault(v, None)
         return tuple(map(self.shown, v)) if isinstance(v, tuple) else v
-
-    def _variable(self, joined: Joined) -> Variable | None:
-        try:
-            node = joined.op.make_node(*map(self.shown, joined.operands))
-        except (TypeError, ValueError):
-            return None
-        found: Variable = node.outputs[0]
-        return found
 
     def inputs(self, v: Place) -> Sequence[Place]:
         return v.inputs

@@ -64,9 +64,6 @@ class Firing(NamedTuple):
 
 _firing = tuple.__new__  # (a third of the time that `Firing(...)` takes)
 
-#: numbers of the last firing and of the last try
-Mark = tuple[int, int]
-
 
 class Application(NamedTuple):
     """What is done in one go, since a rule or strategy made something of a node.
@@ -223,10 +220,10 @@ class Trace(Feature):
         if oldest.number > past.count + 1:
             past.turn(oldest.at)
 
-    def mark(self) -> Mark:
+    def mark(self) -> tuple[int, int]:
         return self.count, self.tried_count
 
-    def on_take_back(self, fgraph: FunctionGraph, mark: Mark, by: str, why: str) -> None:
+    def on_take_back(self, fgraph: FunctionGraph, mark: Any, by: str, why: str) -> None:
         """What fired since then leaves the record, and the tries say who took it back, and why.
         (What had left to make room does not come back.)
         """
@@ -335,7 +332,7 @@ class Trace(Feature):
         if past is None:
             raise LookupError(f"nothing is kept of a graph {wanted}: there are {[*self.pasts]}")
         first = next((f for f in self.records if f.graph == wanted and not f.part), None)
-        then = past.end if first is None else first.at
+        then = past.start + len(past.log) if first is None else first.at
         return past.copy(then if past.turned else 0)[0]
 
     def addresses(self) -> dict[int, Address]:

@@ -42,11 +42,6 @@ class Past(History):
         self.turned = False
         self.away: Callable[[], State] | None = None
 
-    @property
-    def end(self) -> int:
-        """The number of changes until now."""
-        return self.start + len(self.log)
-
     def turn(self, oldest: int) -> None:
         """Entries have left. oldest: the changes before those that are there."""
         self.turned = True
