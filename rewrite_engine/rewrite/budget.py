@@ -2,7 +2,7 @@
 
 While rules fire, numbers are counted down. At some firings of a lineage, and when a number has run
 out, an account looks at what fires: how loops are told from work that takes long is in
-`rewrite/loop`.
+`rewrite/loop.py`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from rewrite_engine.config import config
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.rule import Rule
-from rewrite_engine.rewrite.loop import EVERY, WINDOW, Lineage, Lineages
-from rewrite_engine.rewrite.loop.cycle import AGAIN, LONG, Cycle, Stop
+from rewrite_engine.rewrite.loop import AGAIN, EVERY, LONG, WINDOW, Cycle, Lineage, Lineages, Stop
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import Steps
 

@@ -7,7 +7,7 @@ costs with the shapes that were really seen is in `explain/cost.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from numbers import Real
 
 from rewrite_engine.graph.node import Apply, Variable
@@ -36,11 +36,6 @@ def bytes_moved(node: Apply) -> float:
     sized = [v for v in (*node.inputs, *node.outputs) if v.type.ndim is not None]
     amount: float = sum([v.type.get_size(_shape(v)) for v in sized])
     return amount
-
-
-def total(nodes: Iterable[Apply], model: CostModel) -> float:
-    """The cost of some nodes together."""
-    return sum(price(node, model) for node in nodes)
 
 
 def price(node: Apply, model: CostModel) -> float:

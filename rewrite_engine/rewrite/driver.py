@@ -24,7 +24,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.budget import Account, RunBudget
-from rewrite_engine.rewrite.loop.cycle import Cycle
+from rewrite_engine.rewrite.loop import Cycle
 from rewrite_engine.rewrite.result import Result, Rollback, StopReason
 
 ENDLESS = (StopReason.BUDGET, StopReason.LOOP)

@@ -2,7 +2,7 @@
 
 A driver says in which order nodes are visited; at each, the loop tries the rules that may match,
 puts in what the first of them makes, and counts. What may be done is kept in `budget.py`, what goes
-round in circles is recognised in `loop/`; one replacement is made, or refused, in `step.py`.
+round in circles is recognised in `loop.py`; one replacement is made, or refused, in `step.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget
-from rewrite_engine.rewrite.loop.cycle import Stop, text_of
+from rewrite_engine.rewrite.loop import Stop, text_of
 from rewrite_engine.rewrite.result import Result, Rollback, RuleStats, StopReason
 from rewrite_engine.rewrite.step import Derived, Refusal, Steps, applying, default_of, enact, fail
 from rewrite_engine.rewrite.trace import asked_for_tries

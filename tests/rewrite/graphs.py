@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import strategies as st
 
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.match.decorate import compute
 from rewrite_engine.match.pattern import Prop, Rest
 from rewrite_engine.match.rule import DataRule
+from rewrite_engine.rewrite.cost import CostModel, price
 from rewrite_engine.rewrite.trace import brief
 from tests.match.language import make, x, y, z
 from tests.toy import Scale, ToyOp, add, const, join, mul, neg, num, sin, sub
@@ -19,6 +21,11 @@ f, g, h, k = (ToyOp(name, 1) for name in "fghk")  # free: no rules but those bel
 pair = ToyOp("pair", 2)
 
 VALUES = {"x": 0.75, "y": -1.25, "z": 2.0, "p": 0.5}
+
+
+def total(nodes: Iterable[Apply], model: CostModel) -> float:
+    """The cost of some nodes together."""
+    return sum(price(node, model) for node in nodes)
 
 
 def named(name: str, fn: Any, **options: Any) -> DataRule:

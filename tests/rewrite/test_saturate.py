@@ -17,7 +17,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.pattern import Prop
-from rewrite_engine.rewrite.cost import bytes_moved, flops, total
+from rewrite_engine.rewrite.cost import bytes_moved, flops
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
@@ -32,7 +32,7 @@ from rewrite_engine.rules.language import compute, equation, exact
 from tests.match import test_equation as toys
 from tests.match.language import make as make_rule
 from tests.match.language import x, y, z
-from tests.rewrite.graphs import terms, values
+from tests.rewrite.graphs import terms, total, values
 from tests.toy import Overwrite, Scale, add, divmod_, mul, neg, num, sin, sub
 
 

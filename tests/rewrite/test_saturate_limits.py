@@ -17,7 +17,7 @@ from benchmarks import graphs
 from rewrite_engine.errors import RuleRaisedError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite import saturate
-from rewrite_engine.rewrite.cost import CALL, bytes_moved, flops, total
+from rewrite_engine.rewrite.cost import CALL, bytes_moved, flops
 from rewrite_engine.rewrite.egraph.extract import Extractor
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
@@ -26,6 +26,7 @@ from rewrite_engine.rules.equations import common_factor, common_left_matrix, ma
 from rewrite_engine.rules.language import Const, Float, Tensor, equation
 from rewrite_engine.rules.language import given as provided
 from rewrite_engine.rules.pipeline import equations
+from tests.rewrite.graphs import total
 from tests.rewrite.test_saturate import best_order, chain, computed, numbers, run
 
 

@@ -14,7 +14,6 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.pattern import Prop
-from rewrite_engine.rewrite.cost import total
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
@@ -23,7 +22,7 @@ from tests.match.language import make as make_rule
 from tests.match.language import x, y, z
 from tests.match.test_equation import make
 from tests.match.test_outputs import Pair, Scaled, Svd
-from tests.rewrite.graphs import terms, values
+from tests.rewrite.graphs import terms, total, values
 from tests.rewrite.test_saturate import EQUATIONS, computed, run
 from tests.toy import add, mul, neg, num, sin, sub
 

@@ -15,7 +15,7 @@ from rewrite_engine.match.fact import fact, unknown
 from rewrite_engine.match.fact import given as provided
 from rewrite_engine.match.pattern import Prop, Rest
 from rewrite_engine.rewrite.ac import flatten, regroup
-from rewrite_engine.rewrite.cost import flops, total
+from rewrite_engine.rewrite.cost import flops
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import brief
@@ -23,7 +23,7 @@ from rewrite_engine.rules.equations import common_factor
 from rewrite_engine.rules.language import Float, assumes, equation
 from tests.match.language import x, y, z
 from tests.match.test_equation import make
-from tests.rewrite.graphs import values
+from tests.rewrite.graphs import total, values
 from tests.rewrite.test_saturate import computed, numbers, run
 from tests.toy import Scale, add, join, mul, neg, num, sin, sub
 

@@ -25,8 +25,7 @@ from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.pattern import Graph
 from rewrite_engine.match.rule import DataRule, Rule, RuleOfRules
 from rewrite_engine.match.ruleset import parts_of
-from rewrite_engine.rewrite.loop import Lineage, operands_of
-from rewrite_engine.rewrite.loop.cycle import Cycle
+from rewrite_engine.rewrite.loop import Cycle, Lineage, operands_of
 from rewrite_engine.rewrite.result import RuleStats
 from rewrite_engine.rewrite.step import Derived, default_of, unfit
 
