@@ -22,8 +22,6 @@ from rewrite_engine.rewrite.loop import AGAIN, EVERY, LONG, WINDOW, Cycle, Linea
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import Steps
 
-LIMITS = ("firings", "depth", "per_rule", "nodes", "operands", "seconds")
-
 
 @dataclass(frozen=True, slots=True)
 class RunBudget:
@@ -52,7 +50,7 @@ class RunBudget:
     def __post_init__(self) -> None:
         if self.on_budget not in (None, "raise", "stop"):
             raise ValueError(f"on_budget is 'raise' or 'stop', not {self.on_budget!r}")
-        for name in LIMITS:
+        for name in ("firings", "depth", "per_rule", "nodes", "operands", "seconds"):
             limit = getattr(self, name)
             what = "a number" if name == "seconds" else "a whole number"
             kind = int | float if name == "seconds" else int

@@ -47,7 +47,7 @@ class InplaceOptimizer(GraphRewriter):
             fgraph.watch()
         choice = Choice(fgraph)
         result.visits += len(fgraph)
-        tries = asked_for_tries(fgraph)
+        tries, done = asked_for_tries(fgraph), False
         try:
             choice.choose()
             if tries is not None:
@@ -56,15 +56,15 @@ class InplaceOptimizer(GraphRewriter):
                 fgraph.facts.clear()
             if fgraph.owns_nodes:
                 fgraph.exchange(choice.claims, choice.ops, self.rule_name)
-        except BaseException:
-            choice.leave_order()
-            raise
-        if fgraph.owns_nodes:
+                done = True
+        finally:
+            if not done:
+                choice.leave_order()
+        if done:
             handler = fgraph.destroy_handler  # that others come first is in the order already
             handler.claims.update(choice.claims)
             handler.destroyer.update(choice.taken)
         else:
-            choice.leave_order()
             self.insert(fgraph, dict(zip(choice.claims, choice.ops, strict=True)))
         if tries is not None:
             for node in choice.claims:

@@ -9,6 +9,7 @@ terms are cheaper than what was there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from time import perf_counter
 from typing import Any
@@ -152,15 +153,16 @@ def _join(region: dict[Apply, list[Apply]], a: Apply, b: Apply, limit: int | Non
         region[node] = large
 
 
+@dataclass(slots=True)
 class Saturation:
-    """One run of a `SaturationOptimizer` on a graph."""
+    """One run of a `SaturationOptimizer` on a graph. settled: parts in which nothing more was found
+    -> why the search stopped.
+    """
 
-    def __init__(self, driver: SaturationOptimizer, fgraph: FunctionGraph, result: Result) -> None:
-        self.driver = driver
-        self.fgraph = fgraph
-        self.result = result
-        #: parts in which nothing more was found -> why the search stopped
-        self.settled: dict[frozenset[Apply], StopReason] = {}
+    driver: SaturationOptimizer
+    fgraph: FunctionGraph
+    result: Result
+    settled: dict[frozenset[Apply], StopReason] = field(default_factory=dict)
 
     def run(self) -> None:
         """Search with a part of the budget as long as that helps, and then with all of it."""

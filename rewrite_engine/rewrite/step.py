@@ -32,11 +32,6 @@ from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.terms.print import brief
 
-AWAY = (
-    "replaces other things than the term that it was applied to, which the graph does not have yet "
-    "(in {})"
-)
-
 
 class RuleWarning(UserWarning):
     """A rule failed, and `config.on_rule_error` is "warn"."""
@@ -85,7 +80,8 @@ def enact(fgraph: FunctionGraph, node: Apply, whole: Any, steps: Steps) -> bool:
     if isinstance(result, Variable):
         return fire(fgraph, default_of(node, rule), rule, result)
     if len(steps) > 1:
-        raise rule.error(PatternError, AWAY.format(whole.name))
+        what = "replaces other things than the term that it was applied to, which the graph does"
+        raise rule.error(PatternError, f"{what} not have yet (in {whole.name})")
     return fire_all(fgraph, node, rule, result)
 
 

@@ -49,21 +49,20 @@ def explained(egraph: EGraph, start: int, goal: int) -> list[ProofStep] | None:
 
 def _path(egraph: EGraph, a: int, b: int) -> list[Edge]:
     """The edges between two e-nodes of one tree of the proof forest."""
-    place = {a: 0}
-    up: list[Edge] = []
-    at = a
-    while (above := egraph.proof[at]) is not None:
-        up.append((at, *above))
-        at = above[0]
-        place[at] = len(up)
-    down: list[Edge] = []
-    at = b
-    while at not in place:
-        above = egraph.proof[at]
-        assert above is not None, "the e-nodes are not equal"
-        down.append((above[0], at, above[1]))
-        at = above[0]
-    return up[: place[at]] + down[::-1]
+    up, down = _to_root(egraph, a), _to_root(egraph, b)
+    while up and down and up[-1][0] == down[-1][0]:  # from where they are the same
+        up.pop()
+        down.pop()
+    return up + [(above, at, why) for at, above, why in reversed(down)]
+
+
+def _to_root(egraph: EGraph, n: int) -> list[Edge]:
+    """The edges from an e-node to the root of its tree."""
+    edges: list[Edge] = []
+    while (above := egraph.proof[n]) is not None:
+        edges.append((n, *above))
+        n = above[0]
+    return edges
 
 
 def _steps(

@@ -44,7 +44,10 @@ def schema() -> Record:
 
 def trace_lines(trace: Trace) -> Iterator[str]:
     """Yield the lines of a trace."""
-    since = first_of(trace)
+    kept = [f for f in trace.records if f.graph in trace.pasts and trace.pasts[f.graph].turned]
+    # the oldest firing to begin with, for graphs of which a trace has forgotten some
+    since = {f.graph: trace.count + 1 for f in kept}  # where all that is left is that of one go
+    since |= {f.graph: f.number for f in reversed(kept) if not f.part}
 
     def record(f: Firing, place: Address | None) -> Record:
         return firing_record(f, place, since.get(f.graph))
@@ -69,13 +72,6 @@ def lines_of(
         yield line(found)
     for result in trace.phases:
         yield line(phase_record(result, **more))
-
-
-def first_of(trace: Trace) -> dict[int, int]:
-    """The oldest firing to begin with, for graphs of which a trace has forgotten some."""
-    kept = [f for f in trace.records if f.graph in trace.pasts and trace.pasts[f.graph].turned]
-    rest = {f.graph: trace.count + 1 for f in kept}  # where all that is left is that of one go
-    return rest | {f.graph: f.number for f in reversed(kept) if not f.part}
 
 
 def line(record: Record) -> str:
