@@ -250,8 +250,7 @@ def join_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     >>> rewritten(ivector("x") + 1 + 2)
     3 + x
     """
-    exactly = node.outputs[0].type.regroups_exactly
-    return _joined_constants(node) if exactly else None
+    return _joined_constants(node) if node.outputs[0].type.regroups_exactly else None
 
 
 @declared(_may_join_constants, approx(ulps=2), tags=["reorder"])
@@ -263,8 +262,7 @@ def join_rounded_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     >>> rewritten(vector("x") + 1 + 2)
     3.0 + x
     """
-    exactly = node.outputs[0].type.regroups_exactly
-    return None if exactly else _joined_constants(node)
+    return None if node.outputs[0].type.regroups_exactly else _joined_constants(node)
 
 
 @declared(

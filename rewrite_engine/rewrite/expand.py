@@ -113,7 +113,11 @@ class Inverse:
     def whole(self, v: Variable) -> Variable:
         """A nest as one op."""
         node = v.owner
-        if node is None or not is_associative_op(node.op):
+        if (
+            node is None
+            or not is_associative_op(node.op)
+            or all(u.head is not node.op for u in node.inputs)
+        ):
             return v
         flat = as_one(Uses(toposort([v]), [v]), node)
         return v if flat is None else flat.outputs[0]

@@ -145,7 +145,9 @@ class Choice:
                     break
             else:
                 for i in others:
-                    self.shared.setdefault(self.handler.roots(inputs[i]), []).append((node, i))
+                    v = inputs[i]
+                    roots = self.handler.roots(v) if _is_view(v) else (v,)
+                    self.shared.setdefault(roots, []).append((node, i))
 
     def version(self, node: Apply, i: int) -> Op | None:
         """The version of a node's op that overwrites input `i` (`overwriting`), or None; asked for

@@ -287,5 +287,4 @@ class Balance(Feature):
         self.change += cost
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        known = self.known.pop(node, None)
-        self.change -= price(node, self.model) if known is None else known
+        self.change -= self.known.pop(node) if node in self.known else price(node, self.model)

@@ -5,9 +5,7 @@ the graph alone. (What a feature of the graph does not want `rewrite/run.py` tak
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import SimpleNamespace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.config import config
@@ -31,6 +29,11 @@ from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.terms.print import brief
+
+AWAY = (
+    "replaces other things than the term that it was applied to, which the graph does not have yet "
+    "(in {})"
+)
 
 
 class RuleWarning(UserWarning):
@@ -70,8 +73,8 @@ def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
         return False
     with applying(fgraph, node, rule, result) as application:
         steps = result.steps if isinstance(result, Derived) else ((rule, result),)
-        done = application.done = enact(fgraph, node, rule, steps)
-    return done
+        application.done = enact(fgraph, node, rule, steps)
+    return application.done
 
 
 def enact(fgraph: FunctionGraph, node: Apply, whole: Any, steps: Steps) -> bool:
@@ -80,22 +83,25 @@ def enact(fgraph: FunctionGraph, node: Apply, whole: Any, steps: Steps) -> bool:
     if isinstance(result, Variable):
         return fire(fgraph, default_of(node, rule), rule, result)
     if len(steps) > 1:
-        what = "replaces other things than the term that it was applied to, which the graph does"
-        raise rule.error(PatternError, f"{what} not have yet (in {whole.name})")
+        raise rule.error(PatternError, AWAY.format(whole.name))
     return fire_all(fgraph, node, rule, result)
 
 
-@contextmanager
-def applying(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> Iterator[Any]:
+class applying:  # noqa: N801  (used as a function)
     """A block in which what a rule returned for a node is put in. done: whether it stays."""
-    application = SimpleNamespace(done=False)
-    for tell in fgraph.on_apply:
-        tell(fgraph, node, rule, result)
-    try:
-        yield application
-    finally:
-        for tell in fgraph.on_applied:
-            tell(fgraph, application.done)
+
+    def __init__(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
+        self.fgraph, self.done = fgraph, False
+        self.about = node, rule, result
+
+    def __enter__(self) -> applying:
+        for tell in self.fgraph.on_apply:
+            tell(self.fgraph, *self.about)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for tell in self.fgraph.on_applied:
+            tell(self.fgraph, self.done)
 
 
 def default_of(node: Apply, rule: Any) -> Variable:

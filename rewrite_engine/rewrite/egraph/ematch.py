@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import RewriteEngineError, RuleRaisedError, SearchBudgetError
@@ -30,16 +31,14 @@ Tree = Any  # the very term that a pattern matched: an e-node, or (head, trees)
 ROOT = 0
 
 
+@dataclass(slots=True, eq=False)
 class Place:
     """Where an e-node stands in a term that matches; other ones of its e-class may stand there.
     inputs: the places of its operands, if a pattern looks at them.
     """
 
-    __slots__ = ("inputs", "n")
-
-    def __init__(self, n: int, inputs: tuple[Place, ...] = ()) -> None:
-        self.n = n
-        self.inputs = inputs
+    n: int
+    inputs: tuple[Place, ...] = ()
 
 
 class Joined(NamedTuple):

@@ -21,7 +21,7 @@ from rewrite_engine.graph.memory import exchanged
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import REFUSED, origin_line
 from rewrite_engine.rewrite.result import Result
-from rewrite_engine.rewrite.trace.places import Address, Past, addresses, made
+from rewrite_engine.rewrite.trace.places import Address, Past, made
 from rewrite_engine.terms.print import brief as brief
 
 if TYPE_CHECKING:
@@ -336,9 +336,24 @@ class Trace(Feature):
         return past.copy(then if past.turned else 0)[0]
 
     def addresses(self) -> dict[int, Address]:
-        """Where each firing that is kept took place (`places.py`), by its number."""
+        """Where each firing that is kept took place (`places.py`), by its number; the rest of what
+        was done in one go has no address.
+        """
         self.tidy()
-        return addresses(self.records, self.pasts)
+        place: dict[Apply, Address] = {}
+        found: dict[int, Address] = {}
+        graph, pasts = 0, self.pasts
+        for firing in self.records:
+            if firing.graph != graph:
+                if firing.graph not in pasts or (firing.part and pasts[firing.graph].turned):
+                    continue
+                graph = firing.graph
+                place = pasts[graph].numbers(firing.at if pasts[graph].turned else 0)
+            if firing.node in place:
+                found[firing.number] = place[firing.node]
+            for j, node in enumerate(firing.makes):
+                place[node] = (firing.number, j)
+        return found
 
     def text(self, v: Any) -> str:
         """A term as text, `depth` levels deep."""

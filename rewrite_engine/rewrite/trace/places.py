@@ -12,7 +12,7 @@ was before the oldest entry: replays begin with that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.graph.feature import Feature
@@ -104,21 +104,3 @@ def numbered(fgraph: FunctionGraph) -> list[Apply]:
 def made(known: Mapping[Variable, Any], new: Variable) -> Sequence[Apply]:
     """The nodes of a term that a graph does not have (it has `known`), operands first."""
     return () if new in known else toposort([new], known)
-
-
-def addresses(firings: Iterable[Any], pasts: Mapping[int, Past]) -> dict[int, Address]:
-    """Where firings took place, by their numbers; the rest of one go has no address."""
-    place: dict[Apply, Address] = {}
-    found: dict[int, Address] = {}
-    graph = 0
-    for firing in firings:
-        if firing.graph != graph:
-            if firing.graph not in pasts or (firing.part and pasts[firing.graph].turned):
-                continue  # the rest of what was done in one go
-            graph = firing.graph
-            place = pasts[graph].numbers(firing.at if pasts[graph].turned else 0)
-        if firing.node in place:
-            found[firing.number] = place[firing.node]
-        for j, node in enumerate(firing.makes):
-            place[node] = (firing.number, j)
-    return found
