@@ -6,7 +6,7 @@ topological order) · `feature.py` who listens to it:
 `history.py`, `destroyhandler.py` · `memory.py` what ops do with memory · `inner.py` ops that hold
 a graph · `knowledge.py` what facts have found out, `assume.py` what is declared · `origin.py`
 where nodes come from · `traverse.py`, `postorder.py` walks · `replace.py` copies with replacements
-· `columns.py` pickling · `output.py` outputs as uses. Start with `node.py`, then `fgraph.py`.
+· `columns.py` pickling. Start with `node.py`, then `fgraph.py`.
 """
 
 from rewrite_engine.lazy import lookup

@@ -20,7 +20,7 @@ from rewrite_engine.errors import InconsistencyError, message, source_line
 from rewrite_engine.graph.feature import AlreadyThere, Feature
 from rewrite_engine.graph.memory import Roots, check_places, memory_of, view_roots
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.output import Output
+from rewrite_engine.graph.op import Output
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph

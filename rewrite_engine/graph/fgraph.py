@@ -11,7 +11,7 @@ The mechanism is in `graph/store.py`; watching a graph is the job of features (`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.errors import (
@@ -29,11 +29,60 @@ from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.knowledge import knowledge_of
 from rewrite_engine.graph.memory import makers_of_destroyed
 from rewrite_engine.graph.node import Apply, Constant, Variable, variables
-from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import Op, Output, output_node
 from rewrite_engine.graph.origin import plainly
-from rewrite_engine.graph.output import ELSEWHERE, Clients, Elsewhere, Output, output_node
 from rewrite_engine.graph.store import NodeStore
 from rewrite_engine.graph.traverse import graph_inputs, toposort
+
+
+class Clients(Mapping[Variable, list[tuple[Apply, int]]]):
+    """`FunctionGraph.clients`: {variable: where it is used}."""
+
+    def __init__(self, fgraph: FunctionGraph) -> None:
+        self.fgraph = fgraph
+
+    def __getitem__(self, var: Variable) -> list[tuple[Apply, int]]:
+        return self.fgraph.get_clients(var)
+
+    def __contains__(self, var: Any) -> bool:
+        return var in self.fgraph.variables
+
+    def __iter__(self) -> Iterator[Variable]:
+        return iter(self.fgraph.variables)
+
+    def __len__(self) -> int:
+        return len(self.fgraph.variables)
+
+    def __or__(self, other: Mapping[Variable, Any]) -> dict[Variable, Any]:
+        return dict(self) | dict(other)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+class Elsewhere:
+    """An attribute that is not here, and what to write. (A `__getattr__` of the graph's would make
+    all others slower.)
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.text = f"'FunctionGraph' object has no attribute {name!r}: {text}"
+
+    def __get__(self, fgraph: Any, kind: Any = None) -> Any:
+        raise AttributeError(self.text)
+
+
+#: what keeps the books of a graph elsewhere, and what to write here
+ELSEWHERE = {
+    "add_client": "`replace` keeps the clients",
+    "collect_callbacks": "features are in `features`, and are told by `replace`",
+    "execute_callbacks": "features are told by `replace`",
+    "freeze": "an op keeps its inner graph in an `OpFromGraph`; `clone` copies a graph",
+    "import_node": "`replace` and `add_output` import what is new",
+    "import_var": "`replace` and `add_output` import what is new",
+    "remove_client": "`replace` keeps the clients",
+    "remove_node": "a node leaves when nothing uses it: `replace`, `remove_output`",
+}
 
 
 class FunctionGraph(NodeStore):
@@ -499,15 +548,6 @@ class FunctionGraph(NodeStore):
         from rewrite_engine.graph.columns import from_columns, to_columns
 
         return from_columns, (to_columns(self),)
-
-    def check_integrity(self) -> None:
-        """Raise `InconsistencyError` unless everything that always holds does.
-
-        For tests and debugging.
-        """
-        from rewrite_engine.graph.integrity import check
-
-        check(self)
 
 
 for _name, _text in ELSEWHERE.items():

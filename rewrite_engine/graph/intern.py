@@ -61,7 +61,7 @@ def intern(instance: Any) -> Any:
         known = _first_with(key, instance)
     except TypeError:
         return instance
-    if known is instance or cls._says_all or _attributes(known) == _attributes(instance):
+    if known is instance or cls._says_all or _alike(known, instance):
         return known
     return instance
 
@@ -81,25 +81,20 @@ def _forget(dead: KeyedRef[Any, Any]) -> None:
     _remove_dead_weakref(_interned, dead.key)  # (unless another one took its place)
 
 
-class _Content:
-    """A value that is compared by its elements, if it has some."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: Any) -> bool:
-        a, b = self.value, other.value
-        if a is b or type(a) is not type(b):
-            return a is b
-        try:
-            return bool((a == b).all() if hasattr(a, "all") else prop_key(a) == prop_key(b))
-        except Exception:
-            return False
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two instances have equal attributes, but for caches."""
+    mine, its = [{k: v for k, v in vars(x).items() if k[:1] != "_"} for x in (one, other)]
+    return mine.keys() == its.keys() and all([_same(v, its[k]) for k, v in mine.items()])
 
 
-def _attributes(instance: Any) -> dict[str, _Content]:
-    """What an instance has, but for caches."""
-    return {k: _Content(v) for k, v in vars(instance).items() if not k.startswith("_")}
+def _same(a: Any, b: Any) -> bool:
+    """Whether two values are equal; by their elements, if they have some."""
+    if a is b or type(a) is not type(b):
+        return a is b
+    try:
+        return bool((a == b).all() if hasattr(a, "all") else prop_key(a) == prop_key(b))
+    except Exception:
+        return False
 
 
 def prop_key(value: Any) -> Any:

@@ -431,3 +431,22 @@ class Op(Record):
         node, and the answer holds for all with those types.
         """
         return None
+
+
+class Output(Op):
+    """What uses output `idx` of a graph. Its nodes are no part of the graph: they are made when
+    somebody asks who uses a variable.
+    """
+
+    __props__ = ("idx",)
+
+    def __init__(self, idx: int) -> None:
+        self.idx = idx
+
+    def __str__(self) -> str:
+        return f"output[{self.idx}]"
+
+
+def output_node(idx: int, var: Variable) -> Apply:
+    """The node of which output `idx`, this variable, is the only input."""
+    return build_node(Output(idx), (var,), (), None)

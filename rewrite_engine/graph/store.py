@@ -7,24 +7,22 @@ are equal terms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from heapq import heappop, heappush
 from itertools import islice
 from typing import Any
 
-from rewrite_engine.errors import CycleError, MissingInputError, message
+from rewrite_engine.errors import CycleError, InconsistencyError, MissingInputError, message
 from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Constant, Variable, copied
-from rewrite_engine.graph.order import GAP, Order
+from rewrite_engine.graph.op import output_node
+from rewrite_engine.graph.order import GAP, Order, Worklist
 from rewrite_engine.graph.origin import Origin
-from rewrite_engine.graph.output import output_node
 from rewrite_engine.graph.replace import Pending, substitute
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.graph.worklist import Worklist
 
 Clients = dict[Apply, None]
-RETYPE = (None, None)  # a pending entry: no input is replaced, but one has a more precise type now
 
 
 class NodeStore:
@@ -328,12 +326,7 @@ class NodeStore:
             tell(self, var, var.type, type_)
         var.type = type_
         for client in self.users[var]:
-            pending = self.dirty.get(client)
-            if pending is None:
-                self.dirty[client] = [RETYPE]
-                self.schedule(client)
-            elif pending[0] is not RETYPE:
-                pending.insert(0, RETYPE)
+            self.mark(client, None, None)  # (no input is replaced, but one has another type)
 
     # --- removing --------------------------------------------------------------------------------
 
@@ -379,3 +372,58 @@ class NodeStore:
             del self.users[v]
             if self.constants.get(v.signature()) is v:
                 del self.constants[v.signature()]
+
+    # --- what always holds -----------------------------------------------------------------------
+
+    def check_integrity(self) -> None:
+        """Raise `InconsistencyError` naming the first invariant that does not hold.
+
+        Linear; for tests and for hunting bugs.
+        """
+        self.flush()
+        live, table = toposort(self.outputs), self.table
+        _same("nodes", set(live), self.order.level.keys())
+        indexed = {n for n in live if not n.op.destroy_map}
+        if self.destroy_handler is None and self.merging:
+            _same("table", indexed, set(table.values()))
+        elif not indexed.issuperset(table.values()):
+            raise InconsistencyError("a node that has left the graph is in the table")
+        for key, node in table.items():
+            if key != self.key_of(node, node.inputs) or node.key != key:
+                raise InconsistencyError(f"{node} is in the table under another key")
+        self._check_clients(live)
+        self._check_levels(live)
+
+    def _check_clients(self, live: list[Apply]) -> None:
+        made = [v for node in live for v in node.outputs]
+        clients: dict[Variable, set[Apply]] = {v: set() for v in (*self.inputs, *made)}
+        for node in live:
+            for v in node.inputs:
+                clients.setdefault(v, set()).add(node)
+        for v in self.outputs:
+            clients.setdefault(v, set())
+        _same("variables", clients.keys(), self.users.keys())
+        for v, nodes in clients.items():
+            _same(f"clients of {v!r}", nodes, self.users[v].keys())
+        roots = {v for v in clients if isinstance(v, Constant)}
+        _same("constants", roots, set(self.constants.values()))
+
+    def _check_levels(self, live: list[Apply]) -> None:
+        level = self.order.level
+        for node in live:
+            for v in node.inputs:
+                if v.owner is not None and level[v.owner] >= level[node]:
+                    raise InconsistencyError(f"{node} is not above its input {v!r} in the order")
+        for before, afters in self.order.extra.items():
+            for after in afters:
+                if level[before] >= level[after]:
+                    what = f"{after} must run after {before}, but is not above it"
+                    raise InconsistencyError(what)
+
+
+def _same(what: str, expected: Set[Any], found: Set[Any]) -> None:
+    if expected != found:
+        extra, missing = found - expected, expected - found
+        raise InconsistencyError(
+            f"{what}: too many {sorted(map(str, extra))}, missing {sorted(map(str, missing))}"
+        )

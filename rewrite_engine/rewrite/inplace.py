@@ -24,7 +24,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.memory import Roots, memory_of
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
-from rewrite_engine.graph.worklist import Worklist
+from rewrite_engine.graph.order import Worklist
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.reachability import Paths, Search
 from rewrite_engine.rewrite.result import Result, StopReason

@@ -19,8 +19,8 @@ from rewrite_engine.graph.history import TYPE, History
 from rewrite_engine.graph.knowledge import current
 from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.order import Worklist
 from rewrite_engine.graph.origin import REFUSED
-from rewrite_engine.graph.worklist import Worklist
 from rewrite_engine.match.dispatch import Candidates
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.fact import Unknown

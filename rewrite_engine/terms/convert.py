@@ -302,11 +302,6 @@ class Converter:
         return term
 
 
-def graph_tuple(term: ExpressionTuple) -> GraphTuple:
-    """An etuple as a `GraphTuple`."""
-    return term if isinstance(term, GraphTuple) else make(term._tuple)
-
-
 def etuple_of(root: PatternTerm) -> None:
     """Give a pattern its etuple, and before it those that are in it."""
 

@@ -181,9 +181,9 @@ class PatternTerm(Term):
 
     def __init__(self, items: Any) -> None:
         if type(items) is not tuple:
-            from rewrite_engine.terms.convert import graph_tuple
+            from rewrite_engine.terms.convert import GraphTuple
 
-            self._etuple: GraphTuple | None = graph_tuple(items)
+            self._etuple: GraphTuple | None = GraphTuple(items)
             items = items._tuple
         else:
             self._etuple = None

@@ -22,9 +22,9 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.output import Output
+from rewrite_engine.graph.op import Output
+from rewrite_engine.graph.order import Worklist
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.graph.worklist import Worklist
 from tests.toy import Scale, add, const, divmod_, exp, mul, neg, num, pos, sin, sub
 
 Pick = Callable[[Sequence[Any]], Any]

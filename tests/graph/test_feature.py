@@ -10,8 +10,8 @@ from rewrite_engine.errors import CycleError, ForeignObjectError, InconsistencyE
 from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.output import Output
-from rewrite_engine.graph.worklist import Worklist
+from rewrite_engine.graph.op import Output
+from rewrite_engine.graph.order import Worklist
 from tests.toy import add, exp, log, neg, num, pos, sin
 
 

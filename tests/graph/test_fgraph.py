@@ -19,7 +19,7 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.output import Output
+from rewrite_engine.graph.op import Output
 from rewrite_engine.graph.replace import equal_computations
 from tests.graph.test_traverse import DEEP, chain, lattice
 from tests.growth import exponent

@@ -18,7 +18,7 @@ from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.worklist import Worklist
+from rewrite_engine.graph.order import Worklist
 from tests.toy import add, const, divmod_, exp, log, mul, neg, num, overwrite, pos, sin
 
 x, y, p = num("x"), num("y"), pos("p")

@@ -9,8 +9,8 @@ import pytest
 from rewrite_engine.errors import CycleError, MissingInputError, TypeMismatchError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.order import Worklist
 from rewrite_engine.graph.replace import equal_computations
-from rewrite_engine.graph.worklist import Worklist
 from tests.toy import add, const, divmod_, exp, log, mul, neg, num, pos, sin, sub
 
 x, y, p = num("x"), num("y"), pos("p")

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from rewrite_engine.errors import CycleError, MissingInputError
+from rewrite_engine.graph.order import Worklist
 from rewrite_engine.graph.replace import substitute
-from rewrite_engine.graph.worklist import Worklist
 from tests.graph.test_store import computes, graph, p, x, y
 from tests.toy import add, exp, log, neg, num, sin, sub
 

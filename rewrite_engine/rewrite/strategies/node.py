@@ -16,9 +16,9 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleLoopError
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.order import Worklist
 from rewrite_engine.graph.origin import origin_line, user_origin
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.graph.worklist import Worklist
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.match.explain import Diagnosis
 from rewrite_engine.match.fact import Unknown
