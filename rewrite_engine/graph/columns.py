@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from rewrite_engine.graph.knowledge import knowledge_of
-from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.node import Apply, Variable, build_node, mark
 from rewrite_engine.graph.origin import Row, origin_rows, origins_of
 from rewrite_engine.graph.traverse import toposort
 
@@ -171,19 +171,3 @@ def _read(rows: Sequence[Apply], node: Apply, index: int | None) -> Any:
 def _node(op: Any, inputs: Sequence[Any], types: Sequence[Any]) -> Apply:
     found = [v if isinstance(v, Variable) else v[0].outputs[v[1]] for v in inputs]
     return build_node(op, tuple(found), tuple(types))
-
-
-def finish(node: Apply, state: Any) -> None:
-    """Set the rest (`Apply.__setstate__`)."""
-    node.origin, marks = state
-    for out, its in zip(node.outputs, marks, strict=True):
-        mark(out, *its)
-
-
-def mark(v: Variable, name: str | None, tag: Any, node_tag: Any) -> None:
-    """Give a variable a name and tags."""
-    v.name = name
-    if tag is not None:
-        v._tag = tag
-    if node_tag is not None:
-        v._node_tag = node_tag

@@ -197,19 +197,18 @@ def key_for(fact: Any, args: tuple[Any, ...]) -> Key:
 
 
 class Deferred(BaseException):
-    """A question is too deep to be asked here. (No `Exception`: facts must let it pass.)"""
-
-    def __init__(self, question: Question, asker: Question) -> None:
-        self.question = question
-        self.asker = asker
+    """A question that is too deep to be asked here, and the one that led to it. (No `Exception`:
+    facts must let it pass.)
+    """
 
     def questions(self, siblings: bool) -> list[Question]:
         """What to ask first; siblings: the same of the other operands of the asker's node."""
-        (fact, *_), args = self.question
+        question, asker = self.args
+        (fact, *_), args = question
         operands: Sequence[Variable] = ()
         if siblings and len(args) == 1:
-            operands = [w for v in variables_in(self.asker[1]) if v.owner for w in v.owner.inputs]
-        return [*[(key_for(fact, (v,)), (v,)) for v in reversed(operands)], self.question]
+            operands = [w for v in variables_in(asker[1]) if v.owner for w in v.owner.inputs]
+        return [*[(key_for(fact, (v,)), (v,)) for v in reversed(operands)], question]
 
 
 class Frame:

@@ -383,9 +383,9 @@ class Apply(Tagged):
         return flat(self)
 
     def __setstate__(self, state: Any) -> None:
-        from rewrite_engine.graph.columns import finish
-
-        finish(self, state)
+        self.origin, marks = state
+        for out, its in zip(self.outputs, marks, strict=True):
+            mark(out, *its)
 
 
 _new = object.__new__
@@ -450,6 +450,15 @@ def _marked(node: Apply, copy: Apply) -> Apply:
         _copy_tag(old, new)
     _copy_tag(node, copy)
     return copy
+
+
+def mark(v: Variable, name: str | None, tag: Any, node_tag: Any) -> None:
+    """Give a variable a name and tags."""
+    v.name = name
+    if tag is not None:
+        v._tag = tag
+    if node_tag is not None:
+        v._node_tag = node_tag
 
 
 def _copy_tag(old: Tagged, new: Tagged) -> None:

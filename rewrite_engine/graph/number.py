@@ -9,7 +9,9 @@ from typing import Any
 
 
 class Leaf:
-    """What `Variable.head` is where no op computes it: `CONSTANT`, or `None` for an input."""
+    """What is written as it is called. `Variable.head` is one where no op computes it: `CONSTANT`,
+    or `None` for an input.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -73,9 +75,6 @@ def roundings(number: Any) -> tuple[Any, ...]:
     """All numbers that a number may be as a constant of some dtype; itself first."""
     if isinstance(number, bool) or number != number:
         return (number,)
-    if number.__class__ is not complex and abs(number) < 65504:
-        if struct.unpack("e", struct.pack("e", number))[0] == number:
-            return (number,)  # all floats have it, as the smallest has
     try:
         found = [number, *(rounded(number, size) for size in (8, 4, 2))]
     except OverflowError:  # an integer beyond all floats

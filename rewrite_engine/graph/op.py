@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
-from inspect import signature
+from inspect import CO_VARARGS, signature
 from typing import Any
 
 from rewrite_engine.errors import (
@@ -30,21 +30,16 @@ from rewrite_engine.graph.node import Apply, Variable, build_node, output_name
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located, user_origin
 
-Thunk = Callable[[], Any]
-
 REMEMBERED = 512  # types of inputs, per op, for which those of the outputs are kept
 Lengths = list[tuple[int, int] | int]  # pairs (input, dimension), or numbers
 #: how strongly what is written around a term binds (`terms/print.py`; in between is Python's order)
 LOWEST, UNARY, POWER, ATOM = 0, 8, 9, 10
 
 
-VARARGS = 4  # of `code.co_flags`
-
-
 def takes(method: Any, n: int) -> bool:
     """Whether a method takes so many arguments."""
     code = getattr(method, "__code__", None)
-    return code is not None and code.co_argcount == n and not code.co_flags & VARARGS
+    return code is not None and code.co_argcount == n and not code.co_flags & CO_VARARGS
 
 
 def without_graph(infer_shape: Callable[..., Any]) -> Callable[..., Any]:
@@ -288,7 +283,7 @@ class Op(Record):
         compute_map: dict[Variable, list[bool]] | None,
         no_recycling: Sequence[Variable] = (),
         impl: str | None = None,
-    ) -> Thunk:
+    ) -> Callable[[], None]:
         """Return a function of no arguments that reads and writes the cells of `storage_map`.
 
         An op that defines this needs no `perform`. `no_recycling`: outputs whose old values must

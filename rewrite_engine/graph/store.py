@@ -22,8 +22,6 @@ from rewrite_engine.graph.origin import Origin
 from rewrite_engine.graph.replace import Pending, substitute
 from rewrite_engine.graph.traverse import toposort
 
-Clients = dict[Apply, None]
-
 
 class NodeStore:
     """Nodes that are kept unique, typed and ordered while variables are redirected to others."""
@@ -43,7 +41,7 @@ class NodeStore:
         self.on_change_input, self.on_change_type = list[Any](), list[Any]()
         self.on_replace, self.on_exchange = list[Any](), list[Any]()
         self.on_apply, self.on_applied = list[Any](), list[Any]()
-        self.users: dict[Variable, Clients] = {}
+        self.users: dict[Variable, dict[Apply, None]] = {}
         self.out_uses: dict[Variable, list[int]] = {}
         self.table: dict[Any, Apply] = {}
         self.constants: dict[Any, Constant] = {}
