@@ -58,32 +58,24 @@ def _reify(x: Any, s: Mapping[Any, Any]) -> Iterator[Any]:
     yield reifier.finish(x, new)
 
 
-KINDS: tuple[Any, ...] = (Variable, Apply, PatternTerm)
-
-
-def register() -> None:
-    """Enter everything into the dispatchers."""
-    for kind in KINDS:
-        NonCons.register(kind)  # or else `cons` asks a variable for its length
-        cons.core._car.add((kind,), lambda x: _shallow(x)._tuple[0])
-        # (a slice knows its parent: consing head and tail gives that back)
-        cons.core._cdr.add((kind,), lambda x: _shallow(x)[1:])
-        etuples.dispatch.etuplize.add((kind,), _etuplize)
-    etuples.dispatch.etuplize.add((Record,), _etuplize)
-    etuples.dispatch.apply.add((Op, Sequence), _apply)
-    etuples.dispatch.apply.add((Op, ExpressionTuple), _apply)
-    unification.core._reify.add((GraphTuple, Mapping), _reify)
-    unification.core._reify.add((PatternTerm, Mapping), _reify)
-    graphs = (Variable, Apply, GraphTuple, PatternTerm)
-    others = (*graphs, ExpressionTuple, ConsPair)
-    pairs: set[tuple[Any, Any]] = {(a, b) for a in graphs for b in others}
-    pairs |= {(PatternTerm, b) for b in (tuple, Var)}
-    pairs |= {(Record, b) for b in (ExpressionTuple, GraphTuple, PatternTerm)}
-    pairs |= {(Constant, Number), (LogicVariable, object), (LogicVariable, LogicVariable)}
-    pairs |= {(LogicVariable, Var), (LogicVariable, PatternTerm), (LogicVariable, ConsPair)}
-    for a, b in pairs:
-        unification.core._unify.add((a, b, Mapping), solve)
-        unification.core._unify.add((b, a, Mapping), solve)
-
-
-register()
+for kind in (Variable, Apply, PatternTerm):
+    NonCons.register(kind)  # or else `cons` asks a variable for its length
+    cons.core._car.add((kind,), lambda x: _shallow(x)._tuple[0])
+    # (a slice knows its parent: consing head and tail gives that back)
+    cons.core._cdr.add((kind,), lambda x: _shallow(x)[1:])
+    etuples.dispatch.etuplize.add((kind,), _etuplize)
+etuples.dispatch.etuplize.add((Record,), _etuplize)
+etuples.dispatch.apply.add((Op, Sequence), _apply)
+etuples.dispatch.apply.add((Op, ExpressionTuple), _apply)
+unification.core._reify.add((GraphTuple, Mapping), _reify)
+unification.core._reify.add((PatternTerm, Mapping), _reify)
+graphs = (Variable, Apply, GraphTuple, PatternTerm)
+others = (*graphs, ExpressionTuple, ConsPair)
+pairs: set[tuple[Any, Any]] = {(a, b) for a in graphs for b in others}
+pairs |= {(PatternTerm, b) for b in (tuple, Var)}
+pairs |= {(Record, b) for b in (ExpressionTuple, GraphTuple, PatternTerm)}
+pairs |= {(Constant, Number), (LogicVariable, object), (LogicVariable, LogicVariable)}
+pairs |= {(LogicVariable, Var), (LogicVariable, PatternTerm), (LogicVariable, ConsPair)}
+for a, b in pairs:
+    unification.core._unify.add((a, b, Mapping), solve)
+    unification.core._unify.add((b, a, Mapping), solve)

@@ -17,6 +17,7 @@ from typing import Any
 
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.number import Leaf
 from rewrite_engine.graph.op import ATOM, LOWEST, POWER, UNARY, output_text
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -99,17 +100,8 @@ def _parts(
     if not deeper:
         return ["…"]
     if width is not None and len(args) > width:
-        args = [*args[:width], Unquoted(f"… {len(args) - width} more")]
+        args = [*args[:width], Leaf(f"… {len(args) - width} more")]
     return [*call(op, args, ATOM), which] if which else call(op, args, outer)
-
-
-class Unquoted(str):
-    """A text among operands."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 @singledispatch

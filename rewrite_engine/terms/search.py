@@ -24,9 +24,6 @@ from rewrite_engine.terms.budget import Budget, OnBudget, OutOfBudget, Watch, bo
 from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.unification import walk
 
-Goal = Any
-
-
 WATCH = object()  # under this key a state carries its watch, so that every copy has it
 
 
@@ -69,7 +66,7 @@ unification.unify.add((object, object, ConstrainedState), _unify_constrained)
 unification.core._reify.add((LogicVariable, ConstrainedState), _reify_constrained)
 
 
-def search(q: Any, goals: tuple[Goal, ...], watch: Watch) -> Iterator[Any]:
+def search(q: Any, goals: tuple[Any, ...], watch: Watch) -> Iterator[Any]:
     """Yield what `q` stands for in each state in which all goals hold."""
     try:
         for state in lall(*goals)(WatchedState({WATCH: watch})):
@@ -81,7 +78,7 @@ def search(q: Any, goals: tuple[Goal, ...], watch: Watch) -> Iterator[Any]:
 def run(
     n: int | None,
     q: Any,
-    *goals: Goal,
+    *goals: Any,
     answers: int | None = None,
     seconds: float | None = 10.0,
     on_budget: OnBudget = "raise",
