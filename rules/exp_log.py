@@ -303,7 +303,7 @@ def log_of_reciprocal(x: Real):
     return log(reciprocal(x)) >> -log(x), given(without_sign)
 
 
-# --- what is summed over what an exponential is below of -----------------------------------------
+# --- sums of quotients ----------------------------------------------------------------------------
 
 
 def is_below(q, s, axis, keepdims):

@@ -40,11 +40,6 @@ def sum_is_put_back(x, axis, order):
     return order == putting_back(axis, x.type.ndim)
 
 
-def puts_back(x, y, axis, n, order):
-    """The same, and y, of the rank of the sum, stays beside it."""
-    return y.type.ndim == n and sum_is_put_back(x, axis, order)
-
-
 @rule(phase="stabilize", claim=exact)
 def sum_put_back(x: Real, axis: Prop, n: Prop, order: Prop):
     """The sum of exponentials as the rules below know it (elsewhere only a sum with one use is

@@ -25,6 +25,7 @@ from rewrite_engine.tensor import (
     sub,
     true_div,
 )
+from rewrite_engine.tensor.gather import increments
 from rewrite_engine.tensor.special import LogSoftmax, ScaledExp, Softmax
 
 #: the ops that take what an index names, by name, and those that write there
@@ -89,30 +90,26 @@ def softmax_at_index_cancels(ops, y, x: Real, axis: Prop, keepdims: Prop, templa
     return (y / p / s) * at(e, *i) >> right, given(is_number)
 
 
-def links(z):
-    """What is added at indices, one after the other, from the outermost: `(op, what, index)`; and
-    to what.
-    """
-    found = []
-    while isinstance(z.head, IncSubtensor | AdvancedIncSubtensor):
-        op, (z, y, *i) = z.head, z.owner.inputs
-        found.append((op, y, i))
-    return found, z
+def same_rank(z, x):
+    """Whether a term has the shape of x, if their lengths fit."""
+    return z.type.broadcastable == x.type.broadcastable
 
 
-def is_scattered(z, x):
-    """Whether a term is zeros in the shape of x (if their lengths fit), perhaps with something
-    added at other indices.
-    """
-    _, z = links(z)
-    if z.head is not second or z.type.broadcastable != x.type.broadcastable:
+def all_zero(z, x):
+    """Whether a term is zeros in the shape of x (if their lengths fit)."""
+    if z.head is not second or not same_rank(z, x):
         return False
     return getattr(z.owner.inputs[1], "number", None) == 0
 
 
+def is_scattered(z, x):
+    """The same, perhaps with something added at other indices."""
+    return all_zero(increments(z, MANY)[1], x)
+
+
 def is_divided(z, y):
     """Whether what is added at one of the indices is a quotient, or a sum of such."""
-    todo = [y, *[v for _, v, _ in links(z)[0]]]
+    todo = [y, *[v for _, v, _ in increments(z, MANY)[0]]]
     for v in todo:
         if v.head is true_div:
             return True
@@ -121,14 +118,11 @@ def is_divided(z, y):
     return False
 
 
-def same_rank(z, x):
-    """Whether a term has the shape of x, if their lengths fit."""
-    return z.type.broadcastable == x.type.broadcastable
-
-
 def is_apart(z, x):
-    """Whether (z + y) * x may be z * x + y * x: where z is 0, or x no infinity."""
-    return is_scattered(z, x) or (same_rank(z, x) and isinstance(x.head, Softmax))
+    """Whether (z + y) * x may be z * x + y * x: where z is 0, or x no infinity (of which a y that
+    is 0 would make NaN).
+    """
+    return all_zero(z, x) or (same_rank(z, x) and isinstance(x.head, Softmax))
 
 
 def is_over(y, p):
@@ -141,12 +135,11 @@ def is_over(y, p):
 
 def multiplied(z, x):
     """z * x, with x at the index of what is added there."""
-    added, base = links(z)
-    is_zero = is_scattered(base, x)
+    added, base = increments(z, MANY)
+    is_zero = all_zero(base, x)
     found = base if is_zero else base * x
     for op, y, i in reversed(added):
-        take = Subtensor if isinstance(op, IncSubtensor) else AdvancedSubtensor
-        part = take(op.idx_list)(x, *i)
+        part = op.take(x, i)
         found = op(found, second(part, y.owner.inputs[0]) if is_over(y, part) else y * part, *i)
     return unless_nan(x, found) if is_zero else found
 
@@ -175,11 +168,36 @@ def product_at_index(ops, z: Real, y: Real, x: Real, template: Prop, i: Rest):
     return added(z, y, template, i) * x >> right, given(is_apart, is_divided, same_dtype(x, y, z))
 
 
+@at_both
+def softmax_cancels_at_index_in_product(
+    ops, z: Real, y: Real, x: Real, axis: Prop, keepdims: Prop, template: Prop, i: Rest
+):
+    """It meets a softmax that is written out, too.
+
+    >>> x, y = vector("x"), scalar("y")
+    >>> e = exp(x)
+    >>> rewritten(inc_subtensor(zeros_like(x)[2], y / (e / e.sum())[2]) / e.sum() * e)
+    switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x), IncSubtensor{2}(second(x, 0.0),
+        second(Subtensor{2}(Softmax{axis=None}(x)), y)))
+    >>> x, y, i = vector("x"), vector("y"), ivector("i")
+    >>> e = exp(x)
+    >>> there = AdvancedIncSubtensor(("i",))(zeros_like(x), y / (e / e.sum())[i], i)
+    >>> rewritten(there / e.sum() * e)
+    switch(isnan(Softmax{axis=None}(x)), Softmax{axis=None}(x),
+        AdvancedIncSubtensor{i}(second(x, 0.0),
+        second(AdvancedSubtensor{i}(Softmax{axis=None}(x), i), y), i))
+    """
+    there = ops[1](idx_list=template, set_instead_of_inc=False)(z, y, *i)
+    left = there / Sum(axis=axis, keepdims=keepdims)(exp(x)) * exp(x)
+    right = there * Softmax(axis=axis)(x)
+    return left >> right, given(stands_beside, is_scattered, is_divided, same_dtype(x, y, z))
+
+
 def is_over_sum(z, x):
     """Whether all to which something is added is divided by a sum of exponentials of x, so that
     their scale cancels.
     """
-    todo = [links(z)[1]]
+    todo = [increments(z, MANY)[1]]
     while todo:
         v = todo.pop()
         if v.head is second or isinstance(v.head, DimShuffle | Sum):

@@ -21,8 +21,8 @@ from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor.creation import Alloc, ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.elemwise_grad import in_dtype_of, partials, summed_to, zero_gradient
-from rewrite_engine.tensor.gather import AdvancedIncSubtensor, AdvancedSubtensor
-from rewrite_engine.tensor.index import IncSubtensor, Subtensor
+from rewrite_engine.tensor.gather import AdvancedIncSubtensor, increments
+from rewrite_engine.tensor.index import IncSubtensor
 from rewrite_engine.tensor.joins import Join
 from rewrite_engine.tensor.math import (
     and_,
@@ -106,10 +106,10 @@ def total(terms: Sequence[Any], add_up: Any, keep: bool) -> Any:
     scattered = [t for t in terms if not isinstance(t, Masked) and is_scattered(t)]
     if len(scattered) == len(terms) and len({t.type.dtype for t in terms}) == 1:
         added: dict[Any, list[Any]] = {}
-        for op, _, value, places in [link for t in terms for link in links_of(t)]:
+        for op, value, places in [link for t in terms for link in links_of(t)]:
             added.setdefault((op, *places), []).append(value)
         if len(added) <= FEW:
-            g = links_of(terms[0])[0][1]
+            _, g = increments(terms[0], FEW)
             for (op, *places), values in added.items():
                 g = op(g, values[0] if len(values) == 1 else add_up(values), *places)
             return g
@@ -163,18 +163,12 @@ def is_zero(g: Any) -> bool:
     return isinstance(g, Constant) and g.data.size <= 1024 and not np.any(g.data)
 
 
-def links_of(g: Any) -> list[tuple[Any, Any, Any, list[Any]]]:
-    """What is added at indices to zeros, one after the other: the ops that add it, to what, what,
-    and where. None for other gradients, or at more than `FEW` indices.
+def links_of(g: Any) -> list[tuple[Any, Any, Any]]:
+    """What is added at indices to zeros, one after the other: the ops that add it, what, and where.
+    None for other gradients, or at more than `FEW` indices.
     """
-    found: list[Any] = []
-    while len(found) <= FEW and g.owner is not None:
-        op, inputs = g.owner.op, g.owner.inputs
-        if not isinstance(op, IncSubtensor | AdvancedIncSubtensor) or op.set_instead_of_inc:
-            break
-        g, value, *places = inputs
-        found.append((op, g, value, places))
-    return found[::-1] if len(found) <= FEW and is_zero(g) else []
+    found, zeros = increments(g, FEW)
+    return found[::-1] if is_zero(zeros) else []
 
 
 def is_scattered(g: Any) -> bool:
@@ -218,7 +212,7 @@ def written_out(g: Any) -> Any:
 
 def _written(where: Any, g: Any) -> Any:
     """A condition that is also true where a scattered gradient is not left out."""
-    for op, _, value, places in links_of(g):
+    for op, value, places in links_of(g):
         inner = read(value)
         if not isinstance(inner, Masked):
             where = _writer(op)(where, True, *places)
@@ -310,7 +304,7 @@ def pull_elementwise(
 def _is_part(g: Any) -> bool:
     """Whether a gradient is scattered, and of what is added at the index some is left out."""
     links = [] if isinstance(g, Masked) else links_of(g)
-    return any(isinstance(read(value), Masked) for _, _, value, _ in links)
+    return any(isinstance(read(value), Masked) for _, value, _ in links)
 
 
 def _are_stretched(inputs: Sequence[Any], out: Any) -> bool:
@@ -331,10 +325,10 @@ def _pull_scattered(
     elements there are computed with.
     """
     result: dict[int, Any] = {}
-    for at, _, value, index in links_of(g):
-        take = (Subtensor if isinstance(at, IncSubtensor) else AdvancedSubtensor)(at.idx_list)
-        taken = [take(v, *index) if v.type.ndim else v for v in inputs]
-        for i, part in pull_elementwise(op, taken, take(out, *index), read(value), wanted).items():
+    for at, value, index in links_of(g):
+        taken = [at.take(v, index) if v.type.ndim else v for v in inputs]
+        there = at.take(out, index)
+        for i, part in pull_elementwise(op, taken, there, read(value), wanted).items():
             t, x, before = full(part), inputs[i], result.get(i)
             if is_null(t) or is_disconnected(t):
                 result[i] = t

@@ -395,7 +395,7 @@ def _add_up(terms: list[Any]) -> Any:
         if t.type.dtype != total.type.dtype:
             total = add(total, t)
             continue
-        for op, _, value, places in links_of(t):
+        for op, value, places in links_of(t):
             total = op(total, value, *places)
     return total
 

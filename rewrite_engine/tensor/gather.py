@@ -21,7 +21,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.tensor.constant import have_ranks, is_plain
-from rewrite_engine.tensor.index import BaseInc, Take
+from rewrite_engine.tensor.index import BaseInc, IncSubtensor, Take
 from rewrite_engine.tensor.index_template import (
     APART,
     INPUT,
@@ -301,3 +301,17 @@ def _may_repeat(indices: Sequence[Any]) -> bool:
         return True
     data = arrays[0].data
     return np.unique(data).size < data.size or bool((data < 0).any() and (data >= 0).any())
+
+
+def increments(v: Variable, most: int) -> tuple[list[tuple[BaseInc, Any, Sequence[Any]]], Variable]:
+    """What is added at indices, one after the other, the last one first, as far as that is no more
+    often than `most`: the op, what it adds, the index. And what it is added to.
+    """
+    found: list[tuple[BaseInc, Any, Sequence[Any]]] = []
+    while len(found) < most and v.owner is not None:
+        op = v.owner.op
+        if not isinstance(op, IncSubtensor | AdvancedIncSubtensor) or op.set_instead_of_inc:
+            break
+        v, value, *index = v.owner.inputs
+        found.append((op, value, index))
+    return found, v

@@ -15,10 +15,9 @@ from rewrite_engine.rules.monomials.linear import (
     times,
     written,
 )
-from rewrite_engine.rules.monomials.part import lifted
+from rewrite_engine.rules.monomials.part import is_softmax, lifted
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor import (
-    Softmax,
     add,
     cast,
     constant,
@@ -173,7 +172,7 @@ def known_factors(v):
 def _power(v):
     base = v.owner.inputs[0]
     power = {sqr: 2.0, sqrt: 0.5}.get(v.head) or number_of(v.owner.inputs[1])
-    if power and isinstance(base.head, Softmax):
+    if power and is_softmax(base):
         return [Factor(None, {}, power, term=base)], 1.0
     if not power or base.head not in ABOVE_ZERO | {add}:
         return None

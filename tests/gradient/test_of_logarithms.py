@@ -201,3 +201,21 @@ def test_slopes_of_what_is_stretched(what: str, s: float) -> None:
     np.testing.assert_allclose(found, parts.sum(axis=1), rtol=1e-12)
     found = rw.function([columns, z], rw.grad((log(columns, z) * w).sum(), columns))([[s], [s]], x)
     np.testing.assert_allclose(found, parts.sum(axis=1, keepdims=True), rtol=1e-12)
+
+
+def test_an_infinite_slope_beside_one_that_vanishes() -> None:
+    """What is added twice at an element is one number there: (0 + 1) * inf is no NaN."""
+    x, r = pt.matrix("x"), pt.vector("r")
+    m = pt.exp(x) * r[:, None]
+    slope = rw.function([x, r], rw.grad(pt.log(m[0]).sum() + m[0, 1], x))
+    assert slope([[0.0, 800.0]], [2.0])[0, 1] == np.inf
+
+
+def test_what_is_divided_by_a_sum_that_is_held() -> None:
+    z = pt.vector("z")
+    e = pt.exp(z)
+    total = e.sum()
+    p = e / total
+    for cost, wanted in ((pt.log(p[2]), [0, 0, 1]), (pt.log(p[2]) + pt.log(p[0]), [1, 0, 1])):
+        slope = rw.function([z], rw.grad(cost, z, consider_constant=[total]))
+        np.testing.assert_allclose(slope([-800.0, 800.0, -790.0]), wanted)

@@ -110,6 +110,8 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "softmax_at_indices_cancels": [d | dict(axis=None, keepdims=False) for d in AT_INDICES],
     "product_at_index": AT_INDEX,
     "product_at_indices": AT_INDICES,
+    "softmax_cancels_at_index_in_product": [d | dict(keepdims=True) for d in AT_INDEX],
+    "softmax_cancels_at_indices_in_product": [d | dict(keepdims=True) for d in AT_INDICES],
     "softmax_cancels_at_index": [d | dict(axis=None, keepdims=False) for d in AT_INDEX],
     "softmax_cancels_at_indices": [d | dict(axis=None, keepdims=False) for d in AT_INDICES],
     "softmax_gradient_of_log_at_index": [d | dict(keepdims=True) for d in AT_INDEX],
@@ -154,6 +156,11 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "product_at_indices": {"z": [pt.zeros_like], "y": [lambda v: 2 / v]},
     "softmax_cancels_at_index": {"z": [OVER_SUM], "y": [pt.sum]},
     "softmax_cancels_at_indices": {"z": [OVER_SUM]},
+    "softmax_cancels_at_index_in_product": {"z": [pt.zeros_like], "y": [lambda v: 1 / pt.sum(v)]},
+    "softmax_cancels_at_indices_in_product": {
+        "z": [pt.zeros_like],
+        "y": [lambda v: 1 / pt.sum(v, axis=0, keepdims=True)],
+    },
     "softmax_gradient_of_log_at_index": {"z": [pt.zeros_like], "y": [lambda v: 1 / pt.sum(v)]},
     "softmax_gradient_of_log_at_indices": {
         "z": [pt.zeros_like],

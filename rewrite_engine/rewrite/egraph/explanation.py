@@ -50,6 +50,8 @@ def explained(egraph: EGraph, start: int, goal: int) -> list[ProofStep] | None:
 def _path(egraph: EGraph, a: int, b: int) -> list[Edge]:
     """The edges between two e-nodes of one tree of the proof forest."""
     up, down = _to_root(egraph, a), _to_root(egraph, b)
+    roots = {edges[-1][1] if edges else n for n, edges in ((a, up), (b, down))}
+    assert len(roots) == 1, "the e-nodes are not equal"
     while up and down and up[-1][0] == down[-1][0]:  # from where they are the same
         up.pop()
         down.pop()
