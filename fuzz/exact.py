@@ -55,6 +55,19 @@ def real(fn: Callable[..., Any]) -> Callable[..., Any]:
     return np.frompyfunc(safe, fn.__code__.co_argcount, 1)
 
 
+@real
+def end(a: Any, b: Any, c: Any) -> Any:
+    """What three numbers lead to: infinity if they grow no slower from one to the next, else what
+    is left of the way if it shrinks as it did (Aitken's delta-squared).
+    """
+    before, now = b - a, c - b
+    if abs(before) <= mpf(10) ** (-mp.dps // 2) * abs(a):  # as far as digits tell
+        return a
+    if before * now > 0 and abs(now) >= 0.9 * abs(before):
+        return mp.sign(now) * INF
+    return c - now**2 / (now - before)
+
+
 def divide(x: Any, y: Any) -> Any:
     if y == 0:
         return NAN if x == 0 else INF * mp.sign(x)

@@ -29,7 +29,7 @@ DIGITS = (60, 1200, 12000)  # more where few give no number, and before anything
 #: how far a mended value may be from the truth, where noise cannot tell: units in the last place
 MENDED = {"float64": 1 << 20, "float32": 1 << 12, "float16": 1 << 5}
 EXPONENTIALS = ("exp", "sigmoid", "softmax", "softplus")  # parts of names of ops
-LARGE = 350  # digits of what is taken for infinite
+LARGE = 350  # digits of what stands for infinite numbers
 LESS = 3  # the same, where exponentials of exponentials are not known otherwise
 
 
@@ -422,30 +422,36 @@ class Judge:
 
     @cached_property
     def _with_limits(self) -> list[list[list[np.ndarray]]]:
-        """The results if one step has its limit where it is NaN."""
+        """The results if one step has its limit where it is NaN: what it is where what is infinite
+        is large, or what it leads to where that grows.
+        """
         runs = []
         for digits in DIGITS[: 1 + self.surely]:
             with mp.workdps(digits):
-                for start in [*self._limits_at(), *self._limits_at(LESS)]:
-                    runs += self._mended(exact.evaluate(self.steps, start), _has_limit)
+                for size in (LARGE, LESS):
+                    larger = [self._limits_at(factor * mpf(10) ** size) for factor in (1, 2, 4)]
+                    for starts in zip(*larger, strict=False):
+                        values = [exact.evaluate(self.steps, start) for start in starts]
+                        for limits in (values[0], _ends(values)):
+                            runs += self._mended(limits, _has_limit)
         return runs
 
-    def _limits_at(self, digits: int = LARGE) -> list[dict[Any, Any]]:
+    def _limits_at(self, large: Any) -> list[dict[Any, Any]]:
         """What is computed from if what is infinite is large; poles on the way may be so, too."""
         given = {}
         for v, a in self.start.items():
             if v in self.taken and isinstance(v.owner.op, ScaledExp):
                 continue
-            given[v] = _large(exact.exact(a), digits) if v.type.kind == "f" else a
+            given[v] = _large(exact.exact(a), large) if v.type.kind == "f" else a
         poles: dict[Any, Any] = {}
         while found := self.poles({**poles, **given}):
             v, a = next(iter(found.items()))  # the first: others may come of it
             kept = np.isinf(self.values[v])  # a zero has its sign in floats alone
-            poles[v] = _large(np.where(kept, exact.exact(self.values[v]), a), digits)
-        jumps = self.jumps(given, digits)
+            poles[v] = _large(np.where(kept, exact.exact(self.values[v]), a), large)
+        jumps = self.jumps(given, large)
         return [given, *[{**some, **given} for some in (poles, jumps) if some]]
 
-    def jumps(self, given: Any, digits: int) -> dict[Any, Any]:
+    def jumps(self, given: Any, large: Any) -> dict[Any, Any]:
         """What has another sign, or none, by the numbers that stand for zeros: arctan2(x, -1) by
         the sign of a zero, log(1 / x) at -inf. It is as floating point has it.
         """
@@ -455,7 +461,7 @@ class Judge:
             if v.type.kind == "f" and any(_has_zeros(u, self.values) for u in node.inputs):
                 values = exact.evaluate([v], {**found, **given})
             if v in values and (where := _turns(values[v], self.values[v])).any():
-                found[v] = _large(np.where(where, exact.exact(self.values[v]), values[v]), digits)
+                found[v] = _large(np.where(where, exact.exact(self.values[v]), values[v]), large)
         return found
 
     def poles(self, given: Any) -> dict[Any, Any]:
@@ -510,12 +516,18 @@ def _is_infinite(array: Any) -> bool:
     return array is not None and any(isinstance(t, mpf) and mp.isinf(t) for t in np.ravel(array))
 
 
-def _large(array: Any, digits: int) -> Any:
-    """Exact numbers with large ones, of so many digits, in the places of infinities."""
-    flat = [mp.sign(t) * mpf(10) ** digits if mp.isinf(t) else t for t in np.ravel(array)]
+def _large(array: Any, large: Any) -> Any:
+    """Exact numbers with large ones in the places of infinities."""
+    flat = [mp.sign(t) * large if mp.isinf(t) else t for t in np.ravel(array)]
     found = np.empty(len(flat), object)
     found[:] = flat
     return found.reshape(np.shape(array))
+
+
+def _ends(values: Sequence[Any]) -> dict[Any, Any]:
+    """What steps lead to. values: of each, for numbers each of which is twice the one before."""
+    steps = [v for v in values[0] if v.type.kind == "f" and all(v in more for more in values)]
+    return {v: np.asarray(exact.end(*[more[v] for more in values])) for v in steps}
 
 
 def _has_zeros(v: Any, values: Values) -> bool:

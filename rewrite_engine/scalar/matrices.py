@@ -35,18 +35,28 @@ def diagonal(f: Any, *xs: Any) -> Any:
 
 def semidefinite_sum(f: Any, *xs: Any) -> Any:
     """A sum of matrices without an eigenvalue below 0."""
-    if len(_matrices(xs)) < len(xs):
-        return f.unknown("a number is added to every element")
-    return f.every("a sum of", f.positive_semidefinite, xs)
+    return _added(f, xs) and f.every("a sum of", f.positive_semidefinite, xs)
 
 
 def definite_sum(f: Any, *xs: Any) -> Any:
     """The same, where the eigenvalues of one are above 0."""
-    if len(_matrices(xs)) < len(xs):
-        return f.unknown("a number is added to every element")
-    best = f.any_of(f.positive_definite, xs)
+    best = _added(f, xs) and f.any_of(f.positive_definite, xs)
     rest = [x for x in xs if not f.positive_definite(x)]
     return best and f.both("a sum", best, f.every("beside", f.positive_semidefinite, rest))
+
+
+def _added(f: Any, xs: Any) -> Any:
+    """Whether the values of matrices are added: nothing wraps around, nothing is repeated."""
+    if len(_matrices(xs)) < len(xs):
+        return f.unknown("a number is added to every element")
+    return _in_floats(f, xs)
+
+
+def _in_floats(f: Any, xs: Any) -> Any:
+    """Whether floats are computed: what is made of integers and bools alone wraps around."""
+    if any(f.kind_of(x) == "f" for x in xs):
+        return f.because("nothing wraps around")
+    return f.unknown("what is made of integers may wrap around", blame=xs[0])
 
 
 def semidefinite_multiple(f: Any, *xs: Any) -> Any:
@@ -63,7 +73,8 @@ def _multiple(f: Any, sign: Any, fact: Any, xs: Any) -> Any:
     matrices = _matrices(xs)
     if len(matrices) != 1:
         return f.unknown("its eigenvalues are not known")
-    scales = f.every("scaled by", sign, [x for x in xs if x is not matrices[0]])
+    others = [x for x in xs if x is not matrices[0]]
+    scales = _in_floats(f, xs) and f.every("scaled by", sign, others)
     return scales and f.both("scaled", scales, fact(matrices[0]))
 
 

@@ -295,7 +295,9 @@ class ARange(_Allocating):
 
 
 def _unit(f: Any, rows: Any, columns: Any, k: Any) -> Any:
-    if rows is columns and getattr(k, "number", None) == 0:
+    numbers = [getattr(v, "number", None) for v in (rows, columns, k)]
+    square = rows is columns or numbers[0] == numbers[1] is not None
+    if square and numbers[2] == 0:
         return f.because("a unit matrix")
     return f.unknown("it may be no unit matrix", blame=k)
 

@@ -203,6 +203,33 @@ def test_exponentials_of_exponentials_have_limits(found: float, is_told: bool) -
     assert (finding.severity > 0) is is_told
 
 
+@pytest.mark.parametrize(
+    ("factor", "found", "is_told"),
+    [
+        (lambda x, y: x, np.inf, False),
+        (lambda x, y: x, -np.inf, True),
+        (lambda x, y: x, 7.0, True),
+        (lambda x, y: pt.log(x), np.inf, False),  # slowly
+        (lambda x, y: -pt.sqrt(x), -np.inf, False),
+        (lambda x, y: y, 2.0, False),
+        (lambda x, y: y, np.inf, True),  # does not grow
+        (lambda x, y: y + 1 / x, np.inf, True),
+        (lambda x, y: y - 1 / x, 2.0, False),
+    ],
+)
+def test_what_grows_without_end_is_infinite(factor: Any, found: float, is_told: bool) -> None:
+    """f / exp(exp(x)) * exp(exp(x)) is f, and so is its limit."""
+
+    def quotient(x: Any, y: Any) -> Any:
+        e = pt.exp(pt.exp(x) ** 0.235)
+        return factor(x, y) / e * e
+
+    one = case(quotient, np.array([np.inf]), np.array([2.0]))
+    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    assert finding is not None
+    assert (finding.severity > 0) is is_told
+
+
 @pytest.mark.parametrize(("c", "y", "is_told"), [(1, 12, False), (-1, 12, True), (1, 2, True)])
 def test_a_limit_may_overflow_where_a_dtype_is_narrow(c: int, y: float, is_told: bool) -> None:
     """c exp(y) exp(-x) exp(x) is c exp(y) at the limit, which float16 does not hold."""

@@ -136,6 +136,9 @@ def matrices(dtype: str) -> list[Any]:
         [[1], [2]], [[1, 2]],
     ]  # fmt: skip
     special: list[Any] = []
+    if np.dtype(dtype).kind in "iu":  # sums and products of these wrap around
+        half = int(np.iinfo(dtype).max) // 2 + 1
+        special = [[[half, half], [half, half]], [[half, 1], [1, 1]], [[half - 1, 0], [0, half]]]
     if np.dtype(dtype).kind in "fc":
         nan, inf = np.nan, np.inf
         special = [[[nan]], [[1, nan], [nan, 1]], [[inf, 0], [0, 1]], [[1, nan], [0, 1]]]
@@ -266,6 +269,10 @@ def test_two_constants(dtype: str) -> None:
     assert said > 100
 
 
+WRAPS = pt.constant([[40000, 40000], [40000, 40000]], dtype="uint16")
+FEW = pt.constant([[1, 1, 0], [1, 1, 0], [0, 0, 1]], dtype="bool")  # a sum of these is their "or"
+
+
 @pytest.mark.parametrize(
     ("term", "fact", "value"),
     [
@@ -277,6 +284,17 @@ def test_two_constants(dtype: str) -> None:
         (pt.constant([[1, -0.0], [0.0, 1]]), symmetric, False),
         (pt.abs(pt.constant([3779765727251310113])), bounded, True),
         (pt.constant([2]) / pt.constant([-6421457738047802175]), bounded, True),
+        (WRAPS + pt.constant([[40000, 100], [100, 100]], dtype="uint16"), positive_definite, False),
+        (WRAPS + WRAPS, positive_semidefinite, False),
+        (WRAPS * pt.constant(2, dtype="uint16"), positive_semidefinite, False),
+        (WRAPS @ WRAPS.T, positive_semidefinite, False),
+        (WRAPS + WRAPS, symmetric, True),
+        (FEW + FEW[::-1, ::-1], positive_semidefinite, False),
+        (FEW + pt.constant(np.eye(3) > 0), positive_semidefinite, False),
+        (WRAPS.T, positive_semidefinite, True),
+        (WRAPS + pt.constant(np.eye(2)), positive_definite, True),
+        (WRAPS * pt.constant(2.0), positive_semidefinite, True),
+        (pt.eye(3, dtype="int8"), positive_definite, True),
     ],
 )  # fmt: skip
 def test_what_was_wrong_once(term: Any, fact: Any, value: bool) -> None:
