@@ -329,9 +329,9 @@ def is_below(q, s, axis, keepdims):
 
 def stands_in(s, order, q, axis):
     """Whether s, with dimensions put in, is of length 1 along `axis`."""
-    ones = [o == "x" or s.type.broadcastable[o] for o in order]
-    axes = range(len(ones)) if axis is None else [a % len(ones) for a in axis]
-    return len(ones) == q.type.ndim and all(ones[a] for a in axes)
+    n = q.type.ndim
+    axes = range(n) if axis is None else [a % n for a in axis]
+    return len(order) == n and all(order[a] == "x" or s.type.broadcastable[order[a]] for a in axes)
 
 
 def with_exp_inside(q, s, axis, keepdims):

@@ -219,3 +219,19 @@ def test_what_is_divided_by_a_sum_that_is_held() -> None:
     for cost, wanted in ((pt.log(p[2]), [0, 0, 1]), (pt.log(p[2]) + pt.log(p[0]), [1, 0, 1])):
         slope = rw.function([z], rw.grad(cost, z, consider_constant=[total]))
         np.testing.assert_allclose(slope([-800.0, 800.0, -790.0]), wanted)
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_sums_of_quotients_beside_exponentials_of_any_rank(
+    rank: int, axis: Any, keepdims: bool
+) -> None:
+    x = np.array([[2.0, -2.0], [0.5, 1.0]])
+    q, s = pt.matrix("q"), pt.tensor("s", dtype="float64", shape=(None,) * rank)
+    at = np.array([[0.25, 3.0], [2.0, -1.0]])[(0,) * (2 - rank)]
+    e, inside = pt.exp(s), np.exp(at)
+    for below, value in ((1, 1), (e + pt.exp(q), inside + np.exp(x))):
+        total = (q / below).sum(axis=axis, keepdims=keepdims) * e
+        wanted = (x / value).sum(axis=axis, keepdims=keepdims) * inside
+        np.testing.assert_allclose(rw.function([q, s], total)(x, at), wanted)
