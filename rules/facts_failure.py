@@ -138,7 +138,23 @@ def _has_other_uses(fgraph, node, v, level):
         # what is not below the node cannot be there for it alone
         for client in islice(fgraph.users[out], MOST):
             if client is not node and level[client] >= here:
+                if not fgraph.lazy or (out in _always_read(client) and _always_runs(fgraph, client)):
+                    return True
+    return False
+
+
+def _always_runs(fgraph, node):
+    """Whether a node is computed whatever branches are taken, as far as that is quickly seen."""
+    todo, seen = deque([node]), {node}
+    while todo and len(seen) < MOST:
+        one = todo.popleft()
+        for out in one.outputs:
+            if out in fgraph.out_uses:
                 return True
+            clients = islice(fgraph.users[out], MOST)
+            more = [c for c in clients if c not in seen and out in _always_read(c)]
+            todo += more
+            seen.update(more)
     return False
 
 
@@ -157,7 +173,7 @@ def below(level, terms):
     def is_below(maker):
         lowest = level.get(maker, -1)
         while heap and -heap[0][0] > lowest and len(seen) < 2 * MOST:
-            look(heappop(heap)[2].inputs)
+            look(_always_read(heappop(heap)[2]))
         return maker in seen
 
     look(terms)

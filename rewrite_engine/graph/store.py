@@ -37,6 +37,7 @@ class NodeStore:
         self.key_of = key_of  # when nodes are equal (see `FunctionGraph.reorders`)
         self.destroy_handler: Any = None  # there is one where something is overwritten
         self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
+        self.lazy = False  # whether there was an op that does not need all inputs (`Op.read_if`)
         self.on_import, self.on_prune, self.on_redirect = list[Any](), list[Any](), list[Any]()
         self.on_change_input, self.on_change_type = list[Any](), list[Any]()
         self.on_replace, self.on_exchange = list[Any](), list[Any]()
@@ -173,6 +174,8 @@ class NodeStore:
             own.key = None
             if not own.op.destroy_map and table.setdefault(key, own) is own:
                 own.key = key
+            if own.op.read_if is not None:
+                self.lazy = True
             level = self.order.insert(own, gap)
             for v in inputs:
                 clients[v][own] = None

@@ -114,6 +114,11 @@ LOST = {
     "a length that is used": pt.zeros((x * y).shape),
     "joined alone": Join(0)(x + y).shape[0],
     "one of a few": MakeVector("int64")((x + y).shape[0], n)[1],
+    "a length that decides whether": pt.ifelse((x - y).shape[0] > 100, x - y, x),
+    "whether something is made of it": pt.ifelse((x - y).shape[0] > 100, pt.exp(x - y) * 2, x),
+    "beside a branch that is not taken": pt.second(x - y, s) + pt.ifelse(n > 100, x - y, x).sum(),
+    "in place of which one is chosen": pt.second(x - y, pt.ifelse(n > 100, x - y, x)),
+    "below that": pt.second(pt.exp(x - y), pt.ifelse(n > 100, pt.sin(x - y), x) + x),
 }
 
 
