@@ -138,7 +138,8 @@ def _has_other_uses(fgraph, node, v, level):
         # what is not below the node cannot be there for it alone
         for client in islice(fgraph.users[out], MOST):
             if client is not node and level[client] >= here:
-                if not fgraph.lazy or (out in _always_read(client) and _always_runs(fgraph, client)):
+                reads = not fgraph.lazy or out in _always_read(client)
+                if reads and (not fgraph.lazy or _always_runs(fgraph, client)):
                     return True
     return False
 
