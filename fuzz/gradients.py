@@ -260,7 +260,7 @@ class Judge:
         if self._noise is None:
             outputs, given = self.target.outputs, self.target.given
             self._noise = spread(outputs, given, SAMPLES, regrouped=self.regrouped) or []
-        values = np.array([s[i][at] for s in self._noise], np.longdouble)
+        values: Any = np.array([s[i][at] for s in self._noise], np.longdouble)
         finite = np.isfinite(values)
         if not finite.any():
             return None

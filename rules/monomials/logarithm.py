@@ -34,6 +34,7 @@ from rewrite_engine.rules.monomials.saturation import (
 )
 from rewrite_engine.rules.monomials.step import (
     FAR,
+    erfc_where_exp_grows,
     has_form,
     is_below_zero,
     is_bounded,
@@ -561,6 +562,8 @@ def by_logarithm(product, f, g):
         sides = OPPOSITES if sign_of(f) < 0 else LOGARITHMS
         whole, f.slot.number = {sides[expm1](f.written_argument): -1.0}, f.slot.number * sign_of(f)
     elif f.kind is erfc and g.kind is exp and (f.power <= -1 or not is_bounded(g)):
+        if f.power > 0 and not product.is_pure():
+            return erfc_where_exp_grows(product, f, g)
         whole = logarithm_of([f])
     elif f.kind is add and f.power <= -1 and g.kind is exp and is_extreme(f.term):
         found = log_of_sum(signed_terms(f.term), 4, f.term.type.dtype)

@@ -199,6 +199,21 @@ def logarithm_of(factors):
 FAR = frozenset({exp, sigmoid, erfc, cosh})
 
 
+def erfc_where_exp_grows(product, f, g):
+    """exp(x) * erfc(y) is one exponential where x is above 0. Elsewhere both are small, and beside
+    what is large, or infinite, they are taken one after the other.
+    """
+    x, lost = g.written_argument(g.power), list(product.lost)
+    whole = combined(logarithm_of([f]), logarithm_of([g]))
+    both = Factor(exp, whole, 1.0, dtype=product.dtype).written(1)
+    term = switch(gt(x, 0.0), both, f.written(1))
+    product.change(f, 0.0)
+    product.put(f, Factor(None, {}, 1.0, term=term))
+    product.change(g, 1.0, {maximum(-x, 0.0): -1.0})
+    product.lost = lost  # it shows them
+    return True
+
+
 def has_form(f):
     """Whether a factor is one of such a function."""
     return f.kind in FAR

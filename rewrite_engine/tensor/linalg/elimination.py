@@ -174,7 +174,8 @@ class SolveLUFactor(_MatrixOp):
 
     def single(self, dtype: Any) -> Any:
         """By `getrs`, which checks nothing."""
-        getrs, transposed, largest = lapack("getrs", dtype), self.transposed, np.maximum.reduce
+        getrs, transposed = lapack("getrs", dtype), self.transposed
+        largest: Any = np.maximum.reduce
 
         def run(both: Any, pivots: Any, b: Any) -> Any:
             n = len(b)

@@ -79,7 +79,8 @@ class SVD(_MatrixOp):
 
     def single(self, dtype: Any) -> Any:
         """By `gesdd`, of matrices that need no blocks."""
-        gesdd, full, add = lapack("gesdd", double(dtype)), self.full_matrices, np.add.reduce
+        gesdd, full = lapack("gesdd", double(dtype)), self.full_matrices
+        add: Any = np.add.reduce
         narrow = dtype if double(dtype) != dtype else None
 
         def run(a: Any) -> Any:
@@ -184,7 +185,8 @@ class Eig(_MatrixOp):
 
     def single(self, dtype: Any) -> Any:
         """By `geev`, of matrices that need no blocks; it is for finite numbers."""
-        geev, add = lapack("geev", double(dtype)), np.add.reduce
+        geev = lapack("geev", double(dtype))
+        add: Any = np.add.reduce
         wanted = np.result_type(dtype, "complex64")
 
         def run(a: Any) -> Any:
