@@ -137,19 +137,20 @@ def _has_other_uses(fgraph, node, v, level):
             return True
         # what is not below the node cannot be there for it alone
         for client in islice(fgraph.users[out], MOST):
-            if client is not node and level[client] >= here:
-                reads = not fgraph.lazy or out in _always_read(client)
-                if reads and (not fgraph.lazy or _always_runs(fgraph, client)):
-                    return True
+            if client is not node and level[client] >= here and _needs(fgraph, client, out):
+                return True
     return False
 
 
-def _always_runs(fgraph, node):
-    """Whether a node is computed whatever branches are taken, as far as that is quickly seen."""
-    todo, seen = deque([node]), {node}
+def _needs(fgraph, node, v):
+    """Whether a node needs an operand, and is computed, whatever branches are taken; as far as that
+    is quickly seen.
+    """
+    if not fgraph.lazy:
+        return True
+    todo, seen = deque([node] if v in _always_read(node) else []), {node}
     while todo and len(seen) < MOST:
-        one = todo.popleft()
-        for out in one.outputs:
+        for out in todo.popleft().outputs:
             if out in fgraph.out_uses:
                 return True
             clients = islice(fgraph.users[out], MOST)

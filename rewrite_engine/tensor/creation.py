@@ -47,7 +47,7 @@ from rewrite_engine.tensor.op import (
     behind_batch,
 )
 from rewrite_engine.tensor.reduce import Sum, sum_to
-from rewrite_engine.tensor.shape import lengths, shape_dims, shape_tuple
+from rewrite_engine.tensor.shape import lengths, shape_dims, shape_tuple, static_length
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
@@ -80,7 +80,8 @@ class _Allocating(TensorOp):
 
     def make_node(self, *inputs: Any) -> Apply:
         """Apply to tensors and numbers."""
-        variables = self.convert_inputs(inputs)
+        known = [static_length(v) if isinstance(v, Variable) else v for v in inputs]
+        variables = self.convert_inputs(known)
         numbers = tuple([getattr(v, "number", None) for v in variables])
         types = self.output_types(tuple([v.type for v in variables]), numbers)
         return build_node(self, variables, types, user_origin())

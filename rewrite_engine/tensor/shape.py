@@ -410,7 +410,7 @@ def shape_dims(shape: Any) -> list[Any]:
     if shape.type.ndim > 1 or shape.type.kind not in "iu":
         raise DTypeError(located("a shape must be integers", inputs=[shape]))
     if shape.type.ndim == 0:
-        return [shape]
+        return [static_length(shape)]
     if isinstance(shape, Constant):
         return [int(n) for n in shape.data]
     length = shape.type.shape[0]
@@ -421,18 +421,24 @@ def shape_dims(shape: Any) -> list[Any]:
 
 
 def static_length(n: Any) -> Any:
-    """A length that is read from a shape, `x.shape[i]`, as an integer where the type of x knows
-    it; else what it is.
+    """A length that is read from a shape, `x.shape[i]` or `x.shape[1:][i]`, as an integer where the
+    type of x knows it; else what it is.
     """
     if not isinstance(n.type, TensorType):
         n = as_tensor_variable(n)
+    rows: list[Any] = []  # of an index, or of slices around it
     node = n.owner
-    vector = None if node is None or len(node.inputs) != 1 else node.inputs[0].owner
-    if vector is not None and isinstance(vector.op, Shape):
-        at = (getattr(node.op, "idx_list", None) or (None,))[0]
-        known = vector.inputs[0].type.shape[at] if type(at) is int else None
-        return n if known is None else known
-    return n
+    while node is not None and len(node.inputs) == 1 and hasattr(node.op, "idx_list"):
+        if len(node.op.idx_list) != 1 or isinstance(node.op.idx_list[0], str):
+            return n
+        rows.append(node.op.idx_list[0])
+        node = node.inputs[0].owner
+    if node is None or not isinstance(node.op, Shape) or not rows:
+        return n
+    known: Any = node.inputs[0].type.shape
+    for at in reversed(rows):
+        known = known[slice(*at) if isinstance(at, tuple) else at]
+    return known if type(known) is int else n
 
 
 def dim_template(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -171,3 +173,32 @@ def test_in_the_shape_of_a_number_opt_asks_for_a_constant(like, number):
     assert (found.type, found.data) == (x.type, number)
     for other in (like(x), like(x, dtype="float64", opt=True), like(pt.vector("v"), opt=True)):
         assert other.owner is not None
+
+
+row, any_vector = pt.row("row"), pt.vector("v")
+
+
+@pytest.mark.parametrize(
+    ("made", "shape"),
+    [
+        (pt.eye(row.shape[0]), (1, 1)),
+        (pt.eye(row.shape[0], 3), (1, 3)),
+        (pt.eye(any_vector[None].shape[0]), (1, 1)),
+        (pt.eye(row.shape[1]), (None, None)),
+        (pt.arange(row.shape[0]), (1,)),
+        (pt.zeros(row.shape[0]), (1,)),
+        (pt.zeros(row.shape[:1]), (1,)),
+        (pt.zeros(row.T.shape[1:]), (1,)),
+        (pt.zeros(row.shape[::-1]), (None, 1)),
+        (pt.zeros((row.shape[:1][0], any_vector.shape[0])), (1, None)),
+        (pt.zeros((row * 2).shape[0]), (1,)),
+    ],
+)
+def test_lengths_that_types_know(made: Any, shape: Any) -> None:
+    """So that what is made broadcasts."""
+    assert made.type.shape == shape
+    value = evaluate(made, {row: np.ones((1, 2)), any_vector: np.ones(2)})
+    assert made.type.is_super(pt.constant(value).type)
+    if 1 in shape:
+        wide = pt.zeros([5 if n == 1 else n for n in value.shape])
+        assert evaluate(made + wide, {row: np.ones((1, 2)), any_vector: np.ones(2)}).max() <= 2
