@@ -20,7 +20,7 @@ from fuzz.case import Case
 from fuzz.differences import Differences, weights
 from fuzz.generate import grow
 from fuzz.graphs import DEFAULT
-from fuzz.judge import MENDED, Finding
+from fuzz.judge import MENDED, Finding, adds, size_of
 from fuzz.pool import Crash, Pool
 from fuzz.reference import Values, evaluate, spread
 from rewrite_engine.errors import (
@@ -214,8 +214,8 @@ class Judge:
         if apart <= max(64 * unit, 1e-36):  # (what a kink of the slope makes of a difference)
             return None
         cancels = self.kind in ("second", "idiom") and abs(t) < mpf(10) ** -300
-        if cancels and apart <= 16 * float(info.eps):
-            return None  # what is left of numbers of size 1 that cancel
+        if cancels and apart <= float(info.eps) * max(16.0, self.largest_added):
+            return None  # what is left of numbers that cancel
         if self.overflows and apart <= min(4 * float(info.eps), 1e-6 * abs(float(t))):
             return None  # so here: the noise of what overflows as it is written says nothing of it
         around = self.around(i, at)
@@ -252,6 +252,14 @@ class Judge:
         """Whether something on the way to the value is not finite."""
         floats = [a for v, a in self.values.items() if v.type.kind == "f"]
         return not all(np.isfinite(a).all() for a in floats)
+
+    @cached_property
+    def largest_added(self) -> float:
+        """The largest of the numbers that are added up to derivatives, up to 1,000."""
+        values = evaluate(self.target.outputs, self.target.given)
+        added = [v for n in self.target.nodes if adds(n) for v in n.inputs]
+        sizes = [float(size_of(values[v])) for v in added if v in values]
+        return min(max(sizes, default=0.0), 1e3)
 
     def around(self, i: int, at: Any) -> float | None:
         """How much a derivative moves under noise: without end where it is not always finite, None

@@ -277,7 +277,7 @@ class Judge:
     @property
     def largest_added(self) -> Any:
         """The largest of the true numbers that are added up."""
-        added = [n for n in self.case.nodes if _adds(n)]
+        added = [n for n in self.case.nodes if adds(n)]
         found = [t for n in added for v in n.inputs for t in np.ravel(self.truths.get(v, []))]
         return max([abs(t) for t in found if t - t == 0], default=0)
 
@@ -302,9 +302,9 @@ class Judge:
         sizes: dict[Any, Any] = {}
         for node in self.case.nodes if nodes is None else nodes:
             out, added = node.outputs[0], not isinstance(node.op, Sum | CumOp)
-            if _adds(node):
+            if adds(node):
                 parts = [
-                    sizes.get(v, _size(self.values[v])) for v in node.inputs if v in self.values
+                    sizes.get(v, size_of(self.values[v])) for v in node.inputs if v in self.values
                 ]
                 sizes[out] = sum(parts) * (1 if added else self.values[node.inputs[0]].size)
         return any(size > largest(self.values[v]) for v, size in sizes.items())
@@ -545,13 +545,13 @@ def _go_far(arrays: Sequence[Any]) -> bool:
     return any(t - t == 0 and abs(t) > 20000 for a in arrays for t in np.ravel(a) * mpf(1))
 
 
-def _adds(node: Any) -> bool:
+def adds(node: Any) -> bool:
     """Whether a node adds floats up."""
     added = str(getattr(node.op, "scalar_op", "")) in ("add", "sub")
     return node.outputs[0].type.kind == "f" and (added or isinstance(node.op, Sum | CumOp))
 
 
-def _size(a: np.ndarray) -> Any:
+def size_of(a: np.ndarray) -> Any:
     """The largest finite number, without its sign."""
     return np.abs(a[np.isfinite(a)].astype("longdouble")).max(initial=0)
 

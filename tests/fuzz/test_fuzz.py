@@ -193,6 +193,24 @@ def test_digits_that_cancel_beside_what_overflows(monkeypatch: Any, is_told: boo
     assert (gradients.Checker()(one) is not None) is is_told
 
 
+@pytest.mark.parametrize(("apart", "is_told"), [(0.0, False), (5e-5, False), (1e-3, True)])
+def test_large_numbers_that_cancel_leave_digits_of_their_size(apart: float, is_told: bool) -> None:
+    """The second slope of x / p * p is 0; in it numbers of 3,600 are added up."""
+
+    def itself(x: Any, y: Any) -> Any:
+        total = lambda v: pt.Sum(axis=(1,), keepdims=True)(v)
+        e = pt.exp(y)
+        above = y / pt.Softmax(axis=(1,))(y) / total(e) + pt.second(e, total(y / total(e)))
+        p = pt.exp(above * e) / total(pt.exp(above * e))
+        return x / p * p
+
+    y = np.float32([[3.0, -2.9590001]])
+    target, is_wrong = gradients.Checker("second").tester(case(itself, np.float32([-0.5, 0.25]), y))
+    by_x, by_y = target.compile(gradients.DEFAULT)()
+    by_y[0, 1] += apart
+    assert is_wrong([by_x, by_y]) is is_told
+
+
 def test_what_underflows_is_an_excuse() -> None:
     one = case(lambda x, y: pt.arctan2(y, pt.softplus(x)), np.array([-5e3]), np.array([0.0]))
     finding = gradients.Checker()(one)
