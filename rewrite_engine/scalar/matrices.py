@@ -41,8 +41,10 @@ def semidefinite_sum(f: Any, *xs: Any) -> Any:
 def definite_sum(f: Any, *xs: Any) -> Any:
     """The same, where the eigenvalues of one are above 0."""
     best = _added(f, xs) and f.any_of(f.positive_definite, xs)
+    if not best:
+        return best
     rest = [x for x in xs if not f.positive_definite(x)]
-    return best and f.both("a sum", best, f.every("beside", f.positive_semidefinite, rest))
+    return f.both("a sum", best, f.every("beside", f.positive_semidefinite, rest))
 
 
 def _added(f: Any, xs: Any) -> Any:

@@ -199,6 +199,11 @@ def logarithm_of(factors):
 FAR = frozenset({exp, sigmoid, erfc, cosh})
 
 
+def has_form(f):
+    """Whether a factor is one of such a function."""
+    return f.kind in FAR
+
+
 def erfc_where_exp_grows(product, f, g):
     """exp(x) * erfc(y) is one exponential where x is above 0. Elsewhere both are small, and beside
     what is large, or infinite, they are taken one after the other.
@@ -212,11 +217,6 @@ def erfc_where_exp_grows(product, f, g):
     product.change(g, 1.0, {maximum(-x, 0.0): -1.0})
     product.lost = lost  # it shows them
     return True
-
-
-def has_form(f):
-    """Whether a factor is one of such a function."""
-    return f.kind in FAR
 
 
 def sigmoid_sigmoid(product, f, g):

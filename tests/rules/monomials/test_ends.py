@@ -88,3 +88,24 @@ def test_second_gradients(seed: int) -> None:
     second = rw.grad((first * [3.0, 1.0, 2.0]).sum(), [x, y], disconnected_inputs="ignore")
     with np.errstate(all="ignore"):
         agrees([first, *second])
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "z", "wanted"),
+    [
+        (-500.0, 20.0, np.inf, np.inf),  # the product of the two underflows
+        (-500.0, 20.0, 1e300, 3.84432568304083e-93),
+        (800.0, 28.0, 1e-200, 1.78937847783588e-195),  # the first overflows, the second underflows
+        (709.0, -5.0, 1e-300, 164368149.230973),
+        (0.0, 3.0, 2.0, 4.41809939971709e-5),
+        (np.nan, 3.0, 2.0, np.nan),
+        (1.0, np.nan, 2.0, np.nan),
+    ],
+)
+def test_what_is_infinite_beside_an_exponential_and_erfc(
+    x: float, y: float, z: float, wanted: float
+) -> None:
+    """By mpmath."""
+    u, v, w = pt.vectors("u v w")
+    f = rw.function([u, v, w], w * pt.exp(u) * pt.erfc(v))
+    np.testing.assert_allclose(f([x], [y], [z]), [wanted], rtol=1e-12)
