@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from importlib import import_module
 from random import Random
 from time import monotonic
 from types import FrameType
@@ -24,6 +25,7 @@ from fuzz.pool import Crash
 from fuzz.report import Report, report
 
 KINDS = ("graphs", "gradients", "facts")
+COMMANDS = ("ordinary", "unrolled")  # modules with a command of their own
 CHUNK = {"graphs": 100, "gradients": 25, "facts": 100}
 TURNS = ("graphs",) * 5 + ("gradients",) * 4 + ("facts",)  # five graphs for a gradient
 SECONDS = 600  # of the processor: a case that takes longer is a finding (many digits take minutes)
@@ -209,6 +211,9 @@ def replay(name: str) -> int:
 
 
 def main(given: list[str] | None = None) -> int:
+    given = sys.argv[1:] if given is None else given
+    if given and given[0] in COMMANDS:
+        return int(import_module(f"fuzz.{given[0]}").main(given[1:]))
     options = arguments(given)
     warnings.simplefilter("ignore")
     if options.replay:
