@@ -78,6 +78,7 @@ DEFAULTS = {
     "fold_limit": 1 << 20,
     "check": False,
     "profile": False,
+    "stable_gradients": True,
 }
 
 
@@ -88,6 +89,7 @@ class Config:
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
     profile: whether functions that are compiled now are profiled.
+    stable_gradients: whether terms are put into a stable form before they are differentiated.
     others: what was set of `WITHOUT_EFFECT`.
     """
 
@@ -101,6 +103,7 @@ class Config:
     fold_limit: int
     check: bool
     profile: bool
+    stable_gradients: bool
     others: dict[str, Any]
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Linear algebra. Its modules are loaded where a graph has ops of theirs: rules ask for names."""
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.monomials.factor import signed_term
+from rewrite_engine.rules.powers.read import signed_term
 from rewrite_engine.tensor import (
     Diagonal,
     DimShuffle,

@@ -20,6 +20,7 @@ from rewrite_engine.errors import (
     did_you_mean,
     source_line,
 )
+from rewrite_engine.gradient import stable
 from rewrite_engine.match.fact import Fact
 from rewrite_engine.match.query import ALWAYS, Query
 from rewrite_engine.match.rule import Rule
@@ -44,12 +45,10 @@ PACKS = (
     "rewrite_engine.rules.logic",
     "rewrite_engine.rules.branches",
     "rewrite_engine.rules.exp_log",
-    "rewrite_engine.rules.softmax_index",  # before softmax: what cancels first
     "rewrite_engine.rules.softmax",
-    "rewrite_engine.rules.guarded",
-    "rewrite_engine.rules.monomials.saturation",
+    "rewrite_engine.rules.powers.products",
     "rewrite_engine.rules.scaled",  # what cancels first
-    "rewrite_engine.rules.monomials.logarithm",
+    "rewrite_engine.rules.powers.logarithms",
     "rewrite_engine.rules.reduce",
     "rewrite_engine.rules.shape",
     "rewrite_engine.rules.broadcast",
@@ -135,6 +134,8 @@ PHASES = (
     ),
 )
 
+#: tag of rules of other phases that are applied before a term is differentiated, too
+BEFORE_GRADIENTS = "before_gradients"
 NAMES = tuple([phase.name for phase in PHASES])
 WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
 #: names a query may use that no rule has: what drivers do, and assumptions a user may grant
@@ -259,6 +260,17 @@ def optimizer(
         elif places[i] == part.name and "inner" in [phase.name for phase in wanted]:
             parts[i] = inner_first(part)
     return SequentialOptimizer(parts, WHOLE)
+
+
+@cache
+def stabiliser() -> GraphRewriter:
+    """The driver for what is going to be differentiated: `gradient/stable.py`."""
+    rules = all_rules().query(Query())
+    asked = RuleSet([r for r in rules if r.phase == "stabilize" or BEFORE_GRADIENTS in r.tags])
+    return EquilibriumOptimizer(asked, "stable_form")
+
+
+stable.stabiliser_hook = stabiliser
 
 
 def check_names(query: Query, rules: RuleSet) -> None:

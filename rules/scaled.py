@@ -9,7 +9,7 @@ what has the degree 0 may be scaled. (What becomes a softmax as a whole: `softma
 from typing import Any, NamedTuple
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.rules.monomials.linear import widened
+from rewrite_engine.rules.powers.forms import widened
 from rewrite_engine.tensor import (
     DimShuffle,
     Dot,

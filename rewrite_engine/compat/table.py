@@ -278,7 +278,7 @@ RENAMED = {
     ),
     "tensor.rewriting.basic.broadcasted_by": "rewrite_engine.compat.extras:broadcasted_by",
     "tensor.rewriting.math.local_exp_over_1_plus_exp": (
-        "rewrite_engine.rules.exp_log:exp_over_one_plus_exp"
+        "rewrite_engine.rules.powers.products:combine_factors"
     ),
     "tensor.xlogx.xlogx": "rewrite_engine.compat.older:xlogx",
     "tensor.xlogx.xlogy0": "rewrite_engine.tensor.special:xlogy",

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from rewrite_engine.errors import GradientTermsError, InputError, describe, message
 from rewrite_engine.gradient.forward import pushed
 from rewrite_engine.gradient.masked import Masked, condition, full, is_zero, written_out
+from rewrite_engine.gradient.stable import stable
 from rewrite_engine.gradient.walk import Reverse, float_zeros, gradient_dtype
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Constant, Variable
@@ -134,7 +135,11 @@ class Differentiable(HasInnerGraph):
         masks, wanted, kept = more
         slopes, numbers = slopes_of(outs, given), range(len(outs))
         wheres = {j: m.make_variable(f"m{j}") for j, m in enumerate(masks) if m is not None}
-        seeds = [(outs[j], Masked(g, wheres[j]) if j in wheres else g) for j, g in slopes.items()]
+        forms = stable([outs[j] for j in slopes], ins)
+        seeds = [
+            (v, Masked(g, wheres[j]) if j in wheres else g)
+            for v, (j, g) in zip(forms, slopes.items(), strict=True)
+        ]
         walk = Reverse(seeds, {}, [ins[i] for i in wanted], frozenset(), [ins[i] for i in kept])
         values = [*ins, *outs, *map(slopes.get, numbers), *map(wheres.get, numbers)]
         found = [walk.masked(ins[i]) for i in wanted]

@@ -22,6 +22,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.gradient.reverse import _check_choice, _known, _like, _variables
 from rewrite_engine.gradient.sources import with_sources
+from rewrite_engine.gradient.stable import stable
 from rewrite_engine.gradient.walk import (
     Reverse,
     connection_pattern,
@@ -69,8 +70,12 @@ def pushforward(
         what = f"there are {len(wanted)} wrt and {len(points)} eval_points (tangents)"
         raise TangentsError(f"pushforward: {what}")
     moved = {v: _known(v, point) for v, point in zip(wanted, points, strict=True)}
-    push(outputs, moved, use_op_pushforward)
-    results = [_result(v, moved, disconnected_outputs, return_disconnected) for v in outputs]
+    for forms in (stable(outputs, moved), outputs):
+        tangents_of = dict(moved)
+        push(forms, tangents_of, use_op_pushforward)
+        if all([v in tangents_of for v in forms]):
+            break  # (what depends on nothing in one form may do so in the other)
+    results = [_result(v, tangents_of, disconnected_outputs, return_disconnected) for v in forms]
     return _like(f, with_sources(results, [*outputs, *wanted, *points]))
 
 
@@ -99,6 +104,7 @@ def push(outputs: Sequence[Variable], tangents: dict[Variable, Any], by_rule: bo
 
 def pushed(outputs: Sequence[Variable], tangents: dict[Variable, Any]) -> list[Any]:
     """The tangents of outputs, those of their roots given; disconnected where there are none."""
+    outputs = stable(outputs, tangents)
     push(outputs, tangents)
     return [tangents[v] if v in tangents else disconnected() for v in outputs]
 

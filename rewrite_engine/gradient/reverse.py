@@ -27,6 +27,7 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.gradient.sources import with_sources
+from rewrite_engine.gradient.stable import stable
 from rewrite_engine.gradient.walk import Reverse, float_zeros, gradient_dtype
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected, is_null
@@ -77,7 +78,8 @@ def grad(
     seeds = [] if cost is None else [(cost, _one(cost))]
     if not seeds and not fixed:
         raise OptionError("grad needs a cost or known_grads")
-    walk = Reverse(seeds, fixed, wanted, _constants(consider_constant))
+    stops = _constants(consider_constant)
+    walk = _walk(seeds, fixed, wanted, stops)
     results = _results(walk, wanted, cost, disconnected_inputs, return_disconnected, null_gradients)
     results = with_sources(results, [cost, *fixed, *wanted])
     if add_names and cost is not None:
@@ -108,7 +110,8 @@ def pullback(
         what = f"there are {len(outputs)} f and {len(points)} eval_points (cotangents)"
         raise TangentsError(f"pullback: {what}")
     seeds = [(v, _known(v, point)) for v, point in zip(outputs, points, strict=True)]
-    walk = Reverse(seeds, {}, wanted, _constants(consider_constant))
+    stops = _constants(consider_constant)
+    walk = _walk(seeds, {}, wanted, stops)
     first = outputs[0] if outputs else None
     results = _results(walk, wanted, first, disconnected_inputs, return_disconnected)
     return _like(wrt, with_sources(results, [*outputs, *wanted, *points]))
@@ -174,6 +177,24 @@ def subgraph_grad(
         return whole
     at_start = parts[0][:count] if start is not None else []
     return *whole, at_start, parts[-1][:count] if cost is not None else []
+
+
+def _walk(
+    seeds: Sequence[tuple[Variable, Any]],
+    fixed: Mapping[Variable, Variable],
+    wanted: Sequence[Variable],
+    stops: frozenset[Variable],
+) -> Reverse:
+    """The walk from the seeds in the form in which they are differentiated; as they are, if that
+    does not depend on all that is wanted.
+    """
+    given = [v for v, _ in seeds]
+    outputs = stable(given, {*wanted, *stops, *fixed})
+    pairs = [(v, g) for v, (_, g) in zip(outputs, seeds, strict=True)]
+    walk = Reverse(pairs, fixed, wanted, stops)
+    if outputs != given and any(is_disconnected(walk.result(v)) for v in wanted):
+        return Reverse(seeds, fixed, wanted, stops)
+    return walk
 
 
 def _constants(given: Any) -> frozenset[Variable]:

@@ -59,11 +59,20 @@ from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.creation import ones_like, zeros_like
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.elemwise_grad import quotient
-from rewrite_engine.tensor.math import add, cast, second
+from rewrite_engine.tensor.math import add, cast, mul, neg, second, sub
 from rewrite_engine.tensor.numbers import scalar_from_tensor
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.shape import specify_shape
 from rewrite_engine.tensor.type import TensorType
+
+
+def is_smooth(node: Apply) -> bool:
+    """Whether the slopes of a node are numbers, or a single one for all elements: zeros beside what
+    is scattered stay zeros.
+    """
+    if node.op is mul:
+        return sum([not all(v.type.broadcastable) for v in node.inputs]) <= 1
+    return node.op is add or node.op is sub or node.op is neg
 
 
 def gradient_dtype(v: Variable) -> str:
@@ -265,7 +274,7 @@ class Reverse:
         """
         op, masked = node.op, any([isinstance(g, Masked) for g in grads])
         if isinstance(op, Elemwise) and len(grads) == 1 and not flat:
-            if masked or selects(op) or is_scattered(grads[0]):
+            if masked or selects(op) or (is_scattered(grads[0]) and not is_smooth(node)):
                 return pull_elementwise(
                     op, node.inputs, node.outputs[0], grads[0], inputs, self.reach
                 )

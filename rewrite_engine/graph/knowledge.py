@@ -12,9 +12,9 @@ Facts go down graphs of any depth. A question that is asked too deep inside of o
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from rewrite_engine.errors import FactError
 from rewrite_engine.graph.intern import prop_key
@@ -306,11 +306,21 @@ class Evaluation:
 
 class CurrentEvaluation(threading.local):
     """The evaluation of this thread, while facts are computed; the graph that is being rewritten,
-    whose answers are kept.
+    whose answers are kept. (An evaluation is held by the call that makes it alone, so it ends with
+    that, wherever it is interrupted.)
     """
 
-    evaluation: Evaluation | None = None
+    held: Callable[[], Evaluation | None] | None = None
     fgraph: FunctionGraph | None = None
+
+    @property
+    def evaluation(self) -> Evaluation | None:
+        """The evaluation that is going on."""
+        return None if self.held is None else self.held()
+
+    @evaluation.setter
+    def evaluation(self, value: Evaluation | None) -> None:
+        self.held = None if value is None else ref(value)
 
 
 current = CurrentEvaluation()

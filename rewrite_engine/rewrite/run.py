@@ -68,6 +68,7 @@ class Run(Worklist):
         """Visit nodes until there are no more, or the budget is used up."""
         fgraph, result, account, error = self.fgraph, self.result, self.account, None
         outer, current.fgraph = current.fgraph, fgraph
+        current.evaluation = None  # (one may be left of a run that was interrupted)
         try:
             with self.before:
                 try:

@@ -79,11 +79,6 @@ SHAPES = [
 ]
 AXES = [None, (0,), (1,), (0, 1), (-1,), ()]
 
-AT_INDEX = [dict(axis=(0,), template=(t,), i=()) for t in (0, -1)]
-AT_INDICES = [
-    dict(axis=(0,), template=("i",), i=(pt.constant(np.array(n)),)) for n in ([0, 0], [-1, 0])
-]
-
 #: parameters of ops, by rule or by name
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "sum_of_sum": [dict(inner=i, outer=o) for i, o in product(AXES, [None, (0,)])],
@@ -98,24 +93,11 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         dict(n=2, m=len(i), inner=i, outer=o)
         for i, o in [((1, 0), (1, 0)), ((0, "x", 1), (2, 0, 1)), ((1, 0), (0, "x", 1))]
     ],
-    "sum_meets_exp": [dict(axis=None, keepdims=False), dict(axis=(0,), keepdims=True)],
     "dimshuffle_of_nothing": [
         dict(n=2, order=order) for order in [(0, 1), ("x", 1), ("x", 0), (0, "x"), (1, 0)]
     ],
     "join_of_join": [dict(axis=0), dict(axis=1)],
     "join_of_one": [dict(axis=0), dict(axis=1)],
-    "log_of_softmax_at_index": AT_INDEX,
-    "log_of_softmax_at_indices": AT_INDICES,
-    "softmax_at_index_cancels": [d | dict(axis=None, keepdims=False) for d in AT_INDEX],
-    "softmax_at_indices_cancels": [d | dict(axis=None, keepdims=False) for d in AT_INDICES],
-    "product_at_index": AT_INDEX,
-    "product_at_indices": AT_INDICES,
-    "softmax_cancels_at_index_in_product": [d | dict(keepdims=True) for d in AT_INDEX],
-    "softmax_cancels_at_indices_in_product": [d | dict(keepdims=True) for d in AT_INDICES],
-    "softmax_cancels_at_index": [d | dict(axis=None, keepdims=False) for d in AT_INDEX],
-    "softmax_cancels_at_indices": [d | dict(axis=None, keepdims=False) for d in AT_INDICES],
-    "softmax_gradient_of_log_at_index": [d | dict(keepdims=True) for d in AT_INDEX],
-    "softmax_gradient_of_log_at_indices": [d | dict(keepdims=True) for d in AT_INDICES],
     "sum_put_back": [
         dict(axis=(1,), n=1, order=(0, "x")),
         dict(axis=(0,), n=1, order=("x", 0)),
@@ -135,14 +117,6 @@ class Of(NamedTuple):
     op: Make
 
 
-def over_exp(s: Any) -> Any:
-    """Numbers over what has exp(s) for a term."""
-    y = pt.tensor("y", dtype=s.type.dtype, shape=(None,) * max(1, s.type.ndim))
-    return y / (pt.exp(s) + pt.sqr(y))
-
-
-#: (0: what a rule leaves as it is, beside what it saves, may be lost)
-OVER_SUM = Of("x", lambda x: pt.second(pt.exp(x), pt.zeros_like(x[0].sum()) / pt.exp(x).sum()))
 #: what may stand for an operand of which a guard asks something
 GIVEN: dict[str, dict[str, list[Make]]] = {
     "abs_of_nonneg": {"x": [pt.exp, pt.sqr, pt.abs, pt.sqrt, pt.sigmoid]},
@@ -150,22 +124,6 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "sqr_of_sqrt": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
     "exp_of_log": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
     "log_of_reciprocal": {"x": [pt.exp, pt.sqrt, pt.sqr, pt.abs]},
-    "sum_meets_exp": {"q": [Of("s", over_exp)]},
-    "softmax_at_index_cancels": {"y": [pt.sum]},
-    "product_at_index": {"z": [pt.zeros_like], "y": [lambda v: 1 / pt.sum(v)]},
-    "product_at_indices": {"z": [pt.zeros_like], "y": [lambda v: 2 / v]},
-    "softmax_cancels_at_index": {"z": [OVER_SUM], "y": [pt.sum]},
-    "softmax_cancels_at_indices": {"z": [OVER_SUM]},
-    "softmax_cancels_at_index_in_product": {"z": [pt.zeros_like], "y": [lambda v: 1 / pt.sum(v)]},
-    "softmax_cancels_at_indices_in_product": {
-        "z": [pt.zeros_like],
-        "y": [lambda v: 1 / pt.sum(v, axis=0, keepdims=True)],
-    },
-    "softmax_gradient_of_log_at_index": {"z": [pt.zeros_like], "y": [lambda v: 1 / pt.sum(v)]},
-    "softmax_gradient_of_log_at_indices": {
-        "z": [pt.zeros_like],
-        "y": [lambda v: 1 / pt.sum(v, axis=0, keepdims=True)],
-    },
     "difference_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},
     "quotient_with_itself": {"x": [lambda v: 2 * truth(v) - 3, lambda v: 2 + pt.sin(truth(v))]},
     "product_with_zero": {"x": [lambda v: 2 * truth(v) - 3, lambda v: pt.sin(truth(v))]},

@@ -159,8 +159,8 @@ def test_most_rules_are_data() -> None:
     rules = [r for r in rules if r.phase != "loops"]  # a loop has any number of parts
     data = [r for r in rules if isinstance(r, DataRule)]
     # of those in packs: fold and ac are for any op. (Four of five, until one function took the
-    # places of eight patterns: `rules/scaled.py`.)
-    assert len(data) >= 0.75 * len(rules)
+    # places of eight patterns, `rules/scaled.py`, and three those of a dozen, `rules/powers/`.)
+    assert len(data) >= 0.7 * len(rules)
     assert len(data) >= 40
 
 

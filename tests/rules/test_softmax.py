@@ -393,7 +393,11 @@ def softmax_exactly(x: Any) -> Any:
 @pytest.mark.parametrize("name", OF_PROBABILITIES)
 @pytest.mark.parametrize("logits", [(0.0, 100.0, -30.0), (900.0, -900.0, 3.0), (1.0, 2.0, 3.0)])
 def test_functions_of_probabilities(logits: Any, name: str, dtype: str) -> None:
-    """A softmax by hand and what is computed of it: values, and gradients by differences."""
+    """A softmax by hand and what is computed of it: values, and gradients by differences. (The root
+    of a probability that underflows has no slope: it is infinite at 0.)
+    """
+    if name in ("root", "power") and logits != (1.0, 2.0, 3.0):
+        logits = (0.0, 30.0, -30.0)
     fn, weights, z = OF_PROBABILITIES[name], np.array([1.0, 2.0, 3.0]), np.array([0.5, -1, 2])
     x = pt.tensor("x", dtype=dtype, shape=(None,))
     q = by_hand(pt.constant(z.astype(dtype)))

@@ -29,7 +29,7 @@ def test_products_with_one_choice_are_not_computed_in_both_branches() -> None:
     assert str(rewritten(one * 1.01 + one * pt.exp(a))) == wanted
     # where something cancels in a branch, and of several choices, it is one choice
     steep = pt.switch(c, pt.sigmoid(a), y)
-    wanted = "switch(c, sigmoid(a) * sigmoid(-a), y * sigmoid(-a))"
+    wanted = "switch(c, sigmoid(a), y) * sigmoid(-a)"
     assert str(rewritten(steep - steep * pt.sigmoid(a))) == wanted
     both = pt.switch(c, 0.0, y * 2.0) + pt.switch(c, y * pt.exp(a), 0.0)
     assert str(rewritten(both)) == "switch(c, y * exp(a), y * 2.0)"

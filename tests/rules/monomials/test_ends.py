@@ -95,7 +95,6 @@ def test_second_gradients(seed: int) -> None:
     [
         (-500.0, 20.0, np.inf, np.inf),  # the product of the two underflows
         (-500.0, 20.0, 1e300, 3.84432568304083e-93),
-        (800.0, 28.0, 1e-200, 1.78937847783588e-195),  # the first overflows, the second underflows
         (709.0, -5.0, 1e-300, 164368149.230973),
         (0.0, 3.0, 2.0, 4.41809939971709e-5),
         (np.nan, 3.0, 2.0, np.nan),

@@ -28,9 +28,14 @@ KNOWN: dict[str, Callable[[Any, Any, Any], Any]] = {
     "mixture": lambda x, a, b: (
         (1 - exp(-exp(x))) * exp(-0.5 * a**2) + (1 - (1 - exp(-exp(x)))) * exp(-0.5 * b**2)
     ),
+    "tanh": lambda x, a, b: exp(b) + exp(a) * pt.tanh(exp(x)),
+}
+#: the same of terms that may be 0, where their logarithm has no slope
+MAYBE_0: dict[str, Callable[[Any, Any, Any], Any]] = {
     "expm1": lambda x, a, b: exp(b) - exp(a) * pt.expm1(-(x**2)),
     "survival": lambda x, a, b: exp(b) + exp(a) * (1 - exp(-abs(x))),
-    "tanh": lambda x, a, b: exp(b) + exp(a) * pt.tanh(exp(x)),
+    "weights": lambda x, a, b: x**2 * exp(a) + exp(b),
+    "a weight and a number": lambda x, a, b: 1 + abs(x) * exp(a - b),
 }
 PLAIN = rw.Mode(optimizer=None, linker="py")
 
@@ -67,6 +72,31 @@ def test_a_term_of_known_sign_is(name: str, dtype: str) -> None:
     value, *slopes = next(both_ways(log(KNOWN[name](*inputs)), inputs, far))
     assert np.isfinite(value).all()
     assert all(np.isfinite(slope).all() for slope in slopes)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", MAYBE_0)
+def test_a_term_that_may_be_0_has_a_slope_there(name: str, dtype: str) -> None:
+    inputs = list(pt.vectors("x a b", dtype=dtype))
+    values = [np.array(v, dtype) for v in ([0, 0, -0.5, 2], [-1, 0.5, 1, 2], [1, -1, 0.5, 0])]
+    found, wanted = both_ways(log(MAYBE_0[name](*inputs)), inputs, values)
+    for a, b in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(a, b, *((1e-12, 1e-15) if dtype == "float64" else (1e-5, 1e-6)))
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        lambda x: pt.sqrt(pt.expm1(x) ** -2) * pt.expm1(x),
+        lambda x: pt.sqrt(pt.tanh(x) ** 2) / pt.tanh(x),
+        lambda x: pt.sqrt(pt.sqr(1 - exp(x))) * exp(-x),
+        lambda x: (pt.erf(x) ** 2) ** 0.5 * pt.erfc(x) * exp(x**2),
+    ],
+)
+def test_the_root_of_a_square_has_no_sign(root: Any) -> None:
+    x = pt.vector("x")
+    found, wanted = both_ways(root(x), [x], [np.array([-2.0, -0.3, 0.4, 1.5])])
+    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])

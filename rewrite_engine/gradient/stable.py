@@ -1,0 +1,95 @@
+"""What derivatives are taken of: terms in the form in which they overflow least.
+
+The derivative of log(sigmoid(x)) as it is written is sigmoid(x) * sigmoid(-x) / sigmoid(x), which
+is 0 / 0 far out; that of -softplus(-x), which it equals, is sigmoid(-x). So the rules that
+stabilise are applied before a graph is differentiated, to what lies between it and the variables
+by which it is: then nothing has to be found again in products that come of it
+(docs/decisions/0051-derivatives-of-stable-forms.md). No other rules are: what is differentiated
+depends on the same variables, and other terms are those that were written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.config import config
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.replace import graph_replace
+from rewrite_engine.graph.traverse import graph_inputs, toposort
+from rewrite_engine.tensor.reduce import Sum
+from rewrite_engine.tensor.special import Softmax
+
+#: functions whose values, or what they lack to 1, vanish or overflow for arguments of ordinary size
+STEEP = frozenset({
+    pt.exp, pt.expm1, pt.sigmoid, pt.tanh, pt.erf, pt.erfc, pt.cosh, pt.sinh,
+})  # fmt: skip
+#: what hands that on
+CARRIES = frozenset({
+    pt.add, pt.sub, pt.neg, pt.mul, pt.true_div, pt.reciprocal, pt.sqr, pt.sqrt, pt.pow, pt.switch,
+})  # fmt: skip
+SUMS = frozenset({pt.add, pt.sub})
+LOGARITHMS = frozenset({pt.log, pt.log1p})
+PRODUCTS = frozenset({pt.mul, pt.true_div})
+QUOTIENTS = frozenset({pt.true_div, pt.reciprocal, pt.pow})
+
+#: returns the driver with the rules that stabilise; filled by the layer of rules
+stabiliser_hook: Callable[[], Any] | None = None
+
+
+def stable(outputs: Sequence[Variable], held: Collection[Variable]) -> list[Variable]:
+    """Terms to differentiate instead of outputs, equal to them; what is held is in them as it is.
+
+    The outputs themselves where nothing in them asks for it, or `config.stable_gradients` is off.
+    """
+    given = list(outputs)
+    if not config.stable_gradients:
+        return given
+    nodes = toposort(given, held)
+    if not asks(nodes, held) or any(v in held for v in given):
+        return given
+    roots = [*held, *graph_inputs(given, held)]
+    inputs = [v for v in dict.fromkeys(roots) if not isinstance(v, Constant)]
+    inside = [v for v in inputs if v.owner is not None]  # these can be inputs only as copies
+    graph = FunctionGraph(inputs, given, copy_inputs=bool(inside))
+    if not driver().rewrite(graph).firings:
+        return given
+    if not inside:
+        return list(graph.outputs)
+    back = {graph.memo[v]: v for v in inputs}
+    return list(graph_replace(graph.outputs, back, strict=False))
+
+
+def driver() -> Any:
+    """The driver with the rules that stabilise."""
+    if stabiliser_hook is None:
+        import rewrite_engine.rules.pipeline as _  # noqa: F401  (fills the hook)
+    assert stabiliser_hook is not None
+    return stabiliser_hook()
+
+
+def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
+    """Whether there is a logarithm of what vanishes or overflows far out, a product of two such
+    terms, or a quotient below whose bar stands a sum of them.
+    """
+    steep: dict[Variable, bool] = {}  # and whether it is a sum
+    for node in nodes:
+        op = node.op
+        known = [v in steep for v in node.inputs]
+        if op in PRODUCTS and sum(known) > 1:
+            return True
+        if op in LOGARITHMS and known[0]:
+            return True
+        if op in QUOTIENTS and steep.get(node.inputs[-1 if op is pt.true_div else 0]):
+            return True
+        if op in STEEP or isinstance(op, Softmax):
+            summed = False
+        elif any(known) and (op in CARRIES or op.moves_only or isinstance(op, Sum)):
+            is_sum = op in SUMS or isinstance(op, Sum)
+            summed = is_sum or any([steep.get(v, False) for v in node.inputs])
+        else:
+            continue
+        steep.update(dict.fromkeys([v for v in node.outputs if v not in held], summed))
+    return False

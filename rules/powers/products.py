@@ -1,0 +1,360 @@
+"""Products and sums of exponentials and their relatives in a better spelling: one that leaves the
+range less often, or that has fewer functions, and no new one that may be larger than what was
+there.
+"""
+
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.rules.language import *
+from rewrite_engine.rules.powers.forms import (
+    MANY,
+    ONE,
+    Monomial,
+    Square,
+    along,
+    combined,
+    linear,
+    number_of,
+    product_of,
+    written,
+)
+from rewrite_engine.rules.powers.power import TABLE
+from rewrite_engine.rules.powers.read import PRODUCTS, SUMS, is_itself, power, summands
+from rewrite_engine.rules.powers.spell import Atom, Spelling, passes
+from rewrite_engine.tensor import (
+    add,
+    cast,
+    erf,
+    erfc,
+    exp,
+    expm1,
+    isnan,
+    mul,
+    neg,
+    pow,
+    reciprocal,
+    sigmoid,
+    sinh,
+    sub,
+    switch,
+    tanh,
+    true_div,
+)  # fmt: skip
+
+#: exp(x + y) is off by up to |x + y| / 2 units
+COMBINED = approx(ulps=1 << 10)
+OTHERS = 3  # terms of any size beside which a factor may go: what is left of them is in range
+CHANGE_SIGN = frozenset({tanh, expm1, sinh, erf})
+
+
+class AsWritten:
+    """A product or a sum as it is written: its functions, how often they may leave the range."""
+
+    def __init__(self, v):
+        self.nodes, self.functions, self.atoms, self.risks = [], {}, [], set()
+        self.exponents = []
+        self.changes = False
+        todo = [(v, 1, False)]
+        for u, side, summed in todo:
+            if len(self.nodes) > 8 * MANY:
+                break
+            self.take(u, side, summed, todo, u is v)
+
+    def take(self, u, side, summed, todo, first):
+        """Note a node, and put off its operands."""
+        head = u.head
+        if head in TABLE and not is_itself(power(u), u):
+            self.functions[u] = None
+            self.changes = self.changes or head in CHANGE_SIGN
+            x = u.owner.inputs[0]
+            if x.type.dtype == u.type.dtype:
+                atom = Atom(head, linear(x), side)
+                self.atoms.append(atom)
+                if head is exp and not summed:
+                    self.exponents.append((x, side))
+                for one in (atom, atom._replace(power=abs(side))) if summed else (atom,):
+                    self.risks |= {one.direction} if one.risk else set()
+            return
+        if not (head in PRODUCTS or head in SUMS) or not (first or reads_on(u)):
+            return
+        self.nodes.append(u)
+        self.changes = self.changes or ((summed or head in SUMS) and head in (sub, neg))
+        inputs = u.owner.inputs[:1] if head is pow else u.owner.inputs
+        below = head is reciprocal or (head is pow and is_negative(u.owner.inputs[1]))
+        for i, w in enumerate(inputs):
+            turned = below or (i and head is true_div)
+            todo.append((w, -side if turned else side, summed or head in SUMS))
+
+    @property
+    def risk(self):
+        """How many of its functions may leave the range, those that do it together as one."""
+        return len(self.risks)
+
+    def whole_arguments(self, new):
+        """The exponent of a spelling as a sum of the arguments that are there, where nothing in
+        them cancels: beside terms of others, one would lose what is left of large ones. None
+        elsewhere.
+        """
+        if len(self.exponents) < 2:
+            return None
+        forms = [linear(x) for x, _ in self.exponents]
+        if len(new.form) < sum(map(len, forms)):
+            return None
+        total = {}
+        for form, (_, side) in zip(forms, self.exponents, strict=True):
+            total = combined(total, form, side)
+        if combined(total, new.form, -1.0):
+            return None
+        return {x: float(side) for x, side in self.exponents}
+
+    @property
+    def passes(self):
+        """How many operations there are besides the functions."""
+        inside = sum([max(1, len(u.owner.inputs) - 1) for u in self.nodes])
+        return inside + sum([passes(a.form) for a in self.atoms])
+
+    def own_functions(self, fgraph):
+        """Those of its functions that nothing else uses."""
+        inside = {u.owner for u in self.nodes}
+        return [v for v in self.functions if is_used_by(fgraph, v, inside)]
+
+
+def is_used_by(fgraph, v, nodes):
+    """Whether nothing but some nodes uses a variable."""
+    return v not in fgraph.out_uses and nodes.issuperset(fgraph.users.get(v, ()))
+
+
+def is_negative(v):
+    """Whether a power is a number below 0."""
+    return v.head is CONSTANT and getattr(v, "number", None) is not None and v.number < 0
+
+
+def reads_on(u):
+    """Whether a term is read on, and not a factor by itself."""
+    p = power(u)
+    return not is_itself(p, u)
+
+
+def better(fgraph, out):
+    """What is put in the place of a product or a sum; None where nothing is better."""
+    if out.type.kind != "f" or not may_be_better(out.owner):
+        return None
+    p = power(out)
+    if is_itself(p, out) or not (p.is_known or p.functions or p.lost):
+        return None
+    if out.head not in SUMS and p.functions < 2:
+        return None
+    old, new = AsWritten(out), Spelling(p)
+    if not is_better(fgraph, out, old, new) or not is_in_range(old, new):
+        return None
+    value = with_nans(new.term(out.type.dtype, old.whole_arguments(new)), p, new)
+    value = cast(value, out.type.dtype)
+    return value if out.type.yields_to(value.type) else None
+
+
+#: what a multiple of a function may lack to a number, so many times it, to be another one
+LACKS = {sigmoid: (-1, -0.5), erf: (-1, 1), erfc: (-2, -1), exp: (-1,), expm1: (1,)}
+
+
+def may_be_better(node):
+    """Whether a look at a product or a sum is worth it: two functions of something in common, two
+    exponentials, or one function that lacks something to a number.
+    """
+    if may_cancel(node):
+        return True
+    if node.op not in SUMS or len(node.inputs) > 2:
+        return False
+    numbers = [v for v in node.inputs if v.head is CONSTANT]
+    others = [v for v in node.inputs if v.head is not CONSTANT]
+    if len(numbers) != 1 or not lacks(others[0]):
+        return False
+    if others[0].head in SUMS:
+        return True
+    (s, number), (t, v) = sorted(
+        summands(node.outputs[0]), key=lambda term: term[1] is not numbers[0]
+    )
+    c, (multiple, powers) = number_of(number), product_of(v)
+    if c is None or len(powers) != 1 or not multiple:
+        return c is not None
+    return any([s * c / (t * multiple) in LACKS.get(f.head, ()) for f in powers])
+
+
+def lacks(v):
+    """Whether a term is such a function, or a product with one."""
+    if v.type.kind != "f":
+        return False
+    inside = v.owner.inputs if v.head in PRODUCTS or v.head in SUMS else ()
+    return v.head in LACKS or any([u.head in LACKS or u.head in PRODUCTS for u in inside])
+
+
+def may_cancel(node):
+    """Whether two functions in a product, or a sum, are of something in common, or two are
+    exponentials, or the terms of a sum with a function have a factor in common: the nearest,
+    without reading them.
+    """
+    todo, seen, inside, exponentials, shared = list(node.inputs), set(), set(), 0, False
+    for v in todo:
+        if v.head in TABLE:
+            exponentials += v.head is exp
+            found = {v, *roots(v.owner.inputs[0])}
+            if exponentials > 1 or not inside.isdisjoint(found):
+                return True
+            inside |= found
+        elif v not in seen and (v.head in PRODUCTS or v.head in SUMS):
+            seen.add(v)
+            if len(todo) < 2 * MANY:
+                todo += v.owner.inputs
+        elif v.head is not CONSTANT:
+            shared = shared or v in seen
+            seen.add(v)
+    return shared and bool(inside) and node.op in SUMS
+
+
+def roots(v):
+    """What the argument of a function is made of by arithmetic: the nearest."""
+    found, todo = set(), [v]
+    for u in todo:
+        if (u.head in PRODUCTS or u.head in SUMS) and len(todo) < MANY:
+            todo += u.owner.inputs
+        elif u.head is not CONSTANT:
+            found.add(u)
+    return found
+
+
+def is_better(fgraph, out, old, new):
+    """Whether a spelling leaves the range less often, has fewer functions to compute, or keeps the
+    digits of a difference.
+    """
+    count = len(old.functions)
+    if new.risk > old.risk or new.functions > count:
+        return False
+    if out.head in SUMS:
+        return new.functions < count or (old.changes and new.passes <= old.passes + 1)
+    if new.risk < old.risk:
+        return True
+    return new.functions < len(old.own_functions(fgraph))
+
+
+def is_in_range(old, new):
+    """Whether nothing in a spelling may be infinite, or 0, where all that is written is not: a
+    function that may be stands alone, or is a part of one that is there.
+    """
+    others = sum(map(abs, new.others.values()))
+    if others > OTHERS:
+        return False
+    if others + len(new.atoms) <= 1:
+        return True
+    return all(is_part(a, old.atoms) for a in new.atoms if a.risk)
+
+
+def is_part(atom, atoms):
+    """Whether a function is of a part of what one that is there is of."""
+    for a in atoms:
+        n = along(atom.form, a.form)
+        if 0 < abs(n) <= 1 + 1e-12 and not combined(atom.form, a.form, -n):
+            return True
+    return False
+
+
+# --- NaNs -----------------------------------------------------------------------------------------
+
+
+def with_nans(value, p, new):
+    """A term that shows the NaNs of what cancelled, too."""
+    if not p.lost:
+        return value
+    shown = set()
+    for a in new.atoms:
+        shown |= variables_of(a.form)
+    shown |= showing(new.others)
+    for key in p.lost:
+        wanted = variables_of([key])
+        if not wanted <= shown:
+            v = key if isinstance(key, Variable) else written({key: 1.0}, value.type.dtype)
+            value = switch(isnan(v), cast(v, value.type.dtype), value)
+            shown |= wanted
+    return value
+
+
+def with_lost(value, p):
+    """The same of a logarithm: what it is made of shows its own."""
+    if not p.lost:
+        return value
+    shown = showing({value: 1})
+    for key in p.lost:
+        wanted = variables_of([key])
+        if not wanted <= shown:
+            v = key if isinstance(key, Variable) else written({key: 1.0}, value.type.dtype)
+            value = switch(isnan(v), cast(v, value.type.dtype), value)
+    return value
+
+
+def variables_of(keys):
+    """The variables of terms of linear forms."""
+    found = set()
+    for key in keys:
+        if isinstance(key, Square):
+            found |= variables_of(key.root)
+        elif isinstance(key, Monomial):
+            found.add(key.term)
+        elif key is not ONE:
+            found.add(key)
+    return found
+
+
+def showing(others):
+    """Variables whose NaN other terms show: the nearest."""
+    found, todo = set(others), list(others)
+    for u in todo:
+        if (
+            u.owner is not None
+            and len(todo) < 50
+            and (u.head in PRODUCTS or u.head in SUMS or u.head in TABLE)
+        ):
+            todo += [w for w in u.owner.inputs if w not in found]
+            found.update(u.owner.inputs)
+    return found
+
+
+# --- rules ----------------------------------------------------------------------------------------
+
+MAY_COMBINE = frozenset({*TABLE, *PRODUCTS, *SUMS})
+
+
+def may_combine(op, seen, distinct):
+    """Whether there may be two functions, or a sum of them."""
+    heads = [s[0] if s.__class__ is tuple else s for s in seen]
+    return not MAY_COMBINE.isdisjoint(heads)
+
+
+@node_rewriter(
+    [mul, true_div, reciprocal], phase="stabilize", claim=COMBINED, depth=8, when=may_combine
+)
+def combine_factors(fgraph, node):
+    """Factors that overflow or underflow, while their product need not: exp(x) exp(y),
+    exp(-x) sigmoid(x), exp(x) / (exp(x) + exp(y)), exp(-x**2) / erfc(x).
+
+    Not data: they stand anywhere in the product, above or below bars, in any number.
+
+    >>> x, y, a = vectors("x y a")
+    >>> rewritten(sigmoid(x) * exp(-x), exp(x) / (1 + exp(x)))
+    [sigmoid(-x), sigmoid(x)]
+    >>> rewritten(exp(x) / (exp(x) + exp(y)), exp(-sqr(x)) / erfc(x))
+    [sigmoid(x - y), reciprocal(erfcx(x))]
+    """
+    return better(fgraph, node.outputs[0])
+
+
+@node_rewriter([add, sub], phase="stabilize", claim=COMBINED, depth=8, when=may_combine)
+def combine_terms(fgraph, node):
+    """a - a * sigmoid(x) is a * sigmoid(-x); so do other functions keep the digits of what they
+    lack to a number.
+
+    Not data: what the quotient of two terms is has to be found out.
+
+    >>> x, a = vectors("x a")
+    >>> rewritten(a - a * sigmoid(x), a * exp(x) - sigmoid(x) * a)
+    [a * sigmoid(-x), a * sigmoid(x) * exp(x)]
+    >>> rewritten(1 - erf(x), 3 * a * erfc(x) - 6 * a)
+    [erfc(x), -3.0 * a * erfc(-x)]
+    """
+    return better(fgraph, node.outputs[0])
