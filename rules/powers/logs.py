@@ -144,7 +144,8 @@ def log_of_power(p, dtype, alone=False):
     doubtful = len(odd) + len(unknown) + sum([not x.certain for _, x in known])
     if doubtful > 1 or (p.number < 0 and not odd and not unknown):
         return None
-    strict = all(x.strict for _, x in known) and all(map(is_never_one, odd))
+    may_be_0 = [f for f, q in p.factors.items() if q > 0 and (f.kind == -1 or f.kind is erf)]
+    strict = all(x.strict for _, x in known) and all(map(is_never_one, may_be_0))
     if doubtful and not all(x.strict for _, x in known):
         return None  # 0 has no sign
     certain = not doubtful or (len(odd) == 1 and has_sign(odd[0], p.number))

@@ -35,6 +35,8 @@ MAYBE_0: dict[str, Callable[[Any, Any, Any], Any]] = {
     "expm1": lambda x, a, b: exp(b) - exp(a) * pt.expm1(-(x**2)),
     "survival": lambda x, a, b: exp(b) + exp(a) * (1 - exp(-abs(x))),
     "weights": lambda x, a, b: x**2 * exp(a) + exp(b),
+    "rest of a square": lambda x, a, b: 1 - (pt.tanh(x) / (2 + a)) ** 2,
+    "squares": lambda x, a, b: exp(b) + exp(a) * pt.expm1(x) ** 2 + exp(a) * pt.erf(x) ** 2,
     "a weight and a number": lambda x, a, b: 1 + abs(x) * exp(a - b),
 }
 PLAIN = rw.Mode(optimizer=None, linker="py")
