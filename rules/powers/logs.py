@@ -29,7 +29,7 @@ from rewrite_engine.rules.powers.forms import (
     widened,
     written,
 )
-from rewrite_engine.rules.powers.products import with_lost
+from rewrite_engine.rules.powers.products import showing, with_nans
 from rewrite_engine.rules.powers.rays import is_rounded_integer
 from rewrite_engine.rules.powers.read import SUMS, is_itself, power, summands
 from rewrite_engine.rules.powers.spell import Spelling, is_below_zero
@@ -169,7 +169,8 @@ def log_of_product(p, known, unknown, dtype):
         parts.append((q, log(-v if p.number < 0 else v)))
     if math.fabs(p.number) != 1:
         parts.append((1.0, math.log(math.fabs(p.number))))
-    return with_lost(as_float(weighted(parts), dtype), p)
+    value = as_float(weighted(parts), dtype)
+    return with_nans(value, p.lost, showing([value])) if p.lost else value
 
 
 def log_of_others(others, dtype):

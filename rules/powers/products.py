@@ -146,7 +146,9 @@ def better(fgraph, out):
     old, new = AsWritten(out), Spelling(p)
     if not is_better(fgraph, out, old, new) or not is_in_range(old, new):
         return None
-    value = with_nans(new.term(out.type.dtype, old.whole_arguments(new)), p, new)
+    value = new.term(out.type.dtype, old.whole_arguments(new))
+    if p.lost:
+        value = with_nans(value, p.lost, shown_by(new))
     value = cast(value, out.type.dtype)
     return value if out.type.yields_to(value.type) else None
 
@@ -258,34 +260,20 @@ def is_part(atom, atoms):
 # --- NaNs -----------------------------------------------------------------------------------------
 
 
-def with_nans(value, p, new):
-    """A term that shows the NaNs of what cancelled, too."""
-    if not p.lost:
-        return value
-    shown = set()
-    for a in new.atoms:
-        shown |= variables_of(a.form)
-    shown |= showing(new.others)
-    for key in p.lost:
+def with_nans(value, lost, shown):
+    """A term that shows the NaNs of what cancelled, too. shown: whose NaNs it shows already."""
+    for key in lost:
         wanted = variables_of([key])
         if not wanted <= shown:
             v = key if isinstance(key, Variable) else written({key: 1.0}, value.type.dtype)
             value = switch(isnan(v), cast(v, value.type.dtype), value)
-            shown |= wanted
+            shown = shown | wanted
     return value
 
 
-def with_lost(value, p):
-    """The same of a logarithm: what it is made of shows its own."""
-    if not p.lost:
-        return value
-    shown = showing({value: 1})
-    for key in p.lost:
-        wanted = variables_of([key])
-        if not wanted <= shown:
-            v = key if isinstance(key, Variable) else written({key: 1.0}, value.type.dtype)
-            value = switch(isnan(v), cast(v, value.type.dtype), value)
-    return value
+def shown_by(new):
+    """The variables whose NaNs a spelling shows."""
+    return showing(new.others).union(*[variables_of(a.form) for a in new.atoms])
 
 
 def variables_of(keys):

@@ -5,6 +5,7 @@ t**k along), and what is left of t**a; where what is left and what is there are 
 sinh, tanh, expm1, erfc), it is that one.
 """
 
+import math
 from typing import NamedTuple
 
 from rewrite_engine.graph.node import Variable
@@ -111,7 +112,7 @@ class Spelling:
         for ray, factors in by_ray.items():
             Ray(self, dict(ray), factors).write()
         if set(self.form) == {ONE} and abs(self.form[ONE]) < 500:
-            self.number *= 2.718281828459045 ** self.form.pop(ONE)
+            self.number *= math.exp(self.form.pop(ONE))
         self.put(exp, self.form, 1 if self.form else 0)
 
     def put(self, function, form, power):
