@@ -8,6 +8,7 @@ from rewrite_engine.tensor import (
     abs,
     constant,
     cos,
+    identity,
     mul,
     neg,
     reciprocal,
@@ -20,6 +21,16 @@ from rewrite_engine.tensor import (
 def filled(x, value):
     """A number in the shape and dtype of x."""
     return second(x, constant(value, dtype=x.type.dtype))
+
+
+@rule(phase="canonicalize", claim=exact)
+def copy(x):
+    """Nothing is computed where nothing changes.
+
+    >>> rewritten(identity(vector("x")))
+    x
+    """
+    return identity(x) >> x
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -162,12 +173,12 @@ SIGNS = table(
     (
         "div_of_neg_by_constant", lambda x, c: (-x) / c >> x / neg(c), exact,
         "The sign goes into the constant.",
-        """-vector("x") / 2.0 -> x / -2.0""",
+        """-vector("x") / 3.0 -> x / -3.0""",
     ),
     (
         "neg_of_div_by_constant", lambda x, c: -(x / c) >> x / neg(c), exact,
         "The sign goes into the constant.",
-        """-(vector("x") / 2.0) -> x / -2.0""",
+        """-(vector("x") / 3.0) -> x / -3.0""",
     ),
     (
         "neg_of_constant_over", lambda x, c: -(c / x) >> neg(c) / x, exact,

@@ -5,7 +5,7 @@ from rewrite_engine.match.outline import head_of
 from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.facts import finite, same_shape
 from rewrite_engine.rules.facts_arrays import is_same_length
-from rewrite_engine.rules.facts_failure import errors_stay
+from rewrite_engine.rules.facts_failure import errors_stay, operand_errors_kept
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.shape import length
 from rewrite_engine.tensor import (
@@ -90,6 +90,32 @@ def second_of_known_shape(fgraph, node):
     if None in out.type.shape or y.type is not out.type:
         return None
     return y
+
+
+def length_errors_kept(fgraph, node, new):
+    """Whether errors in computing the lengths are still raised."""
+    return operand_errors_kept(fgraph, node, [new])
+
+
+@node_rewriter([Alloc], phase="canonicalize", claim=exact, keeps=length_errors_kept)
+def alloc_of_known_shape(fgraph, node):
+    """What has these lengths already need not be spread. Not data: it looks at lengths only.
+
+    >>> x, y = tensor("x", shape=(3,), dtype="float64"), vector("y")
+    >>> rewritten(alloc(x, 3), alloc(y, y.shape[0]))
+    [x, y]
+    """
+    v, *lengths = node.inputs
+    if v.type.broadcastable != node.outputs[0].type.broadcastable:
+        return None
+    for k, (have, wanted) in enumerate(zip(v.type.shape, lengths, strict=True)):
+        known = wanted.number if wanted.head is CONSTANT else None
+        own = (
+            isinstance(wanted.head, Shape_i) and wanted.head.i == k and wanted.owner.inputs[0] is v
+        )
+        if not own and (have is None or have != known):
+            return None
+    return v
 
 
 @node_rewriter([second], phase="canonicalize", claim=exact, keeps=operands_kept)

@@ -5,7 +5,8 @@ import numpy as np
 from rewrite_engine.rules.facts import bounded, finite, nonzero
 from rewrite_engine.rules.language import *
 from rewrite_engine.scalar.dtype import promote
-from rewrite_engine.tensor import DimShuffle, LogSumExp, Max, Min, Sum
+from rewrite_engine.tensor import DimShuffle, LogSumExp, MakeVector, Max, Min, Sum
+from rewrite_engine.tensor.reduce import All, Any_, Prod
 from rewrite_engine.tensor.reduction import Reduction
 
 
@@ -177,15 +178,16 @@ def sum_of_quotient(x: Float, y: Float, axis: Prop):
     return total(x / y) >> total(x) / y, given(constant_along, proof)
 
 
-@node_rewriter([Sum, Max, Min], phase="canonicalize")
+@node_rewriter([Sum, Prod, Max, Min, All, Any_], phase="canonicalize")
 def reduction_over_ones(fgraph, node):
     """Along axes of length 1, or none, there is nothing to add up: drop them (a sum is then -0.0,
     not 0.0).
 
     Not data: which axes go depends on the static shape.
 
-    >>> rewritten(row("x").max(axis=0, keepdims=True), scalar("y").sum())
-    [x, y]
+    >>> y, z = scalars("y z")
+    >>> rewritten(row("x").max(axis=0, keepdims=True), y.sum(), (z > 0).all())
+    [x, y, z > 0.0]
     """
     op, x = node.op, node.inputs[0]
     axes = range(x.type.ndim) if op.axis is None else op.axis
@@ -194,6 +196,16 @@ def reduction_over_ones(fgraph, node):
     if not all(x.type.broadcastable[a] for a in axes):
         return None
     return x if op.keepdims or not axes else x.squeeze(axis=tuple(axes))
+
+
+@rule(phase="canonicalize", claim=exact)
+def all_of_one(x):
+    """A condition alone, in a vector.
+
+    >>> rewritten(All()(MakeVector("bool")(scalar("x") > 0)))
+    x > 0.0
+    """
+    return All()(MakeVector("bool")(x)) >> x
 
 
 def putting_back(axis, ndim):

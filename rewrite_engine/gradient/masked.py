@@ -19,9 +19,10 @@ from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.null import is_disconnected, is_null
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor.creation import Alloc, ones_like, zeros_like
+from rewrite_engine.tensor.dimshuffle import squeeze
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.elemwise_grad import in_dtype_of, partials, summed_to, zero_gradient
-from rewrite_engine.tensor.gather import AdvancedIncSubtensor, increments
+from rewrite_engine.tensor.gather import AdvancedIncSubtensor, BaseInc, increments
 from rewrite_engine.tensor.index import IncSubtensor
 from rewrite_engine.tensor.joins import Join
 from rewrite_engine.tensor.math import (
@@ -31,6 +32,8 @@ from rewrite_engine.tensor.math import (
     invert,
     maximum,
     minimum,
+    mul,
+    neg,
     neq,
     or_,
     second,
@@ -109,7 +112,9 @@ def total(terms: Sequence[Any], add_up: Any, keep: bool) -> Any:
         for op, value, places in [link for t in terms for link in links_of(t)]:
             added.setdefault((op, *places), []).append(value)
         if len(added) <= FEW:
-            _, g = increments(terms[0], FEW)
+            _, g = increments(_unscaled(terms[0])[0], FEW)
+            if g.type.dtype != terms[0].type.dtype:
+                g = zeros_like(g, dtype=terms[0].type.dtype)
             for (op, *places), values in added.items():
                 g = op(g, values[0] if len(values) == 1 else add_up(values), *places)
             return g
@@ -165,15 +170,54 @@ def is_zero(g: Any) -> bool:
 
 def links_of(g: Any) -> list[tuple[Any, Any, Any]]:
     """What is added at indices to zeros, one after the other: the ops that add it, what, and where.
-    None for other gradients, or at more than `FEW` indices.
+    All of it may be multiplied by numbers, at most `FEW`. None for other gradients, or at more than
+    `FEW` indices.
     """
+    g, factors = _unscaled(g)
     found, zeros = increments(g, FEW)
-    return found[::-1] if is_zero(zeros) else []
+    if not is_zero(zeros):
+        return []
+    numbers = [squeeze(v) for v in factors]
+    return [
+        (op, mul(value, *numbers) if numbers else value, places)
+        for op, value, places in found[::-1]
+    ]
+
+
+def _unscaled(g: Any) -> tuple[Any, list[Any]]:
+    """A gradient as an array and the numbers that it is multiplied by; -1 if it is negated."""
+    factors: list[Any] = []
+    while len(factors) < FEW and g.owner is not None and g.owner.op in (mul, neg):
+        arrays = [v for v in g.owner.inputs if not all(v.type.broadcastable)]
+        if len(arrays) != 1:
+            break
+        factors += [v for v in g.owner.inputs if v is not arrays[0]] or [-1.0]
+        g = arrays[0]
+    return g, factors
 
 
 def is_scattered(g: Any) -> bool:
     """Whether a gradient is zeros with something added at an index, or at a few."""
-    return bool(links_of(g))
+    found, zeros = increments(_unscaled(g)[0], FEW)
+    return bool(found) and is_zero(zeros)
+
+
+def is_written(g: Any) -> bool:
+    """Whether a gradient is zeros with something added at an index, and multiplied by nothing."""
+    return isinstance(g.owner and g.owner.op, BaseInc) and is_scattered(g)
+
+
+def takes_all(g: Any) -> bool:
+    """Whether a scattered gradient is known to have something added to each of its elements: at a
+    constant vector of indices that names all of them.
+    """
+    (length, *rest) = g.type.shape or (None,)
+    for _, _, places in links_of(g):
+        at = places[0] if len(places) == 1 and not rest else None
+        if isinstance(at, Constant) and at.type.kind in "iu" and at.type.ndim == 1:
+            if length is not None and np.unique(at.data % length).size == length:
+                return True
+    return False
 
 
 def read(g: Any) -> Any:

@@ -41,12 +41,14 @@ from rewrite_engine.gradient.masked import (
     condition,
     full,
     is_scattered,
+    is_written,
     is_zero,
     links_of,
     pull_elementwise,
     reach,
     read,
     selects,
+    takes_all,
     takes_masks,
     total,
     written_out,
@@ -73,6 +75,15 @@ def is_smooth(node: Apply) -> bool:
     if node.op is mul:
         return sum([not all(v.type.broadcastable) for v in node.inputs]) <= 1
     return node.op is add or node.op is sub or node.op is neg
+
+
+def factors_apart(node: Apply, g: Variable, inputs: list[int]) -> list[int]:
+    """The numbers that a smooth node multiplies an array by, if its gradient `g` does not take all
+    elements: theirs are sums of what is taken, since what is not may be infinite.
+    """
+    if node.op is not mul or takes_all(g):
+        return []
+    return [i for i in inputs if all(node.inputs[i].type.broadcastable)]
 
 
 def gradient_dtype(v: Variable) -> str:
@@ -274,10 +285,14 @@ class Reverse:
         """
         op, masked = node.op, any([isinstance(g, Masked) for g in grads])
         if isinstance(op, Elemwise) and len(grads) == 1 and not flat:
-            if masked or selects(op) or (is_scattered(grads[0]) and not is_smooth(node)):
-                return pull_elementwise(
-                    op, node.inputs, node.outputs[0], grads[0], inputs, self.reach
-                )
+            (out,), (g,) = node.outputs, grads
+            scattered = not masked and is_scattered(g)
+            if scattered and is_smooth(node):
+                apart = factors_apart(node, g, inputs)
+                terms = _call(node, grads, [i for i in inputs if i not in apart], flat)
+                return terms | pull_elementwise(op, node.inputs, out, g, apart, self.reach)
+            if masked or scattered or selects(op):
+                return pull_elementwise(op, node.inputs, out, g, inputs, self.reach)
         if takes_masks(op):
             kept = [i for i in inputs if self.reach.get(node.inputs[i])]
             return _call(node, list(map(written_out, grads)), inputs, flat, kept)
@@ -394,8 +409,10 @@ def _add_up(terms: list[Any]) -> Any:
     A term that is zero but for `zeros[index] += y` costs as much as the whole array if it is added,
     and as much as `y` if it is written. Terms that are divided by the same are one quotient.
     """
-    scattered = [t for t in terms if is_scattered(t)]
-    full = _over_one_bar([t for t in terms if not is_scattered(t)])
+    scattered, dense = [], []
+    for t in terms:
+        (scattered if is_written(t) else dense).append(t)
+    full = _over_one_bar(dense)
     if full:
         total = full[0] if len(full) == 1 else add(*full)
     else:

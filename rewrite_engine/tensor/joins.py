@@ -27,7 +27,7 @@ from rewrite_engine.tensor.dimshuffle import (
     normalize_axis,
 )
 from rewrite_engine.tensor.index import gradient_zeros
-from rewrite_engine.tensor.math import add, cast
+from rewrite_engine.tensor.math import add, cast, second
 from rewrite_engine.tensor.op import Computed, Linear, Shapes, TensorOp
 from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.shape import (
@@ -110,6 +110,9 @@ class Join(TensorOp):
         output_storage[0][0] = np.concatenate(inputs, axis=self.axis)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        shared = filling(output_gradients[0])
+        if shared is not None and shared.type.ndim == 0:
+            return [second(x, shared) for x in inputs]
         sizes = [shape_tuple(x)[self.axis] for x in inputs]
         template, dims = dim_template(sizes)
         return Split(self.axis, template)(output_gradients[0], *dims, return_list=True)

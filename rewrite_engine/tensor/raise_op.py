@@ -13,6 +13,8 @@ from rewrite_engine.errors import OptionError, ParameterError
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.tensor.constant import as_tensor_variable, or_truth
+from rewrite_engine.tensor.creation import filling
+from rewrite_engine.tensor.math import second
 from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
 
 __all__ = ["Assert", "CheckAndRaise", "CheckParameter", "assert_op"]
@@ -74,7 +76,14 @@ class CheckAndRaise(TensorOp):
         return [[True], *[[False] for _ in node.inputs[1:]]]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        return [self(output_gradients[0], *inputs[1:]), *[disconnected() for _ in inputs[1:]]]
+        value, *conditions = inputs
+        g = output_gradients[0]
+        shared = filling(g)
+        if shared is not None and shared.type.ndim == 0:
+            g = second(value, self(shared, *conditions))
+        else:
+            g = self(g, *conditions)
+        return [g, *[disconnected() for _ in conditions]]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         moved = eval_points[0]

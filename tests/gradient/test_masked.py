@@ -13,6 +13,7 @@ from rewrite_engine.gradient import Lop, Rop, grad, hessian, jacobian
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.tensor.gather import AdvancedIncSubtensor
 
 inf, nan = np.inf, np.nan
 
@@ -302,6 +303,48 @@ def test_elements_that_are_not_taken_have_no_slope(term: Any) -> None:
     assert np.isfinite(found[0])
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(found[1:], 0.0)
+
+
+@pytest.mark.parametrize("index", [0, [0, 2]], ids=str)
+@pytest.mark.parametrize(
+    "term",
+    [
+        lambda s, m, v: s * v * m,
+        lambda s, m, v: m + s * v,
+        lambda s, m, v: s * (m + v),
+        lambda s, m, v: m - pt.exp(s) * v,
+        lambda s, m, v: s * (m - s * v) * m,
+        lambda s, m, v: m + 2 * (s * v + v),
+        lambda s, m, v: s * v + m * v,
+    ],
+)
+def test_what_numbers_multiply_is_still_at_an_index(term: Any, index: Any) -> None:
+    """At the 0 that is not taken log(p) and its slope are infinite."""
+    s, m, p = pt.dscalar("s"), pt.dscalar("m"), pt.dvector("p")
+    cost = term(s, m, pt.log(p))[index].sum()
+    slopes = rw.function([s, m, p], grad(cost, [s, m, p]), on_unused_input="ignore")
+    as_written = [
+        lambda *at: slopes(*at),
+        lambda *at: evaluate(grad(cost, [s, m, p]), dict(zip([s, m, p], at, strict=True))),
+    ]
+    for run in as_written:
+        found, wanted = run(2.0, 3.0, [0.5, 0.0, 0.2]), run(2.0, 3.0, [0.5, 0.7, 0.2])
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-14)
+
+
+def test_a_gather_of_few_elements_is_added_up_once() -> None:
+    """Slopes of `(m + s * raw)[at]`: all pass over the few elements, not over the many."""
+    rng = np.random.default_rng(0)
+    at = pt.constant(rng.permutation(np.arange(1000) % 5))
+    m, s, raw, w = pt.dscalar("m"), pt.dscalar("s"), pt.vector("raw", shape=(5,)), pt.dvector("w")
+    f = rw.function([m, s, raw, w], grad((w * (m + s * raw)[at]).sum(), [m, s, raw]))
+    written = [n for n in f.fgraph.toposort() if isinstance(n.op, AdvancedIncSubtensor)]
+    assert len(written) == 1
+    few, many = np.arange(5.0), rng.normal(size=1000)
+    sums = np.bincount(at.data, many)
+    for found, wanted in zip(f(1.0, 2.0, few, many), [sums.sum(), sums @ few, 2 * sums]):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 
 def _moved(x: Any) -> dict[str, Any]:

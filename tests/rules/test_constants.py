@@ -23,7 +23,7 @@ f = pt.tensor("f", dtype="float32", shape=(None,))
         (-(2 * x * -y), "2.0 * x * y"),
         (-(x * 2 * y), "x * -2.0 * y"),
         (-(x - y) * 2, "(y - x) * 2.0"),
-        (-(-x / 2), "x / 2.0"),
+        (-(-x / 2), "x * 0.5"),
         (-(2 / -x), "2.0 / x"),
         (2 * x / 4 / 3 * 6, "x"),
         (1 / (2 / (3 / (4 / x))), "0.375 * x"),
@@ -42,9 +42,9 @@ f = pt.tensor("f", dtype="float32", shape=(None,))
         (2 * x * y / 3, "2.0 * x * y / 3.0"),
         # the sigmoid is seen before its factor joins it
         (2 * (1 / (1 + pt.exp(-x))), "2.0 * sigmoid(x)"),
-        (1 / (1 + pt.exp(-x)) / 2, "sigmoid(x) / 2.0"),
+        (1 / (1 + pt.exp(-x)) / 2, "sigmoid(x) * 0.5"),
         (1 / (1 + pt.exp(-(2 * x))), "sigmoid(2.0 * x)"),
-        (1 / (1 + pt.exp(-x / 2)), "sigmoid(x / 2.0)"),
+        (1 / (1 + pt.exp(-x / 2)), "sigmoid(x * 0.5)"),
     ],
     ids=str,
 )
@@ -54,8 +54,8 @@ def test_signs_and_constants(term: pt.TensorVariable, expected: str) -> None:
 
 def test_the_narrower_dtype_counts() -> None:
     """2**180 is a number in float64, but not in float32."""
-    assert repr(rewritten(f * np.float32(2.0**90) / np.float32(2.0**-90))).count("/") == 1
-    assert repr(rewritten(x * 2.0**90 / 2.0**-90)).count("/") == 0
+    assert repr(rewritten(f * np.float32(2.0**90) / np.float32(2.0**-90))).count("*") == 2
+    assert repr(rewritten(x * 2.0**90 / 2.0**-90)).count("*") == 1
 
 
 def test_what_others_need_stays_and_its_constant_joins() -> None:
