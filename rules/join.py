@@ -1,7 +1,7 @@
 """Joining arrays."""
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import join
+from rewrite_engine.tensor import DimShuffle, MakeVector, join
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -23,3 +23,13 @@ def join_of_one(axis: Prop, x):
     x
     """
     return join(axis, x) >> x
+
+
+@rule(phase="canonicalize", claim=exact)
+def number_in_a_vector(x: Scalar, dtype: Prop):
+    """A number that is put into a vector and taken out again.
+
+    >>> rewritten(MakeVector("bool")(scalar("x") > 0).all())
+    x > 0.0
+    """
+    return DimShuffle(1, ())(MakeVector(dtype)(x)) >> x

@@ -5,7 +5,7 @@ import numpy as np
 from rewrite_engine.rules.facts import bounded, finite, nonzero
 from rewrite_engine.rules.language import *
 from rewrite_engine.scalar.dtype import promote
-from rewrite_engine.tensor import DimShuffle, LogSumExp, MakeVector, Max, Min, Sum
+from rewrite_engine.tensor import DimShuffle, LogSumExp, Max, Min, Sum
 from rewrite_engine.tensor.reduce import All, Any_, Prod
 from rewrite_engine.tensor.reduction import Reduction
 
@@ -196,16 +196,6 @@ def reduction_over_ones(fgraph, node):
     if not all(x.type.broadcastable[a] for a in axes):
         return None
     return x if op.keepdims or not axes else x.squeeze(axis=tuple(axes))
-
-
-@rule(phase="canonicalize", claim=exact)
-def all_of_one(x):
-    """A condition alone, in a vector.
-
-    >>> rewritten(All()(MakeVector("bool")(scalar("x") > 0)))
-    x > 0.0
-    """
-    return All()(MakeVector("bool")(x)) >> x
 
 
 def putting_back(axis, ndim):

@@ -13,7 +13,7 @@ from rewrite_engine.tensor import (
     exp,
     log,
 )
-from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
+from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax, SoftmaxAndLog
 
 
 def of_all(x, axis):
@@ -38,8 +38,8 @@ def sum_put_back(x: Real, axis: Prop, n: Prop, order: Prop):
 
     >>> x = matrix("x")
     >>> s = exp(x).sum(axis=1)
-    >>> rewritten(exp(x) / s[:, None], log(s))
-    [Softmax{axis=(1,)}(x), LogSumExp{axis=(1,)}(x)]
+    >>> rewritten(exp(x) / s[:, None], sqrt(s))
+    [Softmax{axis=(1,)}(x), sqrt(Sum{axis=1}(exp(x)))]
     """
     e = exp(x)
     left = DimShuffle(n, order)(Sum(axis=axis)(e))
@@ -104,3 +104,23 @@ def log_softmax_from_difference_turned(x: Real, axis: Prop, keepdims: Prop):
     """
     right = -LogSoftmax(axis=axis)(x)
     return LogSumExp(axis=axis, keepdims=keepdims)(x) - x >> right, given(stands_beside)
+
+
+@node_rewriter([Softmax], phase="specialize", claim=approx(ulps=1 << 10))
+def exponentials_once(fgraph, node):
+    """A softmax and its logarithm, or that of the sum, as a loss and its gradient have them: the
+    exponentials are computed once. Not data: it is about two nodes.
+
+    >>> x = matrix("x")
+    >>> rewritten(Softmax(1)(x) * LogSumExp(1, keepdims=True)(x))
+    SoftmaxAndLog{axis=(1,)}(x).softmax * SoftmaxAndLog{axis=(1,)}(x).log
+    """
+    op, (x,) = node.op, node.inputs
+    for other in fgraph.users[x] if fgraph is not None else ():
+        kind = other.op
+        if isinstance(kind, LogSoftmax | LogSumExp) and kind.axis == op.axis:
+            whole = isinstance(kind, LogSoftmax)
+            shares, log = SoftmaxAndLog(op.axis, whole)(x)
+            asked = log if whole or kind.keepdims else log.squeeze(axis=kind.axes(x.type.ndim))
+            return {node.outputs[0]: shares, other.outputs[0]: asked}
+    return None

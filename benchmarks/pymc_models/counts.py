@@ -23,7 +23,7 @@ Shapes = Sequence[tuple[int, ...]]
 PRODUCTS = {"Dot", "Dot22", "Dot22Scalar", "BatchedDot", "MatMul"}
 READ_ONCE = {"CAReduce", "Reduction", "Argmax", "CumOp"}
 #: a maximum, a difference, an exponential, a sum, a quotient or a difference
-SOFTMAX = {"Softmax", "LogSoftmax", "LogSumExp", "ScaledExp"}
+SOFTMAX = {"Softmax", "LogSoftmax", "LogSumExp", "ScaledExp", "SoftmaxAndLog"}
 FORMULA = "FusibleSymbolicOp"
 
 
@@ -71,7 +71,7 @@ def operations(op: Any, inputs: Shapes, outputs: Shapes) -> int:
     if own & PRODUCTS:
         return 2 * (inputs[0] or (1,))[-1] * prod(outputs[0])
     if own & SOFTMAX:
-        return 5 * prod(inputs[0])
+        return (5 + getattr(op, "whole", 0)) * prod(inputs[0])
     if own & READ_ONCE:
         return prod(inputs[0])
     if "Gemm" in own:  # z, a, x, y, b: b * z + a * x @ y

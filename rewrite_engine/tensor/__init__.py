@@ -75,7 +75,7 @@ _FAMILIES = {
     "piecewise ravel_multi_index select take take_along_axis unravel_index where",
     "sets": "array_equal histogram histogram_bin_edges intersect1d isin setdiff1d setxor1d union1d",
     "sorting": "ArgSortOp SortOp argsort argtopk largest smallest sort topk topk_and_argtopk",
-    "special": "LogSoftmax LogSumExp ScaledExp Softmax log_softmax logsumexp softmax",
+    "special": "LogSoftmax LogSumExp ScaledExp Softmax SoftmaxAndLog log_softmax logsumexp softmax",
     "statistics": "Argmax Argmin argmax argmin max_and_argmax mean ptp size std var",
     "watch": "PdbBreakpoint Print",
     "without_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin "

@@ -98,7 +98,7 @@ class AlongAxes(TensorOp):
         """Along the same axes, counted behind the batch."""
         ndim = node.inputs[0].type.ndim
         more = inputs[0].type.ndim - ndim
-        return [self.clone(axis=[a + more for a in self.axes(ndim)])(*inputs)]
+        return self.clone(axis=[a + more for a in self.axes(ndim)])(*inputs, return_list=True)
 
 
 class Reduction(AlongAxes):

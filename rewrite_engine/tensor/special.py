@@ -25,7 +25,8 @@ from rewrite_engine.tensor.reduction import AlongAxes, sorted_axes
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
-    "LogSoftmax", "LogSumExp", "ScaledExp", "Softmax", "log_softmax", "logsumexp", "softmax",
+    "LogSoftmax", "LogSumExp", "ScaledExp", "Softmax", "SoftmaxAndLog", "log_softmax", "logsumexp",
+    "softmax",
 ]  # fmt: skip
 
 #: elementwise functions that PyTensor has here
@@ -116,8 +117,17 @@ def logsumexp_array(x: Any, axis: Any, keepdims: bool) -> Any:
     return result if keepdims else np.squeeze(result, axis=axis)
 
 
+def softmax_and_log_array(x: Any, axis: Any, whole: bool) -> tuple[Any, Any]:
+    """softmax(x) of an array, and log(softmax(x)) (whole) or log(sum(exp(x))), kept."""
+    d, top = shifted(x, axis)
+    e = np.exp(d)
+    s = total(e, axis)
+    log = np.log(s)
+    return e / s, d - log if whole else log + top
+
+
 class _Exponential(AlongAxes):
-    """What the three share: one float tensor in, axes as a sorted tuple (None: all)."""
+    """What all of them share: one float tensor in, axes as a sorted tuple (None: all)."""
 
     __props__: tuple[str, ...] | None = ("axis",)
     only_lengths = True
@@ -292,6 +302,58 @@ class LogSumExp(LeavesOut, _Exponential):
         """sum(softmax(x) v)."""
         (x,), (v,) = inputs, eval_points
         return [None if v is None else self.sum(m.mul(Softmax(self.axis)(x), v))]
+
+
+class SoftmaxAndLog(_Exponential):
+    """softmax(x) along axes, and its logarithm (whole) or else log(sum(exp(x))), whose axes have
+    length 1: a loss and its gradient, whose exponentials are computed once.
+    """
+
+    __props__ = ("axis", "whole")
+    output_names = ("softmax", "log")
+    samples = (*_Exponential.samples, ({"axis": 0, "whole": True}, (2, 3)))
+
+    def __init__(self, axis: Any = None, whole: bool = False) -> None:
+        super().__init__(axis)
+        self.whole = bool(whole)
+
+    @property
+    def log(self) -> Any:
+        """The op that computes the logarithm alone."""
+        return LogSoftmax(self.axis) if self.whole else LogSumExp(self.axis, keepdims=True)
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        """Twice that of the input."""
+        return super().dtypes(*types) * 2
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        """The logarithm has that of the input, or that of a sum."""
+        return Shapes([*same_shape(types[0]).outputs, *self.log.shapes(*types).outputs])
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute."""
+        found = softmax_and_log_array(inputs[0], self.axis, self.whole)
+        for storage, a in zip(output_storage, found, strict=True):
+            storage[0] = np.asarray(a)
+
+    def L_op(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        output_gradients: Sequence[Variable],
+    ) -> list[Any]:
+        """Those of both, added up."""
+        (x,), (y, log), (g, g_log) = inputs, outputs, output_gradients
+        terms = [] if is_disconnected(g) else [Softmax(self.axis).slope(x, y, g)]
+        if not is_disconnected(g_log):
+            terms.append(self.log.slope(x, log, g_log))
+        return [m.add(*terms) if len(terms) > 1 else terms[0] if terms else disconnected()]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """Those of both."""
+        return [op.R_op(inputs, eval_points)[0] for op in (Softmax(self.axis), self.log)]
 
 
 def softmax(c: Any, axis: Any = None) -> Any:

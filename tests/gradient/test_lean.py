@@ -37,7 +37,7 @@ LEFT: list[tuple[Callable[..., Any], list[Any], list[str]]] = [
     (lambda x: (pt.sqr(x) + pt.exp(x)).sum(), [X], ["add", "exp", "mul"]),
     (lambda x: -pt.exp(x).mean(), [X], ["Cast", "ExpandDims", "Shape_i", "exp", "mul", "true_div"]),
     (lambda x: pt.log(x)[0], [X], ["IncSubtensor", "Subtensor", "second", "true_div"]),
-    (lambda x: pt.join(0, x, [1.0]).sum(), [X], ["Alloc", "Shape_i", "Split", "add"]),
+    (lambda x: pt.join(0, x, [1.0]).sum(), [X], ["second"]),
     (lambda a: pt.exp(a).sum(axis=0).sum(), [A], ["exp"]),
     (lambda a: (3 * a.T).sum(), [A], ["Alloc", "Shape_i", "Shape_i"]),
 ]
@@ -52,7 +52,7 @@ COSTS: list[tuple[Callable[..., Any], list[Any], set[str]]] = [
     (lambda a, b: pt.dot(a, b).sum(), [A, B], {"Alloc", "dot"}),
     (lambda x, y: (pt.sin(x) + y).sum(), [X, Y], {"Alloc", "CheckedLength", "cos", "mul"}),
     (lambda x, y: pt.outer(pt.sin(x), y).sum(), [X, Y], {"cos", "mul", "Sum", "Alloc"}),
-    (lambda x, y: pt.join(0, pt.sin(x), pt.exp(y)).sum(), [X, Y], {"cos", "mul", "Split", "Alloc"}),
+    (lambda x, y: pt.join(0, pt.sin(x), pt.exp(y)).sum(), [X, Y], {"cos"}),
     (lambda x, a: (x + a.sum(axis=0)).sum(), [X, A], {"Alloc", "CheckedLength"}),
     (lambda x, y: pt.exp(y)[1:][x.shape[0] :].sum() + x.sum(), [X, Y], {"second"}),
 ]
@@ -99,7 +99,7 @@ def test_what_is_left_of_radon() -> None:
     inputs, outputs = graphs.radon(pt, grad, 85)
     f = rw.function(inputs, outputs)
     assert Counter(heads(f)) == {
-        "mul": 20, "add": 18, "sub": 16, "true_div": 15, "Sum": 12, "sqr": 8, "Subtensor": 7,
+        "mul": 22, "add": 18, "sub": 16, "true_div": 13, "Sum": 12, "sqr": 8, "Subtensor": 7,
         "switch": 6, "ExpandDims": 5, "Join": 3, "exp": 3, "ge": 3, "AdvancedSubtensor": 2,
         "neg": 3, "AdvancedIncSubtensor": 2, "Split": 2, "second": 2, "dot": 1, "MakeVector": 1,
     }  # fmt: skip

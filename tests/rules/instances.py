@@ -85,6 +85,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "sum_of_sum_exactly": [dict(inner=i, outer=o) for i, o in product(AXES, [None, (0,)])],
     "max_of_max": [dict(inner=i, outer=o) for i, o in product(AXES, [None, (0,)])],
     "min_of_min": [dict(inner=i, outer=o) for i, o in product(AXES, [None, (0,)])],
+    "number_in_a_vector": [dict(dtype=dtype) for dtype in DTYPES],
     "reshape_of_reshape": [
         dict(inner=i, outer=o)
         for i, o in [((-1,), (2, -1)), ((-1,), (-1,)), ((-1,), (-1, 1)), ((2, -1), (-1,))]

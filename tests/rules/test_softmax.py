@@ -13,8 +13,9 @@ from scipy.special import log_softmax, logsumexp, softmax
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.gradient import Rop
+from rewrite_engine.gradient import Rop, verify_grad
 from rewrite_engine.rules.language import rewritten
+from rewrite_engine.tensor.special import LogSumExp, Softmax, SoftmaxAndLog
 from tests.rules.reference import errors
 
 LOGITS = np.array([[1000.0, -1000.0, 1000.0], [0.5, -0.25, 1.0]])
@@ -452,3 +453,49 @@ def test_forward_derivatives_where_a_softmax_underflows(
     log = log_softmax(values.astype("float64"), axis=1)
     wanted = true * (log + 1) * left if slope is None else slope(true, left)
     np.testing.assert_allclose(found, wanted, rtol=RTOL[dtype], atol=1e-7)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("keepdims", [True, False])
+def test_exponentials_of_a_mixture_and_its_slope_are_computed_once(
+    dtype: str, keepdims: bool
+) -> None:
+    x = pt.matrix("x", dtype=dtype)
+    loss = pt.logsumexp(x, axis=1, keepdims=keepdims)
+    f = rw.function([x], [loss, rw.grad(loss.sum(), x)])
+    assert [str(n.op) for n in f.fgraph.toposort() if len(n.outputs) == 2] == [
+        "SoftmaxAndLog{axis=(1,)}"
+    ]
+    assert not any(isinstance(n.op, Softmax | LogSumExp) for n in f.fgraph.toposort())
+    at = np.array([[0.5, -1, 2], [800, 801, -800], [-np.inf, 0, -745]], dtype)
+    eps = float(np.finfo(dtype).eps)
+    found, slope = f(at)
+    wanted = logsumexp(at.astype("float64"), axis=1, keepdims=keepdims)
+    np.testing.assert_allclose(found, wanted, rtol=4 * eps, atol=1e-300)
+    np.testing.assert_allclose(slope, softmax(at.astype("float64"), 1), rtol=1e3 * eps, atol=1e-45)
+
+
+def test_exponentials_of_a_loss_of_classes_are_computed_once() -> None:
+    x, y = pt.dmatrix("x"), pt.lvector("y")
+    loss = -pt.log_softmax(x, axis=1)[pt.arange(3), y].sum()
+    f = rw.function([x, y], [loss, rw.grad(loss, x)])
+    kinds = [type(n.op).__name__ for n in f.fgraph.toposort()]
+    assert kinds.count("SoftmaxAndLog") == 1
+    assert not {"Softmax", "LogSoftmax"} & set(kinds)
+    at, labels = np.array([[0.5, -1, 2], [800, 801, -800], [1, 0, -2]]), np.array([2, 0, 1])
+    found, slope = f(at, labels)
+    shares = softmax(at, 1)
+    np.testing.assert_allclose(found, -(log_softmax(at, 1)[range(3), labels]).sum(), rtol=1e-14)
+    np.testing.assert_allclose(slope, shares - np.eye(3)[labels], rtol=1e-13, atol=1e-300)
+
+
+def test_softmax_and_log_along_other_axes_stay_two() -> None:
+    x = pt.dmatrix("x")
+    f = rw.function([x], [pt.softmax(x, axis=0), pt.logsumexp(x, axis=1)])
+    assert sorted(type(n.op).__name__ for n in f.fgraph.toposort()) == ["LogSumExp", "Softmax"]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_slopes_of_softmax_and_log(whole: bool) -> None:
+    both = SoftmaxAndLog(1, whole)
+    verify_grad(lambda x: sum((v**2).sum() for v in both(x)), [np.eye(2, 3)])

@@ -30,6 +30,12 @@ MEANS: dict[str, Callable[..., Any]] = {
     "Argmin": lambda op, x: _position(np.argmin, op, x),
     "Softmax": lambda op, x: scipy.special.softmax(_float(x), op.axis),
     "LogSoftmax": lambda op, x: scipy.special.log_softmax(_float(x), op.axis),
+    "SoftmaxAndLog": lambda op, x: [
+        scipy.special.softmax(_float(x), op.axis),
+        scipy.special.log_softmax(_float(x), op.axis)
+        if op.whole
+        else scipy.special.logsumexp(_float(x), op.axis, keepdims=True),
+    ],
     "ScaledExp": lambda op, x: np.exp(_float(x)),
     "LogSumExp": lambda op, x: np.log(np.sum(np.exp(_float(x)), op.axis, keepdims=op.keepdims)),
     "CumOp": lambda op, x: {"add": np.cumsum, "mul": np.cumprod}[op.mode](x, op.axis),

@@ -33,7 +33,10 @@ REFUSED = {
     "MakeVector": {"complex128"},
     "BinCount": {"complex128"},
     "CovarianceGradient": {"complex128"},
-    **{name: {"complex128"} for name in ("Softmax", "LogSoftmax", "ScaledExp", "LogSumExp")},
+    **{
+        name: {"complex128"}
+        for name in ("Softmax", "LogSoftmax", "ScaledExp", "LogSumExp", "SoftmaxAndLog")
+    },
     **{name: {"complex128"} for name in ("RFFTOp", "IRFFTOp")},
 }
 #: ops of which the values tell lengths, or whose types leave one out

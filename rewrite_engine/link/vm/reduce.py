@@ -18,7 +18,9 @@ from rewrite_engine.tensor.special import (
     LogSoftmax,
     ScaledExp,
     Softmax,
+    SoftmaxAndLog,
     log_softmax_array,
+    softmax_and_log_array,
     softmax_array,
 )
 from rewrite_engine.tensor.statistics import Argmax
@@ -71,6 +73,7 @@ def _(op: Argmax, node: Apply, ctx: Context) -> str:
 
 @traits.register(Softmax)
 @traits.register(LogSoftmax)
+@traits.register(SoftmaxAndLog)
 @traits.register(ScaledExp)
 @traits.register(CumOp)
 def _(op: Any, node: Apply) -> Traits:
@@ -85,3 +88,9 @@ def _(op: Softmax, node: Apply, ctx: Context) -> str:
 @lower.register(LogSoftmax)
 def _(op: LogSoftmax, node: Apply, ctx: Context) -> str:
     return f"{ctx.name(log_softmax_array, 'log_softmax')}({ctx.array(0)}, {op.axis})"
+
+
+@lower.register(SoftmaxAndLog)
+def _(op: SoftmaxAndLog, node: Apply, ctx: Context) -> str:
+    name = ctx.name(softmax_and_log_array, "softmax_and_log")
+    return f"{name}({ctx.array(0)}, {op.axis}, {op.whole})"

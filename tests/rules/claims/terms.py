@@ -270,6 +270,7 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     ],
     "specified_shape_known": [lambda m: SpecifyShape((4,))(m.v("x", 4))],
     "second_of_one_element": [lambda m: pt.second(m.v("x", None, 4), pt.constant([3.0]))],
+    "alloc_of_known_shape": [lambda m: pt.alloc(m.v("x", 1, 4), 1, 4)],
     "second_of_known_shape": [lambda m: pt.second(m.v("x", 1, 4), m.v("y", 1, 4))],
     "second_beside_its_shape": [
         lambda m: pt.second(m.v("x", None), m.v("s")) * pt.sin(m.v("x", None)),
