@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 # Eager, because the submodule of the same name would otherwise hide the object; it is tiny.
 from rewrite_engine.config import config
+from rewrite_engine.lazy import lookup
 
 if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_HOMES`
     from rewrite_engine import gradient, printing, tensor
@@ -84,26 +85,21 @@ _HOMES = {
 
 __all__ = ["__version__", "config", *sorted(_PACKAGES), *_HOMES]
 
+_find = lookup(__name__, _HOMES | {name: f"{name}:" for name in _PACKAGES})
+
 
 def __getattr__(name: str) -> Any:
     """Load what `name` needs, once."""
-    from importlib import import_module
+    if name != "__version__":
+        return _find(name)
+    from importlib.metadata import PackageNotFoundError, version
 
-    if name in _HOMES:
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    elif name in _PACKAGES:
-        value = import_module(f"{__name__}.{name}")
-    elif name == "__version__":
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            value = version("rewrite-engine")
-        except PackageNotFoundError:  # run from the sources, not installed
-            value = "0+unknown"
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    try:
+        found = version("rewrite-engine")
+    except PackageNotFoundError:  # run from the sources, not installed
+        found = "0+unknown"
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

@@ -10,9 +10,10 @@ from typing import Any
 def lookup(package: str, homes: Mapping[str, str], first: str = "") -> Callable[[str], Any]:
     """The `__getattr__` of a package: loads what a name needs, once.
 
-    homes: which module of the package has a name (".x": of the package around it). None may be
-    called as one of the names: once it is imported, the name would be the module. first: a module
-    that has to be there before any.
+    homes: which module of the package has a name (".x": of the package around it). "x:y": the name
+    is that of `y` there; "x:": of the module. No other module may be called as one of the names:
+    once it is imported, the name would be the module. first: a module that has to be there before
+    any.
     """
 
     def getattr_(name: str) -> Any:
@@ -22,7 +23,10 @@ def lookup(package: str, homes: Mapping[str, str], first: str = "") -> Callable[
 
         if first:
             import_module(f"{package}.{first}")
-        value = getattr(import_module(f".{homes[name]}", package), name)
+        home, is_other, there = homes[name].partition(":")
+        value = import_module(f".{home}", package)
+        if there or not is_other:
+            value = getattr(value, there or name)
         setattr(sys.modules[package], name, value)
         return value
 

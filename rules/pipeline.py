@@ -20,7 +20,6 @@ from rewrite_engine.errors import (
     did_you_mean,
     source_line,
 )
-from rewrite_engine.gradient import stable
 from rewrite_engine.match.fact import Fact
 from rewrite_engine.match.query import ALWAYS, Query
 from rewrite_engine.match.rule import Rule
@@ -268,9 +267,6 @@ def stabiliser() -> GraphRewriter:
     rules = all_rules().query(Query())
     asked = RuleSet([r for r in rules if r.phase == "stabilize" or BEFORE_GRADIENTS in r.tags])
     return EquilibriumOptimizer(asked, "stable_form")
-
-
-stable.stabiliser_hook = stabiliser
 
 
 def check_names(query: Query, rules: RuleSet) -> None:

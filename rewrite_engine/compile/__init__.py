@@ -10,11 +10,9 @@ How the generated code looks is in `link/`; what rules do to a graph is in `rule
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rewrite_engine.compile.callable import Function
-from rewrite_engine.compile.evaluate import evaluate
 from rewrite_engine.compile.function import function, observe
 from rewrite_engine.compile.inputs import In, Out
 from rewrite_engine.compile.mode import Mode, get_default_mode, get_mode
@@ -25,21 +23,12 @@ from rewrite_engine.compile.shared import (
     shared,
     shared_constructor,
 )
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.lazy import lookup
 
 if TYPE_CHECKING:
     from rewrite_engine.compile.from_graph import OpFromGraph
     from rewrite_engine.compile.profiling import ProfileStats
     from rewrite_engine.compile.watching import MonitorMode, NanGuardMode
-
-Variable.eval_hook = evaluate
-
-_LATER = {
-    "MonitorMode": "watching",
-    "NanGuardMode": "watching",
-    "OpFromGraph": "from_graph",
-    "ProfileStats": "profiling",
-}
 
 __all__ = [
     "Function",
@@ -61,9 +50,13 @@ __all__ = [
     "shared_constructor",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    """Loaded when they are asked for: `OpFromGraph`, which needs the gradients, and debugging."""
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+#: loaded when they are asked for: `OpFromGraph`, which needs the gradients, and debugging
+__getattr__ = lookup(
+    __name__,
+    {
+        "MonitorMode": "watching",
+        "NanGuardMode": "watching",
+        "OpFromGraph": "from_graph",
+        "ProfileStats": "profiling",
+    },
+)

@@ -9,6 +9,7 @@ from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rewrite_engine import hooks
 from rewrite_engine.compile.checks import Checks
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.config import config
@@ -144,9 +145,7 @@ class Function(partial):  # type: ignore[type-arg]
 
     def dprint(self, **options: Any) -> Any:
         """Print the rewritten graph as a tree; options as of `dprint`."""
-        import rewrite_engine  # (printing stands above this layer)
-
-        return rewrite_engine.dprint(self, **options)
+        return hooks.dprint(self, **options)
 
     def __repr__(self) -> str:
         names = ", ".join(a.name or str(a.type) for a in self.inputs)

@@ -10,10 +10,10 @@ depends on the same variables, and other terms are those that were written.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
 import rewrite_engine.tensor as pt
+from rewrite_engine import hooks
 from rewrite_engine.config import config
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -35,9 +35,6 @@ LOGARITHMS = frozenset({pt.log, pt.log1p})
 PRODUCTS = frozenset({pt.mul, pt.true_div})
 QUOTIENTS = frozenset({pt.true_div, pt.reciprocal, pt.pow})
 
-#: returns the driver with the rules that stabilise; filled by the layer of rules
-stabiliser_hook: Callable[[], Any] | None = None
-
 
 def stable(outputs: Sequence[Variable], held: Collection[Variable]) -> list[Variable]:
     """Terms to differentiate instead of outputs, equal to them; what is held is in them as it is.
@@ -54,20 +51,12 @@ def stable(outputs: Sequence[Variable], held: Collection[Variable]) -> list[Vari
     inputs = [v for v in dict.fromkeys(roots) if not isinstance(v, Constant)]
     inside = [v for v in inputs if v.owner is not None]  # these can be inputs only as copies
     graph = FunctionGraph(inputs, given, copy_inputs=bool(inside))
-    if not driver().rewrite(graph).firings:
+    if not hooks.stabiliser().rewrite(graph).firings:
         return given
     if not inside:
         return list(graph.outputs)
     back = {graph.memo[v]: v for v in inputs}
     return list(graph_replace(graph.outputs, back, strict=False))
-
-
-def driver() -> Any:
-    """The driver with the rules that stabilise."""
-    if stabiliser_hook is None:
-        import rewrite_engine.rules.pipeline as _  # noqa: F401  (fills the hook)
-    assert stabiliser_hook is not None
-    return stabiliser_hook()
 
 
 def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:

@@ -18,7 +18,7 @@ _HOMES = {
     "Feature": "feature",
     "FunctionGraph": "fgraph",
     "Op": "op",
-    "RewriteDatabaseQuery": ".match.query",
+    "RewriteDatabaseQuery": ".hooks",
     "Type": "type",
     "Variable": "node",
     "ancestors": "traverse",
@@ -28,12 +28,12 @@ _HOMES = {
     "explicit_graph_inputs": "traverse",
     "graph_inputs": "traverse",
     "graph_replace": "replace",
-    "graph_rewriter": ".rules.rewriting",
+    "graph_rewriter": ".hooks",
     "is_same_graph": "replace",
-    "node_rewriter": ".rules.language",
-    "rewrite_graph": ".rules.rewriting",
+    "node_rewriter": ".hooks",
+    "rewrite_graph": ".hooks",
     "truncated_graph_inputs": "traverse",
-    "vectorize_graph": ".tensor.blockwise",
+    "vectorize_graph": ".hooks",
 }
 
 __getattr__ = lookup(__name__, _HOMES)

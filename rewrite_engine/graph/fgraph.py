@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import (
     ConstantInputError,
     DuplicateInputError,
@@ -241,9 +242,7 @@ class FunctionGraph(NodeStore):
 
     def dprint(self, **options: Any) -> Any:
         """Print the graph as a tree; options as of `dprint`."""
-        import rewrite_engine  # (printing stands above this layer)
-
-        return rewrite_engine.dprint(self, **options)
+        return hooks.dprint(self, **options)
 
     def __repr__(self) -> str:
         return f"<FunctionGraph with {len(self.inputs)} inputs, {len(self)} nodes>"

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import getitem
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import MethodNotDefined, ReadOnlyError
 from rewrite_engine.graph.columns import Columns, Rows, from_columns, to_columns
 from rewrite_engine.graph.destroyhandler import DestroyHandler
@@ -62,8 +63,6 @@ class HasInnerGraph:
     #: numbers of inputs of the graph that it may overwrite: `runs` gives their values away. (Of the
     #: class, or among the `__props__`.)
     given_away: Collection[int] = ()
-    #: a linker by its name, for `fn` and `perform`: filled by `link/`
-    linker_hook: ClassVar[Callable[[str], Any]]
     #: of an op that is compiled by itself, as this mode says: rules leave it as it is
     mode: Any = None
 
@@ -126,7 +125,7 @@ class HasInnerGraph:
     @property
     def fn(self) -> Callable[..., Any]:
         """The graph as a function, for calls outside of any linker."""
-        return HasInnerGraph.linker_hook("vm").body(self)  # type: ignore[no-any-return]
+        return hooks.get_linker("vm").body(self)  # type: ignore[no-any-return]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -134,7 +133,7 @@ class HasInnerGraph:
         """Compute values as `runs` says."""
         if self.runs is None:
             raise MethodNotDefined(f"{self} defines neither runs nor perform")
-        found = HasInnerGraph.linker_hook("vm").runner(node)(*inputs)
+        found = hooks.get_linker("vm").runner(node)(*inputs)
         values = (found,) if len(output_storage) == 1 else found
         for cell, value in zip(output_storage, values, strict=True):
             cell[0] = value

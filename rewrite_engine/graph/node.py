@@ -7,10 +7,11 @@ Nothing here knows of clients or order; that belongs to a `FunctionGraph`. Trave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import ForeignObjectError, ReadOnlyError, describe, message
 from rewrite_engine.graph.intern import Record, prop_key
 from rewrite_engine.graph.number import CONSTANT as CONSTANT
@@ -93,9 +94,6 @@ class Variable(Tagged):
     _tag: SimpleNamespace | None = None
     _node_tag: SimpleNamespace | None = None  # that of its owner, of which it is the first output
 
-    #: set by `compile/`: evaluates a variable (`Variable.eval`)
-    eval_hook: ClassVar[Callable[..., Any] | None] = None
-
     def __init__(
         self,
         type: Type,
@@ -128,13 +126,7 @@ class Variable(Tagged):
 
         Raises `MissingInputError` if one is missing. For repeated calls use `function`.
         """
-        hook = Variable.eval_hook
-        if hook is None:
-            import rewrite_engine.compile as _  # noqa: F401  (fills the hook)
-
-            hook = Variable.eval_hook
-        assert hook is not None
-        return hook(self, inputs_to_values or {}, **options)
+        return hooks.evaluate(self, inputs_to_values or {}, **options)
 
     def get_parents(self) -> list[Apply]:
         """Return the node this variable comes from, as a list."""

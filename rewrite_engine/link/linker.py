@@ -11,6 +11,7 @@ from copy import copy
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import ForeignObjectError, UnknownNameError, describe
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
@@ -69,8 +70,7 @@ class Linker:
         if not isinstance(op, HasInnerGraph) or op.runs is None:
             return runner(node)
         if op.mode is not None:
-            apart: Callable[..., Any] = import_module("rewrite_engine.compile.apart").apart
-            return apart(node)  # type: ignore[no-any-return]
+            return hooks.compiled_apart(node)  # type: ignore[no-any-return]
         return op.runs(node, self.body(op))
 
     def body(self, op: Any) -> Callable[..., Any]:
@@ -179,6 +179,3 @@ def get_linker(name: str | Linker) -> Linker:
     if isinstance(found, str):
         found = LINKERS[name] = import_module(found).LINKER
     return found  # type: ignore[return-value]
-
-
-HasInnerGraph.linker_hook = staticmethod(get_linker)

@@ -10,12 +10,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 import rewrite_engine.tensor as pt
+from rewrite_engine import hooks
 from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
@@ -218,9 +218,8 @@ def _mode(given: Any) -> Any:
     """The mode of a loop's own; None for the default one. Raises `UnknownNameError`."""
     if given is None:
         return None
-    get_mode = import_module("rewrite_engine.compile.mode").get_mode  # (a layer above)
-    mode = get_mode(given)
-    return None if mode == get_mode() else mode
+    mode = hooks.get_mode(given)
+    return None if mode == hooks.get_mode() else mode
 
 
 def _truncated(given: Any) -> int:

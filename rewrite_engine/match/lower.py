@@ -67,9 +67,6 @@ class RuleBody:
     __hash__ = None  # type: ignore[assignment]
 
 
-Term.make_rule = RuleBody
-
-
 @dataclass(frozen=True, slots=True)
 class Compute:
     """A right side that needs Python: a function of some holes, by name; None means: no match."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine import hooks
 from rewrite_engine.config import config
 from rewrite_engine.errors import (
     BroadcastError,
@@ -441,6 +442,4 @@ def read_size(op: Any, size: Any) -> tuple[Any, tuple[int | None, ...] | None]:
 
 def new_rng() -> Any:
     """A new shared generator with an arbitrary state."""
-    import rewrite_engine  # (shared variables stand above this layer)
-
-    return rewrite_engine.shared(np.random.default_rng(), borrow=True)
+    return hooks.shared(np.random.default_rng(), borrow=True)

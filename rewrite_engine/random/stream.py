@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import DTypeError, OptionError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import disconnected
@@ -47,13 +48,11 @@ def shared_rng(
     >>> f(), f()
     (array([0.34558419, 0.82161814]), array([ 0.33043708, -1.30315723]))
     """
-    import rewrite_engine  # (shared variables stand above this layer)
-
     if (value is None) == (seed is NOT_GIVEN):
         raise OptionError(located("shared_rng: takes a generator, or seed=…"))
     if value is None:
-        return rewrite_engine.shared(np.random.default_rng(seed), name, borrow=True)
-    return rewrite_engine.shared(random_generator_type.filter(value), name, borrow=borrow)
+        return hooks.shared(np.random.default_rng(seed), name, borrow=True)
+    return hooks.shared(random_generator_type.filter(value), name, borrow=borrow)
 
 
 class DefaultGenerator(Op):

@@ -14,7 +14,7 @@ import typing
 
 from numpy import e, euler_gamma, inf, nan, newaxis, pi
 
-from rewrite_engine import lazy
+from rewrite_engine import hooks, lazy
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.scalar.dtype import DTYPES, dtype_name
@@ -82,6 +82,7 @@ _FAMILIES = {
     "nanprod nanstd nansum nanvar",
 }
 _MODULES = ("fft", "linalg", "random", "signal", "special")
+_GRADIENTS = ["consider_constant", "grad", "hessian", "jacobian", "verify_grad"]
 _HOMES = {name: family for family, names in _FAMILIES.items() for name in names.split()}
 _find = lazy.lookup(__name__, _HOMES)
 
@@ -92,16 +93,12 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> typing.Any:
-    """A family's name; a module, as `pt.linalg` and `pt.random`; `pt.grad` and its kin: gradients
-    stand above this layer, and are asked for at the front door; what `import *` takes.
+    """A family's name; a module, as `pt.linalg` and `pt.random`; `pt.grad` and its kin, which stand
+    above this layer; what `import *` takes.
     """
     if name == "__all__":
         loaded = {n for n, v in globals().items() if not isinstance(v, types.ModuleType)}
         return sorted([n for n in loaded | set(_HOMES) if not n.startswith("_")])
     if name in _MODULES:
         return importlib.import_module(f"rewrite_engine.tensor.{name}")
-    if name not in ("consider_constant", "grad", "hessian", "jacobian", "verify_grad"):
-        return _find(name)
-    import rewrite_engine
-
-    return getattr(rewrite_engine.gradient, name)
+    return getattr(hooks, name) if name in _GRADIENTS else _find(name)

@@ -11,11 +11,11 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache, update_wrapper
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from rewrite_engine import hooks
 from rewrite_engine.config import config
 from rewrite_engine.errors import (
     BatchError,
@@ -395,8 +395,7 @@ def _all_of_batch(outputs: Sequence[Variable], given: Mapping[Any, Variable]) ->
     try:
         return whole_batch(outputs, given)
     except BatchError as error:
-        each = import_module("rewrite_engine.loops.batch").one_by_one  # (a layer above)
-        return each(outputs, given, error)  # type: ignore[no-any-return]
+        return hooks.batch_loop(outputs, given, error)  # type: ignore[no-any-return]
 
 
 def along_batch(

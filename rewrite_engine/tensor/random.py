@@ -2,15 +2,14 @@
 layer, and is loaded when it is first used.)
 """
 
-from importlib import import_module
 from typing import Any
 
-_HOME = "rewrite_engine.random"
+from rewrite_engine import hooks
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(import_module(_HOME), name)
+    return getattr(hooks.random, name)
 
 
 def __dir__() -> list[str]:
-    return dir(import_module(_HOME))
+    return dir(hooks.random)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import NotConstantError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.tensor.operators import TensorOperators
@@ -42,9 +43,7 @@ class TensorVariable(TensorOperators, Variable):
 
     def dprint(self, **options: Any) -> Any:
         """Print what the variable is computed from, as a tree; options as of `dprint`."""
-        import rewrite_engine  # (printing stands above this layer)
-
-        return rewrite_engine.dprint(self, **options)
+        return hooks.dprint(self, **options)
 
     def __bool__(self) -> bool:
         raise NotConstantError(

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import known_outputs, output_text
@@ -32,15 +33,12 @@ TRUTH = """a pattern is neither true nor false: {}
 class Term:
     """What logic variables and patterns share.
 
-    `make_rule(left, right)`: what `left >> right` returns. An operand whose class has
-    `__not_a_term__`, a text, is refused with that text (a rule, for instance: it says which
-    parentheses are missing).
+    An operand whose class has `__not_a_term__`, a text, is refused with that text (a rule, for
+    instance: it says which parentheses are missing).
     """
 
     __slots__ = ()
 
-    #: set by `match/`
-    make_rule: ClassVar[Callable[[Any, Any], Any] | None] = None
     #: the classes of patterns made by ops called on this class: of one output, and of several
     pattern_type: ClassVar[type[PatternTerm]]
     outputs_type: ClassVar[type[Outputs]]
@@ -75,10 +73,7 @@ class Term:
         return cls.pattern_type((record, *[bound.arguments[n] for n in record.__props__]))
 
     def __rshift__(self, other: Any) -> Any:
-        if Term.make_rule is None:
-            what = "rules are made by rewrite_engine.match, which is not loaded"
-            raise PatternError(f"{self} >> …: {what}")
-        return Term.make_rule(self, other)
+        return hooks.rule_body(self, other)
 
     def __rrshift__(self, other: Any) -> NoReturn:
         hint = ": `==` compares patterns, write eq(a, b)" if isinstance(other, bool) else ""

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import ForeignObjectError, TypeMismatchError
-from rewrite_engine.graph.node import CONSTANT, Apply, Constant, Projection, Variable
+from rewrite_engine.graph.node import CONSTANT, Apply, Constant, Projection
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.graph.type import generic
@@ -88,9 +89,7 @@ def test_variables_print_their_name_or_where_they_come_from() -> None:
 
 def test_eval_asks_the_hook(monkeypatch: pytest.MonkeyPatch) -> None:
     x = num("x")
-    monkeypatch.setattr(
-        Variable, "eval_hook", staticmethod(lambda v, values, **options: (v, values, options))
-    )
+    monkeypatch.setattr(hooks, "evaluate", lambda v, values, **options: (v, values, options))
     assert x.eval({"x": 1.0}, mode="m") == (x, {"x": 1.0}, {"mode": "m"})
     assert x.eval() == (x, {}, {})
 

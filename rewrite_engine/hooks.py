@@ -1,0 +1,37 @@
+"""Hooks: the one way in which a layer looks upwards (decision 54).
+
+A layer imports only those below it. Where a method needs what stands above, as `Variable.eval`
+needs a compiler, it asks when it is called: `hooks.evaluate(…)`. What a hook stands for is in the
+table: a module, and the name there where it is another one; it is loaded when it is first asked
+for, and from then on `hooks.evaluate` is the function itself. `scripts/arrows` tells who asks, and
+finds every other way. Not here: how names are looked up (`lazy.py`).
+"""
+
+from rewrite_engine.lazy import lookup
+
+HOMES = {
+    # asked for by methods
+    "evaluate": ".compile.evaluate",  # the value of a variable: `Variable.eval`
+    "shared": ".compile.shared",  # a shared variable: the states of random numbers
+    "get_mode": ".compile.mode",  # a mode by its name: loops with one of their own
+    "compiled_apart": ".compile.apart:apart",  # the function of a node whose op has a mode
+    "get_linker": ".link.linker",  # what runs an inner graph outside of any function
+    "dprint": ".printing",  # variables, graphs and functions as trees
+    "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
+    "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once
+    "rule_body": ".match.lower:RuleBody",  # `left >> right`
+    # names that users also find in a lower package: `rewrite_engine.graph`, `rewrite_engine.tensor`
+    "RewriteDatabaseQuery": ".match.query",
+    "vectorize_graph": ".tensor.blockwise",
+    "graph_rewriter": ".rules.rewriting",
+    "node_rewriter": ".rules.language",
+    "rewrite_graph": ".rules.rewriting",
+    "random": ".random:",
+    "consider_constant": ".gradient",
+    "grad": ".gradient",
+    "hessian": ".gradient",
+    "jacobian": ".gradient",
+    "verify_grad": ".gradient",
+}
+
+__getattr__ = lookup(__name__, HOMES)
