@@ -38,8 +38,7 @@ class Lines(Body):
         pool: WorkspacePool | None = None,
     ) -> None:
         super().__init__(names, places)
-        self.code, self.plan = code, code.plan
-        self.pool, plan = pool, code.plan
+        self.code, self.plan, self.pool = code, code.plan, pool
         self.scalars: dict[Variable, str] = {}  # NumPy scalars of variables that are arrays
         self.numbers: dict[Variable, str] = {}  # NumPy scalars of constants
         self.form.update((v, "scalar") for v in code.scalars)
@@ -50,8 +49,9 @@ class Lines(Body):
         self.only_if: Conditions | None = None  # of the last node
         self.inside: list[Variable] = []  # those of `scalars` that are there where it holds
         self.lower = ByClass(lower)
-        for i, step in enumerate(plan.steps):
-            if i and i % CHUNK == 0 and len(plan.steps) - i > CHUNK // 2:
+        steps = code.plan.steps
+        for i, step in enumerate(steps):
+            if i and i % CHUNK == 0 and len(steps) - i > CHUNK // 2:
                 self._close(self.blocks[-1])
                 self.blocks.append(Block())
             self._node(i, step)
