@@ -96,7 +96,7 @@ class Dims:
     def roots(self, v: Variable) -> Axes:
         """The representatives of a variable's axes: those that are equal have one."""
         find = self.find
-        return tuple([find(a) for a in self.of(v)])
+        return tuple([find(a) for a in self.axes.get(v) or self.of(v)])
 
     def fresh(self, type_: Any) -> Axes:
         """New ids for a type's axes, with the lengths that the type knows."""

@@ -14,11 +14,12 @@ from rewrite_engine.link.plan.dims import Dims, LengthCheck
 from rewrite_engine.link.plan.storage import Storages, shown
 from rewrite_engine.link.plan.traits import Traits
 
+# What there is of each node is a named tuple: it is made faster than a frozen dataclass.
+
 Source = tuple[tuple[int, int | None], ...]  # (input, axis), axis None for the whole shape
 
 
-@dataclass(frozen=True, slots=True)
-class Buffer:
+class Buffer(NamedTuple):
     """Memory for output 0 that may be kept between calls. slot: its place among them. like: where
     its shape is read before it exists, one entry for all of it or one per axis.
     """
@@ -27,7 +28,7 @@ class Buffer:
     like: Source
 
 
-class NodePlan(NamedTuple):  # (made faster than a frozen dataclass, and there is one per node)
+class NodePlan(NamedTuple):
     """What was decided for one node.
 
     traits: what the linker's code for it may do. checks: comparisons of lengths before it runs.
