@@ -19,9 +19,9 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.perform import call_perform
-from rewrite_engine.link.program import Argument, Program, schedule
+from rewrite_engine.link.plan import plan_of, schedule
+from rewrite_engine.link.program import Argument, Program
 from rewrite_engine.link.py import PyLinker
-from rewrite_engine.link.vm.plan import ExecutionPlan
 from rewrite_engine.scalar.op import Cast
 
 Shapes = dict[Variable, tuple[int, ...]]
@@ -174,18 +174,17 @@ def random_values(fgraph: FunctionGraph, inputs: Sequence[Any], seed: int = 0) -
     Dimensions that the graph needs to be equal get one length. Raises `TypeError` for a type that
     has no dtype.
     """
-    plan = ExecutionPlan(fgraph.inputs, fgraph.outputs, schedule(fgraph))
-    dims, lengths = plan.dims, dict[int, int]()
+    dims, lengths = plan_of(fgraph).dims, dict[int, int]()
     known = [None if isinstance(spec, Argument) else spec.value for spec in inputs]
     for v, value in zip(fgraph.inputs, known, strict=True):
         if isinstance(value, np.ndarray):
-            lengths.update(zip(map(dims.find, dims.of(v)), value.shape, strict=True))
+            lengths.update(zip(dims.roots(v), value.shape, strict=True))
     rng = np.random.default_rng(seed)
     result = []
     for v, value in zip(fgraph.inputs, known, strict=True):
         if value is None:
-            ids = [dims.find(i) for i in dims.of(v)]
-            value = _random(v.type, [lengths.get(i, dims.length_of(i) or LENGTH) for i in ids], rng)
+            shape = [lengths.get(i, dims.length_of(i) or LENGTH) for i in dims.roots(v)]
+            value = _random(v.type, shape, rng)
         result.append(value)
     return result
 

@@ -409,7 +409,8 @@ def _add_up(terms: list[Any]) -> Any:
     A term that is zero but for `zeros[index] += y` costs as much as the whole array if it is added,
     and as much as `y` if it is written. Terms that are divided by the same are one quotient.
     """
-    scattered, dense = [], []
+    scattered: list[Any] = []
+    dense: list[Any] = []
     for t in terms:
         (scattered if is_written(t) else dense).append(t)
     full = _over_one_bar(dense)

@@ -1,25 +1,29 @@
 """How graphs run: a linker per way of running, siblings that do not know each other.
 
-`vm` generates one Python function that calls NumPy; `py` runs node by node. What surrounds what a
-linker makes (arguments, states, results, errors) is the same for all (`shell.py`). To write one:
-`docs/writing_linkers.md`.
+`vm` generates one Python function that calls NumPy; `py` runs node by node. What they need to know
+of a graph is told by `plan/`. What surrounds what a linker makes (arguments, states, results,
+errors) is the same for all (`shell.py`). To write one: `docs/writing_linkers.md`.
 """
 
 from __future__ import annotations
 
 from rewrite_engine.link.failure import failed
 from rewrite_engine.link.linker import LINKERS, Linker, get_linker, register_linker
-from rewrite_engine.link.program import Linked, Program, schedule
+from rewrite_engine.link.plan import ExecutionPlan, Traits, plan_of, schedule
+from rewrite_engine.link.program import Linked, Program
 from rewrite_engine.link.py import PyLinker
 
 __all__ = [
     "LINKERS",
+    "ExecutionPlan",
     "Linked",
     "Linker",
     "Program",
     "PyLinker",
+    "Traits",
     "failed",
     "get_linker",
+    "plan_of",
     "register_linker",
     "schedule",
 ]

@@ -19,7 +19,8 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.code import Body, Code
 from rewrite_engine.link.names import Names
 from rewrite_engine.link.perform import runner
-from rewrite_engine.link.program import Argument, Cell, Linked, Program, schedule
+from rewrite_engine.link.plan import Storages, schedule
+from rewrite_engine.link.program import Argument, Cell, Linked, Program
 from rewrite_engine.link.shell import Shell
 
 if TYPE_CHECKING:
@@ -132,9 +133,8 @@ class Compiled(Code):
     def __init__(
         self, fgraph: FunctionGraph, lent: Collection[Variable], run: Callable[..., Sequence[Any]]
     ) -> None:
-        super().__init__(fgraph.inputs, fgraph.outputs, schedule(fgraph), lent)
+        super().__init__(fgraph.inputs, fgraph.outputs, Storages(schedule(fgraph), lent))
         self.run = run
-        self.find_storages()
 
     def body(self, names: Names, places: dict[Variable, str], large: bool) -> Body:
         body = Body(names, places)

@@ -15,7 +15,6 @@ import numpy as np
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.lazy import known_first
 from rewrite_engine.scalar.dtype import refuse_masked
 
 
@@ -113,39 +112,6 @@ class Linked(NamedTuple):
     source: str
     free: Callable[[], None]
     nodes: list[Apply]
-
-
-def schedule(fgraph: FunctionGraph) -> list[Apply]:
-    """Return the nodes in the order to run them: depth first, so that few values are alive at a
-    time, and what only a branch needs behind the condition.
-
-    Extra constraints (in-place operations run after the other readers) are honoured. Linear. Raises
-    `InconsistencyError` if something would be overwritten that must not.
-    """
-    if fgraph.destroy_handler is not None:
-        fgraph.destroy_handler.on_validate(fgraph)
-    before = fgraph.orderings()
-    opened: set[Apply] = set()
-    done: set[Apply] = set()
-    order: list[Apply] = []
-    for output in fgraph.outputs:
-        stack = [] if output.owner is None else [output.owner]
-        while stack:
-            node = stack[-1]
-            if node in opened:
-                stack.pop()
-                if node not in done:
-                    done.add(node)
-                    order.append(node)
-                continue
-            opened.add(node)
-            if before:
-                stack += [n for n in before.get(node, ()) if n not in done]
-            for v in reversed(node.inputs):
-                below = v.owner
-                if below is not None and below not in done:
-                    stack.append(below)
-    return known_first(order, before, fgraph.outputs)
 
 
 def plain(value: Any) -> Any:

@@ -12,10 +12,9 @@ import numpy as np
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.failure import failed
-from rewrite_engine.link.lazy import Conditions, conditions
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.perform import of_type
-from rewrite_engine.link.program import schedule
+from rewrite_engine.link.plan import Conditions, conditions, dying, last_reads, schedule
 from rewrite_engine.tensor.op import TensorOp
 
 
@@ -47,10 +46,7 @@ class PyLinker(Linker):
         steps = [(n, run, where.get(n)) for n, run in zip(nodes, runners, strict=True)]
         read = [*[v for node in nodes for v in node.inputs], *fgraph.outputs]
         constants = {v: v.data for v in read if isinstance(v, Constant)}
-        last = {v: i for i, node in enumerate(nodes) for v in (*node.inputs, *node.outputs)}
-        dead: list[list[Variable]] = [[] for _ in steps]
-        for v in last.keys() - set(fgraph.outputs):
-            dead[last[v]].append(v)
+        dead = dying(nodes, last_reads(nodes, fgraph.outputs))
 
         def run(*values: Any) -> list[Any]:
             known = constants | dict(zip(fgraph.inputs, values, strict=True))

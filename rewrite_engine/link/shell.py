@@ -175,10 +175,10 @@ class Shell:
         code, places = self.code, self.places
         if not any([argument.mutable for _, argument in arguments]):
             return []
-        destroyed = code.destroyed()
+        destroyed = code.storages.destroyed()
         lines = []
         for v, argument in arguments:
-            if argument.mutable and id(code.storage(v)) in destroyed:
+            if argument.mutable and id(code.storages.of(v)) in destroyed:
                 others = "".join([f", {name}" for w, name in places.items() if w is not v])
                 lines.append(f"{places[v]} = {self.names.add(own, 'own')}({places[v]}{others})")
         return lines
@@ -252,14 +252,14 @@ class Shell:
         given: dict[int, bool] = {}
         epilogue = []
         for i, cell in program.updates:
-            storage = self.code.storage(outputs[i])
+            storage = self.code.storages.of(outputs[i])
             alone = storage.ours and id(storage) not in given
             value = self._place(outputs[i], alone, prologue)
             if alone:
                 given[id(storage)] = True
             name = self.names.add(cell, (cell.name or "state") + "_cell")
             epilogue.append(f"{name}.value = {value}")
-        destroyed = self.code.destroyed() if self.code.lent else set[int]()
+        destroyed = self.code.storages.destroyed() if self.code.storages.lent else set[int]()
         results = []
         for i in range(program.n_results):
             alone = self._may_leave(outputs[i], i in program.borrowed, given, destroyed)
@@ -273,7 +273,7 @@ class Shell:
         and it did. given: the storages that left the function already, and whether they may be
         seen by others.
         """
-        storage = self.code.storage(v)
+        storage = self.code.storages.of(v)
         taken = storage.lent and id(storage) in destroyed  # the caller gave it away
         free = storage.ours or taken or (storage.lent and borrowed)
         if id(storage) in given:

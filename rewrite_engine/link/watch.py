@@ -13,7 +13,7 @@ import numpy as np
 from rewrite_engine.errors import BadValueError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.link.program import schedule
+from rewrite_engine.link.plan import schedule
 from rewrite_engine.link.py import PyLinker
 
 BIG = 1e10

@@ -12,14 +12,20 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.link.linker import get_linker
+from rewrite_engine.link.linker import Linker, get_linker
 from rewrite_engine.link.program import Argument, Linked, Program
 from tests.tensor.evaluate import evaluate_all
 
 ROWS, COLUMNS = 3, 4
 
 
-def link(inputs: Sequence[Variable], outputs: Any, rewrite: Any = None, **options: Any) -> Linked:
+def link(
+    inputs: Sequence[Variable],
+    outputs: Any,
+    rewrite: Any = None,
+    linker: str | Linker = "vm",
+    **options: Any,
+) -> Linked:
     """Link a graph alone, without anything of `compile/`. All inputs may be overwritten."""
     single = isinstance(outputs, Variable)
     fgraph = FunctionGraph(inputs, [outputs] if single else outputs)
@@ -30,7 +36,7 @@ def link(inputs: Sequence[Variable], outputs: Any, rewrite: Any = None, **option
     arguments = tuple([Argument(x.type, x.name) for x in inputs])
     packing = "single" if single else "list"
     program = Program(fgraph, arguments, "f", len(fgraph.outputs), packing)
-    return get_linker("vm").link(program, **options)
+    return get_linker(linker).link(program, **options)
 
 
 def reference(outputs: Sequence[Variable], given: dict[Variable, Any]) -> list[Any]:

@@ -16,7 +16,7 @@ from rewrite_engine import ifelse
 from rewrite_engine.errors import DTypeError, InputError, NDimError
 from rewrite_engine.gradient import grad
 from rewrite_engine.graph.op import Op
-from rewrite_engine.link.lazy import MOST, WAYS
+from rewrite_engine.link.plan.conditions import MOST, WAYS
 from rewrite_engine.tensor.blockwise import vectorize_graph
 from rewrite_engine.tensor.branches import IfElse
 

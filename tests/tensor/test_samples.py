@@ -18,7 +18,7 @@ from rewrite_engine.gradient.stops import GradientView
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.graph.memory import check_memory
 from rewrite_engine.graph.op import Op
-from rewrite_engine.link.vm.dims import Dims, axes
+from rewrite_engine.link.plan import Dims, axes
 from rewrite_engine.rules.facts import cannot_fail, length
 from rewrite_engine.tensor.linalg.spectral import SVD
 from rewrite_engine.tensor.op import TensorOp

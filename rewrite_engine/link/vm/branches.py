@@ -5,7 +5,8 @@ front of it (`emit.py`).
 from __future__ import annotations
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.lower import VIEW, Context, Traits, lower, traits
+from rewrite_engine.link.plan import VIEW, Traits
+from rewrite_engine.link.vm.lower import Context, lower, traits
 from rewrite_engine.tensor.branches import IfElse
 
 

@@ -10,8 +10,8 @@ from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.link.vm.workspace import fit
 
 if TYPE_CHECKING:
+    from rewrite_engine.link.plan import Buffer, NodePlan
     from rewrite_engine.link.vm.emit import Lines
-    from rewrite_engine.link.vm.plan import NodePlan
 
 
 class Context:
@@ -38,20 +38,19 @@ class Context:
         self.inputs = tuple([place.get(v) or body.refer(v) for v in step.node.inputs])
         if step.into is not None:
             self.target = self.array(step.into) if body.form else self.inputs[step.into]
-        elif body.pool is not None and step.slot is not None and step.like is not None:
-            self.target = self._buffer(step)
+        elif body.pool is not None and step.buffer is not None:
+            self.target = self._buffer(step.buffer)
 
-    def _buffer(self, step: NodePlan) -> str:
+    def _buffer(self, buffer: Buffer) -> str:
         out = self.node.outputs[0]
         dtype, function = self.name(out.type.numpy_dtype, out.type.dtype), self.name(fit, "fit")
-        assert step.like is not None
         lengths = [
             f"{self.value(k)}.shape" + ("" if axis is None else f"[{axis}]")
-            for k, axis in step.like
+            for k, axis in buffer.like
         ]
-        whole = step.like[0][1] is None
+        whole = buffer.like[0][1] is None
         shape = lengths[0] if whole else f"({', '.join(lengths)},)"
-        return f"{function}(_workspace, {step.slot}, {shape}, {dtype})"
+        return f"{function}(_workspace, {buffer.slot}, {shape}, {dtype})"
 
     def value(self, i: int) -> str:
         """Input `i`; if it is 0-d, in whatever form it is."""

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Apply, Constant
-from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
+from rewrite_engine.link.plan import FRESH, Traits
+from rewrite_engine.link.vm.lower import Context, call_op, lower, traits
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye, Tri, triangle
 
 

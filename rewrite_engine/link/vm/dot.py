@@ -5,15 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.lower import Context, Traits, lower, traits
+from rewrite_engine.link.plan import FRESH, Traits
+from rewrite_engine.link.vm.lower import Context, lower, traits
 from rewrite_engine.tensor.dots import Dot
+
+NUMBER = Traits(inline=True)
+INTO_BUFFER = Traits(fresh=True, keep=True, inline=True)
 
 
 @traits.register(Dot)
 def _(op: Dot, node: Apply) -> Traits:
-    same = all(x.type.dtype == node.outputs[0].type.dtype for x in node.inputs)
-    many = node.outputs[0].type.ndim > 0
-    return Traits(fresh=many, keep=many and same, inline=True)
+    out = node.outputs[0].type
+    if not out.ndim:
+        return NUMBER
+    return INTO_BUFFER if all([x.type.dtype == out.dtype for x in node.inputs]) else FRESH
 
 
 @lower.register(Dot)

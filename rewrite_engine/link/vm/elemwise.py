@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.lower import DEFAULT, Context, Traits, call_op, lower, traits
+from rewrite_engine.link.plan import DEFAULT, Traits
+from rewrite_engine.link.vm.lower import Context, call_op, lower, traits
 from rewrite_engine.scalar.composite import Composite
 from rewrite_engine.scalar.op import Cast, ScalarOp, minus_one
 from rewrite_engine.tensor.elemwise import Elemwise

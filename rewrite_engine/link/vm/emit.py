@@ -3,23 +3,25 @@ again.
 
 `Lines` walks over the steps of a plan and asks `lower` for the code of each. What surrounds the
 body (parameters, checks, state, errors) is `link/shell.py`; what is decided beforehand is
-`plan.py`.
+`link/plan/`.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.code import Block, Body
 from rewrite_engine.link.failure import mismatch
-from rewrite_engine.link.lazy import Conditions
 from rewrite_engine.link.names import Names
+from rewrite_engine.link.plan import ByClass, Conditions, LengthCheck, NodePlan
 from rewrite_engine.link.vm.context import Context
-from rewrite_engine.link.vm.dims import LengthCheck
-from rewrite_engine.link.vm.lower import ByClass, lower
-from rewrite_engine.link.vm.plan import ExecutionPlan, NodePlan
+from rewrite_engine.link.vm.lower import lower
 from rewrite_engine.link.vm.workspace import WorkspacePool
+
+if TYPE_CHECKING:
+    from rewrite_engine.link.vm.linker import VMCode
 
 CHUNK = 1000  # nodes in one function, when there are many
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -30,17 +32,16 @@ class Lines(Body):
 
     def __init__(
         self,
-        plan: ExecutionPlan,
+        code: VMCode,
         names: Names,
         places: dict[Variable, str],
         pool: WorkspacePool | None = None,
     ) -> None:
         super().__init__(names, places)
-        self.plan = plan
-        self.pool = pool
+        self.code, self.plan, self.pool = code, code.plan, pool
         self.scalars: dict[Variable, str] = {}  # NumPy scalars of variables that are arrays
         self.numbers: dict[Variable, str] = {}  # NumPy scalars of constants
-        self.form.update((v, "scalar") for v in plan.scalars)
+        self.form.update((v, "scalar") for v in code.scalars)
         if pool is not None:
             self.carried = ("_workspace",)
             self.opening = [f"_workspace = {names.add(pool.take, 'take')}()"]
@@ -48,8 +49,9 @@ class Lines(Body):
         self.only_if: Conditions | None = None  # of the last node
         self.inside: list[Variable] = []  # those of `scalars` that are there where it holds
         self.lower = ByClass(lower)
-        for i, step in enumerate(plan.steps):
-            if i and i % CHUNK == 0 and len(plan.steps) - i > CHUNK // 2:
+        steps = code.plan.steps
+        for i, step in enumerate(steps):
+            if i and i % CHUNK == 0 and len(steps) - i > CHUNK // 2:
                 self._close(self.blocks[-1])
                 self.blocks.append(Block())
             self._node(i, step)
@@ -109,7 +111,7 @@ class Lines(Body):
         known = len(self.scalars)
         ctx = Context(self, step)
         lines = ctx.lines
-        if step.checks:
+        if step.checks and getattr(node.op, "stretches", True):  # (else NumPy compares)
             lines += self._checks(step)
         expression = self.lower[node.op.__class__](node.op, node, ctx)
         if only_if is not None:

@@ -7,7 +7,8 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.failure import mismatch
-from rewrite_engine.link.vm.lower import FRESH, VIEW, Context, Traits, call_op, lower, traits
+from rewrite_engine.link.plan import FRESH, VIEW, Traits
+from rewrite_engine.link.vm.lower import Context, call_op, lower, traits
 from rewrite_engine.tensor.diagonals import IncDiagonal
 from rewrite_engine.tensor.index import IncSubtensor, Subtensor
 from rewrite_engine.tensor.index_template import INPUT, NEWAXIS, Slice, Template

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.lower import FRESH, Context, Traits, lower, traits
+from rewrite_engine.link.plan import FRESH, Traits
+from rewrite_engine.link.vm.lower import Context, lower, traits
 from rewrite_engine.tensor.joins import Join, MakeVector
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.link.code import Body
+from rewrite_engine.link.code import Body, Code
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.names import Names
-from rewrite_engine.link.program import Linked, schedule
+from rewrite_engine.link.plan import ExecutionPlan, deciders, plan_of
+from rewrite_engine.link.program import Linked
 from rewrite_engine.link.vm.emit import Lines
-from rewrite_engine.link.vm.expand import expand
-from rewrite_engine.link.vm.plan import ExecutionPlan
+from rewrite_engine.link.vm.lower import traits
 from rewrite_engine.link.vm.workspace import LARGE, WorkspacePool
 
 
@@ -24,9 +24,8 @@ class VMLinker(Linker):
     phases = (*Linker.phases, "inplace")
 
     def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
-        nodes = expand(schedule(fgraph))
-        code = VMCode(self.runner, fgraph.inputs, fgraph.outputs, nodes, lent)
-        code.ticks = self.ticks(fgraph, nodes)
+        code = VMCode(plan_of(fgraph, traits, lent), self.runner)
+        code.ticks = self.ticks(fgraph, code.nodes)
         return code
 
     def runner(self, node: Apply) -> Callable[..., Any]:
@@ -45,15 +44,16 @@ def _is_loop(op: Any) -> bool:
     return getattr(op, "stepwise", False) and op.mode is None
 
 
-class VMCode(ExecutionPlan):
-    """A plan with its text. The second function keeps large temporaries between calls; it takes
-    over where inputs are large.
+class VMCode(Code):
+    """A plan with its text. runner: what runs a node for which nobody writes code
+    (`Linker.runner`). The second function keeps large temporaries between calls; it takes over
+    where inputs are large.
     """
 
-    def __init__(self, runner: Callable[..., Any], *graph: Any) -> None:
-        super().__init__(*graph)
-        self.runner = runner
-        self.pool = WorkspacePool(len(self.slots))
+    def __init__(self, plan: ExecutionPlan, runner: Callable[[Apply], Callable[..., Any]]) -> None:
+        super().__init__(plan.inputs, plan.outputs, plan.storages)
+        self.plan, self.runner = plan, runner
+        self.pool = WorkspacePool(len(plan.slots))
 
     def body(self, names: Names, places: dict[Variable, str], large: bool) -> Body:
         return Lines(self, names, places, self.pool if large else None)
@@ -61,7 +61,7 @@ class VMCode(ExecutionPlan):
     def large_if(self, places: dict[Variable, str]) -> str:
         sizes = [
             f"{places[v]}.size > {LARGE // v.type.numpy_dtype.itemsize}"
-            for v in (self.deciders() if self.slots else ())
+            for v in (deciders(self.plan) if self.plan.slots else ())
         ]
         return " or ".join(sizes)
 

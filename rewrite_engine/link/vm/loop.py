@@ -9,7 +9,7 @@ where the next step overwrites it and others may see it, or, at the end, where o
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.linker import whole
 from rewrite_engine.link.quiet import QUIET, enter, leave, undo
 from rewrite_engine.link.shell import Shell
-from rewrite_engine.link.vm.plan import ExecutionPlan
+
+if TYPE_CHECKING:
+    from rewrite_engine.link.vm.linker import VMCode
 
 FIRST = 64  # steps for which there is room at first where nobody knows how many there will be
 
@@ -25,9 +27,9 @@ FIRST = 64  # steps for which there is room at first where nobody knows how many
 class LoopShell(Shell):
     """Writes the function of an op that runs its graph step by step (`HasInnerGraph.stepwise`)."""
 
-    code: ExecutionPlan
+    code: VMCode
 
-    def __init__(self, op: Any, code: ExecutionPlan, large: bool = False) -> None:
+    def __init__(self, op: Any, code: VMCode, large: bool = False) -> None:
         code.scalars = {v for v in code.inputs if v.type.ndim == 0}
         super().__init__(whole(op), code, True, large)
         self.op = op
@@ -102,13 +104,13 @@ class LoopShell(Shell):
         """The numbers of what is carried on in memory that nobody else sees: what a step overwrites
         (numbers have no memory), and what takes its place. (What a branch may show counts as one.)
         """
-        storage, first = self.code.storage, self.op.sequences
+        storage, first = self.code.storages.of, self.op.sequences
         kept = self.code.inputs[first : first + self.op.carried]
         self.starts: dict[int, set[int]] = {}
         for i, v in enumerate(kept):
             self.starts.setdefault(id(storage(v)), set()).add(i)
         self.ends = [id(storage(v)) for v in self.code.outputs[: self.op.carried]]
-        destroyed = self.code.destroyed()
+        destroyed = self.code.storages.destroyed()
         left = [i for i, v in enumerate(kept) if v.type.ndim != 0 and id(storage(v)) in destroyed]
         owned: set[int] = set()
         while left:
@@ -121,7 +123,7 @@ class LoopShell(Shell):
         """Whether nobody else sees the memory of what a step leaves as the value carried on with
         number i.
         """
-        end, storage = self.ends[i], self.code.storage(self.code.outputs[i])
+        end, storage = self.ends[i], self.code.storages.of(self.code.outputs[i])
         ours = storage.ours or (storage.lent and self.owned >= self.starts.get(end, {-1}))
         others = [j for j, other in enumerate(self.ends) if other == end and j != i]
         return ours and not any([j < i or j not in self.owned for j in others])
@@ -188,14 +190,13 @@ class LoopShell(Shell):
         """Whether nothing says that a result has one shape in all steps: lengths that are known, or
         those of a sequence's elements, or of what is the same in all steps.
         """
-        dims, inputs, op = self.code.dims, self.code.inputs, self.op
+        dims, inputs, op = self.code.plan.dims, self.code.inputs, self.op
         same = {
-            dims.find(d)
+            d
             for x in (*inputs[: op.sequences], *inputs[op.sequences + op.carried :])
-            for d in dims.of(x)
+            for d in dims.roots(x)
         }
-        found = [dims.find(d) for d in dims.of(v)]
-        return any([d not in same and dims.length_of(d) is None for d in found])
+        return any([d not in same and dims.length_of(d) is None for d in dims.roots(v)])
 
     def _value(self, v: Variable) -> str:
         """A value that the step leaves; a number is a NumPy scalar."""

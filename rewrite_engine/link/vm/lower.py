@@ -14,51 +14,12 @@ To give an op code of its own:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import singledispatch
-from typing import Any, NamedTuple
+from typing import Any
 
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.plan import DEFAULT, Traits
 from rewrite_engine.link.vm.context import Context
-
-
-class Traits(NamedTuple):
-    """What is known of a node's code. The defaults are right for anything.
-
-    fresh: each output is a new whole array that nobody else sees, so it may be overwritten later.
-    into: the inputs whose memory the code can write output 0 into. keep: the code can write it
-    into a given buffer. inline: nothing the code calls keeps a reference to an array. warns: it
-    may set floating-point flags. permutes: the result is a view with the axes in this order, and
-    the code can copy it (`ctx.copies`). elementwise: operands in unlike memory orders make it
-    slow.
-    """
-
-    fresh: bool = False
-    into: tuple[int, ...] = ()
-    keep: bool = False
-    inline: bool = False
-    warns: bool = True
-    permutes: tuple[int, ...] | None = None
-    elementwise: bool = False
-
-
-DEFAULT = Traits()
-VIEW = Traits(inline=True, warns=False)
-FRESH = Traits(fresh=True, inline=True)
-
-
-class ByClass(dict[type, Callable[..., Any]]):
-    """The implementations of a `singledispatch` function by the class of their first argument: for
-    a pass over many nodes, as a dict is asked faster than the function.
-    """
-
-    def __init__(self, function: Any) -> None:
-        self.find = function.dispatch
-
-    def __missing__(self, cls: type) -> Callable[..., Any]:
-        found: Callable[..., Any] = self.find(cls)
-        self[cls] = found
-        return found
 
 
 @singledispatch
@@ -82,4 +43,4 @@ def call_op(op: Any, node: Apply, ctx: Context) -> str:
     for i, asked in enumerate(op.read_if(node)) if op.read_if is not None else ():
         if asked is not None:
             inputs[i] += f" if {'' if asked[1] else 'not '}{ctx.inputs[asked[0]]} else None"
-    return f"{ctx.name(ctx.body.plan.runner(node), type(op).__name__)}({', '.join(inputs)})"
+    return f"{ctx.name(ctx.body.code.runner(node), type(op).__name__)}({', '.join(inputs)})"

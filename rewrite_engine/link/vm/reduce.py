@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.vm.lower import FRESH, Context, Traits, call_op, lower, traits
+from rewrite_engine.link.plan import FRESH, Traits
+from rewrite_engine.link.vm.lower import Context, call_op, lower, traits
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.running import CumOp
@@ -25,11 +26,13 @@ from rewrite_engine.tensor.special import (
 )
 from rewrite_engine.tensor.statistics import Argmax
 
+NOT_FRESH = Traits(inline=True)  # a number, or the operand itself
+
 
 @traits.register(Reduction)
 def _(op: Reduction, node: Apply) -> Traits:
     fresh = node.outputs[0].type.ndim > 0 and bool(op.axes(node.inputs[0].type.ndim))
-    return Traits(fresh=fresh, inline=True)
+    return FRESH if fresh else NOT_FRESH
 
 
 @lower.register(CAReduce)

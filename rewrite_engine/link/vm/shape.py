@@ -10,17 +10,8 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.link.vm.dims import Dims, LengthCheck, axes
-from rewrite_engine.link.vm.lower import (
-    DEFAULT,
-    FRESH,
-    VIEW,
-    Context,
-    Traits,
-    call_op,
-    lower,
-    traits,
-)
+from rewrite_engine.link.plan import DEFAULT, FRESH, VIEW, Traits
+from rewrite_engine.link.vm.lower import Context, call_op, lower, traits
 from rewrite_engine.tensor.diagonals import Diagonal
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.math import mul, sqr
@@ -130,6 +121,8 @@ def _(op: Diagonal, node: Apply, ctx: Context) -> str:
 
 # --- shapes as values -------------------------------------------------------------------------
 
+LENGTH = Traits(inline=True, warns=False)
+
 
 @traits.register(Shape)
 def _(op: Shape, node: Apply) -> Traits:
@@ -142,15 +135,9 @@ def _(op: Shape, node: Apply, ctx: Context) -> str:
     return f"{ctx.name(np.array, 'array')}({ctx.array(0)}.shape, {dtype})"
 
 
-@axes.register(Shape_i)
-def _(op: Shape_i, node: Apply, dims: Dims) -> list[LengthCheck]:
-    dims.counts[node.outputs[0]] = dims.of(node.inputs[0])[op.i]
-    return []
-
-
 @traits.register(Shape_i)
 def _(op: Shape_i, node: Apply) -> Traits:
-    return Traits(inline=True, warns=False)
+    return LENGTH
 
 
 @lower.register(Shape_i)
@@ -159,22 +146,9 @@ def _(op: Shape_i, node: Apply, ctx: Context) -> str:
     return f"{ctx.name(np.int64, 'to_int64')}({ctx.array(0)}.shape[{op.i}])"
 
 
-@axes.register(CheckedLength)
-def _(op: CheckedLength, node: Apply, dims: Dims) -> list[LengthCheck]:
-    """It is the length that it was, and others are known to be equal from here on."""
-    counts = [dims.counts.get(x) for x in node.inputs]
-    if counts[0] is not None:
-        dims.counts[node.outputs[0]] = counts[0]
-    for i, j in op.pairs():
-        a, b = counts[i], counts[j]
-        if a is not None and b is not None:
-            dims.join(a, b)
-    return []
-
-
 @traits.register(CheckedLength)
 def _(op: CheckedLength, node: Apply) -> Traits:
-    return Traits(inline=True, warns=False)
+    return LENGTH
 
 
 @lower.register(CheckedLength)

@@ -2,8 +2,9 @@
 equality once.
 
 Every axis of every variable has an id; a union-find joins ids that are equal, because an op's
-meaning says so or because the generated code has checked it by then. How an op's output axes come
-from its inputs' is told by the op's shape rule (`tensor/op.py`); `axes` reads it.
+meaning says so or because it has been compared by then. How an op's output axes come from its
+inputs', and which of them have to be equal, is told by the op's shape rule (`tensor/op.py`); `axes`
+reads it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from functools import singledispatch
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.tensor.op import TensorOp, Value
+from rewrite_engine.tensor.op import TensorOp, Value, is_dimension
+from rewrite_engine.tensor.shape import CheckedLength, Shape_i
 
 Axes = tuple[int, ...]
 
@@ -91,6 +93,11 @@ class Dims:
             found = self.axes[v] = self.fresh(v.type)
         return found
 
+    def roots(self, v: Variable) -> Axes:
+        """The representatives of a variable's axes: those that are equal have one."""
+        find = self.find
+        return tuple([find(a) for a in self.axes.get(v) or self.of(v)])
+
     def fresh(self, type_: Any) -> Axes:
         """New ids for a type's axes, with the lengths that the type knows."""
         return tuple([self.new(n) for n in type_.shape])
@@ -132,7 +139,7 @@ def axes(op: Any, node: Apply, dims: Dims) -> list[LengthCheck]:
 
 @axes.register(TensorOp)
 def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
-    """What the shape rule says. Lengths are compared here where NumPy would not."""
+    """What the shape rule says. Lengths that are values are left to the op to compare."""
     inputs, known = node.inputs, dims.axes
     given = [known.get(x) or (dims.of(x) if x.type.ndim else ()) for x in inputs]
     if op.stretches:
@@ -162,11 +169,42 @@ def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
             id_ = given[length[0]][length[1]] if pair else other(length)
             if own is None:
                 own, first = id_, length
-            elif id_ != own and id_ is not None and dims.join(own, id_) and op.stretches:
-                checks.append(LengthCheck(*first, *length))
+            elif id_ != own and id_ is not None and dims.join(own, id_):
+                checks += _compared(first, length)
     for out, lengths in zip(node.outputs, rule.outputs):
         dims.set(
             out,
             [given[n[0]][n[1]] if n.__class__ is tuple else other(n) for n in lengths],
         )
     return checks
+
+
+def _compared(a: Any, b: Any) -> list[LengthCheck]:
+    """The comparison of two lengths of a shape rule, if neither is a value."""
+    if not is_dimension(a):
+        a, b = b, a
+    if not is_dimension(a):
+        return []
+    i, axis = a
+    if is_dimension(b):
+        return [LengthCheck(i, axis, *b)]
+    return [LengthCheck(i, axis, None, 0, b)] if isinstance(b, int) else []
+
+
+@axes.register(Shape_i)
+def _(op: Shape_i, node: Apply, dims: Dims) -> list[LengthCheck]:
+    dims.counts[node.outputs[0]] = dims.of(node.inputs[0])[op.i]
+    return []
+
+
+@axes.register(CheckedLength)
+def _(op: CheckedLength, node: Apply, dims: Dims) -> list[LengthCheck]:
+    """It is the length that it was, and others are known to be equal from here on."""
+    counts = [dims.counts.get(x) for x in node.inputs]
+    if counts[0] is not None:
+        dims.counts[node.outputs[0]] = counts[0]
+    for i, j in op.pairs():
+        a, b = counts[i], counts[j]
+        if a is not None and b is not None:
+            dims.join(a, b)
+    return []

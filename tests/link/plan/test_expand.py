@@ -10,9 +10,9 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.compile import In, Mode, function
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.link.program import schedule
-from rewrite_engine.link.vm.expand import expand
-from rewrite_engine.link.vm.plan import ExecutionPlan
+from rewrite_engine.link.plan import plan_of, schedule
+from rewrite_engine.link.plan.expand import expand
+from rewrite_engine.link.vm import traits
 
 xs = [pt.vector(n) for n in "abcdef"]
 PLAIN = Mode(optimizer=None)
@@ -71,12 +71,11 @@ def test_values_are_those_of_the_fold(op: Any, n: int) -> None:
 def test_the_temporaries_of_a_chain() -> None:
     def peak(out: Any) -> int:
         """How many arrays are alive at once."""
-        graph = FunctionGraph(xs, [out])
-        plan = ExecutionPlan(graph.inputs, graph.outputs, expand(schedule(graph)))
+        plan = plan_of(FunctionGraph(xs, [out]), traits)
         lives: dict[Any, list[int]] = {}
         for i, step in enumerate(plan.steps):
             for v in step.node.outputs:
-                storage = plan.storage(v)
+                storage = plan.storages.of(v)
                 lives.setdefault(id(storage), [i, storage.last])
         return max(sum(a <= i <= b for a, b in lives.values()) for i in range(len(plan.steps)))
 

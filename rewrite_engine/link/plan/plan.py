@@ -1,0 +1,81 @@
+"""What a plan holds (`ExecutionPlan`), and what it says of one node (`NodePlan`). How it is made:
+`planner.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.link.plan.conditions import Conditions
+from rewrite_engine.link.plan.dims import Dims, LengthCheck
+from rewrite_engine.link.plan.storage import Storages, shown
+from rewrite_engine.link.plan.traits import Traits
+
+# What there is of each node is a named tuple: it is made faster than a frozen dataclass.
+
+Source = tuple[tuple[int, int | None], ...]  # (input, axis), axis None for the whole shape
+
+
+class Buffer(NamedTuple):
+    """Memory for output 0 that may be kept between calls. slot: its place among them. like: where
+    its shape is read before it exists, one entry for all of it or one per axis.
+    """
+
+    slot: int
+    like: Source
+
+
+class NodePlan(NamedTuple):
+    """What was decided for one node.
+
+    traits: what the linker's code for it may do. checks: comparisons of lengths before it runs.
+    into: the input whose memory output 0 takes; None: the memory is new (`new`). buffer: memory
+    for output 0 if some is kept between calls. copies: it is a transposed view, and is copied.
+    dies: variables that are not read again, among them outputs that nobody reads.
+    """
+
+    node: Apply
+    traits: Traits
+    checks: Sequence[LengthCheck]
+    into: int | None
+    buffer: Buffer | None
+    copies: bool
+    dies: Sequence[Variable]
+
+    @property
+    def new(self) -> list[Variable]:
+        """The outputs that get memory of their own: neither a view, nor in that of an input."""
+        node = self.node
+        return [
+            v
+            for o, v in enumerate(node.outputs)
+            if not (o == 0 and self.into is not None) and (self.copies or not shown(node, o))
+        ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExecutionPlan:
+    """What is known and decided of a graph before anything is written.
+
+    steps: one per node, in running order; composites, and sums that would wait for operands, are
+    taken apart. conditions: where nodes run that need not always. storages: who shares memory with
+    whom, what is put into the memory of inputs included, and who reads it last. dims: which lengths
+    are equal once the checks have passed. slots: for each buffer that may be kept between calls,
+    the variable it is made for.
+    """
+
+    inputs: Sequence[Variable]
+    outputs: Sequence[Variable]
+    steps: Sequence[NodePlan]
+    conditions: Mapping[Apply, Conditions]
+    storages: Storages
+    dims: Dims
+    slots: Sequence[Variable]
+
+    @property
+    def nodes(self) -> Sequence[Apply]:
+        """The nodes in running order."""
+        return self.storages.nodes

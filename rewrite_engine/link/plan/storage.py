@@ -1,0 +1,107 @@
+"""Who shares memory with whom: by this is decided what may be overwritten, and what has to be
+copied before it leaves a function.
+
+It is read off the ops (`view_map`, `destroy_map`: docs/memory_of_ops.md). Where more is put into
+memory that is there, the planner joins what then shares it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rewrite_engine.graph.node import Apply, Variable
+
+
+@dataclass(slots=True)
+class Storage:
+    """Memory that some variables show. ours: allocated by this call. lent: whoever has it agreed
+    that results may show it. last: the position of the last node that reads it.
+    """
+
+    ours: bool
+    lent: bool = False
+    last: int = -1
+    parent: Storage | None = None
+
+    def root(self) -> Storage:
+        found = self
+        while found.parent is not None:
+            if found.parent.parent is not None:
+                found.parent = found.parent.parent
+            found = found.parent
+        return found
+
+
+class Storages:
+    """The storages of the variables of a graph: a union-find of those that may be the same memory.
+
+    nodes: in running order. lent: the inputs of which results may show the memory. copies: nodes
+    that copy what they could show.
+    """
+
+    def __init__(
+        self,
+        nodes: Sequence[Apply],
+        lent: Collection[Variable] = (),
+        copies: Collection[Apply] = (),
+    ) -> None:
+        self.nodes, self.lent = nodes, lent
+        self.known: dict[Variable, Storage] = {}
+        self._follow(copies)
+
+    def of(self, v: Variable) -> Storage:
+        """The storage of a variable; that of an input or a constant is not ours."""
+        found = self.known.get(v)
+        if found is None:
+            found = self.known[v] = Storage(ours=False, lent=v in self.lent)
+        return found if found.parent is None else found.root()
+
+    def _follow(self, copies: Collection[Apply]) -> None:
+        """Follow memory through the nodes."""
+        known = self.known
+        showing: dict[object, list[tuple[int, ...]]] = {}  # by op, for each output
+        for node in self.nodes:
+            op = node.op
+            if not (op.view_map or op.destroy_map) or node in copies:
+                for out in node.outputs:
+                    known[out] = Storage(True)
+                continue
+            found = showing.get(op)
+            if found is None:
+                found = showing[op] = [tuple(shown(node, i)) for i in range(len(node.outputs))]
+            for out, places in zip(node.outputs, found, strict=True):
+                known[out] = self.of(node.inputs[places[0]]) if places else Storage(True)
+                for k in places[1:]:
+                    self.join(out, node.inputs[k])
+
+    def join(self, a: Variable, b: Variable) -> None:
+        """Note that two variables show the same memory."""
+        x, y = self.of(a), self.of(b)
+        if x is not y:
+            x.parent = y
+            y.lent = (y.ours or y.lent) and (x.ours or x.lent)
+            y.ours = y.ours and x.ours
+            y.last = max(x.last, y.last)
+
+    def end(self, last: Mapping[Variable, int]) -> None:
+        """Tell each storage of its last reader. last: that of each variable."""
+        for v, i in last.items():
+            storage = self.of(v)
+            if i > storage.last:
+                storage.last = i
+
+    def destroyed(self) -> set[int]:
+        """The storages (by `id`) that a node overwrites because its op says so."""
+        return {
+            id(self.of(node.inputs[i]))
+            for node in self.nodes
+            if node.op.destroy_map
+            for i in node.op.destroys
+        }
+
+
+def shown(node: Apply, i: int) -> Iterable[int]:
+    """The inputs whose memory output `i` may show."""
+    op = node.op
+    return {*op.view_map.get(i, ()), *op.destroy_map.get(i, ())}
