@@ -5,7 +5,7 @@ from rewrite_engine.match.outline import head_of
 from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.facts import finite, same_shape
 from rewrite_engine.rules.facts_arrays import is_same_length
-from rewrite_engine.rules.facts_failure import errors_stay, operand_errors_kept
+from rewrite_engine.rules.facts_failure import dropping
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.shape import length
 from rewrite_engine.tensor import (
@@ -77,7 +77,7 @@ def second_like_scalar(x: Scalar, y: Scalar):
     return second(x, y) >> y
 
 
-@node_rewriter([second], phase="canonicalize", claim=exact, keeps=operands_kept)
+@node_rewriter([second], phase="canonicalize", claim=exact)
 def second_of_known_shape(fgraph, node):
     """Where static shapes say that y fills x already, y is enough. Not data: it looks at types
     only.
@@ -92,12 +92,7 @@ def second_of_known_shape(fgraph, node):
     return y
 
 
-def length_errors_kept(fgraph, node, new):
-    """Whether errors in computing the lengths are still raised."""
-    return operand_errors_kept(fgraph, node, [new])
-
-
-@node_rewriter([Alloc], phase="canonicalize", claim=exact, keeps=length_errors_kept)
+@node_rewriter([Alloc], phase="canonicalize", claim=exact)
 def alloc_of_known_shape(fgraph, node):
     """What has these lengths already need not be spread. Not data: it looks at lengths only.
 
@@ -118,7 +113,7 @@ def alloc_of_known_shape(fgraph, node):
     return v
 
 
-@node_rewriter([second], phase="canonicalize", claim=exact, keeps=operands_kept)
+@node_rewriter([second], phase="canonicalize", claim=exact)
 def second_of_one_element(fgraph, node):
     """One number needs no dimensions: constants meet as numbers. Not data: it looks at types only.
 
@@ -181,10 +176,10 @@ def fill_errors_stay(fgraph, node, v, new):
     """Whether the errors of what fills a shape stay where only the lengths are compared anyway."""
     x, y = v.owner.inputs[0], filling(v)
     number = v.head is second and all(y.type.broadcastable)
-    return errors_stay(fgraph, node, x if number else v, new.owner.inputs, new)
+    return dropping.errors_stay(fgraph, node, x if number else v, new.owner.inputs, new)
 
 
-@node_rewriter([Elemwise], phase="specialize", claim=exact, depth=2, when=among_filled)
+@node_rewriter([Elemwise], phase="specialize", claim=exact, depth=2, when=among_filled, keeps=None)
 def second_beside_its_shape(fgraph, node):
     """Other operands give the shape. Not data: it holds for every elementwise op.
 
@@ -216,7 +211,7 @@ def refilled(v, y, order=None):
     return alloc(y, *lengths)
 
 
-@node_rewriter([Elemwise], phase="specialize", claim=exact, depth=2, when=among_filled)
+@node_rewriter([Elemwise], phase="specialize", claim=exact, depth=2, when=among_filled, keeps=None)
 def second_outside(fgraph, node):
     """What all elements share is computed once. Not data: it holds for every elementwise op.
 
@@ -283,20 +278,18 @@ def second_of_computed(fgraph, node):
     fitting_types = [v for v in x.owner.inputs if getattr(v.type, "broadcastable", None) == ones]
     alike = [v for v in fitting_types if is_covered(x, [v])]
     new = fitting(out, second(alike[0], y)) if alike else None
-    if new is not None and operands_kept(fgraph, node, new):
+    if new is not None and dropping.operands_kept(fgraph, node, new):
         return new
     if not all(y.type.broadcastable) or x.owner.op.equal_lengths(x.owner) is None:
         return unknown("it is computed anyway: it may fail, or the other is no number", x)
     more = max(0, y.type.ndim - x.type.ndim)
     new = alloc(y.dimshuffle() if more else y, *[length(x, k) for k in range(x.type.ndim)])
     new = shape_padleft(new, more) if more else new
-    checked = None in x.type.shape or operands_kept(fgraph, node, new)
+    checked = None in x.type.shape or dropping.operands_kept(fgraph, node, new)
     return fitting(out, new) if checked else checked
 
 
-@node_rewriter(
-    [Sum], phase="specialize", claim=approx(ulps=8), depth=2, when=among_filled, keeps=operands_kept
-)
+@node_rewriter([Sum], phase="specialize", claim=approx(ulps=8), depth=2, when=among_filled)
 def sum_of_second(fgraph, node):
     """A product instead of a sum of what is the same everywhere. Where the number of terms may be
     0, only for what is finite. Not data: which lengths count depends on the axes.

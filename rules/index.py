@@ -5,7 +5,7 @@ from itertools import zip_longest
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rules.facts import same_length
-from rewrite_engine.rules.facts_failure import errors_stay
+from rewrite_engine.rules.facts_failure import dropping
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     CheckedLength,
@@ -84,13 +84,13 @@ def as_slice(entry):
 def item_of_vector(fgraph, node, items, i):
     """One of the items; lengths that may raise an error are still looked at."""
     item, dtype = items[i], node.outputs[0].type.dtype
-    others = [v for v in items if not errors_stay(fgraph, node, v, [item])]
+    others = [v for v in items if not dropping.errors_stay(fgraph, node, v, [item])]
     if not others or dtype != "int64" or any(v.type is not item.type for v in (item, *others)):
         return cast(item, dtype)
     return CheckedLength([1] * len(others), None)(item, *others)
 
 
-@node_rewriter([Subtensor], phase="canonicalize", claim=exact, depth=2, keeps=operands_kept)
+@node_rewriter([Subtensor], phase="canonicalize", claim=exact, depth=2)
 def item_of_shape(fgraph, node):
     """x.shape[i] is one length. Not data: the index is a parameter.
 
@@ -132,7 +132,9 @@ def has_a_diagonal(op, seen, distinct):
     return any(isinstance(head_of(s), IncDiagonal) for s in seen)
 
 
-@node_rewriter([add, sub], phase="specialize", claim=refines, depth=3, when=has_a_diagonal)
+@node_rewriter(
+    [add, sub], phase="specialize", claim=refines, depth=3, when=has_a_diagonal, keeps=None
+)
 def added_to_a_diagonal(fgraph, node):
     """What is added to a diagonal of zeros is added to that of the other terms. Not data: where all
     are square, what does not fit is an error as before.
@@ -147,7 +149,7 @@ def added_to_a_diagonal(fgraph, node):
             whole = others[0] if len(others) == 1 else add(*others)
             same = whole.type.dtype == v.type.dtype
             same = same and whole.type.broadcastable == v.type.broadcastable
-            if same and errors_stay(fgraph, node, v.owner.inputs[0], [*others, y]):
+            if same and dropping.errors_stay(fgraph, node, v.owner.inputs[0], [*others, y]):
                 if node.op is sub:
                     whole, y = (whole, -cast(y, v.type.dtype)) if i else (-whole, y)
                 return v.head(whole, y)

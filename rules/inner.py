@@ -1,11 +1,11 @@
 """Ops that hold a graph (`OpFromGraph`)."""
 
 from rewrite_engine.graph.inner import HasInnerGraph, inlined
-from rewrite_engine.rules.facts_failure import call_errors_kept
+from rewrite_engine.rules.facts_failure import dropping
 from rewrite_engine.rules.language import *
 
 
-@node_rewriter([HasInnerGraph], phase="inner", claim=exact, keeps=call_errors_kept)
+@node_rewriter([HasInnerGraph], phase="inner", claim=exact, keeps=dropping.call_errors_kept)
 def inline(fgraph, node):
     """The graph of an op that is to be inlined takes its place. Not data: what it makes is written
     in the op.

@@ -16,7 +16,7 @@ from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match import decorate
 from rewrite_engine.match import equation as equations
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
-from rewrite_engine.match.decorate import compute, node_rewriter, relation
+from rewrite_engine.match.decorate import compute, relation
 from rewrite_engine.match.fact import assuming, because, both, every, fact, given, unknown
 from rewrite_engine.match.lower import lower_pattern
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
@@ -26,7 +26,7 @@ from rewrite_engine.match.sample import types
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
 from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.rules.facts_arrays import same_length
-from rewrite_engine.rules.facts_failure import keeps_errors, operands_kept
+from rewrite_engine.rules.facts_failure import dropping
 from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.operators import TensorOperators
 from rewrite_engine.tensor.type import TensorType
@@ -35,6 +35,7 @@ from rewrite_engine.terms.logic import pattern_classes
 
 if TYPE_CHECKING:
     from rewrite_engine.match.find import Match
+    from rewrite_engine.match.rule import NodeRewriter
 
 __all__ = [
     "CONSTANT",
@@ -74,7 +75,6 @@ __all__ = [
     "flops",
     "given",
     "node_rewriter",
-    "operands_kept",
     "refines",
     "relation",
     "rewritten",
@@ -255,8 +255,35 @@ def rule(
     it.
     """
     return decorate.rule(
-        fn, phase=phase, claim=claim, tags=tags, variable=TensorLogicVariable, keeping=keeps_errors
+        fn,
+        phase=phase,
+        claim=claim,
+        tags=tags,
+        variable=TensorLogicVariable,
+        keeping=dropping.keeping,
     )
+
+
+def node_rewriter(
+    tracks: Any = None, *given: Any, keeps: Any = dropping.operands_kept, **options: Any
+) -> Callable[..., NodeRewriter]:
+    """Make a rule of a function `(fgraph, node)` that returns what takes the place of the outputs.
+
+    Where an error of what it drops would be lost, it is not applied: an operand of which nothing is
+    in what it returns must not fail, and must fit the others. keeps: another such question, of the
+    graph, the node and what was returned; None: nothing is asked. Else: as
+    `rewrite_engine.match.node_rewriter`.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> @node_rewriter([pt.add])
+    ... def first(fgraph, node):
+    ...     "(Wrong, but for the example.)"
+    ...     return node.inputs[0]
+    >>> x, y = pt.vectors("x y")
+    >>> first.apply(None, pt.add(x, pt.exp(x)).owner), bool(first.apply(None, pt.add(x, y).owner))
+    (x, False)
+    """
+    return decorate.node_rewriter(tracks, *given, keeps=keeps, **options)
 
 
 def table(

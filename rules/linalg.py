@@ -19,7 +19,12 @@ def is_gradient_of_factor(op):
 
 
 @node_rewriter(
-    [is_gradient_of_factor], phase="specialize", claim=approx(ulps=64), tags=["reorder"], depth=6
+    [is_gradient_of_factor],
+    phase="specialize",
+    claim=approx(ulps=64),
+    tags=["reorder"],
+    depth=6,
+    keeps=None,
 )
 def gradient_of_normal_density(fgraph, node):
     """Of the log density of normal numbers, where L.T @ v = z: Φ(L.T @ v @ z.T) is that of z @ z.T,

@@ -4,7 +4,7 @@ What the rules do is in `rules/looping/`, which is imported where a graph has a 
 """
 
 from rewrite_engine.graph.inner import HasInnerGraph
-from rewrite_engine.rules.facts_failure import operand_errors_kept
+from rewrite_engine.rules.facts_failure import dropping
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import Subtensor
 
@@ -16,7 +16,8 @@ def is_loop(op):
 
 def arguments_kept(fgraph, node, new):
     """Whether errors of the arguments of a loop are still raised."""
-    return operand_errors_kept(fgraph, node, [v for v in new.values() if v not in node.outputs])
+    others = [v for v in new.values() if v not in node.outputs]
+    return dropping.all_stay(fgraph, node, node.inputs, others)
 
 
 def taken_apart(fgraph, node):

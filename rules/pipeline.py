@@ -160,11 +160,14 @@ def crossing() -> tuple[tuple[Fact, ...], Fact, Callable[..., Any]]:
     whether errors of arguments are kept.
     """
     from rewrite_engine.rules import facts_arrays, facts_numbers
-    from rewrite_engine.rules.facts_failure import operand_errors_kept
+    from rewrite_engine.rules.facts_failure import dropping
+
+    def arguments_kept(fgraph: Any, node: Any, new: Any) -> Any:
+        return dropping.all_stay(fgraph, node, node.inputs, new)
 
     shipped = [*vars(facts_numbers).values(), *vars(facts_arrays).values()]
     facts = [one for one in shipped if isinstance(one, Fact) and one.unary]
-    return tuple(dict.fromkeys(facts)), facts_arrays.length, operand_errors_kept
+    return tuple(dict.fromkeys(facts)), facts_arrays.length, arguments_kept
 
 
 @lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from functools import cache
 from rewrite_engine.errors import MethodNotDefined
 from rewrite_engine.match.build import apply_op
 from rewrite_engine.rules.facts import length as known_length
-from rewrite_engine.rules.facts_failure import errors_stay, lengths_kept
+from rewrite_engine.rules.facts_failure import dropping
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import (
     CheckedLength,
@@ -45,7 +45,7 @@ def dims_of(fgraph, variable, lengths=length):
         return None
 
 
-@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=lengths_kept)
+@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)
 def shape_of_known(fgraph, node):
     """A static shape is a constant. Not data: it looks at types only.
 
@@ -56,7 +56,7 @@ def shape_of_known(fgraph, node):
     return None if None in dims else constant(list(dims), dtype="int64")
 
 
-@node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=lengths_kept)
+@node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)
 def length_of_known(fgraph, node):
     """A static length is a constant. Not data: it looks at types only.
 
@@ -67,7 +67,7 @@ def length_of_known(fgraph, node):
     return None if n is None else constant(n, dtype="int64")
 
 
-@node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=lengths_kept)
+@node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)
 def length_by_inference(fgraph, node):
     """The length of a result follows from those of the operands, without computing it.
 
@@ -83,7 +83,7 @@ def length_by_inference(fgraph, node):
     return None if dims is None else dims[node.op.i]
 
 
-@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=lengths_kept)
+@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)
 def shape_by_inference(fgraph, node):
     """The shape of a result follows from those of the operands, without computing it.
 
@@ -125,7 +125,7 @@ def with_operands(fgraph, node, n, groups, needed):
     """
     there = [n, *[v for group in groups for v in group]]
     for v in needed.owner.inputs:
-        if errors_stay(fgraph, node, v, there):
+        if dropping.errors_stay(fgraph, node, v, there):
             continue
         free = [i for i, known in enumerate(v.type.shape) if known is None]
         if not free:
@@ -171,7 +171,7 @@ def length_without_checks(fgraph, node):
     return inputs[0] if holds and max(node.op.groups) > 1 else None
 
 
-@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=lengths_kept)
+@node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)
 def shape_as_lengths(fgraph, node):
     """One length after the other, where they are checked.
 

@@ -4,6 +4,7 @@ there.
 """
 
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.rewrite.dropped import shown_through
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.powers.forms import (
     MANY,
@@ -291,16 +292,13 @@ def variables_of(keys):
 
 def showing(others):
     """Variables whose NaN other terms show: the nearest."""
-    found, todo = set(others), list(others)
-    for u in todo:
-        if (
-            u.owner is not None
-            and len(todo) < 50
-            and (u.head in PRODUCTS or u.head in SUMS or u.head in TABLE)
-        ):
-            todo += [w for w in u.owner.inputs if w not in found]
-            found.update(u.owner.inputs)
-    return found
+    return set(shown_through(others, shows))
+
+
+def shows(node):
+    """Whether a NaN of any operand is a NaN of what a node makes, as far as is known here."""
+    head = node.outputs[0].head
+    return head in PRODUCTS or head in SUMS or head in TABLE
 
 
 # --- rules ----------------------------------------------------------------------------------------

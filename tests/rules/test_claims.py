@@ -51,7 +51,7 @@ FUNCTIONS = [
 ]
 CAREFUL = [*DATA, *TRUSTING, *FUNCTIONS]
 #: the same as they are where the user grants that shapes fit, so that they apply to more terms
-CARELESS = [r.unchecked for r in CAREFUL if r.keeps]
+CARELESS = [r.unchecked for r in CAREFUL if r.keeps and r.needs_grant != "fastmath"]
 FEW = [SHAPES[i] for i in (1, 2, 7)]
 MOST = 250  # computations for one rule
 STABLE = ("exp_log", "softmax", "products", "logarithms")

@@ -439,7 +439,7 @@ def test_terms_are_chosen_without_a_loss(rule: Any, b: Any, expected: Any) -> No
     assert rw.pp(graph.outputs[0]) == rw.pp(expected)
 
 
-@node_rewriter([pt.minimum], keeps=operands_kept)
+@node_rewriter([pt.minimum])
 def left_one(fgraph: Any, node: Any) -> Any:
     """(A rewriter of a user.)"""
     return node.inputs[0]
@@ -450,6 +450,38 @@ def test_node_rewriters_ask_for_it() -> None:
     assert not left_one.apply(None, pt.minimum(x, y).owner)
     assert not left_one.apply(None, pt.minimum(x, x[7]).owner)
     assert left_one.unchecked.apply(None, pt.minimum(x, x[7]).owner) is x
+
+
+def test_a_function_raises_what_a_rewriter_would_have_lost() -> None:
+    @node_rewriter([pt.add], phase="specialize")
+    def first_term(fgraph: Any, node: Any) -> Any:
+        """(A rewriter of a user, who thinks of zeros.)"""
+        return node.inputs[0]
+
+    mode = rw.Mode(optimizer=EquilibriumOptimizer(RuleSet(first_term)))
+    f = rw.function([x, y], x + y, mode=mode)
+    with pytest.raises(ShapeError):
+        f(np.ones(2), np.ones(3))
+    short = rw.function([x], x + 0.0 * x, mode=mode)
+    assert rw.pp(short.fgraph.outputs[0]) == "x"
+
+
+def test_what_is_taken_apart_is_not_dropped() -> None:
+    """Of the product both operands are kept; of the other one only x."""
+
+    @node_rewriter([pt.exp])
+    def parts(fgraph: Any, node: Any) -> Any:
+        """(A rewriter of a user.)"""
+        return pt.exp(x) * pt.exp(y) if node.inputs[0].owner.op is pt.add else pt.exp(x)
+
+    def fires(term: Any) -> bool:
+        return isinstance(parts.apply(None, pt.exp(term).owner), Variable)
+
+    assert fires(x + y)
+    assert fires(-(-x + -y)) is False  # (no sum: only exp(x) is returned)
+    assert not fires(x * y)
+    assert fires(x * pt.sqr(x))
+    assert not fires(x * x[3])
 
 
 def test_no_rule_is_to_blame_for_shapes_that_turn_out_not_to_fit() -> None:

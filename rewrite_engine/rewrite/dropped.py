@@ -1,0 +1,444 @@
+"""What is dropped is not lost: whether what a term may do is still done when a rule drops it.
+
+A term may raise an error, and it may be NaN. The error is kept if the term cannot fail, if it is
+computed anyway, or if what may fail in it is; what is dropped beside others must also be known to
+fit them. A NaN is kept if what stays is computed from it by ops that show it. `Dropping` tells of
+errors, for all rules that drop anything: `@rule` asks it by what its right side does not have
+(`Dropping.keeping`), `@node_rewriter` by what it returns (`Dropping.operands_kept`).
+`shown_through` tells of NaNs. Not here: what is known of ops and terms (facts: `rules/facts.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import islice
+from math import inf
+from typing import Any
+
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.traverse import graph_inputs
+from rewrite_engine.match.fact import Fact, because, unknown
+from rewrite_engine.match.lower import Compute
+from rewrite_engine.match.pattern import Graph, OpNode, Prop, holes, subpatterns
+from rewrite_engine.rewrite.step import is_used
+
+SMALL = 50  # how many terms of what a rule makes, or of what it drops, are looked into
+LARGE = 1000  # of what a function makes
+FEW = 4  # how many terms are looked at before it is asked what is known of all below
+MOST = 200  # how many terms are looked at to find whether one stays
+
+
+class Dropping:
+    """Whether errors are lost with what is dropped, by what facts know.
+
+    fits: nothing fails where a term is computed of its operands. cannot_fail: nor in computing
+    those. length: of a variable and a dimension. compared(node): the groups of lengths that a node
+    compares; None for one that may fail in other ways.
+    """
+
+    def __init__(
+        self,
+        fits: Fact,
+        cannot_fail: Fact,
+        length: Fact,
+        compared: Callable[[Apply], Sequence[Collection[Any]] | None],
+    ) -> None:
+        self.fits, self.cannot_fail, self.length = fits, cannot_fail, length
+        self.compared = compared
+
+    # --- one term -------------------------------------------------------------------------------
+
+    def errors_stay(
+        self,
+        fgraph: Graph,
+        node: Apply | None,
+        dropped: Variable,
+        kept: Collection[Variable],
+        new: Variable | None = None,
+    ) -> Any:
+        """Evidence that every error of a term is still raised when a node needs it no more.
+
+        kept: what takes the place of the node is computed from these. new: what takes its place,
+        which compares lengths, too. fgraph, node: None where the rule is applied outside of a
+        graph.
+        """
+        todo: list[Variable] = [dropped]
+        seen: set[Variable] = set()
+        level = {} if fgraph is None or node is None else fgraph.order.level
+        is_below = below(level, kept, always_read)
+        while todo:
+            v = todo.pop()
+            if v.owner is None or v in seen or v in kept:
+                continue
+            seen.add(v)
+            if _has_other_uses(fgraph, node, v, level):
+                continue
+            if len(seen) > FEW and self.cannot_fail.ask(fgraph, v):
+                continue
+            if is_below(v.owner):
+                continue
+            here = self.fits.at(fgraph, node, v)  # type: ignore[arg-type]
+            if not here and (new is None or not self._are_compared(v.owner, new.owner)):
+                return here
+            if len(seen) > MOST:
+                return unknown("what is dropped may raise an error", blame=v)
+            todo += v.owner.inputs
+        return because("no error is lost")
+
+    def _are_compared(self, node: Apply, new: Apply | None) -> bool:
+        """Whether another node compares all lengths that a node does, which fails for no more."""
+        groups = self.compared(node)
+        equal = None if new is None else self.compared(new)
+        return groups is not None and all(
+            None not in group and (len(group) < 2 or any(set(group) <= set(g) for g in equal or ()))
+            for group in groups
+        )
+
+    def all_stay(
+        self, fgraph: Graph, node: Apply, terms: Iterable[Variable], new: Sequence[Variable]
+    ) -> Any:
+        """Whether errors of terms are still raised where new ones take the place of a node."""
+        kept = set().union(*[parts(one, known(fgraph)) for one in new])
+        for v in terms:
+            answer = v in kept or self.errors_stay(fgraph, node, v, kept)
+            if not answer:
+                return answer
+        return True
+
+    # --- rules ----------------------------------------------------------------------------------
+
+    def operands_kept(self, fgraph: Graph, node: Apply, new: Any) -> Any:
+        """For node rewriters: whether the errors of operands are still raised that are no more in
+        what takes the place of a node, and whether these fit the others.
+
+        An operand that is taken apart, of which something is kept, is no such operand, and what is
+        in it is looked at instead.
+        """
+        made = replacements(new)
+        if not made:
+            return True
+        kept = set().union(*[parts(one, known(fgraph), LARGE) for one in made])
+        if all([v in kept for v in node.inputs]):
+            return True
+        matched, dropped = taken_apart(node, kept)
+        again = {type(v.owner.op) for v in kept if v.owner is not None}
+        for one in matched[1:]:
+            if one.op.equal_lengths(one) is None and type(one.op) not in again:
+                answer = self.fits.at(fgraph, node, one.outputs[0])
+                if not answer:
+                    return answer
+        for v in dropped:
+            answer = self.errors_stay(fgraph, node, v, kept)
+            if not answer:
+                return answer
+        return not dropped or self._all_fit(fgraph, matched, dropped, kept)
+
+    def call_errors_kept(self, fgraph: Graph, node: Apply, new: Any) -> Any:
+        """For an op that gives way to its graph: whether the errors of outputs, and of operands,
+        that nobody needs are still raised.
+        """
+
+        def alike(member: Any) -> Any:
+            if not isinstance(member, tuple):
+                return member
+            return self.length.ask(fgraph, node.inputs[member[0]], member[1]).value
+
+        op, numbers = node.op, range(len(node.outputs))
+        used = [j for j in numbers if fgraph is None or is_used(fgraph, node.outputs[j])]
+        if len(op.needed_outputs(used, alike)) > len(used):
+            return unknown("an output that nobody needs may raise an error", blame=node.outputs[0])
+        needed = {*graph_inputs([op.inner_outputs[j] for j in used])}
+        kept = {x for x, v in zip(node.inputs, op.inner_inputs, strict=True) if v in needed}
+        stay = (self.errors_stay(fgraph, node, x, kept) for x in node.inputs if x not in kept)
+        return next((answer for answer in stay if not answer), True)
+
+    def lengths_kept(self, fgraph: Graph, node: Apply, new: Any) -> Any:
+        """The same for what takes the place of a shape. An op that says how its shape follows, and
+        nothing of when it fails, is taken at its word.
+        """
+        (x,) = node.inputs
+        cls = Op if x.owner is None else type(x.owner.op)
+        silent = cls.infer_shape is not Op.infer_shape and not self._says_when_it_fails(cls)
+        terms = x.owner.inputs if silent else node.inputs
+        return self.all_stay(fgraph, node, terms, replacements(new))
+
+    def _says_when_it_fails(self, cls: type[Op]) -> bool:
+        """Whether anything is declared of when a class of ops fails."""
+        declared = cls.equal_lengths is not Op.equal_lengths or "fits" in cls.implied
+        return declared or cls in self.fits.cases
+
+    def keeping(self, rule: Any) -> Keeping | None:
+        """For `@rule`: what tells whether no error is lost where the rule fires; None for a rule
+        that cannot lose any by what it drops.
+
+        Operands that the right side does not have must not fail, and must fit those beside them; so
+        must ops inside of the left side that may fail for other reasons than shapes, if they are
+        there once more than on the right. Whatever else ops check is the author's affair, who named
+        them.
+        """
+        right = rule.right
+        names = set(right.names if isinstance(right, Compute) else holes(right))
+        lost = [h for h in holes(rule.left).values() if h.name not in names and h.sort is not Prop]
+        may_fail = [] if isinstance(right, Compute) else _may_fail(rule.left)
+        if may_fail:
+            may_fail = [*Counter(may_fail) - Counter(_may_fail(right))]
+        return Keeping(self, rule, tuple(may_fail)) if lost or may_fail else None
+
+    def _all_fit(
+        self,
+        fgraph: Graph,
+        matched: Sequence[Apply],
+        dropped: Collection[Variable],
+        kept: Iterable[Variable],
+    ) -> Any:
+        """Whether what is dropped has the lengths of what is kept where they have to be equal."""
+        ask = self.length.ask
+        lengths = {ask(fgraph, v, i).value for v in kept for i in range(v.type.ndim or 0)}
+        computed = {out for one in matched for out in one.outputs}
+        for one in matched:
+            for group in one.op.equal_lengths(one) or ():
+                settled, asked = set(), {}
+                for member in group:
+                    if not isinstance(member, tuple):
+                        settled.add(member)
+                        continue
+                    v = one.inputs[member[0]]
+                    n = ask(fgraph, v, member[1]).value
+                    if v in dropped or (v in computed and n not in lengths):
+                        asked[n] = v
+                    else:
+                        settled.add(n)
+                if not (asked.keys() <= settled if settled else len(asked) < 2):
+                    (v, *_) = [v for n, v in asked.items() if n not in settled]
+                    return unknown("what is dropped may not fit what is kept", blame=v)
+        return because("what is dropped fits")
+
+
+class Keeping:
+    """Whether a data rule loses no error by what takes the place of a node: a function of the
+    graph, the node and that.
+
+    Looked at are the nodes that the left side matched, down to the operands of the right side.
+    """
+
+    def __init__(self, dropping: Dropping, rule: Any, may_fail: tuple[type[Op], ...]) -> None:
+        inner = [p for p, depth in subpatterns(rule.left) if depth and isinstance(p, OpNode)]
+        self.dropping = dropping
+        self.heads = {p.head for p in inner}
+        self.depth = rule.depth
+        self.right = rule.right
+        self.may_fail = may_fail
+
+    def __call__(self, fgraph: Graph, node: Apply, new: Any) -> Any:
+        made = replacements(new)
+        rights = self.right if isinstance(self.right, tuple) else [self.right] * len(made)
+        there = set().union(
+            *[_operands(p, v, known(fgraph)) for p, v in zip(rights, made, strict=False)]
+        )
+        matched, dropped = self.matched(node, there)
+        kept = [v for one in matched for v in one.inputs if v in there]
+        for v in dropped:
+            answer = self.dropping.errors_stay(fgraph, node, v, (*made, *kept))
+            if not answer:
+                return answer
+        for one in matched[1:]:
+            if isinstance(one.op, self.may_fail):
+                answer = self.dropping.fits.at(fgraph, node, one.outputs[0])
+                if not answer:
+                    return answer
+        return not dropped or self.dropping._all_fit(fgraph, matched, dropped, kept)
+
+    def matched(
+        self, node: Apply, there: Collection[Variable]
+    ) -> tuple[list[Apply], dict[Variable, None]]:
+        """The nodes that the left side matched, and the operands of these that are dropped. (A
+        branch that a rule of choices drops is one that is not taken.)
+        """
+        matched, dropped, level = [node], dict[Variable, None](), [node]
+        for depth in range(self.depth + 1):
+            inner = []
+            for v in [v for one in level for v in always_read(one) if v not in there]:
+                inside = v.head in self.heads or type(v.head) in self.heads
+                if inside and depth < self.depth and v.owner is not None:
+                    inner.append(v.owner)
+                else:
+                    dropped[v] = None
+            level = list(dict.fromkeys(inner))
+            matched += level
+        return matched, dropped
+
+
+def _may_fail(pattern: Any) -> list[type]:
+    """The classes of the ops of a pattern that may fail for other reasons than shapes."""
+    found = [p.operator for p, _ in subpatterns(pattern) if p.__class__ is OpNode]
+    classes = [op if isinstance(op, type) else type(op) for op in found]
+    return [cls for cls in classes if getattr(cls, "may_fail", False)]
+
+
+def _operands(pattern: Any, term: Variable, there: Collection[Apply]) -> set[Variable]:
+    """What a right side got for its variables, in the term that it made."""
+    if isinstance(pattern, Compute):
+        return parts(term, there)
+    found, todo = set(), [(pattern, term)]
+    while todo:
+        p, v = todo.pop()
+        if not isinstance(p, OpNode):
+            found.add(v)
+        elif v.owner is not None:
+            inner = [a for a in p.args if isinstance(a, OpNode)]
+            same = p.fits(v.owner.op) and len(p.args) == len(v.owner.inputs) and not p.rests
+            if same:
+                todo += zip(p.args, v.owner.inputs, strict=True)
+                continue
+            for w in v.owner.inputs:  # others are beside them
+                todo += [(a, w) for a in (p, *inner) if a.fits(w.head)] or [(None, w)]
+    return found
+
+
+# --- what terms are made of ---------------------------------------------------------------------
+
+
+def replacements(new: Any) -> list[Variable]:
+    """The variables that a rule returned: one, or some in a sequence or a mapping."""
+    if isinstance(new, Variable):
+        return [new]
+    found = new.values() if isinstance(new, Mapping) else new
+    return [v for v in found if isinstance(v, Variable)]
+
+
+def known(fgraph: Graph) -> Collection[Apply]:
+    """The nodes that are in a graph."""
+    return () if fgraph is None else fgraph.order.level
+
+
+def parts(term: Variable, there: Collection[Apply], most: int = SMALL) -> set[Variable]:
+    """Terms that a term is made of, as many as matter, down to nodes that are there already."""
+    found, todo = {term}, deque([term])
+    while todo and len(found) < most:
+        owner = todo.popleft().owner
+        if owner is not None and owner not in there:
+            todo += [v for v in owner.inputs if v not in found]
+            found.update(owner.inputs)
+    return found
+
+
+def taken_apart(
+    node: Apply, kept: Collection[Variable]
+) -> tuple[list[Apply], dict[Variable, None]]:
+    """The nodes between a node and what is kept of its operands, and the operands of these that
+    are dropped: of those nothing is kept, as far as `SMALL` terms tell.
+    """
+    order, seen = [node], {node}
+    for one in order:
+        for v in always_read(one):
+            if v not in kept and v.owner is not None and v.owner not in seen and len(seen) < SMALL:
+                seen.add(v.owner)
+                order.append(v.owner)
+    reaching, before = {node}, 0
+    while before < len(reaching):  # (what several share may stand before what is made of it)
+        before = len(reaching)
+        for one in reversed(order):
+            if any([v in kept or v.owner in reaching for v in one.inputs]):
+                reaching.add(one)
+    matched = [one for one in order if one in reaching]
+    operands = [v for one in matched for v in always_read(one)]
+    lost = [v for v in operands if v not in kept and v.owner not in reaching]
+    return matched, dict.fromkeys([v for v in lost if v.owner is not None or not _is_number(v)])
+
+
+def _is_number(v: Variable) -> bool:
+    """Whether a variable fits everything: all of its dimensions are stretched."""
+    return all(getattr(v.type, "broadcastable", (False,)))
+
+
+def always_read(node: Apply) -> Sequence[Variable]:
+    """The operands of a node but the branches of a choice."""
+    if node.op.read_if is None:
+        return node.inputs
+    return [v for v, asked in zip(node.inputs, node.op.read_if(node), strict=True) if asked is None]
+
+
+# --- what stays ---------------------------------------------------------------------------------
+
+
+def below(
+    level: Mapping[Apply, int],
+    terms: Iterable[Variable],
+    operands: Callable[[Apply], Iterable[Variable]],
+) -> Callable[[Apply], bool]:
+    """A function of a node: whether one of these terms is computed from what it makes, by the
+    operands that are told, as far as that is quickly seen. Nodes that no graph has yet have no
+    level.
+    """
+    seen: set[Apply] = set()
+    heap: list[tuple[float, int, Apply]] = []
+
+    def look(terms: Iterable[Variable]) -> None:
+        for v in terms:
+            if v.owner is not None and v.owner not in seen:
+                seen.add(v.owner)
+                heappush(heap, (-level.get(v.owner, inf), len(seen), v.owner))
+
+    def is_below(maker: Apply) -> bool:
+        lowest = level.get(maker, -1)
+        while heap and -heap[0][0] > lowest and len(seen) < 2 * MOST:
+            look(operands(heappop(heap)[2]))
+        return maker in seen
+
+    look(terms)
+    return is_below
+
+
+def _has_other_uses(
+    fgraph: Graph, node: Apply | None, v: Variable, level: Mapping[Apply, int]
+) -> bool:
+    """Whether a term is computed without a node's use of it, as far as that is quickly seen."""
+    here = None if node is None else level.get(node)
+    if fgraph is None or here is None or v.owner is None or v.owner not in level:
+        return False
+    for out in v.owner.outputs:
+        if out in fgraph.out_uses:
+            return True
+        # what is not below the node cannot be there for it alone
+        for client in islice(fgraph.users[out], MOST):
+            if client is not node and level[client] >= here and _needs(fgraph, client, out):
+                return True
+    return False
+
+
+def _needs(fgraph: Any, node: Apply, v: Variable) -> bool:
+    """Whether a node needs an operand, and is computed, whatever branches are taken; as far as that
+    is quickly seen.
+    """
+    if not fgraph.lazy:
+        return True
+    todo, seen = deque([node] if v in always_read(node) else []), {node}
+    while todo and len(seen) < MOST:
+        for out in todo.popleft().outputs:
+            if out in fgraph.out_uses:
+                return True
+            clients = islice(fgraph.users[out], MOST)
+            more = [c for c in clients if c not in seen and out in always_read(c)]
+            todo += more
+            seen.update(more)
+    return False
+
+
+# --- NaNs ---------------------------------------------------------------------------------------
+
+
+def shown_through(terms: Iterable[Variable], shows: Callable[[Apply], bool]) -> Iterator[Variable]:
+    """Variables whose NaN is one of these terms, too, the nearest `SMALL`: what they are computed
+    from by ops that show the NaN of each operand.
+    """
+    todo = list(dict.fromkeys(terms))
+    seen = set(todo)
+    for v in todo:
+        yield v
+        if v.owner is not None and len(todo) < SMALL and shows(v.owner):
+            more = [w for w in v.owner.inputs if w not in seen]
+            todo += more
+            seen.update(more)
