@@ -77,24 +77,34 @@ def second_like_scalar(x: Scalar, y: Scalar):
     return second(x, y) >> y
 
 
-@node_rewriter([second], phase="canonicalize", claim=exact)
-def second_of_known_shape(fgraph, node):
-    """Where static shapes say that y fills x already, y is enough. Not data: it looks at types
-    only.
+def has_static_shape(y):
+    """Whether all lengths are known."""
+    return None not in y.type.shape
+
+
+@rule(phase="canonicalize", claim=exact)
+def second_of_known_shape(x, y):
+    """Where static shapes say that y fills x already, y is enough.
 
     >>> x, y = tensor(shape=(1, 3), dtype="float64"), tensor("y", shape=(1, 3), dtype="float64")
     >>> rewritten(second(x, y))
     y
     """
-    y, out = node.inputs[1], node.outputs[0]
-    if None in out.type.shape or y.type is not out.type:
-        return None
-    return y
+    return second(x, y) >> y, given(has_static_shape)
+
+
+def is_length(v, k, have, wanted):
+    """Whether a length is that of dimension k of v."""
+    if wanted.head is CONSTANT:
+        return have is not None and have == wanted.number
+    return (
+        isinstance(wanted.head, Shape_i) and wanted.owner.op.i == k and wanted.owner.inputs[0] is v
+    )
 
 
 @node_rewriter([Alloc], phase="canonicalize", claim=exact)
 def alloc_of_known_shape(fgraph, node):
-    """What has these lengths already need not be spread. Not data: it looks at lengths only.
+    """What has these lengths already need not be spread. Not data: any number of lengths.
 
     >>> x, y = tensor("x", shape=(3,), dtype="float64"), vector("y")
     >>> rewritten(alloc(x, 3), alloc(y, y.shape[0]))
@@ -103,27 +113,25 @@ def alloc_of_known_shape(fgraph, node):
     v, *lengths = node.inputs
     if v.type.broadcastable != node.outputs[0].type.broadcastable:
         return None
-    for k, (have, wanted) in enumerate(zip(v.type.shape, lengths, strict=True)):
-        known = wanted.number if wanted.head is CONSTANT else None
-        own = (
-            isinstance(wanted.head, Shape_i) and wanted.head.i == k and wanted.owner.inputs[0] is v
-        )
-        if not own and (have is None or have != known):
-            return None
-    return v
+    pairs = enumerate(zip(v.type.shape, lengths, strict=True))
+    return v if all(is_length(v, k, have, wanted) for k, (have, wanted) in pairs) else None
 
 
-@node_rewriter([second], phase="canonicalize", claim=exact)
-def second_of_one_element(fgraph, node):
-    """One number needs no dimensions: constants meet as numbers. Not data: it looks at types only.
+def of_number(x, y):
+    """x filled with the number that a constant is; None if it is one, or may stretch x."""
+    if not y.type.ndim or set(y.type.shape) != {1} or x.type.ndim < y.type.ndim:
+        return None
+    return second(x, y.data.reshape(()))
+
+
+@rule(phase="canonicalize", claim=exact)
+def second_of_one_element(x, y: Const):
+    """One number needs no dimensions: constants meet as numbers.
 
     >>> rewritten(second(vector("x"), [3.0]) * 2)
     second(x, 6.0)
     """
-    x, y = node.inputs
-    if y.head is CONSTANT and y.type.ndim and set(y.type.shape) == {1}:
-        return second(x, y.data.reshape(())) if x.type.ndim >= y.type.ndim else None
-    return None
+    return second(x, y) >> compute(of_number)
 
 
 @rule(phase="canonicalize", claim=assumes("shape_unsafe", then=exact))

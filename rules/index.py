@@ -23,16 +23,20 @@ from rewrite_engine.tensor import (
 from rewrite_engine.tensor.index_template import WHOLE, Slice
 
 
-@node_rewriter([Subtensor], phase="canonicalize", claim=exact)
-def index_of_everything(fgraph, node):
-    """x[:] is x, and x[:3] is, if it has 3 rows. Not data: the index is a parameter.
+def takes_everything(x, index):
+    """Whether an index takes all of x."""
+    entries = zip_longest(map(as_slice, index), x.type.shape, fillvalue=...)
+    return all(takes_all(entry, n) for entry, n in entries)
+
+
+@rule(phase="canonicalize", claim=exact)
+def index_of_everything(x, index: Prop):
+    """x[:] is x, and x[:3] is, if it has 3 rows.
 
     >>> rewritten(matrix("x", shape=(3, None))[:3, :])
     x
     """
-    x, *index = node.inputs
-    entries = zip_longest(map(as_slice, node.op.idx_list), x.type.shape, fillvalue=...)
-    return x if not index and all(takes_all(entry, n) for entry, n in entries) else None
+    return Subtensor(index)(x) >> x, given(takes_everything)
 
 
 def takes_all(entry, n):
@@ -42,38 +46,42 @@ def takes_all(entry, n):
     return entry == slice(None) or (n is not None and range(*entry.indices(n)) == range(n))
 
 
-@node_rewriter([Subtensor], phase="canonicalize", claim=exact)
-def index_of_new_axes(fgraph, node):
-    """x[:, None] is a `DimShuffle`, which other rules know. Not data: the index is a parameter.
+def reordered(x, index):
+    """The reordering that an index of new dimensions is; None for another."""
+    if "x" not in index or not set(index) <= {"x", WHOLE}:
+        return None
+    kept = iter(range(x.type.ndim))
+    order = ["x" if entry == "x" else next(kept) for entry in index]
+    return DimShuffle(x.type.ndim, (*order, *kept))(x)
+
+
+@rule(phase="canonicalize", claim=exact)
+def index_of_new_axes(x, index: Prop):
+    """x[:, None] is a `DimShuffle`, which other rules know.
 
     >>> rewritten(vector("x")[:, None])
     ExpandDims{axes=[1]}(x)
     """
-    entries = node.op.idx_list
-    if len(node.inputs) != 1 or "x" not in entries or not set(entries) <= {"x", WHOLE}:
+    return Subtensor(index)(x) >> compute(reordered)
+
+
+def only_item(x, index):
+    """The element of x that a slice takes; None if it takes several, or that is not known."""
+    entries = [as_slice(entry) for entry in index]
+    if None in x.type.shape or len(entries) != 1 or not isinstance(entries[0], slice):
         return None
-    x = node.inputs[0]
-    kept = iter(range(x.type.ndim))
-    order = ["x" if entry == "x" else next(kept) for entry in entries]
-    return DimShuffle(x.type.ndim, (*order, *kept))(x)
+    taken = range(*entries[0].indices(x.type.shape[0]))
+    return Subtensor((taken[0],))(x) if len(taken) == 1 else None
 
 
-@node_rewriter([DimShuffle], phase="canonicalize", claim=exact, depth=2)
-def item_of_slice(fgraph, node):
-    """The one element that a slice takes, as a number. Not data: the index is a parameter.
+@rule(phase="canonicalize", claim=exact)
+def item_of_slice(x: Vector, index: Prop):
+    """The one element that a slice takes, as a number.
 
     >>> rewritten(vector("x", shape=(3,))[1:2].squeeze())
     Subtensor{1}(x)
     """
-    part = node.inputs[0].owner
-    if node.op.new_order or part is None or not isinstance(part.op, Subtensor):
-        return None
-    x, *index = part.inputs
-    entries = [as_slice(entry) for entry in part.op.idx_list]
-    if index or None in x.type.shape or len(entries) != 1 or not isinstance(entries[0], slice):
-        return None
-    taken = range(*entries[0].indices(x.type.shape[0]))
-    return Subtensor((taken[0],))(x) if x.type.ndim == 1 and len(taken) == 1 else None
+    return DimShuffle(1, ())(Subtensor(index)(x)) >> compute(only_item)
 
 
 def as_slice(entry):
@@ -81,34 +89,42 @@ def as_slice(entry):
     return slice(*entry) if isinstance(entry, Slice) else entry
 
 
-def item_of_vector(fgraph, node, items, i):
+def item(fgraph, node, items, i):
     """One of the items; lengths that may raise an error are still looked at."""
-    item, dtype = items[i], node.outputs[0].type.dtype
-    others = [v for v in items if not dropping.errors_stay(fgraph, node, v, [item])]
-    if not others or dtype != "int64" or any(v.type is not item.type for v in (item, *others)):
-        return cast(item, dtype)
-    return CheckedLength([1] * len(others), None)(item, *others)
+    one, dtype = items[i], node.outputs[0].type.dtype
+    others = [v for v in items if not dropping.errors_stay(fgraph, node, v, [one])]
+    if not others or dtype != "int64" or any(v.type is not one.type for v in (one, *others)):
+        return cast(one, dtype)
+    return CheckedLength([1] * len(others), None)(one, *others)
 
 
 @node_rewriter([Subtensor], phase="canonicalize", claim=exact, depth=2)
-def item_of_shape(fgraph, node):
-    """x.shape[i] is one length. Not data: the index is a parameter.
+def item_of_vector(fgraph, node):
+    """One of the numbers of a vector. Not data: the others may be lengths that are compared.
+
+    >>> x, y = scalars("x y")
+    >>> rewritten(MakeVector("float64")(x, y)[1])
+    y
+    """
+    inner, index = node.inputs[0].owner, node.op.idx_list
+    if inner is None or not isinstance(inner.op, MakeVector) or len(node.inputs) != 1:
+        return None
+    return item(fgraph, node, inner.inputs, index[0]) if [*map(type, index)] == [int] else None
+
+
+def length_at(x, index):
+    """The length that an index takes of a shape; None if it takes several."""
+    return Shape_i(index[0] % x.type.ndim)(x) if [*map(type, index)] == [int] else None
+
+
+@rule(phase="canonicalize", claim=exact)
+def item_of_shape(x, index: Prop):
+    """x.shape[i] is one length.
 
     >>> rewritten(vector("x").shape[0])
     Shape_i{i=0}(x)
     """
-    inner = node.inputs[0].owner
-    if inner is None or len(node.inputs) != 1 or len(node.op.idx_list) != 1:
-        return None
-    (i,) = node.op.idx_list
-    if type(i) is not int:
-        return None
-    if isinstance(inner.op, MakeVector):
-        return item_of_vector(fgraph, node, inner.inputs, i)
-    if isinstance(inner.op, Shape):
-        ndim = inner.inputs[0].type.ndim
-        return Shape_i(i % ndim)(inner.inputs[0])
-    return None
+    return Subtensor(index)(Shape()(x)) >> compute(length_at)
 
 
 def diagonal_alone(v):

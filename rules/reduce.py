@@ -178,24 +178,39 @@ def sum_of_quotient(x: Float, y: Float, axis: Prop):
     return total(x / y) >> total(x) / y, given(constant_along, proof)
 
 
-@node_rewriter([Sum, Prod, Max, Min, All, Any_], phase="canonicalize")
-def reduction_over_ones(fgraph, node):
-    """Along axes of length 1, or none, there is nothing to add up: drop them (a sum is then -0.0,
-    not 0.0).
+def over_ones(name, op, claim=exact):
+    """A row of the table below."""
 
-    Not data: which axes go depends on the static shape.
+    def without_axes(x, axis, keepdims):
+        axes = range(x.type.ndim) if axis is None else axis
+        if not all(x.type.broadcastable[a] for a in axes):
+            return None
+        short = x if keepdims or not axes else x.squeeze(axis=tuple(axes))
+        return short if op(axis=axis)(x).type.dtype == x.type.dtype else None
 
-    >>> y, z = scalars("y z")
-    >>> rewritten(row("x").max(axis=0, keepdims=True), y.sum(), (z > 0).all())
-    [x, y, z > 0.0]
-    """
-    op, x = node.op, node.inputs[0]
-    axes = range(x.type.ndim) if op.axis is None else op.axis
-    if x.type.dtype != node.outputs[0].type.dtype or (op.dtype, op.acc_dtype) != (None, None):
-        return None
-    if not all(x.type.broadcastable[a] for a in axes):
-        return None
-    return x if op.keepdims or not axes else x.squeeze(axis=tuple(axes))
+    example, shown = ("(col('x') > 0)", "x > 0.0") if op in (All, Any_) else ("col('x')", "x")
+    return (
+        f"{name}_over_ones",
+        lambda x, axis, keepdims: op(axis=axis, keepdims=keepdims)(x) >> compute(without_axes),
+        claim,
+        "Along axes of length 1, or none, there is nothing to add up: they are dropped.",
+        f"{example}.{name}(axis=1) -> DropDims{{axes=[1]}}({shown})",
+    )
+
+
+#: (a sum of -0.0 is then -0.0, not 0.0)
+OVER_ONES = table(
+    "over_ones",
+    over_ones("sum", Sum, refines),
+    over_ones("prod", Prod, refines),
+    over_ones("max", Max),
+    over_ones("min", Min),
+    over_ones("all", All),
+    over_ones("any", Any_),
+    phase="canonicalize",
+    axis=Prop,
+    keepdims=Prop,
+)
 
 
 def putting_back(axis, ndim):

@@ -207,25 +207,27 @@ def reshape_of_reshape(x, inner: Prop, outer: Prop):
     return Reshape(shape=outer)(Reshape(shape=inner)(x)) >> Reshape(shape=outer)(x), given(may_fit)
 
 
-@node_rewriter([Reshape], phase="canonicalize", claim=exact)
-def reshape_by_ones(fgraph, node):
-    """A static shape that differs in lengths of 1 is a `DimShuffle`, which other rules know.
+def without_ones(x, shape):
+    """A reordering that gives x a shape that differs by ones; None if it differs otherwise."""
+    wanted = Reshape(shape)(x).type.shape
+    long = [i for i, n in enumerate(x.type.shape) if n != 1]
+    if None in x.type.shape or [x.type.shape[i] for i in long] != [n for n in wanted if n != 1]:
+        return None
+    kept = iter(long)
+    order = tuple(["x" if n == 1 else next(kept) for n in wanted])
+    return x if order == tuple(range(x.type.ndim)) else DimShuffle(x.type.ndim, order)(x)
 
-    Not data: it looks at types only.
+
+@rule(phase="canonicalize", claim=exact)
+def reshape_by_ones(x, shape: Prop):
+    """A static shape that differs in lengths of 1 is a `DimShuffle`, which other rules know. (A
+    length that is computed may not fit.)
 
     >>> x = vector("x", shape=(1,))
     >>> rewritten(x.reshape(())), rewritten(Reshape((3,))(vector("y", shape=(3,))))
     (DropDims{axes=[0]}(x), y)
     """
-    x, shape = node.inputs[0], node.outputs[0].type.shape
-    if len(node.inputs) > 1:
-        return None  # a length that is computed may not fit
-    long = [i for i, n in enumerate(x.type.shape) if n != 1]
-    if None in x.type.shape or [x.type.shape[i] for i in long] != [n for n in shape if n != 1]:
-        return None
-    kept = iter(long)
-    order = tuple(["x" if n == 1 else next(kept) for n in shape])
-    return x if order == tuple(range(x.type.ndim)) else DimShuffle(x.type.ndim, order)(x)
+    return Reshape(shape)(x) >> compute(without_ones)
 
 
 def in_turn(inner, outer):
@@ -309,15 +311,16 @@ def dimshuffle_of_nothing(x, n: Prop, order: Prop):
     return DimShuffle(n, order)(x) >> x, given(changes_nothing)
 
 
-@node_rewriter([SpecifyShape], phase="canonicalize", claim=exact)
-def specified_shape_known(fgraph, node):
-    """A claim that the type already makes. Not data: it looks at types only.
+def claims_nothing(x, shape):
+    """Whether a type says already what a shape does."""
+    return all(n is None or n == have for n, have in zip(shape, x.type.shape, strict=True))
+
+
+@rule(phase="canonicalize", claim=exact)
+def specified_shape_known(x, shape: Prop):
+    """A claim that the type already makes.
 
     >>> rewritten(SpecifyShape((3,))(vector("x", shape=(3,))))
     x
     """
-    op, x = node.op, node.inputs[0]
-    known = all(
-        claim is None or claim == have for claim, have in zip(op.shape, x.type.shape, strict=True)
-    )
-    return x if known else None
+    return SpecifyShape(shape)(x) >> x, given(claims_nothing)

@@ -22,7 +22,6 @@ from typing import Any
 
 import kanren
 from etuples.core import ExpressionTuple
-from unification import reify
 
 import rewrite_engine.terms.dispatch  # noqa: F401  (importing it registers)
 from rewrite_engine.graph.node import Variable
@@ -44,7 +43,7 @@ from rewrite_engine.match.pattern import (
 )
 from rewrite_engine.terms.convert import make
 from rewrite_engine.terms.logic import LogicVariable, nth
-from rewrite_engine.terms.unification import IMPOSSIBLE, UNKNOWN, evaluated
+from rewrite_engine.terms.unification import IMPOSSIBLE, UNKNOWN, evaluated, reify
 
 Goal = Any
 Filling = dict[str, tuple[Any, ...]]  # the patterns, if any, that take the place of a variable

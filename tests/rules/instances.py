@@ -32,6 +32,7 @@ from rewrite_engine.rules.language import (
     Vector,
 )
 from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.tensor.index_template import WHOLE, Slice
 
 DATA = [r for r in all_rules() if isinstance(r, DataRule)]
 TRUSTING = [r.on_trust for r in DATA if any(g.assumed for g in r.guards)]
@@ -97,6 +98,14 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "dimshuffle_of_nothing": [
         dict(n=2, order=order) for order in [(0, 1), ("x", 1), ("x", 0), (0, "x"), (1, 0)]
     ],
+    "specified_shape_known": [dict(shape=s) for s in [(None,), (4,), (None, None), (2, None)]],
+    "reshape_by_ones": [dict(shape=s) for s in [(), (1, 4), (4,), (2, 3), (1, 2, 3)]],
+    "index_of_everything": [
+        dict(index=i) for i in [(WHOLE,), (Slice(0, 4),), (WHOLE, Slice(None, 3)), (Slice(1),)]
+    ],
+    "index_of_new_axes": [dict(index=i) for i in [("x",), (WHOLE, "x"), ("x", WHOLE, "x")]],
+    "item_of_slice": [dict(index=(Slice(*i),)) for i in [(0, 1), (-1, None), (1, 3), (2, 9, 7)]],
+    "item_of_shape": [dict(index=(i,)) for i in (0, -1)],
     "join_of_join": [dict(axis=0), dict(axis=1)],
     "join_of_one": [dict(axis=0), dict(axis=1)],
     "sum_put_back": [
@@ -133,6 +142,11 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
     "second_of_same_shape": {
         "x": [lambda v: v, lambda v: v - pt.tensor("w", dtype=v.type.dtype, shape=v.type.shape)],
         "y": [Of("x", pt.exp), Of("x", lambda v: v.owner.inputs[0])],
+    },
+    "second_of_one_element": {"y": [lambda v: pt.constant(v.data.reshape(1)), lambda v: v]},
+    "item_of_slice": {"x": [lambda v: pt.tensor("x", dtype=v.type.dtype, shape=(4,))]},
+    "reshape_by_ones": {
+        "x": [lambda v, s=s: pt.tensor("x", dtype=v.type.dtype, shape=s) for s in [(1, 4), (1, 1)]]
     },
     "sum_of_quotient": {"x": [lambda v: truth(v) + 0.7], "y": [lambda v: 2 + truth(v)]},
 }
@@ -212,17 +226,18 @@ class Builder:
         return self.bound[wanted.name] if isinstance(wanted, Hole) else wanted
 
     def operand(self, hole: Hole) -> Any:
-        if hole.rest:
-            return tuple([self.fresh(f"{hole.name}{i}", hole) for i in range(2)])
-        proved = self.rule.needs_grant is None and self.rule.guards
+        proved = self.rule.needs_grant is None
         choices = GIVEN.get(self.rule.short_name, {}).get(hole.name) if proved else None
-        v = self.fresh(hole.name, hole)
+        if hole.rest and not choices:
+            return tuple([self.fresh(f"{hole.name}{i}", hole) for i in range(2)])
         make: Any = choices[self.choice % len(choices)] if choices else None
         if isinstance(make, Of):
             return make.op(self.fill(holes(self.rule.left)[make.name]))
+        v = self.fresh(hole.name, hole)
         if make is not None:
             v = make(v)
-            self.stand_ins.append(v)
+            if v.owner is not None:
+                self.stand_ins.append(v)
         return v
 
     def fresh(self, name: str, hole: Hole) -> Any:

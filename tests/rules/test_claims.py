@@ -38,7 +38,7 @@ from rewrite_engine.match.pattern import holes
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rules.pipeline import all_rules
 from tests.rules.claims.oracle import Sides, broken, computed, same_bits
-from tests.rules.claims.terms import terms
+from tests.rules.claims.terms import TABLE, terms
 from tests.rules.claims.values import draws, pool
 from tests.rules.instances import CONSTANTS, DATA, DTYPES, GIVEN, MIXTURES, SHAPES, TRUSTING, built
 
@@ -74,8 +74,9 @@ def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
 
 def tried(rule: Any) -> Iterator[tuple[Any, list[Any], list[Any]]]:
     """Terms for a rule, their inputs, and what stands for operands of which a guard asks."""
-    if not isinstance(rule, DataRule):
+    if not isinstance(rule, DataRule) or rule.short_name in TABLE:
         yield from [(term, inputs, []) for term, inputs in terms(rule)]
+    if not isinstance(rule, DataRule):
         return
     each = [[dtype] for dtype in DTYPES]
     ways = range(max([2, *map(len, GIVEN.get(rule.short_name, {}).values())]))

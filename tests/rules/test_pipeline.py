@@ -158,9 +158,8 @@ def test_most_rules_are_data() -> None:
     rules = [r for r in all_rules() if r.fn.__module__.startswith("rewrite_engine.rules.")]
     rules = [r for r in rules if r.phase != "loops"]  # a loop has any number of parts
     data = [r for r in rules if isinstance(r, DataRule)]
-    # of those in packs: fold and ac are for any op. (Four of five, until one function took the
-    # places of eight patterns, `rules/scaled.py`, and three those of a dozen, `rules/powers/`.)
-    assert len(data) >= 0.7 * len(rules)
+    # of those in packs: fold and ac are for any op
+    assert len(data) >= 0.75 * len(rules)
     assert len(data) >= 40
 
 

@@ -50,20 +50,20 @@ CASES: list[tuple[str, Any, str | None]] = [
     ("item_of_shape", m.shape[0], "Shape_i{i=0}(m)"),
     ("item_of_shape", m.shape[-1], "Shape_i{i=1}(m)"),
     ("item_of_shape", m.shape[1:], None),
-    ("item_of_shape", pt.stack([pt.sum(x), v3[1]])[1], "Subtensor{1}(v3)"),
-    ("item_of_shape", pt.stack([x[0], v3[1]])[1], None),  # x[0] may be out of range
+    ("item_of_vector", pt.stack([pt.sum(x), v3[1]])[1], "Subtensor{1}(v3)"),
+    ("item_of_vector", pt.stack([x[0], v3[1]])[1], None),  # x[0] may be out of range
     (
-        "item_of_shape",
+        "item_of_vector",
         MakeVector("int64")(i8.sum(), i64[0])[0],
         "CheckedLength(Sum(i8), Subtensor{0}(i64))",
     ),
-    ("item_of_shape", MakeVector("int64")(n8, i64.max())[1], "Max(i64)"),
-    ("item_of_shape", MakeVector("int64")(n8, Shape_i(0)(x))[0], "Cast{int64}(n8)"),
-    ("reduction_over_ones", row.max(axis=0, keepdims=True), "row"),
-    ("reduction_over_ones", row.sum(axis=0), "DropDims{axes=[0]}(row)"),
-    ("reduction_over_ones", row.sum(axis=1), None),
-    ("reduction_over_ones", row.sum(), None),
-    ("reduction_over_ones", pt.cast(row, "int8").sum(axis=0), None),  # sums in int64
+    ("item_of_vector", MakeVector("int64")(n8, i64.max())[1], "Max(i64)"),
+    ("item_of_vector", MakeVector("int64")(n8, Shape_i(0)(x))[0], "Cast{int64}(n8)"),
+    ("max_over_ones", row.max(axis=0, keepdims=True), "row"),
+    ("sum_over_ones", row.sum(axis=0), "DropDims{axes=[0]}(row)"),
+    ("sum_over_ones", row.sum(axis=1), None),
+    ("sum_over_ones", row.sum(), None),
+    ("sum_over_ones", pt.cast(row, "int8").sum(axis=0), None),  # sums in int64
     ("shape_of_known", fixed.shape, "[2 3]"),
     ("shape_of_known", m.shape, None),
     ("length_of_known", Shape_i(1)(fixed), "3"),

@@ -22,8 +22,6 @@ from rewrite_engine.tensor import (
     Elemwise,
     IncDiagonal,
     MakeVector,
-    Max,
-    Prod,
     Reshape,
     Shape,
     Shape_i,
@@ -241,13 +239,8 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: pt.mul(x := m.v("x", None), pt.sqr(x), x, m.c(), m.v("y", None)),
         lambda m: pt.mul(*[m.v("x", None)] * 5),
     ],
-    "reduction_over_ones": [
-        *[
-            reduced(op, axis=a, keepdims=k)
-            for op in (Sum, Max, Prod)
-            for a in [(0,), (1,), None, ()]
-            for k in (False, True)
-        ],
+    "sum_over_ones": [
+        *[reduced(Sum, axis=a, keepdims=k) for a in [(0,), (1,), None, ()] for k in (False, True)],
         reduced(Sum, axis=(0,), dtype="float64"),
         reduced(Sum, axis=(0,), acc_dtype="float32"),
         lambda m: Sum()(m.v("o", 1, 1)),
@@ -358,7 +351,10 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     "item_of_shape": [
         lambda m: m.v("x", None, None).shape[-1],
         lambda m: (m.v("x", None) + m.v("y", None)).shape[0],
+    ],
+    "item_of_vector": [
         lambda m: MakeVector("int64")(pt.constant(3), m.v("x", None).shape[0])[1],
+        lambda m: MakeVector("float64")(m.v("s"), m.v("t"))[0],
     ],
 }
 
