@@ -20,6 +20,7 @@ HOMES = {
     "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once
     "rule_body": ".match.lower:RuleBody",  # `left >> right`
+    "clients": ".compat.graphs:Clients",  # `fgraph.clients`, a view that PyTensor has
     # names that users also find in a lower package: `rewrite_engine.graph`, `rewrite_engine.tensor`
     "RewriteDatabaseQuery": ".match.query",
     "vectorize_graph": ".tensor.blockwise",

@@ -67,7 +67,7 @@ def rewrite_graph(
     fgraph = graph
     if not isinstance(graph, FunctionGraph):
         outputs = [graph] if isinstance(graph, Variable) else list(graph)
-        fgraph = FunctionGraph(None, outputs, clone=clone, copy_inputs=False)
+        fgraph = FunctionGraph(None, outputs, clone=clone)
     optdb.query(include=include, exclude=exclude).rewrite(fgraph)
     if custom_rewrite is not None:
         custom_rewrite.rewrite(fgraph)
