@@ -8,11 +8,12 @@ graph is rewritten.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import (
     DuplicateRuleError,
     PatternError,
@@ -20,8 +21,11 @@ from rewrite_engine.errors import (
     did_you_mean,
     source_line,
 )
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.frozen import FrozenGraph
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.fact import Fact
-from rewrite_engine.match.query import ALWAYS, Query
+from rewrite_engine.match.query import ALWAYS, Query, labels
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
@@ -30,7 +34,6 @@ from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inner import Exchange, InnerGraphs, OnOps, inner_first
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rules.packs import installed
-from rewrite_engine.rules.peer_names import in_our_names
 
 PACKS = (
     "rewrite_engine.rewrite.fold",
@@ -136,9 +139,10 @@ PHASES = (
 #: tag of rules of other phases that are applied before a term is differentiated, too
 BEFORE_GRADIENTS = "before_gradients"
 NAMES = tuple([phase.name for phase in PHASES])
+EVERY = frozenset({"fast_run"})  # of a query: all phases
 WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
 #: names a query may use that no rule has: what drivers do, and assumptions a user may grant
-#: (names of PyTensor's are in `peer_names.py`)
+#: (those of PyTensor's are in `compat/peer_names.py`)
 KNOWN = ALWAYS.union(*(p.names for p in PHASES))
 
 
@@ -235,7 +239,8 @@ def optimizer(
     query = query or Query()
     additions = (Addition(extra),) if isinstance(extra, RuleSet) else extra
     rules = known_rules(query, additions)
-    query = in_our_names(query, rules)
+    if query.mentioned - KNOWN - rules.names:
+        query = hooks.in_our_names(query, rules)
     check_names(query, rules)
     for addition in additions:
         check_asked_for(query, addition.rules, phases)
@@ -259,6 +264,47 @@ def optimizer(
         elif places[i] == part.name and "inner" in [phase.name for phase in wanted]:
             parts[i] = inner_first(part)
     return SequentialOptimizer(parts, WHOLE)
+
+
+def phases_of(query: Query) -> SequentialOptimizer:
+    """The phases that a query includes ("fast_run": all), and no others, in their order. Other
+    names that are included are grants.
+    """
+    phases = NAMES if query.include & EVERY else ()
+    query = Query(query.include - EVERY, query.exclude, query.require)
+    return optimizer(query, phases=tuple(phases))
+
+
+def rewrite_graph(
+    graph: Any,
+    include: Sequence[Any] = ("canonicalize",),
+    custom_rewrite: GraphRewriter | None = None,
+    clone: bool = True,
+    exclude: Sequence[Any] = (),
+) -> Any:
+    """Return a graph as phases of the pipeline rewrite it, in terms of the same inputs.
+
+    graph: a variable, or a list of them, which are left as they are; or a `FunctionGraph`, which is
+    rewritten itself. include: phases ("fast_run": all), and what rules are granted ("fastmath").
+    exclude: rules to leave out, by name or tag. custom_rewrite: a driver that runs last. clone:
+    False takes the nodes of the variables over, and changes them. Raises `UnknownNameError`.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> x = pt.vector("x")
+    >>> rewrite_graph(pt.log(pt.exp(x)))
+    x
+    """
+    fgraph = graph
+    if not isinstance(graph, FrozenGraph):
+        outputs = [graph] if isinstance(graph, Variable) else list(graph)
+        fgraph = FunctionGraph(None, outputs, clone=clone)
+    names, without = [[n] if isinstance(n, str) else n for n in (include, exclude)]
+    phases_of(Query(labels(names)).excluding(*without)).rewrite(fgraph)
+    if custom_rewrite is not None:
+        custom_rewrite.rewrite(fgraph)
+    if fgraph is graph:
+        return graph
+    return fgraph.outputs[0] if isinstance(graph, Variable) else list(fgraph.outputs)
 
 
 @cache

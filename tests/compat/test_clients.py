@@ -27,6 +27,7 @@ from rewrite_engine.compat.databases import (
     register_canonicalize,
     topo_unconditional_constant_folding,
 )
+from rewrite_engine.compat.rewriting import in2out, optdb, out2in
 from rewrite_engine.compile.ops import TypeCastingOp, view_op
 from rewrite_engine.errors import (
     DTypeError,
@@ -40,7 +41,6 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.type import NoneConst
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.rules import pipeline
-from rewrite_engine.rules.rewriting import in2out, optdb, out2in
 from rewrite_engine.scalar import ops
 from rewrite_engine.tensor.constant import of_value
 
