@@ -8,7 +8,7 @@ graph is rewritten.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -80,13 +80,27 @@ def merging(rules: RuleSet, name: str) -> GraphRewriter:
     return MergeOptimizer(name, reorders="ac/regroup" in rules)
 
 
+def inlining(rules: RuleSet, name: str) -> InnerGraphs:
+    """The driver of the graphs inside ops, which knows what may be told across their borders."""
+    return InnerGraphs(rules, name, *crossing())
+
+
+def overwriting(rules: RuleSet, name: str, inner: InnerGraphs | None) -> GraphRewriter:
+    """The driver that lets ops work in place; in the graphs inside ops first, if those are
+    rewritten at all.
+    """
+    part = InplaceOptimizer(name)
+    return part if inner is None else inner_first(part)
+
+
 class Phase(NamedTuple):
     """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
     also: earlier phases whose rules are used again, because this one makes terms that are not in
     their normal form; again: one whose rules go on only where this one has changed something.
-    on_request: only for queries that include the phase's name, whatever the linker. inside: the
-    phase in which the graphs inside ops get it, too (its own: before the graph itself does). does:
-    what a trace calls a step that the driver does itself.
+    on_request: only for queries that include the phase's name, whatever the linker. inside: whether
+    the graphs inside ops get it, too, in the phase `inner`. inner: whether the driver is given that
+    of `inner` (None where that phase is left out). does: what a trace calls a step that the driver
+    does itself.
     """
 
     name: str
@@ -94,7 +108,8 @@ class Phase(NamedTuple):
     also: tuple[str, ...] = ()
     again: str | None = None
     on_request: bool = False
-    inside: str | None = "inner"
+    inside: bool = True
+    inner: bool = False
     does: str | None = None
 
     @property
@@ -107,9 +122,11 @@ class Phase(NamedTuple):
         """The rules of this phase, its own first."""
         return sum((chosen.phase(name) for name in self.also), chosen.phase(self.name))
 
-    def part(self, chosen: RuleSet) -> GraphRewriter:
-        """Its driver, with its rules among those that are chosen."""
-        options = {"again": chosen.phase(self.again)} if self.again else {}
+    def part(self, chosen: RuleSet, before: Mapping[str, GraphRewriter]) -> GraphRewriter:
+        """Its driver, with its rules among those that are chosen. before: of earlier phases."""
+        options: dict[str, Any] = {"again": chosen.phase(self.again)} if self.again else {}
+        if self.inner:
+            options["inner"] = before.get("inner")
         return self.driver(self.rules(chosen), self.name, **options)
 
     def wanted(self, query: Query, phases: Collection[str]) -> bool:
@@ -122,18 +139,13 @@ class Phase(NamedTuple):
 
 PHASES = (
     Phase("merge", merging, also=("canonicalize",)),
-    Phase("inner", InnerGraphs, inside=None, does=Exchange.rule_name),
+    Phase("inner", inlining, inside=False, does=Exchange.rule_name),
     Phase("canonicalize", EquilibriumOptimizer),
-    Phase("loops", OnOps, again="canonicalize"),
+    Phase("loops", OnOps, again="canonicalize", inner=True),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
     Phase("specialize", EquilibriumOptimizer, again="canonicalize"),
-    Phase(
-        "inplace",
-        lambda rules, name: InplaceOptimizer(name),
-        inside="inplace",
-        does=InplaceOptimizer.rule_name,
-    ),
+    Phase("inplace", overwriting, inside=False, inner=True, does=InplaceOptimizer.rule_name),
 )
 
 #: tag of rules of other phases that are applied before a term is differentiated, too
@@ -250,20 +262,13 @@ def optimizer(
             raise UnknownNameError(f"a linker asks for the phase {name!r}; there are {known}")
     chosen = rules.query(query)
     wanted = [phase for phase in PHASES if phase.wanted(query, phases)]
-    parts = [phase.part(chosen) for phase in wanted]
-    for part in parts:
+    drivers: dict[str, Any] = {}
+    for phase in wanted:
+        part = drivers[phase.name] = phase.part(chosen, drivers)
         part.budget = budget or part.budget
-    places = [phase.inside for phase in wanted]
-    for i, part in enumerate(parts):
-        if isinstance(part, InnerGraphs):
-            part.inside = [p for p, place in zip(parts, places, strict=True) if place == part.name]
-            part.facts, part.length, part.keeps = crossing()
-            for other in parts:
-                if isinstance(other, OnOps):
-                    other.inner = part
-        elif places[i] == part.name and "inner" in [phase.name for phase in wanted]:
-            parts[i] = inner_first(part)
-    return SequentialOptimizer(parts, WHOLE)
+    if "inner" in drivers:
+        drivers["inner"].inside = [drivers[phase.name] for phase in wanted if phase.inside]
+    return SequentialOptimizer([*drivers.values()], WHOLE)
 
 
 def phases_of(query: Query) -> SequentialOptimizer:
