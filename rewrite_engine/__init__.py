@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.rules.assumptions import assume
     from rewrite_engine.rules.language import expand, find
     from rewrite_engine.rules.packs import load_rules
-    from rewrite_engine.rules.rewriting import rewrite_graph
+    from rewrite_engine.rules.pipeline import rewrite_graph
     from rewrite_engine.tensor.branches import ifelse
 
     __version__: str
@@ -60,7 +60,7 @@ _HOMES = {
     "ifelse": "tensor.branches",
     "expand": "rules.language",
     "find": "rules.language",
-    "rewrite_graph": "rules.rewriting",
+    "rewrite_graph": "rules.pipeline",
     "Lop": "gradient",
     "Rop": "gradient",
     "grad": "gradient",

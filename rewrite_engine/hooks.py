@@ -20,12 +20,14 @@ HOMES = {
     "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once
     "rule_body": ".match.lower:RuleBody",  # `left >> right`
+    "in_our_names": ".compat.peer_names",  # what a query means that has PyTensor's names
+    "clients": ".compat.graphs:Clients",  # `fgraph.clients`, a view that PyTensor has
     # names that users also find in a lower package: `rewrite_engine.graph`, `rewrite_engine.tensor`
     "RewriteDatabaseQuery": ".match.query",
     "vectorize_graph": ".tensor.blockwise",
-    "graph_rewriter": ".rules.rewriting",
+    "graph_rewriter": ".rewrite.driver",
     "node_rewriter": ".rules.language",
-    "rewrite_graph": ".rules.rewriting",
+    "rewrite_graph": ".rules.pipeline",
     "random": ".random:",
     "consider_constant": ".gradient",
     "grad": ".gradient",

@@ -8,11 +8,12 @@ graph is rewritten.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import (
     DuplicateRuleError,
     PatternError,
@@ -20,8 +21,11 @@ from rewrite_engine.errors import (
     did_you_mean,
     source_line,
 )
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.frozen import FrozenGraph
+from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.fact import Fact
-from rewrite_engine.match.query import ALWAYS, Query
+from rewrite_engine.match.query import ALWAYS, Query, labels
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
@@ -30,7 +34,6 @@ from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inner import Exchange, InnerGraphs, OnOps, inner_first
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rules.packs import installed
-from rewrite_engine.rules.peer_names import in_our_names
 
 PACKS = (
     "rewrite_engine.rewrite.fold",
@@ -77,13 +80,27 @@ def merging(rules: RuleSet, name: str) -> GraphRewriter:
     return MergeOptimizer(name, reorders="ac/regroup" in rules)
 
 
+def inlining(rules: RuleSet, name: str) -> InnerGraphs:
+    """The driver of the graphs inside ops, which knows what may be told across their borders."""
+    return InnerGraphs(rules, name, *crossing())
+
+
+def overwriting(rules: RuleSet, name: str, inner: InnerGraphs | None) -> GraphRewriter:
+    """The driver that lets ops work in place; in the graphs inside ops first, if those are
+    rewritten at all.
+    """
+    part = InplaceOptimizer(name)
+    return part if inner is None else inner_first(part)
+
+
 class Phase(NamedTuple):
     """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
     also: earlier phases whose rules are used again, because this one makes terms that are not in
     their normal form; again: one whose rules go on only where this one has changed something.
-    on_request: only for queries that include the phase's name, whatever the linker. inside: the
-    phase in which the graphs inside ops get it, too (its own: before the graph itself does). does:
-    what a trace calls a step that the driver does itself.
+    on_request: only for queries that include the phase's name, whatever the linker. inside: whether
+    the graphs inside ops get it, too, in the phase `inner`. inner: whether the driver is given that
+    of `inner` (None where that phase is left out). does: what a trace calls a step that the driver
+    does itself.
     """
 
     name: str
@@ -91,7 +108,8 @@ class Phase(NamedTuple):
     also: tuple[str, ...] = ()
     again: str | None = None
     on_request: bool = False
-    inside: str | None = "inner"
+    inside: bool = True
+    inner: bool = False
     does: str | None = None
 
     @property
@@ -104,9 +122,11 @@ class Phase(NamedTuple):
         """The rules of this phase, its own first."""
         return sum((chosen.phase(name) for name in self.also), chosen.phase(self.name))
 
-    def part(self, chosen: RuleSet) -> GraphRewriter:
-        """Its driver, with its rules among those that are chosen."""
-        options = {"again": chosen.phase(self.again)} if self.again else {}
+    def part(self, chosen: RuleSet, before: Mapping[str, GraphRewriter]) -> GraphRewriter:
+        """Its driver, with its rules among those that are chosen. before: of earlier phases."""
+        options: dict[str, Any] = {"again": chosen.phase(self.again)} if self.again else {}
+        if self.inner:
+            options["inner"] = before.get("inner")
         return self.driver(self.rules(chosen), self.name, **options)
 
     def wanted(self, query: Query, phases: Collection[str]) -> bool:
@@ -119,26 +139,22 @@ class Phase(NamedTuple):
 
 PHASES = (
     Phase("merge", merging, also=("canonicalize",)),
-    Phase("inner", InnerGraphs, inside=None, does=Exchange.rule_name),
+    Phase("inner", inlining, inside=False, does=Exchange.rule_name),
     Phase("canonicalize", EquilibriumOptimizer),
-    Phase("loops", OnOps, again="canonicalize"),
+    Phase("loops", OnOps, again="canonicalize", inner=True),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
     Phase("specialize", EquilibriumOptimizer, again="canonicalize"),
-    Phase(
-        "inplace",
-        lambda rules, name: InplaceOptimizer(name),
-        inside="inplace",
-        does=InplaceOptimizer.rule_name,
-    ),
+    Phase("inplace", overwriting, inside=False, inner=True, does=InplaceOptimizer.rule_name),
 )
 
 #: tag of rules of other phases that are applied before a term is differentiated, too
 BEFORE_GRADIENTS = "before_gradients"
 NAMES = tuple([phase.name for phase in PHASES])
+EVERY = frozenset({"fast_run"})  # of a query: all phases
 WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
 #: names a query may use that no rule has: what drivers do, and assumptions a user may grant
-#: (names of PyTensor's are in `peer_names.py`)
+#: (those of PyTensor's are in `compat/peer_names.py`)
 KNOWN = ALWAYS.union(*(p.names for p in PHASES))
 
 
@@ -238,7 +254,8 @@ def optimizer(
     query = query or Query()
     additions = (Addition(extra),) if isinstance(extra, RuleSet) else extra
     rules = known_rules(query, additions)
-    query = in_our_names(query, rules)
+    if query.mentioned - KNOWN - rules.names:
+        query = hooks.in_our_names(query, rules)
     check_names(query, rules)
     for addition in additions:
         check_asked_for(query, addition.rules, phases)
@@ -248,20 +265,54 @@ def optimizer(
             raise UnknownNameError(f"a linker asks for the phase {name!r}; there are {known}")
     chosen = rules.query(query)
     wanted = [phase for phase in PHASES if phase.wanted(query, phases)]
-    parts = [phase.part(chosen) for phase in wanted]
-    for part in parts:
+    drivers: dict[str, Any] = {}
+    for phase in wanted:
+        part = drivers[phase.name] = phase.part(chosen, drivers)
         part.budget = budget or part.budget
-    places = [phase.inside for phase in wanted]
-    for i, part in enumerate(parts):
-        if isinstance(part, InnerGraphs):
-            part.inside = [p for p, place in zip(parts, places, strict=True) if place == part.name]
-            part.facts, part.length, part.keeps = crossing()
-            for other in parts:
-                if isinstance(other, OnOps):
-                    other.inner = part
-        elif places[i] == part.name and "inner" in [phase.name for phase in wanted]:
-            parts[i] = inner_first(part)
-    return SequentialOptimizer(parts, WHOLE)
+    if "inner" in drivers:
+        drivers["inner"].inside = [drivers[phase.name] for phase in wanted if phase.inside]
+    return SequentialOptimizer([*drivers.values()], WHOLE)
+
+
+def phases_of(query: Query) -> SequentialOptimizer:
+    """The phases that a query includes ("fast_run": all), and no others, in their order. Other
+    names that are included are grants.
+    """
+    phases = NAMES if query.include & EVERY else ()
+    query = Query(query.include - EVERY, query.exclude, query.require)
+    return optimizer(query, phases=tuple(phases))
+
+
+def rewrite_graph(
+    graph: Any,
+    include: Sequence[Any] = ("canonicalize",),
+    custom_rewrite: GraphRewriter | None = None,
+    clone: bool = True,
+    exclude: Sequence[Any] = (),
+) -> Any:
+    """Return a graph as phases of the pipeline rewrite it, in terms of the same inputs.
+
+    graph: a variable, or a list of them, which are left as they are; or a `FunctionGraph`, which is
+    rewritten itself. include: phases ("fast_run": all), and what rules are granted ("fastmath").
+    exclude: rules to leave out, by name or tag. custom_rewrite: a driver that runs last. clone:
+    False takes the nodes of the variables over, and changes them. Raises `UnknownNameError`.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> x = pt.vector("x")
+    >>> rewrite_graph(pt.log(pt.exp(x)))
+    x
+    """
+    fgraph = graph
+    if not isinstance(graph, FrozenGraph):
+        outputs = [graph] if isinstance(graph, Variable) else list(graph)
+        fgraph = FunctionGraph(None, outputs, clone=clone)
+    names, without = [[n] if isinstance(n, str) else n for n in (include, exclude)]
+    phases_of(Query(labels(names)).excluding(*without)).rewrite(fgraph)
+    if custom_rewrite is not None:
+        custom_rewrite.rewrite(fgraph)
+    if fgraph is graph:
+        return graph
+    return fgraph.outputs[0] if isinstance(graph, Variable) else list(fgraph.outputs)
 
 
 @cache

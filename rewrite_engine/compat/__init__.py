@@ -14,7 +14,8 @@ from __future__ import annotations
 import dis
 import sys
 from abc import ABCMeta
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -70,7 +71,7 @@ class PeerModule(ModuleType):
             imported = frame.f_code.co_code[frame.f_lasti] == IMPORT_FROM
             if not imported and f"{path}.{name}" not in OF_NOTHING:
                 raise AttributeError(self.why_not(name), name=name, obj=self) from None
-            return not_here(self.why_not(name))
+            return not_here(partial(self.why_not, name))
         setattr(self, name, value)
         return value
 
@@ -92,10 +93,11 @@ class PeerModule(ModuleType):
         return sorted(name for name in found if f"{path}.{name}" not in HIDING)
 
 
+@cache
 def canonical(path: str) -> str:
     """A module's path as PyTensor has it."""
-    for old in sorted(OLD_MODULES, key=len, reverse=True):
-        if f"{path}.".startswith(f"{old}."):
+    for old in parents(path)[:-1]:
+        if old in OLD_MODULES:
             return OLD_MODULES[old] + path[len(old) :]
     return path
 
@@ -106,6 +108,7 @@ def parents(path: str) -> list[str]:
     return [".".join(parts[:depth]) for depth in range(len(parts), -1, -1)]
 
 
+@cache
 def homes_of(path: str) -> Sequence[str]:
     """Our modules that have the names of a module."""
     return next(HOMES[one] for one in parents(canonical(path)) if one in HOMES)
@@ -143,29 +146,33 @@ def has(module: ModuleType, name: str) -> bool:
     value = None if name.startswith("_") else getattr(module, name, None)
     if value is None or isinstance(value, ModuleType):
         return False
-    if name in getattr(module, "__all__", ()):
-        return True
     made_in = str(getattr(value, "__module__", None) or type(value).__module__)
-    return made_in.startswith("rewrite_engine") or isinstance(value, int | float | str | tuple)
+    if made_in.startswith("rewrite_engine") or isinstance(value, int | float | str | tuple):
+        return True
+    return name in getattr(module, "__all__", ())  # (last: a package may have to look for them)
 
 
 class _NotHere(ABCMeta):
     """The type of what stands for names that are not here."""
 
-    why: str
+    why: str | Callable[[], str]
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise NotHereError(cls.why)
+        raise cls.error()
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise NotHereError(cls.why)
+        raise cls.error()
+
+    def error(cls) -> NotHereError:
+        return NotHereError(cls.why if isinstance(cls.why, str) else cls.why())
 
 
-def not_here(why: str) -> Any:
+def not_here(why: str | Callable[[], str]) -> Any:
     """What stands for a name that is not here: a class without instances. It can be passed on,
-    asked for in `isinstance` and inherited from; a call raises `NotHereError`.
+    asked for in `isinstance` and inherited from; a call raises `NotHereError`. why: its text, or
+    what finds it: most programs never use such a name, and looking for a like one takes time.
     """
     return _NotHere("NotHere", (), {"why": why})
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from rewrite_engine.compat import is_missing
 from rewrite_engine.compat.rewriters import EquilibriumGraphRewriter
+from rewrite_engine.compat.rewriting import in2out, optdb, out2in, read_query
 from rewrite_engine.config import config
 from rewrite_engine.errors import UnknownNameError, refuse_options
 from rewrite_engine.graph.feature import AlreadyThere, Feature
@@ -23,7 +24,6 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.fold import constant_folding
-from rewrite_engine.rules.rewriting import in2out, optdb, out2in, read_query
 from rewrite_engine.tensor.elemwise import Elemwise
 
 __all__ = [

@@ -1,18 +1,22 @@
-"""PyTensor's `FunctionGraph`, in which equal nodes stay apart until rules merge them; and its
-walks, which find things in another order (PyMC gives seeds to generators in that order).
+"""PyTensor's `FunctionGraph`: with its arguments and attributes, and equal nodes that stay apart
+until rules merge them; and its walks, which find things in another order (PyMC gives seeds to
+generators in that order).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.compat.walks import walk
 from rewrite_engine.compile.shared import SharedVariable
-from rewrite_engine.graph import fgraph
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.errors import refuse_options
+from rewrite_engine.graph import fgraph, traverse
+from rewrite_engine.graph.feature import Feature
+from rewrite_engine.graph.frozen import FrozenGraph
+from rewrite_engine.graph.node import Apply, Constant, Variable
 
-__all__ = ["UnmergedGraph", "ancestors", "explicit_graph_inputs", "graph_inputs"]
+__all__ = ["Clients", "UnmergedGraph", "ancestors", "explicit_graph_inputs", "graph_inputs"]
 
 
 def ancestors(
@@ -43,18 +47,96 @@ def explicit_graph_inputs(graph: Variable | Iterable[Variable]) -> Iterator[Vari
     return (v for v in roots if not isinstance(v, Constant | SharedVariable))
 
 
+# --- graphs --------------------------------------------------------------------------------------
+
+
+class Clients(Mapping[Variable, list[tuple[Apply, int]]]):
+    """`fgraph.clients`, of any graph: {variable: where it is used}."""
+
+    def __init__(self, graph: FrozenGraph) -> None:
+        self.graph = graph
+
+    def __getitem__(self, var: Variable) -> list[tuple[Apply, int]]:
+        return self.graph.get_clients(var)
+
+    def __contains__(self, var: Any) -> bool:
+        return var in self.graph.variables
+
+    def __iter__(self) -> Iterator[Variable]:
+        return iter(self.graph.variables)
+
+    def __len__(self) -> int:
+        return len(self.graph.variables)
+
+    def __or__(self, other: Mapping[Variable, Any]) -> dict[Variable, Any]:
+        return dict(self) | dict(other)
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+
+#: what keeps the books of a graph there, and what to write here
+ELSEWHERE = {
+    "add_client": "`replace` keeps the clients",
+    "collect_callbacks": "features are in `features`, and are told by `replace`",
+    "execute_callbacks": "features are told by `replace`",
+    "freeze": "an op keeps its inner graph in an `OpFromGraph`; `clone` copies a graph",
+    "import_node": "`replace` and `add_output` import what is new",
+    "import_var": "`replace` and `add_output` import what is new",
+    "remove_client": "`replace` keeps the clients",
+    "remove_node": "a node leaves when nothing uses it: `replace`, `remove_output`",
+}
+
+
 class _AnyGraph(type):
     """The type of a class of which every graph is an instance."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, fgraph.FunctionGraph)
+        return isinstance(instance, FrozenGraph)
 
 
 class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
     """A graph that does not merge equal nodes by itself: a variable that is put in is the graph's
     own, and stays that. (The phase "merge" does it, with which `function` begins.)
+
+    Arguments as there. copy_inputs, copy_orphans: whether a copy has copies of the inputs, and of
+    the constants. update_mapping: what is `updates` here. Raises `OptionError` for copies of the
+    constants of nodes that are not copied.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **{"merging": False, **kwargs})
+    def __init__(
+        self,
+        inputs: Sequence[Variable] | None = None,
+        outputs: Sequence[Variable] = (),
+        features: Iterable[Feature] | None = None,
+        clone: bool = True,
+        update_mapping: Mapping[int, int] | None = None,
+        *,
+        memo: dict[Variable, Variable] | None = None,
+        copy_inputs: bool = True,
+        copy_orphans: bool = False,
+        merging: bool = False,
+    ) -> None:
+        memo = {} if memo is None else memo
+        if copy_orphans and not clone:
+            why = "nodes that are not cloned keep their constants"
+            refuse_options("FunctionGraph", why, copy_orphans=True)
+        roots = [*traverse.graph_inputs(outputs)] if inputs is None or copy_orphans else []
+        constants = [v for v in roots if isinstance(v, Constant)]
+        if inputs is None:
+            inputs = [v for v in roots if not isinstance(v, Constant)]
+        if not copy_inputs:
+            memo.update([(v, v) for v in inputs if v not in memo])
+        if copy_orphans:
+            memo.update([(v, v.clone()) for v in constants if v not in memo])
+        super().__init__(inputs, outputs, features or (), clone, memo, merging, update_mapping)
         self.merging = False
+
+    @property
+    def update_mapping(self) -> dict[int, int]:
+        """{number of an output: of the input that it is the next value of}."""
+        return self.updates
+
+    def __getattr__(self, name: str) -> Any:
+        hint = f": {ELSEWHERE[name]}" if name in ELSEWHERE else ""
+        raise AttributeError(f"'FunctionGraph' object has no attribute {name!r}{hint}")

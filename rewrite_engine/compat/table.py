@@ -24,7 +24,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.compile",
         "rewrite_engine.compile.ops",
         "rewrite_engine.compile.shared",
-        "rewrite_engine.rules.rewriting",
+        "rewrite_engine.compat.rewriting",
         "rewrite_engine",
         "rewrite_engine.errors",
     ),
@@ -32,7 +32,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "compile.mode": (
         "rewrite_engine.compile",
         "rewrite_engine.link",
-        "rewrite_engine.rules.rewriting",
+        "rewrite_engine.compat.rewriting",
     ),
     "gradient": (
         "rewrite_engine.gradient",
@@ -49,7 +49,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         f"{GRAPH}.inner",
         f"{TENSOR}.blockwise",
         "rewrite_engine.match.decorate",
-        "rewrite_engine.rules.rewriting",
+        "rewrite_engine.compat.rewriting",
         "rewrite_engine.errors",
     ),
     "graph.basic": (
@@ -70,7 +70,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "graph.rewriting": (
         "rewrite_engine.compat.rewriters",
         "rewrite_engine.compat.databases",
-        "rewrite_engine.rules.rewriting",
+        "rewrite_engine.compat.rewriting",
         "rewrite_engine.match.decorate",
         "rewrite_engine.match.rule",
         "rewrite_engine.match.query",
@@ -232,10 +232,10 @@ RENAMED = {
     "graph.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",
     "graph.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
-    "graph.PatternSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
+    "graph.PatternSub": "rewrite_engine.compat.rewriting:PatternNodeRewriter",
     "graph.rewriting.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "graph.rewriting.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
-    "graph.rewriting.PatternSub": "rewrite_engine.rules.rewriting:PatternNodeRewriter",
+    "graph.rewriting.PatternSub": "rewrite_engine.compat.rewriting:PatternNodeRewriter",
     "graph.rewriting.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
     "graph.rewriting.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",
     "graph.rewriting.GlobalOptimizer": "rewrite_engine.rewrite.driver:GraphRewriter",

@@ -160,7 +160,7 @@ def build(
     roots: list[Variable] = [spec.variable for spec in request.inputs]
     position = {v: i for i, v in enumerate([*roots, *states])}
     count = len(request.results)
-    mapping = {
+    updates = {
         count + i: position[getattr(target, "variable", target)]
         for i, target in enumerate(request.updates)
     }
@@ -169,7 +169,7 @@ def build(
         [*roots, *states],
         request.expressions,
         memo=memo,
-        update_mapping=mapping,
+        updates=updates,
         merging=merging,
     )
     fgraph.merging = merging

@@ -8,14 +8,14 @@ from functools import partial, wraps
 from threading import Lock
 from typing import Any
 
-from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link import ticks
 
 __all__ = ["ProfileStats"]
 
-ProfiledNode = tuple[FunctionGraph, Apply]
+ProfiledNode = tuple[FrozenGraph, Apply]
 
 
 class ProfileStats:
@@ -38,7 +38,7 @@ class ProfileStats:
     def __init__(self, message: str | None = None) -> None:
         self.message = message
         self.compile_time = self.rewriter_time = self.linker_time = 0.0
-        self.graphs: dict[FunctionGraph, ticks.Ticks] = {}
+        self.graphs: dict[FrozenGraph, ticks.Ticks] = {}
         self._lock = Lock()
         self.reset()
 
@@ -57,7 +57,7 @@ class ProfileStats:
 
     # --- what is told to it -------------------------------------------------------------------
 
-    def ticks(self, fgraph: FunctionGraph, nodes: Sequence[Apply]) -> ticks.Ticks:
+    def ticks(self, fgraph: FrozenGraph, nodes: Sequence[Apply]) -> ticks.Ticks:
         """Where a linker leaves the times of the nodes of a graph (linked again, it goes on)."""
         found = self.graphs.get(fgraph)
         if found is None or [n.op for n in found.nodes] != [n.op for n in nodes]:
@@ -187,12 +187,12 @@ class ProfileStats:
         return [share, _time(seconds), str(runs), _time(seconds / runs) if runs else ""]
 
 
-def _holders(ops: Iterable[Any]) -> dict[FunctionGraph, Any]:
+def _holders(ops: Iterable[Any]) -> dict[FrozenGraph, Any]:
     """The ops that hold graphs, by their graphs."""
     return {op.fgraph: op for op in ops if isinstance(op, HasInnerGraph)}
 
 
-def _told(holders: dict[FunctionGraph, Any], place: ProfiledNode) -> list[str]:
+def _told(holders: dict[FrozenGraph, Any], place: ProfiledNode) -> list[str]:
     """A node, with the op whose graph it is in, and the user's line."""
     fgraph, node = place
     inside = f"in {holders[fgraph]}: " if fgraph in holders else ""

@@ -297,7 +297,7 @@ def _suspects(record: FunctionRecord) -> str:
 
 def output_names(record: FunctionRecord) -> list[str]:
     """What to call each output: its name or number, or `new w` for an update."""
-    updates = record.before.update_mapping
+    updates = record.before.updates
     names = []
     for i, v in enumerate(record.before.outputs):
         if i in updates:

@@ -50,7 +50,7 @@ def stable(outputs: Sequence[Variable], held: Collection[Variable]) -> list[Vari
     roots = [*held, *graph_inputs(given, held)]
     inputs = [v for v in dict.fromkeys(roots) if not isinstance(v, Constant)]
     inside = [v for v in inputs if v.owner is not None]  # these can be inputs only as copies
-    graph = FunctionGraph(inputs, given, copy_inputs=bool(inside))
+    graph = FunctionGraph(inputs, given, memo=None if inside else dict(zip(inputs, inputs)))
     if not hooks.stabiliser().rewrite(graph).firings:
         return given
     if not inside:

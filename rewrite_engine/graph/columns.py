@@ -3,7 +3,7 @@ without recursion over depth.
 
 `to_columns(fgraph)` writes one row per node in topological order; `from_columns(columns)` builds an
 equal graph. A variable is a number: roots first, then the nodes' outputs in order.
-`FunctionGraph.__reduce__` uses both, so `pickle` and `copy.deepcopy` work on graphs of any depth
+`FrozenGraph.__reduce__` uses both, so `pickle` and `copy.deepcopy` work on graphs of any depth
 with the default recursion limit; who pickles a function pickles its `FunctionGraph` and finds
 inputs and outputs by position. Roots (shared variables too) are pickled as the objects that they
 are: the same root elsewhere in the pickle stays the same.
@@ -27,13 +27,13 @@ from rewrite_engine.graph.origin import Row, origin_rows, origins_of
 from rewrite_engine.graph.traverse import toposort
 
 if TYPE_CHECKING:
-    from rewrite_engine.graph.fgraph import FunctionGraph
+    from rewrite_engine.graph.frozen import FrozenGraph
 
 
 class Columns(NamedTuple):
     """The contents of a graph: everything but its order and indexes, which are made anew."""
 
-    kind: type[FunctionGraph]
+    kind: type[FrozenGraph]
     roots: list[Variable]  # the inputs, then constants
     ops: list[Any]
     fan_in: array[int]  # inputs per node
@@ -45,13 +45,13 @@ class Columns(NamedTuple):
     marks: dict[int, tuple[Any, Any, Any]]  # names, scratch pads of outputs and of their nodes
     inputs: int  # how many of the roots are inputs
     outputs: list[int]
-    update_mapping: dict[int, int]
+    updates: dict[int, int]
     features: list[Any]
     reorders: bool
     declared: dict[int, dict[Any, Any]]  # what the user said of variables
 
 
-def to_columns(fgraph: FunctionGraph) -> Columns:
+def to_columns(fgraph: FrozenGraph) -> Columns:
     """Write a graph as columns. Linear. The features are cloned."""
     nodes = fgraph.toposort()
     roots = [*fgraph.inputs, *fgraph.constants.values()]
@@ -76,14 +76,14 @@ def to_columns(fgraph: FunctionGraph) -> Columns:
         },
         inputs=len(fgraph.inputs),
         outputs=[number[v] for v in fgraph.outputs],
-        update_mapping=dict(fgraph.update_mapping),
+        updates=dict(fgraph.updates),
         features=[feature.clone() for feature in fgraph.features],
         reorders=fgraph.reorders,
         declared={} if fgraph.facts is None else fgraph.facts.declared_by(number),
     )
 
 
-def from_columns(columns: Columns) -> FunctionGraph:
+def from_columns(columns: Columns) -> Any:
     """Build the graph that `to_columns` wrote.
 
     It has no variable in common with any other but the roots.
@@ -98,10 +98,9 @@ def from_columns(columns: Columns) -> FunctionGraph:
         [variables[i] for i in columns.outputs],
         columns.features,
         clone=False,
-        update_mapping=columns.update_mapping,
         merging=False,
     )
-    fgraph.reorders = columns.reorders
+    fgraph.updates, fgraph.reorders = columns.updates, columns.reorders
     for i, said in columns.declared.items():
         knowledge_of(fgraph).declare(variables[i], said)
     return fgraph

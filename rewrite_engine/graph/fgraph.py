@@ -1,100 +1,57 @@
-"""`FunctionGraph`: a graph with inputs and outputs that can be changed, through one door:
-`replace`.
+"""`FunctionGraph`: a graph that can be changed, through the doors that its docstring lists.
 
-It knows the clients of every variable, keeps one dynamic topological order, and merges equal nodes
-at all times (hash-consing). `replace` only redirects the clients; each of them is rebuilt,
-re-typed, re-keyed and merged once, by `settle`, however many of its inputs changed. Without a
-driver, `replace` settles at once.
+`replace`, the one that rules use, only redirects the clients of a variable; each of them is
+rebuilt, re-typed, re-keyed and merged once, by `settle`, however many of its inputs changed.
+Without a driver, `replace` settles at once.
 
-The mechanism is in `graph/store.py`; watching a graph is the job of features (`graph/feature.py`).
+What can be read of a graph is in `graph/frozen.py`, the mechanism in `graph/store.py`; watching a
+graph is the job of features (`graph/feature.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rewrite_engine import hooks
-from rewrite_engine.errors import (
-    ConstantInputError,
-    DuplicateInputError,
-    ForeignObjectError,
-    InputError,
-    describe,
-    refuse_options,
-)
+from rewrite_engine.errors import InputError
 from rewrite_engine.graph.destroyhandler import DestroyHandler
-from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
+from rewrite_engine.graph.feature import Feature, heard_by
+from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.history import PUT_BACK, State, replace_all_validate
 from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.knowledge import knowledge_of
-from rewrite_engine.graph.memory import makers_of_destroyed
-from rewrite_engine.graph.node import Apply, Constant, Variable, variables
-from rewrite_engine.graph.op import Op, Output, output_node
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op, Output
 from rewrite_engine.graph.origin import plainly
 from rewrite_engine.graph.store import NodeStore
-from rewrite_engine.graph.traverse import graph_inputs, toposort
-
-
-class Clients(Mapping[Variable, list[tuple[Apply, int]]]):
-    """`FunctionGraph.clients`: {variable: where it is used}."""
-
-    def __init__(self, fgraph: FunctionGraph) -> None:
-        self.fgraph = fgraph
-
-    def __getitem__(self, var: Variable) -> list[tuple[Apply, int]]:
-        return self.fgraph.get_clients(var)
-
-    def __contains__(self, var: Any) -> bool:
-        return var in self.fgraph.variables
-
-    def __iter__(self) -> Iterator[Variable]:
-        return iter(self.fgraph.variables)
-
-    def __len__(self) -> int:
-        return len(self.fgraph.variables)
-
-    def __or__(self, other: Mapping[Variable, Any]) -> dict[Variable, Any]:
-        return dict(self) | dict(other)
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
-
-class Elsewhere:
-    """An attribute that is not here, and what to write. (A `__getattr__` of the graph's would make
-    all others slower.)
-    """
-
-    def __init__(self, name: str, text: str) -> None:
-        self.text = f"'FunctionGraph' object has no attribute {name!r}: {text}"
-
-    def __get__(self, fgraph: Any, kind: Any = None) -> Any:
-        raise AttributeError(self.text)
-
-
-#: what keeps the books of a graph elsewhere, and what to write here
-ELSEWHERE = {
-    "add_client": "`replace` keeps the clients",
-    "collect_callbacks": "features are in `features`, and are told by `replace`",
-    "execute_callbacks": "features are told by `replace`",
-    "freeze": "an op keeps its inner graph in an `OpFromGraph`; `clone` copies a graph",
-    "import_node": "`replace` and `add_output` import what is new",
-    "import_var": "`replace` and `add_output` import what is new",
-    "remove_client": "`replace` keeps the clients",
-    "remove_node": "a node leaves when nothing uses it: `replace`, `remove_output`",
-}
+from rewrite_engine.graph.traverse import toposort
 
 
 class FunctionGraph(NodeStore):
-    """The computation of `outputs` from `inputs`.
+    """The computation of `outputs` from `inputs`, which can be changed.
 
-    inputs: root variables (None: all roots that are not constants). clone: work on a copy, so that
-    the user's variables are left as they are; `memo` then maps them to the graph's own. Raises
+    inputs: root variables, of which the graph has copies (None: all roots that are not constants,
+    themselves). clone: work on a copy, so that the user's variables are left as they are; `memo`
+    then maps them to the graph's own, and says what stands for which from the start. Raises
     `MissingInputError` for a root that is neither an input nor a constant, `DuplicateInputError`,
     `ConstantInputError`, `ForeignObjectError`, and `InputError` for an input that is computed and
     not copied. clone=False takes the user's nodes over; merging then changes them. merging=False
-    lets equal nodes stay apart while they are taken in.
+    lets equal nodes stay apart while they are taken in. updates: {number of an output: of the input
+    that it is the next value of}.
+
+    What a graph computes is changed through these doors, and by nothing else:
+
+    * `replace`: one variable is used in the place of another. This is the way of rules and users;
+      `replace_all`, `replace_validate`, `replace_all_validate` and `replace_all_validate_remove`
+      are made of it, and so is `change_node_input` for an input of a node.
+    * `change_node_input` of a node `Output(i)`: one output becomes another variable.
+    * `exchange`: nodes get ops that compute the same and overwrite an input.
+    * `restore`: the graph becomes what it was at some time (`History`).
+    * `add_input`, `add_output`, `remove_input`, `remove_output`: its borders.
+
+    What was replaced is settled by `flush`, at once or when a driver reaches it: clients are
+    rebuilt, get more precise types, and are merged with equal ones. How that is done: `merging`,
+    `reorders`.
     """
 
     def __init__(
@@ -104,52 +61,11 @@ class FunctionGraph(NodeStore):
         features: Iterable[Feature] = (),
         clone: bool = True,
         memo: dict[Variable, Variable] | None = None,
-        copy_inputs: bool = True,
-        update_mapping: Mapping[int, int] | None = None,
         merging: bool = True,
-        copy_orphans: bool = False,
+        updates: Mapping[int, int] | None = None,
     ) -> None:
-        if inputs is None:
-            inputs = [v for v in graph_inputs(outputs) if not isinstance(v, Constant)]
-        variables("input {} of the graph", inputs)
-        variables("output {} of the graph", outputs)
-        super().__init__()
-        #: whether the nodes are this graph's own (copies), so that nobody misses those that leave
-        self.owns_nodes = clone
-        self.features: list[Feature] = []
-        self.on_validate: list[Any] = []
-        self.update_mapping = dict(update_mapping or {})
-        self.memo: dict[Variable, Variable] = {} if memo is None else memo
-        for v in inputs:
-            own = self.memo.setdefault(v, v.clone() if clone and copy_inputs else v)
-            FunctionGraph.add_input(self, own)  # (an op's graph refuses it afterwards)
-        if copy_orphans:
-            self._copy_constants(outputs)
-        overwrites = self._take_in(outputs, merging)
-        for v in outputs:
-            FunctionGraph.add_output(self, v)
-        for feature in features:
-            self.attach_feature(feature)
-        if overwrites:
-            self.watch()
-
-    def _copy_constants(self, outputs: Sequence[Variable]) -> None:
-        """Have copies of the constants. Raises `OptionError` for nodes that are not copied."""
-        if not self.owns_nodes:
-            why = "nodes that are not cloned keep their constants"
-            refuse_options("FunctionGraph", why, copy_orphans=True)
-        constants = [v for v in graph_inputs(outputs) if isinstance(v, Constant)]
-        self.memo |= {v: v.clone() for v in constants if v not in self.memo}
-
-    def _take_in(self, outputs: Sequence[Variable], merging: bool) -> bool:
-        """Let in what computes these outputs, before any feature watches; whether it overwrites."""
-        nodes = toposort(outputs, self.memo)
-        destroyers = [node for node in nodes if node.op.destroy_map]
-        self.merging = merging
-        apart = makers_of_destroyed(destroyers)
-        self._enter(nodes, self.memo, apart=apart, copies=self.owns_nodes)
-        self.merging = True
-        return bool(destroyers)
+        super().__init__(inputs, outputs, features, clone, memo, merging)
+        self.updates = dict(updates or {})
 
     @property
     def reorders(self) -> bool:
@@ -177,76 +93,6 @@ class FunctionGraph(NodeStore):
                 del self.table[node.key]
                 node.key = None
 
-    # --- reading ---------------------------------------------------------------------------------
-
-    @property
-    def apply_nodes(self) -> Any:
-        """All nodes (a set-like view, in no particular order)."""
-        return self.order.level.keys()
-
-    @property
-    def variables(self) -> Any:
-        """All variables (a set-like view)."""
-        return self.users.keys()
-
-    @property
-    def clients(self) -> Clients:
-        """{variable: its uses, as of `get_clients`}, as a view."""
-        return Clients(self)
-
-    def get_clients(self, var: Variable) -> list[tuple[Apply, int]]:
-        """Where a variable is used: pairs (node, input index); output i of the graph is input 0 of
-        a node `Output(i)`, which is made when asked for.
-        """
-        uses = [
-            (node, i)
-            for node in self.users[var]
-            for i, v in enumerate(self.present_inputs(node))
-            if v is var
-        ]
-        return uses + [self.get_output_client(i) for i in self.out_uses.get(var, ())]
-
-    def get_output_client(self, i: int) -> tuple[Apply, int]:
-        """Output i as a use of its variable."""
-        return output_node(i, self.outputs[i]), 0
-
-    def toposort(self) -> list[Apply]:
-        """All nodes, each after those it needs, with the orderings of features honoured."""
-        self.flush()
-        own, usual = self.destroy_handler, Feature.orderings  # (its edges are in the order)
-        if all([f is own or type(f).orderings is usual for f in self.features]):
-            return self.order.arranged()[0]
-        before = self.orderings()
-        operands = {
-            node: [*node.inputs, *[first.outputs[0] for first in before.get(node, ())]]
-            for node in self.order.level
-        }
-        return toposort(self.outputs, (), operands)
-
-    def orderings(self) -> dict[Apply, list[Apply]]:
-        """Extra constraints from the features: {node: nodes that must run before it}."""
-        result: dict[Apply, list[Apply]] = {}
-        for feature in self.features:
-            for node, before in feature.orderings(self).items():
-                result.setdefault(node, []).extend(before)
-        return result
-
-    def __contains__(self, item: Variable | Apply) -> bool:
-        return item in self.users or item in self.order.level
-
-    def __len__(self) -> int:
-        return len(self.order.level)
-
-    def __str__(self) -> str:
-        return f"FunctionGraph({', '.join(map(str, self.outputs))})"
-
-    def dprint(self, **options: Any) -> Any:
-        """Print the graph as a tree; options as of `dprint`."""
-        return hooks.dprint(self, **options)
-
-    def __repr__(self) -> str:
-        return f"<FunctionGraph with {len(self.inputs)} inputs, {len(self)} nodes>"
-
     # --- features --------------------------------------------------------------------------------
 
     def attach_feature(self, feature: Feature) -> None:
@@ -254,20 +100,7 @@ class FunctionGraph(NodeStore):
 
         Does nothing if one of its kind says it is there already. Raises `ForeignObjectError`.
         """
-        if feature in self.features:
-            return
-        if not hasattr(feature, "on_attach"):
-            what = "only a Feature (such as a Trace) can watch a graph"
-            raise ForeignObjectError(f"{what}, not {describe(feature)}")
-        self.flush()
-        try:
-            feature.on_attach(self)
-        except AlreadyThere:
-            return
-        self.features.append(feature)
-        kind: Any = type(feature)
-        for name in heard_by(kind):
-            getattr(self, name).append(getattr(feature, name))
+        self._attach(feature)
 
     def remove_feature(self, feature: Feature) -> None:
         """Stop a feature from watching."""
@@ -284,13 +117,7 @@ class FunctionGraph(NodeStore):
         """See to it that a `DestroyHandler` is there."""
         self.attach_feature(DestroyHandler(strict=True))
 
-    def validate(self) -> None:
-        """Ask every feature; raises `InconsistencyError`."""
-        self.flush()
-        for check in self.on_validate:
-            check(self)
-
-    # --- the door --------------------------------------------------------------------------------
+    # --- doors --------------------------------------------------------------------------------
 
     def replace(
         self, old: Variable, new: Variable, reason: Any = None, import_missing: bool = False
@@ -474,24 +301,14 @@ class FunctionGraph(NodeStore):
 
     def add_input(self, var: Variable) -> None:
         """Make a root variable an input."""
-        if var in self.users:
-            raise DuplicateInputError(f"{var!r} is given twice as an input of the graph")
-        if isinstance(var, Constant):
-            raise ConstantInputError(
-                f"{var!r} is a constant, so it cannot be an input of the graph"
-            )
-        if var.owner is not None:
-            raise InputError(f"{var!r} is computed by a node, so it can be an input only as a copy")
-        self.inputs.append(var)
-        self.users[var] = {}
+        self._put_input(var)
 
     def add_output(self, var: Variable, reason: Any = None, import_missing: bool = False) -> None:
         """Add an output; what is missing of its graph is imported. import_missing: roots that are
         not there become inputs, else they are a `MissingInputError`.
         """
         own = self._import(self.memo.get(var, var), reason, None, import_missing)
-        self.out_uses.setdefault(own, []).append(len(self.outputs))
-        self.outputs.append(own)
+        self._put_output(own)
         if self.destroy_handler is not None:
             self.destroy_handler.exposed.append(own)
 
@@ -500,8 +317,7 @@ class FunctionGraph(NodeStore):
         self.flush()
         var = self.outputs.pop(output_idx)
         at = range(len(self.outputs) + 1)[output_idx]
-        updates = self.update_mapping.items()
-        self.update_mapping = {o - (o > at): i for o, i in updates if o != at}
+        self.updates = {o - (o > at): i for o, i in self.updates.items() if o != at}
         self.out_uses.clear()
         for i, v in enumerate(self.outputs):
             self.out_uses.setdefault(v, []).append(i)
@@ -510,12 +326,12 @@ class FunctionGraph(NodeStore):
     def remove_input(self, input_idx: int) -> None:
         """Drop an input. Raises `InputError` if something uses it, or if it takes an update."""
         self.flush()
-        at, updates = range(len(self.inputs))[input_idx], self.update_mapping
+        at, updates = range(len(self.inputs))[input_idx], self.updates
         var = self.inputs[at]
         if self.users[var] or var in self.out_uses or at in updates.values():
             raise InputError(f"{var!r} is used by the graph: replace it, or remove those outputs")
         del self.inputs[at], self.users[var]
-        self.update_mapping = {o: i - (i > at) for o, i in updates.items()}
+        self.updates = {o: i - (i > at) for o, i in updates.items()}
 
     # --- copying ---------------------------------------------------------------------------------
 
@@ -527,27 +343,24 @@ class FunctionGraph(NodeStore):
         self, check_integrity: bool = False, attach_feature: bool = True
     ) -> tuple[FunctionGraph, dict[Any, Any]]:
         """Return a copy, and {variable or node: its copy}."""
-        self.flush()
-        memo: dict[Any, Any] = {}
-        features = [f.clone() for f in self.features] if attach_feature else []
-        mapping = self.update_mapping
-        copy = FunctionGraph(
-            self.inputs, self.outputs, features, memo=memo, update_mapping=mapping, merging=False
-        )
-        copy.merging, copy.reorders = self.merging, self.reorders
-        declared = {} if self.facts is None else self.facts.declared_by(memo)
-        for v, said in declared.items():
-            knowledge_of(copy).declare(v, said)
-        if check_integrity:
-            copy.check_integrity()
-        memo.update([(node, memo[node.outputs[0]].owner) for node in self.apply_nodes])
-        return copy, memo
-
-    def __reduce__(self) -> Any:
-        from rewrite_engine.graph.columns import from_columns, to_columns
-
-        return from_columns, (to_columns(self),)
+        return changeable(self, check_integrity, attach_feature)
 
 
-for _name, _text in ELSEWHERE.items():
-    setattr(FunctionGraph, _name, Elsewhere(_name, _text))
+def changeable(
+    graph: FrozenGraph, check_integrity: bool = False, attach_feature: bool = True
+) -> tuple[FunctionGraph, dict[Any, Any]]:
+    """Return a copy of a graph that can be changed, and {variable or node: its copy}."""
+    graph.flush()
+    memo: dict[Any, Any] = {}
+    features = [f.clone() for f in graph.features] if attach_feature else []
+    copy = FunctionGraph(
+        graph.inputs, graph.outputs, features, memo=memo, merging=False, updates=graph.updates
+    )
+    copy.merging, copy.reorders = graph.merging, graph.reorders
+    declared = {} if graph.facts is None else graph.facts.declared_by(memo)
+    for v, said in declared.items():
+        knowledge_of(copy).declare(v, said)
+    if check_integrity:
+        copy.check_integrity()
+    memo.update([(node, memo[node.outputs[0]].owner) for node in graph.apply_nodes])
+    return copy, memo

@@ -16,7 +16,8 @@ from rewrite_engine import hooks
 from rewrite_engine.errors import MethodNotDefined, ReadOnlyError
 from rewrite_engine.graph.columns import Columns, Rows, from_columns, to_columns
 from rewrite_engine.graph.destroyhandler import DestroyHandler
-from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.fgraph import FunctionGraph, changeable
+from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.intern import intern
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.postorder import postorder
@@ -24,10 +25,20 @@ from rewrite_engine.graph.replace import clone_replace, rebuilt
 from rewrite_engine.graph.traverse import toposort
 
 
-class InnerGraph(FunctionGraph):
+class InnerGraph(FrozenGraph):
     """The graph of an op: `clone()` gives one that can be changed, and `unfreeze()` one in which
     equal nodes stay apart.
     """
+
+    def clone(self, check_integrity: bool = False) -> FunctionGraph:
+        """A copy that can be changed."""
+        return changeable(self, check_integrity)[0]
+
+    def clone_get_equiv(
+        self, check_integrity: bool = False, attach_feature: bool = True
+    ) -> tuple[FunctionGraph, dict[Any, Any]]:
+        """The same, and {variable or node: its copy}."""
+        return changeable(self, check_integrity, attach_feature)
 
     def bind(self, inputs: Sequence[Variable]) -> list[Variable]:
         """The outputs, of other inputs: new nodes, as of `inlined`."""
@@ -41,11 +52,11 @@ class InnerGraph(FunctionGraph):
         copy.merging = False
         return copy
 
-    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
-        raise ReadOnlyError("the graph inside an op does not change: op.clone(fgraph) makes an op")
-
-    replace = exchange = restore = change_node_input = _refuse
-    add_input = add_output = remove_input = remove_output = _refuse
+    def __getattr__(self, name: str) -> NoReturn:
+        if hasattr(FunctionGraph, name):  # a door
+            why = "the graph inside an op does not change: op.clone(fgraph) makes an op"
+            raise ReadOnlyError(f"{why} ({name!r} is of a FunctionGraph)")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 class HasInnerGraph:
@@ -57,7 +68,7 @@ class HasInnerGraph:
     that runs its graph defines `runs`.
     """
 
-    fgraph: FunctionGraph
+    fgraph: InnerGraph
     inline: bool = False
     structure: Structure
     #: numbers of inputs of the graph that it may overwrite: `runs` gives their values away. (Of the
@@ -82,11 +93,10 @@ class HasInnerGraph:
         """
         roots = [v for v in inputs if isinstance(v, Variable) and not isinstance(v, Constant)]
         memo = {v: v.type.make_variable(v.name) for v in roots}  # (of others the graph tells)
-        self.fgraph = InnerGraph(inputs, outputs, memo=memo)
+        mutable = [memo[inputs[i]] for i in self.given_away if inputs[i] in memo]
+        features = [DestroyHandler(mutable, strict=True)] if mutable else []
+        self.fgraph = InnerGraph(inputs, outputs, features, memo=memo)
         self.fgraph.memo = {}  # it would keep the user's graph alive
-        if self.given_away:
-            mutable = [self.inner_inputs[i] for i in self.given_away]
-            self.fgraph.attach_feature(DestroyHandler(mutable, strict=True))
         self.fgraph.validate()
         self.structure = Structure(self.fgraph)
 
@@ -167,7 +177,7 @@ class Structure:
 
     __slots__ = ("rows", "hash")
 
-    def __init__(self, fgraph: FunctionGraph) -> None:
+    def __init__(self, fgraph: FrozenGraph) -> None:
         number: dict[Variable, int] = {v: i for i, v in enumerate(fgraph.inputs)}
         rows: list[Any] = [tuple([v.type for v in fgraph.inputs])]
 
@@ -206,7 +216,7 @@ def any_order(node: Apply) -> bool:
     return n == 2 or (op.associative and node.outputs[0].type.regroups_exactly)
 
 
-def in_one_order(fgraph: FunctionGraph) -> list[Apply]:
+def in_one_order(fgraph: FrozenGraph) -> list[Apply]:
     """The nodes, in an order that is the same for equal graphs: where that of operands does not
     count, it depends on what they are.
     """
@@ -223,7 +233,7 @@ def in_one_order(fgraph: FunctionGraph) -> list[Apply]:
     return toposort(fgraph.outputs, (), operands)
 
 
-def held(fgraph: FunctionGraph) -> list[Any]:
+def held(fgraph: FrozenGraph) -> list[Any]:
     """The distinct ops of a graph that hold graphs."""
     ops = dict.fromkeys([node.op for node in fgraph.apply_nodes])
     return [op for op in ops if isinstance(op, HasInnerGraph)]

@@ -22,6 +22,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
+    from rewrite_engine.graph.frozen import FrozenGraph
 
 DEEP = 24  # how many facts may be inside of each other before one is put off
 DEFERRALS = 2  # how often a fact is put off before all of its node's operands are asked at once
@@ -35,7 +36,7 @@ MISSING = object()
 class Knowledge:
     """The answers about one graph (None: about terms of no graph, for one question only)."""
 
-    def __init__(self, fgraph: FunctionGraph | None = None) -> None:
+    def __init__(self, fgraph: FrozenGraph | None = None) -> None:
         self.fgraph: Any = fgraph
         self.answers: dict[Key, Any] = {}
         #: per answer: the answers it was concluded from, and the variables that were looked at
@@ -156,7 +157,7 @@ def _unlink(links: dict[Any, dict[Any, None]], here: Any, key: Any) -> None:
             del links[here]
 
 
-def knowledge_of(fgraph: FunctionGraph) -> Knowledge:
+def knowledge_of(fgraph: FrozenGraph) -> Knowledge:
     """What is known of a graph (kept with it from the first question on)."""
     if fgraph.facts is None:
         fgraph.facts = Knowledge(fgraph)

@@ -1,52 +1,34 @@
-"""The nodes of one `FunctionGraph`: clients, order, hash-consing, and settling after replacements.
+"""The nodes of a graph that changes: redirecting clients, settling them after that, removing.
 
-This is the mechanism; the public door is `graph/fgraph.py`. What always holds after `flush`: the
+This is the mechanism; the doors are in `graph/fgraph.py`. What always holds after `flush`: the
 table holds the live nodes, clients are the edges, levels rise along every edge, and no two nodes
 are equal terms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence, Set
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from itertools import islice
 from typing import Any
 
-from rewrite_engine.errors import CycleError, InconsistencyError, MissingInputError, message
-from rewrite_engine.graph.intern import key_of
+from rewrite_engine.errors import CycleError, message
+from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.memory import NoDestroyHandler
-from rewrite_engine.graph.node import Apply, Constant, Variable, copied
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import output_node
-from rewrite_engine.graph.order import GAP, Order, Worklist
 from rewrite_engine.graph.origin import Origin
 from rewrite_engine.graph.replace import Pending, substitute
 from rewrite_engine.graph.traverse import toposort
 
 
-class NodeStore:
+class NodeStore(FrozenGraph):
     """Nodes that are kept unique, typed and ordered while variables are redirected to others."""
 
     watch: Callable[[], None]
 
-    def __init__(self) -> None:
-        self.inputs: list[Variable] = []
-        self.outputs: list[Variable] = []
-        self.worklist: Worklist | None = None  # of the driver that is at work
-        self.merged = 0
-        self.merging = True
-        self.key_of = key_of  # when nodes are equal (see `FunctionGraph.reorders`)
-        self.destroy_handler: Any = None  # there is one where something is overwritten
-        self.facts: Any = None  # what facts said (graph/knowledge.py), once one was asked
-        self.lazy = False  # whether there was an op that does not need all inputs (`Op.read_if`)
-        self.on_import, self.on_prune, self.on_redirect = list[Any](), list[Any](), list[Any]()
-        self.on_change_input, self.on_change_type = list[Any](), list[Any]()
-        self.on_replace, self.on_exchange = list[Any](), list[Any]()
-        self.on_apply, self.on_applied = list[Any](), list[Any]()
-        self.users: dict[Variable, dict[Apply, None]] = {}
-        self.out_uses: dict[Variable, list[int]] = {}
-        self.table: dict[Any, Apply] = {}
-        self.constants: dict[Any, Constant] = {}
-        self.order = Order(self._above)
+    def _start(self) -> None:
+        super()._start()
         self.dirty: dict[Apply, Pending] = {}
 
     def _clear(self) -> None:
@@ -55,10 +37,6 @@ class NodeStore:
             container.clear()
         self.order.clear()
         self.users.update((v, {}) for v in self.inputs)
-
-    def _above(self, node: Apply) -> Iterator[Apply]:
-        for out in node.outputs:
-            yield from self.users[out]
 
     def flush(self) -> list[Apply]:
         """Rebuild what replacements have left to be settled, lowest first; return those nodes."""
@@ -94,7 +72,9 @@ class NodeStore:
         if var in self.users:
             return var
         if var.owner is None:
-            return self._root(var, missing)
+            if missing:
+                self._let_in(var)
+            return self._root(var)
         names: dict[Variable, Variable] = {}
         nodes, known = [var.owner], self.users
         for v in var.owner.inputs:
@@ -109,12 +89,17 @@ class NodeStore:
         try:
             for v in [v for node in nodes for v in node.inputs] if missing else ():
                 if v.owner is None:
-                    self._root(v, True)
+                    self._let_in(v)
             self._enter(nodes, names, 1, reason, origin)
         except BaseException:
             self._drop_unused(nodes)
             raise
         return names.get(var, var)
+
+    def _let_in(self, root: Variable) -> None:
+        """Let a root that is missing be an input."""
+        if root not in self.users and not isinstance(root, Constant):
+            self._put_input(root)
 
     def _drop_unused(self, nodes: Sequence[Apply]) -> None:
         """Remove what a failed import has left: nodes and constants without clients."""
@@ -124,69 +109,6 @@ class NodeStore:
                     v = self.constants.get(v.signature(), v)
                 self._prune(v, "failed import", free=False)  # the terms stay their makers'
 
-    def _root(self, v: Variable, missing: bool = False, node: Apply | None = None) -> Variable:
-        """Return the graph's own root for `v`: an input, or the one constant with that content.
-        node: uses it.
-        """
-        if v in self.users:
-            return v
-        if isinstance(v, Constant):
-            own = self.constants.setdefault(v.signature(), v)
-            self.users.setdefault(own, {})
-            return own
-        if missing:
-            self.inputs.append(v)
-            self.users[v] = {}
-            return v
-        if node is None:
-            text = f"{v!r} of type {v.type} is neither an input of the graph nor a constant"
-            raise MissingInputError(message(text))
-        text = f"its input {v!r} of type {v.type} is neither an input nor a constant"
-        raise MissingInputError(message(text, op=node.op, inputs=node.inputs, where=node.where()))
-
-    def _enter(
-        self,
-        nodes: Sequence[Apply],
-        names: dict[Variable, Variable],
-        gap: int = GAP,
-        reason: Any = None,
-        origin: Origin | None = None,
-        apart: Collection[Apply] = (),
-        copies: bool = False,
-    ) -> None:
-        """Let nodes in (copies: copies of them), each after those it needs, where no equal ones
-        are there; `names` gets the graph's outputs. Those of `apart` merge with none.
-        """
-        clients, table, key_of = self.users, self.table, self.key_of
-        for node in nodes:
-            inputs = node.inputs
-            if names:
-                inputs = tuple(map(names.get, inputs, inputs))
-            if not all(map(clients.__contains__, inputs)):
-                inputs = tuple([v if v in clients else self._root(v, node=node) for v in inputs])
-            key = key_of(node, inputs)
-            twin = table.get(key) if self.merging and node not in apart else None
-            if twin is not None and self._may_merge(node, twin, key):
-                self._stand_in(twin, node, names)
-                continue
-            own = copied(node, inputs) if copies else node
-            own.inputs = inputs
-            own.key = None
-            if not own.op.destroy_map and table.setdefault(key, own) is own:
-                own.key = key
-            if own.op.read_if is not None:
-                self.lazy = True
-            level = self.order.insert(own, gap)
-            for v in inputs:
-                clients[v][own] = None
-            for old, out in zip(node.outputs, own.outputs):
-                clients[out], names[old] = {}, out
-            own.origin = own.origin if origin is None else origin
-            if self.worklist is not None:
-                self.worklist.entered(own, level)
-            for tell in self.on_import:
-                tell(self, own, reason)
-
     def _may_merge(self, node: Apply, twin: Apply, key: Any) -> bool:
         """Whether a node is equal to the one that the table has under its key, and may be it."""
         if twin in self.dirty and self.key_of(twin, self.present_inputs(twin)) != key:
@@ -195,14 +117,6 @@ class NodeStore:
             return False
         handler = self.destroy_handler
         return handler is None or handler.may_merge(node, twin)
-
-    def _stand_in(self, twin: Apply, like: Apply, names: dict[Variable, Variable]) -> None:
-        """Note that a node which is there already stands for one that is not let in."""
-        self.merged += 1
-        for a, b in zip(like.outputs, twin.outputs, strict=True):
-            names[a] = b
-            if b.name is None:
-                b.name = a.name
 
     # --- replacing -------------------------------------------------------------------------------
 
@@ -373,58 +287,3 @@ class NodeStore:
             del self.users[v]
             if self.constants.get(v.signature()) is v:
                 del self.constants[v.signature()]
-
-    # --- what always holds -----------------------------------------------------------------------
-
-    def check_integrity(self) -> None:
-        """Raise `InconsistencyError` naming the first invariant that does not hold.
-
-        Linear; for tests and for hunting bugs.
-        """
-        self.flush()
-        live, table = toposort(self.outputs), self.table
-        _same("nodes", set(live), self.order.level.keys())
-        indexed = {n for n in live if not n.op.destroy_map}
-        if self.destroy_handler is None and self.merging:
-            _same("table", indexed, set(table.values()))
-        elif not indexed.issuperset(table.values()):
-            raise InconsistencyError("a node that has left the graph is in the table")
-        for key, node in table.items():
-            if key != self.key_of(node, node.inputs) or node.key != key:
-                raise InconsistencyError(f"{node} is in the table under another key")
-        self._check_clients(live)
-        self._check_levels(live)
-
-    def _check_clients(self, live: list[Apply]) -> None:
-        made = [v for node in live for v in node.outputs]
-        clients: dict[Variable, set[Apply]] = {v: set() for v in (*self.inputs, *made)}
-        for node in live:
-            for v in node.inputs:
-                clients.setdefault(v, set()).add(node)
-        for v in self.outputs:
-            clients.setdefault(v, set())
-        _same("variables", clients.keys(), self.users.keys())
-        for v, nodes in clients.items():
-            _same(f"clients of {v!r}", nodes, self.users[v].keys())
-        roots = {v for v in clients if isinstance(v, Constant)}
-        _same("constants", roots, set(self.constants.values()))
-
-    def _check_levels(self, live: list[Apply]) -> None:
-        level = self.order.level
-        for node in live:
-            for v in node.inputs:
-                if v.owner is not None and level[v.owner] >= level[node]:
-                    raise InconsistencyError(f"{node} is not above its input {v!r} in the order")
-        for before, afters in self.order.extra.items():
-            for after in afters:
-                if level[before] >= level[after]:
-                    what = f"{after} must run after {before}, but is not above it"
-                    raise InconsistencyError(what)
-
-
-def _same(what: str, expected: Set[Any], found: Set[Any]) -> None:
-    if expected != found:
-        extra, missing = found - expected, expected - found
-        raise InconsistencyError(
-            f"{what}: too many {sorted(map(str, extra))}, missing {sorted(map(str, missing))}"
-        )

@@ -12,7 +12,7 @@ from functools import update_wrapper
 from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, source_line
-from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.replace import Shared
@@ -82,7 +82,7 @@ def find(
         text = finder.text
 
     nodes, outputs, own = _nodes(graph)
-    fgraph = graph if isinstance(graph, FunctionGraph) else None
+    fgraph = graph if isinstance(graph, FrozenGraph) else None
     here = _ticking(nodes, watch)
     found: Iterator[Match]
     if finder is None:
@@ -124,7 +124,7 @@ def _nodes(graph: Any) -> tuple[Sequence[Apply], Sequence[Variable], Callable[[A
     """The nodes of a graph in order, equal ones once; its outputs; and, if some had to be copied
     for that, what gives the graph's own variables back.
     """
-    if isinstance(graph, FunctionGraph):
+    if isinstance(graph, FrozenGraph):
         return graph.toposort(), graph.outputs, None
     alone = isinstance(graph, Variable) or not isinstance(graph, Iterable)
     roots = [graph] if alone else list(graph)

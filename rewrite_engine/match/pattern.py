@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
-from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.node import CONSTANT, Constant, Projection, Variable
 from rewrite_engine.graph.number import counts_as, roundings, same_number
 from rewrite_engine.graph.type import Type
@@ -25,7 +25,7 @@ from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable
 from rewrite_engine.terms.print import brief
 
 #: the graph that terms are of; None: of none
-Graph = FunctionGraph | None
+Graph = FrozenGraph | None
 
 TYPELESS = """\
 A rule's variables have no types yet, and what a function makes of an operand may depend on its

@@ -143,7 +143,7 @@ def sources(obj: Any) -> list[PrintedGraph]:
 def graph_source(fgraph: Any, storage: dict[Any, list[Any]] | None) -> PrintedGraph:
     """The outputs of a function graph, with the order of execution and what they update."""
     order = {node: i for i, node in enumerate(fgraph.toposort())}
-    updates = getattr(fgraph, "update_mapping", None) or {}
+    updates = getattr(fgraph, "updates", None) or {}
     notes = {out: f"  (new value of {fgraph.inputs[i]})" for out, i in updates.items()}
     return PrintedGraph(list(fgraph.outputs), list(fgraph.inputs), order, notes, storage or {})
 

@@ -9,7 +9,7 @@ nested and concurrent runs work, and restores what it found. Which driver is for
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from time import perf_counter
 from typing import Any
@@ -141,6 +141,20 @@ class GraphRewriter:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}>"
+
+
+class FromFunctionGraphRewriter(GraphRewriter):
+    """The driver that a function of a `FunctionGraph` is."""
+
+    def __init__(self, fn: Callable[[FunctionGraph], Any]) -> None:
+        super().__init__(fn.__name__)
+        self.fn = fn
+
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
+        self.fn(fgraph)
+
+
+graph_rewriter = FromFunctionGraphRewriter  # as a decorator
 
 
 class SequentialOptimizer(GraphRewriter):

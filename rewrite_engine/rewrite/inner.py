@@ -115,14 +115,19 @@ class InnerGraphs(GraphRewriter):
     """
 
     inside: Sequence[GraphRewriter] = ()
-    facts: Sequence[Fact] = ()
-    length: Fact | None = None
-    keeps: Callable[..., Any] | None = None
     done: Collection[Any] = ()
 
-    def __init__(self, rules: RuleSet | None, name: str = "inner") -> None:
+    def __init__(
+        self,
+        rules: RuleSet | None,
+        name: str = "inner",
+        facts: Sequence[Fact] = (),
+        length: Fact | None = None,
+        keeps: Callable[..., Any] | None = None,
+    ) -> None:
         super().__init__(name)
         self.rules, self.plain = rules or RuleSet(), rules is None
+        self.facts, self.length, self.keeps = facts, length, keeps
 
     def idle(self, fgraph: FunctionGraph) -> bool:
         return not held(fgraph)
@@ -252,11 +257,15 @@ class OnOps(GraphRewriter):
     see `EquilibriumOptimizer`.
     """
 
-    inner: InnerGraphs | None = None
-
-    def __init__(self, rules: RuleSet, name: str, again: RuleSet | None = None) -> None:
+    def __init__(
+        self,
+        rules: RuleSet,
+        name: str,
+        again: RuleSet | None = None,
+        inner: InnerGraphs | None = None,
+    ) -> None:
         super().__init__(name)
-        self.rules = rules
+        self.rules, self.inner = rules, inner
         self.part = Fixpoint(EquilibriumOptimizer(rules, name, again=again))
 
     def idle(self, fgraph: FunctionGraph) -> bool:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.errors import ForeignObjectError, MissingInputError, describe
-from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph, InnerGraph
 from rewrite_engine.graph.intern import rebuild
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -85,13 +84,13 @@ class Composite(HasInnerGraph, ScalarOp):
         self.made_for = dtypes or ("float64",) * nin
 
     @property
-    def fgraph(self) -> FunctionGraph:  # type: ignore[override]
+    def fgraph(self) -> InnerGraph:  # type: ignore[override]
         """The program as a graph."""
         if self._fgraph is None:
             self._fgraph = InnerGraph(*self.to_graph(self.made_for))
         return self._fgraph
 
-    _fgraph: FunctionGraph | None = None
+    _fgraph: InnerGraph | None = None
 
     def clone(self, fgraph: Any = None) -> Any:
         """The composite of another graph; without one, this one."""

@@ -2,6 +2,7 @@
 graphs in which a variable stays what it is.
 """
 
+import pickle
 from abc import ABC
 from functools import singledispatch
 from typing import Any
@@ -26,6 +27,7 @@ from rewrite_engine.compat.databases import (
     register_canonicalize,
     topo_unconditional_constant_folding,
 )
+from rewrite_engine.compat.rewriting import in2out, optdb, out2in
 from rewrite_engine.compile.ops import TypeCastingOp, view_op
 from rewrite_engine.errors import (
     DTypeError,
@@ -39,7 +41,6 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.type import NoneConst
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.rules import pipeline
-from rewrite_engine.rules.rewriting import in2out, optdb, out2in
 from rewrite_engine.scalar import ops
 from rewrite_engine.tensor.constant import of_value
 
@@ -178,17 +179,32 @@ def test_equal_nodes_stay_apart() -> None:
 
 def test_outputs_with_other_roots() -> None:
     x, y = pt.vectors("x", "y")
-    graph = FunctionGraph([x], [pt.exp(x)], clone=False, copy_orphans=False)
+    graph = graphs.UnmergedGraph([x], [pt.exp(x)], clone=False, copy_orphans=False)
     graph.add_output(y + 1.0, import_missing=True)
     assert graph.inputs == [x, y]
     one = pt.constant(1.0)
     for copied in (True, False):
         memo: dict[Any, Any] = {}
-        graph = FunctionGraph([x], [x + one], copy_orphans=copied, memo=memo)
+        graph = graphs.UnmergedGraph([x], [x + one], copy_orphans=copied, memo=memo)
         roots = [v for v in graph.variables if v.owner is None]
         assert (memo.get(one) in roots, one in roots) == (copied, not copied)
     with pytest.raises(OptionError, match="copy_orphans"):
-        FunctionGraph([x], [x + one], clone=False, copy_orphans=True)
+        graphs.UnmergedGraph([x], [x + one], clone=False, copy_orphans=True)
+
+
+def test_arguments_and_attributes_of_a_graph() -> None:
+    x = pt.vector("x")
+    graph = graphs.UnmergedGraph([x], [pt.exp(x), x + 1.0], None, True, {1: 0}, copy_inputs=False)
+    assert graph.inputs == [x]
+    assert graph.update_mapping == graph.updates == {1: 0}
+    assert graphs.UnmergedGraph(None, [pt.exp(x)]).inputs != [x]
+    again = pickle.loads(pickle.dumps(graph))
+    assert (again.update_mapping, again.merging) == ({1: 0}, False)
+    with pytest.raises(AttributeError, match="no attribute 'remove_client': `replace` keeps the"):
+        _ = graph.remove_client
+    with pytest.raises(AttributeError, match="no attribute 'inptus'$"):
+        _ = graph.inptus
+    assert not hasattr(graph, "import_var")
 
 
 def test_walks_go_from_the_last_to_the_first() -> None:

@@ -12,11 +12,11 @@ import scipy.signal
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.compat import images, nnet, older
+from rewrite_engine.compat.rewriting import out2in
 from rewrite_engine.compat.streams import RandomStreams
 from rewrite_engine.errors import NDimError, OptionError
 from rewrite_engine.gradient import verify_grad
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.rules.rewriting import out2in
 from tests.compat.test_programs import PROGRAMS, compat
 
 RNG = np.random.default_rng(2)

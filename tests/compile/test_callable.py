@@ -39,7 +39,7 @@ def test_what_it_tells() -> None:
     assert [str(n.op) for n in f.nodes] == ["mul", "add"]
     assert f.maker.fgraph is f.fgraph
     assert f.get_shared() == [w]
-    assert f.fgraph.update_mapping == {1: 1}
+    assert f.fgraph.updates == {1: 1}
 
 
 def test_copies_share_states() -> None:

@@ -426,7 +426,7 @@ CHANGES: list[Any] = [
 @pytest.mark.parametrize("change", CHANGES)
 def test_nobody_changes_the_graph_inside(change: Any) -> None:
     op = OpFromGraph([X, Y], [pt.exp(pt.sin(X)), X + 1])
-    with pytest.raises(ReadOnlyError):
+    with pytest.raises((ReadOnlyError, ForeignObjectError)):
         change(op.fgraph)
     op.fgraph.check_integrity()
     assert not op.fgraph.order.extra

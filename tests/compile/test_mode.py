@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.compat import peer_names
 from rewrite_engine.compile import Mode, function, get_default_mode, get_mode
 from rewrite_engine.config import config
 from rewrite_engine.errors import DuplicateRuleError, OptionError, PatternError, UnknownNameError
@@ -17,7 +18,6 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import _interned
 from rewrite_engine.match.query import RewriteDatabaseQuery
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules import peer_names
 from rewrite_engine.rules.language import Float, exact, rule
 from rewrite_engine.rules.pipeline import KNOWN, all_rules
 

@@ -33,7 +33,7 @@ def example() -> FunctionGraph:
     x, p = num("x"), pos("p")
     q, r = divmod_(Scale(2.0)(x), add(p, 2.0))
     r.name, r.tag.note, r.owner.tag.note = "r", [1], {"a": 2}
-    return FunctionGraph([x, p, num("unused")], [mul(r, q), p, r], update_mapping={1: 0})
+    return FunctionGraph([x, p, num("unused")], [mul(r, q), p, r], updates={1: 0})
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -46,7 +46,7 @@ def test_nothing_is_lost(way: Any) -> None:
     assert len(other) == len(fgraph)
     r = other.outputs[2]
     assert (r.name, r.tag.note, r.owner.tag.note, r.index) == ("r", [1], {"a": 2}, 1)
-    assert other.update_mapping == {1: 0}
+    assert other.updates == {1: 0}
     lines = [[n.where() for n in g.toposort()] for g in (fgraph, other)]
     assert lines[0] == lines[1]
     assert all(line is not None for line in lines[0])

@@ -96,7 +96,7 @@ p, q = pos("p"), pos("q")
 
 def merged(term: Variable) -> Variable:
     """The term with equal parts made one, as in a graph (which is kept)."""
-    fgraph = FunctionGraph(None, [term], copy_inputs=False)
+    fgraph = FunctionGraph(None, [term])
     KEEP.append(fgraph)
     return fgraph.outputs[0]
 

@@ -138,7 +138,7 @@ def test_identities_reduce_to_a_normal_form() -> None:
     ]
     zero, one = num.make_constant(0.0), const(1.0)
     term = add(mul(one, a), mul(zero, b, c), zero, d)
-    graph = FunctionGraph(None, [term], copy_inputs=False)
+    graph = FunctionGraph(None, [term])
     EquilibriumOptimizer(rules).rewrite(graph)
     assert same(graph.outputs[0], add(a, d))
 
@@ -367,7 +367,7 @@ def test_sorting_a_list_by_neighbours() -> None:
 def test_a_list_without_repetition() -> None:
     """X ; X = X, and the palindromes of the manual: nil, X, X ; P ; X."""
     once = make(lambda x: fa(x, x) >> x)
-    graph = FunctionGraph(None, [fa(a, a, b, c, c, c, a)], copy_inputs=False)
+    graph = FunctionGraph(None, [fa(a, a, b, c, c, c, a)])
     EquilibriumOptimizer([named(once, "once")]).rewrite(graph)
     assert same(graph.outputs[0], fa(a, b, c, a))
 

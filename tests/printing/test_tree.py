@@ -224,7 +224,7 @@ Overwrite [id E] d={0: [0]}
 
 def test_a_function_and_its_updates() -> None:
     class Function:
-        fgraph = FunctionGraph([x, y], [log(x), sin(y)], update_mapping={1: 1})
+        fgraph = FunctionGraph([x, y], [log(x), sin(y)], updates={1: 1})
         storage_map = {fgraph.inputs[0]: [2.5]}
 
     shown = text(Function, print_fgraph_inputs=True, print_topo_order=False, print_storage=True)

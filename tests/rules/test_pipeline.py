@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -16,9 +17,16 @@ from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
-from rewrite_engine.rewrite.trace import Trace
+from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rules.language import Float, rewritten, rule
-from rewrite_engine.rules.pipeline import PHASES, all_rules, equations, known_rules, optimizer
+from rewrite_engine.rules.pipeline import (
+    PHASES,
+    all_rules,
+    equations,
+    known_rules,
+    optimizer,
+    rewrite_graph,
+)
 from tests.tensor.evaluate import evaluate
 
 
@@ -204,3 +212,40 @@ def test_the_name_of_the_whole_chooses_nothing() -> None:
     assert optimizer().name == "pipeline"
     with pytest.raises(UnknownNameError, match="'pipeline' is all phases together: choose among m"):
         optimizer(Query().excluding("pipeline"))
+
+
+# --- a graph without compiling it -----------------------------------------------------------------
+
+
+x, y = pt.dvector("x"), pt.dvector("y")
+
+
+def test_the_result_is_in_terms_of_the_users_inputs() -> None:
+    assert rewrite_graph(pt.log(pt.exp(x))) is x
+    assert rw.rewrite_graph is rewrite_graph
+    first, second = rewrite_graph([x + 0, pt.exp(y) * 1])
+    assert first is x
+    assert list(second.owner.inputs) == [y]
+
+
+def test_phases_are_asked_for_by_name() -> None:
+    term = pt.log(1 + pt.exp(x))
+    assert brief(rewrite_graph(term)) == "log(1.0 + exp(x))"
+    assert brief(rewrite_graph(term, include=("canonicalize", "stabilize"))) == "softplus(x)"
+    assert (
+        brief(rewrite_graph(term, include=("fast_run",), exclude=("stabilize",))) != "softplus(x)"
+    )
+    with pytest.raises(UnknownNameError, match="did you mean canonicalize"):
+        rewrite_graph(term, include=("canonicalise",))
+
+
+def test_a_function_graph_is_rewritten_itself() -> None:
+    graph = FunctionGraph([x], [pt.log(pt.exp(x))])
+    assert rewrite_graph(graph) is graph
+    assert graph.outputs == graph.inputs
+
+
+def test_the_users_graph_is_left_as_it_is() -> None:
+    term = pt.exp(x + 0)
+    rewrite_graph(term)
+    assert str(term.owner.inputs[0].owner.op) == "add"

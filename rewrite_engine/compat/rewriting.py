@@ -1,6 +1,6 @@
-"""How other libraries ask for rules: `rewrite_graph`, `optdb`, `in2out`, `out2in`, and
-`PatternNodeRewriter`, which makes a data rule. (Rules themselves are written as in
-`docs/writing_rules.md`.)
+"""How other libraries ask for rules: `optdb`, `in2out`, `out2in`, and `PatternNodeRewriter`, which
+makes a data rule. (Rules themselves are written as in `docs/writing_rules.md`; `rewrite_graph` is
+in `rules/pipeline.py`.)
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from rewrite_engine.errors import (
     UnknownNameError,
     refuse_options,
 )
-from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.match.build import levels
 from rewrite_engine.match.claim import Claim, assumes, refines
@@ -30,7 +28,8 @@ from rewrite_engine.match.outline import deepest
 from rewrite_engine.match.query import Query, labels
 from rewrite_engine.match.rule import NodeRewriter, Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
+from rewrite_engine.rewrite.driver import GraphRewriter
+from rewrite_engine.rewrite.driver import graph_rewriter as graph_rewriter
 from rewrite_engine.rewrite.equilibrium import (
     EquilibriumOptimizer,
     OutermostOptimizer,
@@ -39,41 +38,8 @@ from rewrite_engine.rewrite.equilibrium import (
 from rewrite_engine.rewrite.strategies import rules_in
 from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.language import rule
+from rewrite_engine.rules.pipeline import rewrite_graph as rewrite_graph
 from rewrite_engine.terms.logic import LogicVariable
-
-#: names of queries that stand for all phases
-ALL = frozenset({"fast_run"})
-
-
-def rewrite_graph(
-    graph: Any,
-    include: Sequence[Any] = ("canonicalize",),
-    custom_rewrite: GraphRewriter | None = None,
-    clone: bool = True,
-    exclude: Sequence[Any] = (),
-) -> Any:
-    """Return a graph as phases of the pipeline rewrite it, in terms of the same inputs.
-
-    graph: a variable, or a list of them, which are left as they are; or a `FunctionGraph`, which is
-    rewritten itself. include: phases ("fast_run": all), and what rules are granted ("fastmath").
-    exclude: rules to leave out, by name or tag. custom_rewrite: a driver that runs last. clone:
-    False takes the nodes of the variables over, and changes them. Raises `UnknownNameError`.
-
-    >>> import rewrite_engine.tensor as pt
-    >>> x = pt.vector("x")
-    >>> rewrite_graph(pt.log(pt.exp(x)))
-    x
-    """
-    fgraph = graph
-    if not isinstance(graph, FunctionGraph):
-        outputs = [graph] if isinstance(graph, Variable) else list(graph)
-        fgraph = FunctionGraph(None, outputs, clone=clone, copy_inputs=False)
-    optdb.query(include=include, exclude=exclude).rewrite(fgraph)
-    if custom_rewrite is not None:
-        custom_rewrite.rewrite(fgraph)
-    if fgraph is graph:
-        return graph
-    return fgraph.outputs[0] if isinstance(graph, Variable) else list(fgraph.outputs)
 
 
 class PipelineDatabase:
@@ -86,9 +52,7 @@ class PipelineDatabase:
         names that are included are grants. Raises `UnknownNameError`.
         """
         query = read_query(*tags, include=include, exclude=exclude, require=require)
-        phases = pipeline.NAMES if query.include & ALL else ()
-        query = Query(query.include - ALL, query.exclude, query.require)
-        return pipeline.optimizer(query, phases=tuple(phases))
+        return pipeline.phases_of(query)
 
     def register(self, name: str, *rewriter: Any, **options: Any) -> NoReturn:
         """Raise `OptionError`: rules are registered in a phase."""
@@ -171,24 +135,6 @@ def out2in(*rules: Any, name: str | None = None, ignore_newtrees: bool = True) -
     if not ignore_newtrees:
         return OutermostOptimizer(rules_in(rules), name or "out_to_in")
     return WalkingOptimizer(rules_in(rules), "out_to_in", name or "out_to_in")
-
-
-SequentialGraphRewriter = SequentialOptimizer
-
-
-class FromFunctionGraphRewriter(GraphRewriter):
-    """The driver that a function of a `FunctionGraph` is."""
-
-    def __init__(self, fn: Callable[[FunctionGraph], Any]) -> None:
-        super().__init__(fn.__name__)
-        self.fn = fn
-
-    def apply(self, fgraph: FunctionGraph) -> Any:  # type: ignore[override]
-        """Call the function, which changes the graph."""
-        return self.fn(fgraph)
-
-
-graph_rewriter = FromFunctionGraphRewriter  # as a decorator
 
 
 def PatternNodeRewriter(

@@ -9,7 +9,8 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import OptionError, PatternError, UnboundVariableError, UnknownNameError
+from rewrite_engine.compat.rewriting import PatternNodeRewriter, in2out, optdb, out2in
+from rewrite_engine.errors import OptionError, PatternError, UnboundVariableError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.claim import approx
 from rewrite_engine.match.query import RewriteDatabaseQuery
@@ -17,49 +18,9 @@ from rewrite_engine.match.rule import DataRule, NodeRewriter
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules.language import node_rewriter
-from rewrite_engine.rules.rewriting import (
-    PatternNodeRewriter,
-    in2out,
-    optdb,
-    out2in,
-    rewrite_graph,
-)
+from rewrite_engine.rules.pipeline import rewrite_graph
 
 x, y, s = pt.dvector("x"), pt.dvector("y"), pt.dscalar("s")
-
-
-# --- graphs ---------------------------------------------------------------------------------------
-
-
-def test_the_result_is_in_terms_of_the_users_inputs() -> None:
-    assert rewrite_graph(pt.log(pt.exp(x))) is x
-    assert rw.rewrite_graph is rewrite_graph
-    first, second = rewrite_graph([x + 0, pt.exp(y) * 1])
-    assert first is x
-    assert list(second.owner.inputs) == [y]
-
-
-def test_phases_are_asked_for_by_name() -> None:
-    term = pt.log(1 + pt.exp(x))
-    assert brief(rewrite_graph(term)) == "log(1.0 + exp(x))"
-    assert brief(rewrite_graph(term, include=("canonicalize", "stabilize"))) == "softplus(x)"
-    assert (
-        brief(rewrite_graph(term, include=("fast_run",), exclude=("stabilize",))) != "softplus(x)"
-    )
-    with pytest.raises(UnknownNameError, match="did you mean canonicalize"):
-        rewrite_graph(term, include=("canonicalise",))
-
-
-def test_a_function_graph_is_rewritten_itself() -> None:
-    graph = FunctionGraph([x], [pt.log(pt.exp(x))])
-    assert rewrite_graph(graph) is graph
-    assert graph.outputs == graph.inputs
-
-
-def test_the_users_graph_is_left_as_it_is() -> None:
-    term = pt.exp(x + 0)
-    rewrite_graph(term)
-    assert str(term.owner.inputs[0].owner.op) == "add"
 
 
 # --- the pipeline as a database -------------------------------------------------------------------
