@@ -216,7 +216,7 @@ class CumOp(AlongOneAxis):
         wanted: Sequence[int],
         kept: Sequence[int] = (),
     ) -> Sequence[Any]:
-        """`L_op`, of a `Masked` gradient too: behind the last product that counts nothing is
+        """`L_op`, of a `Partial` gradient too: behind the last product that counts nothing is
         multiplied, whatever stands there.
         """
         (g,) = gs
