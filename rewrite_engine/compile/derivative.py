@@ -114,7 +114,7 @@ def dtypes_of(slopes: Sequence[Any]) -> tuple[str | None, ...]:
 class Differentiable(HasInnerGraph):
     """An op whose derivatives are those of its graph, or what was given in their place."""
 
-    takes_masks = True
+    takes_partial = True
     lop_overrides: Any = None
     rop_overrides: Any = None
 
@@ -187,7 +187,7 @@ class Differentiable(HasInnerGraph):
         wanted: Sequence[int],
         kept: Sequence[int] = (),
     ) -> list[Any]:
-        """The gradients of some inputs. kept: those of which masks matter."""
+        """The gradients of some inputs. kept: those of which conditions matter."""
         override = self.lop_overrides
         if override is None:
             return self._pull(inputs, outputs, grads, wanted, kept)

@@ -29,23 +29,15 @@ def inputs_to_pull(node: Apply, g: Any, inputs: list[int]) -> list[int] | None:
     """
     if isinstance(g, Partial):
         return inputs
-    if is_scattered(g):
-        if not _is_smooth(node):
-            return inputs
-        if node.op is not mul or takes_all(g):
-            return []
-        # a number has the sum of what is taken, since what is not may be infinite
-        return [i for i in inputs if all(node.inputs[i].type.broadcastable)]
-    return inputs if node.op in _SELECTS else None
-
-
-def _is_smooth(node: Apply) -> bool:
-    """Whether the slopes of a node are numbers, or a single one for all elements: zeros beside what
-    is scattered stay zeros.
-    """
-    if node.op is mul:
-        return sum([not all(v.type.broadcastable) for v in node.inputs]) <= 1
-    return node.op is add or node.op is sub or node.op is neg
+    if not is_scattered(g):
+        return inputs if node.op in _SELECTS else None
+    if node.op in (add, sub, neg):
+        return []  # zeros stay zeros
+    numbers = [i for i, v in enumerate(node.inputs) if all(v.type.broadcastable)]
+    if node.op is not mul or len(numbers) < len(node.inputs) - 1:
+        return inputs
+    # they have the sum of what is taken, since what is not may be infinite
+    return [] if takes_all(g) else [i for i in inputs if i in numbers]
 
 
 def pull_elementwise(
@@ -125,12 +117,7 @@ def _fitted(x: Any, g: Any, keep: bool) -> Any:
     if g.type.ndim == x.type.ndim and _same_ones(g.type, x.type):
         return g.of(in_dtype_of(x, g.value))
     value = in_dtype_of(x, sum_to(full(g), x.type))
-    if not keep:
-        return value
-    aligned = g.type.ndim == x.type.ndim or all(x.type.broadcastable)
-    where = sum_to(condition(g), x.type, Any_)
-    covers = g.where if g.taken and aligned and where is not g.where else None
-    return Partial(value, where, clean=True, covers=covers)
+    return value if not keep else Partial(value, sum_to(condition(g), x.type, Any_), clean=True)
 
 
 def _same_ones(have: TensorType, want: TensorType) -> bool:

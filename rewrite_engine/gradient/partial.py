@@ -21,9 +21,7 @@ import numpy as np
 
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.graph.null import is_disconnected, is_null
-from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor.creation import Alloc, ones_like, zeros_like
-from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.gather import AdvancedIncSubtensor
 from rewrite_engine.tensor.index import IncSubtensor
 from rewrite_engine.tensor.joins import Join
@@ -63,14 +61,12 @@ class Partial:
     where: the condition, of each element, that is `taken` where it is true, or where it is false;
     None: all of them are. branch: a condition of what runs: lazily, `value` is not computed outside
     of it (and `where` is not); None: it always is. clean: `value` itself has the zeros of `where`.
-    covers: a condition that holds nowhere else than `where`.
     """
 
     value: Any
     where: Any = None
     taken: bool = True
     clean: bool = False
-    covers: Any = None
     branch: Branch | None = None
 
     @property
@@ -126,9 +122,6 @@ def read(g: Any) -> Any:
     op, inputs = g.owner.op, g.owner.inputs
     if op is switch:
         return _read_switch(g, *inputs)
-    if isinstance(op, Elemwise):
-        inner = read(inputs[0]) if isinstance(op.scalar_op, Cast) else None
-        return replace(inner, value=op(inner.value)) if isinstance(inner, Partial) else g
     if isinstance(op, IncSubtensor | AdvancedIncSubtensor):
         if op.set_instead_of_inc and is_zero(inputs[1]):
             ones = ones_like(g, dtype="bool")
@@ -144,13 +137,10 @@ def _read_switch(g: Any, where: Any, x: Any, y: Any) -> Any:
     taken = is_zero(y)
     if not taken and not is_zero(x):
         return g
-    found = Partial(x if taken else y, where, taken)
-    if found.value.owner is not None and found.value.owner.op is switch:
-        found = read(found)
-    value = cast(found.value, g.type.dtype)
+    value = cast(x if taken else y, g.type.dtype)
     if value.type.broadcastable != g.type.broadcastable:
         value = second(g, value)
-    return found.of(value)
+    return under(Partial(value, where, taken), value)
 
 
 def writer(op: Any) -> Any:
@@ -198,6 +188,11 @@ def opened(g: Any) -> Any:
     if not isinstance(g, Partial) or g.branch is None:
         return g
     return g.value if g.where is None else replace(g, branch=None)
+
+
+def are_in_branches(grads: Iterable[Any]) -> bool:
+    """Whether some gradient is in a branch."""
+    return any([isinstance(g, Partial) and g.branch is not None for g in grads])
 
 
 def common_branch(grads: Iterable[Any], whole: Branch) -> Branch:

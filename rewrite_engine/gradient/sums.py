@@ -13,6 +13,7 @@ from typing import Any
 from rewrite_engine.gradient.partial import (
     Branch,
     Partial,
+    are_in_branches,
     branch_of,
     common_branch,
     condition,
@@ -37,13 +38,13 @@ from rewrite_engine.tensor.math import add, or_, second
 from rewrite_engine.tensor.shape import shape_tuple
 
 
-def total(v: Variable, terms: Sequence[Any], whole: Branch, keep: bool) -> Any:
+def total(v: Variable, terms: list[Any], whole: Branch, keep: bool) -> Any:
     """The sum of the terms of a gradient of v, in the innermost branch that they have in common.
 
     keep: whether it matters where terms at several indices, or under conditions, are zero.
     """
-    if len(terms) == 1:
-        return terms[0]
+    if len(terms) == 1 or not are_in_branches(terms):
+        return _sum(terms, keep)
     branch = common_branch(terms, whole)
     return in_branch(branch, _sum(inside(v, terms, branch, keep), keep))
 
@@ -92,20 +93,39 @@ def _chosen(branch: Branch, sides: list[Any], v: Variable) -> Any:
 
 
 def _sum(terms: list[Any], keep: bool) -> Any:
-    """The sum of terms in one branch."""
+    """The sum of terms in one branch, zero where all of them are."""
     if len(terms) == 1:
         return terms[0]
     partial = [t for t in terms if isinstance(t, Partial)]
     scattered = [t for t in terms if not isinstance(t, Partial) and is_scattered(t)]
+    known = {(t.where, t.taken): t for t in partial}
+    if len(partial) == len(terms) and len(known) == 1:
+        value = _add_up([t.value for t in terms])
+        return replace(terms[0], value=value, clean=all(t.clean for t in terms))
     if len(scattered) == len(terms):
         g = _at_few_indices(terms)
         if g is not None:
             return g
-    if len(partial) + len(scattered) < len(terms) or (scattered and not keep):
-        return _add_up([full(t) for t in terms])
-    if scattered:
-        return _beside(scattered, _sum(partial, keep) if partial else None)
-    return _of_partial(partial)
+    value = _add_up([full(t) for t in terms])
+    everywhere = len(partial) + len(scattered) < len(terms) or any(
+        (where, not taken) in known for where, taken in known
+    )
+    if everywhere or (scattered and not keep):
+        return value
+    where = [condition(t) for t in known.values()]
+    return Partial(value, _any(where, scattered, value), clean=True)
+
+
+def _any(wheres: Sequence[Any], scattered: Sequence[Any], value: Any) -> Any:
+    """Where one of some conditions holds, or a scattered term of the value has places."""
+    if not wheres:
+        wheres = [zeros_like(value, dtype="bool")]
+    where = wheres[0] if len(wheres) == 1 else or_(*wheres)
+    if scattered and where.type.broadcastable != value.type.broadcastable:
+        where = second(value, where)
+    for t in scattered:
+        where = written(where, t)
+    return where
 
 
 def _at_few_indices(terms: Sequence[Any]) -> Any:
@@ -122,36 +142,6 @@ def _at_few_indices(terms: Sequence[Any]) -> Any:
     for (op, *places), values in added.items():
         g = op(g, values[0] if len(values) == 1 else _add_up(values), *places)
     return g
-
-
-def _beside(scattered: Sequence[Any], rest: Any) -> Any:
-    """The sum of terms that are zero but at indices, and of another that is perhaps partial."""
-    value = _add_up([*scattered, *([] if rest is None else [full(rest)])])
-    if rest is None:
-        where = zeros_like(value, dtype="bool")
-    elif isinstance(rest, Partial):
-        where = condition(rest)
-        if where.type.broadcastable != value.type.broadcastable:
-            where = second(value, where)
-    else:
-        return value
-    for t in scattered:
-        where = written(where, t)
-    return Partial(value, where, clean=True)
-
-
-def _of_partial(terms: Sequence[Partial]) -> Any:
-    """The sum of partial terms: zero where all of them are."""
-    known = {(t.where, t.taken): t for t in terms}
-    if len(known) == 1:
-        value = _add_up([t.value for t in terms])
-        return replace(terms[0], value=value, clean=all(t.clean for t in terms))
-    value = _add_up([full(t) for t in terms])
-    if any((where, not taken) in known for where, taken in known):
-        return value  # somewhere one of the two is taken: everywhere
-    covered = {(t.covers, True) for t in terms}
-    parts = [condition(t) for mask, t in known.items() if mask not in covered]
-    return Partial(value, parts[0] if len(parts) == 1 else or_(*parts), clean=True)
 
 
 # --- of whole gradients --------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from rewrite_engine.gradient.elementwise import inputs_to_pull, pull_elementwise
 from rewrite_engine.gradient.partial import (
     Branch,
     Partial,
+    are_in_branches,
     common_branch,
     condition,
     full,
@@ -202,7 +203,7 @@ class Reverse:
     def _ask(self, node: Apply, grads: list[Any], inputs: list[int], flat: bool) -> dict[int, Any]:
         """The gradients of some inputs, in the branch of those of the outputs."""
         branch = self.whole
-        if any([isinstance(g, Partial) for g in grads]):
+        if are_in_branches(grads):
             branch = common_branch(grads, branch)
             pairs = zip(node.outputs, grads, strict=True)
             grads = [inside(v, [g], branch)[0] for v, g in pairs]
@@ -220,7 +221,7 @@ class Reverse:
         elementwise ops, through ops that take them, through ops that only move gradients, and
         through any op if all elements have one.
         """
-        op, kept = node.op, [i for i in inputs if self.reach.get(node.inputs[i])]
+        op = node.op
         if isinstance(op, Elemwise) and len(grads) == 1 and not flat:
             some = inputs_to_pull(node, grads[0], inputs)
             if some is not None:
@@ -228,10 +229,11 @@ class Reverse:
                 terms = _call(node, grads, rest, flat) if rest else {}
                 (out,) = node.outputs
                 return terms | pull_elementwise(op, node.inputs, out, grads[0], some, self.reach)
-        if takes_conditions(op):
-            return _call(node, list(map(written_out, grads)), inputs, flat, kept)
-        if op.moves_only and kept:
+        kept = [i for i in inputs if self.reach.get(node.inputs[i])]
+        if takes_partial(op) or (op.moves_only and kept):
             grads = list(map(written_out, grads))
+        if takes_partial(op):
+            return _call(node, grads, inputs, flat, kept)
         if not any([isinstance(g, Partial) for g in grads]):
             return _call(node, grads, inputs, flat)
         if len(grads) == 1 and grads[0].is_whole():
@@ -284,14 +286,12 @@ def _of_whole(node: Apply, g: Partial, inputs: list[int], flat: bool) -> dict[in
 
 def _of_moved(node: Apply, grads: list[Any], terms: dict[int, Any]) -> dict[int, Any]:
     """The gradients of an op that moves them, with their conditions, which it moves as well."""
-    first, covers, op = grads[0], None, node.op
-    if isinstance(op, CAReduce):  # what all elements share need not be spread out
-        wheres = dict.fromkeys(terms, op.spread(node.inputs[0], condition(first)))
-        covers = first.covers if op.keepdims else None
+    if isinstance(node.op, CAReduce):  # what all elements share need not be spread out
+        wheres = dict.fromkeys(terms, node.op.spread(node.inputs[0], condition(grads[0])))
     else:
         wheres = _call(node, [_as_gradient(g) for g in grads], list(terms), False)
     return {
-        i: t if is_null(t) or is_disconnected(t) else Partial(t, wheres[i], True, True, covers)
+        i: t if is_null(t) or is_disconnected(t) else Partial(t, wheres[i], clean=True)
         for i, t in terms.items()
     }
 
@@ -305,12 +305,12 @@ def _as_gradient(g: Any) -> Any:
     return where if alike else second(g.value, where)  # elements may share what a sum leaves out
 
 
-def takes_conditions(op: Any) -> bool:
+def takes_partial(op: Any) -> bool:
     """Whether an op's `input_gradients(inputs, outputs, gradients, wanted, kept)` takes `Partial`
     gradients. What it returns is read by its form; only that for the inputs `kept` need have
     conditions.
     """
-    return getattr(op, "takes_masks", False)
+    return getattr(op, "takes_partial", False)
 
 
 def reach(op: Any, inputs: Sequence[int]) -> int:
@@ -322,7 +322,7 @@ def reach(op: Any, inputs: Sequence[int]) -> int:
     """
     if op.moves_only:
         return max(inputs)
-    return 2 if isinstance(op, Elemwise) or takes_conditions(op) else 1
+    return 2 if isinstance(op, Elemwise) or takes_partial(op) else 1
 
 
 def _live(

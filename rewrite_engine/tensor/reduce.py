@@ -168,7 +168,7 @@ class LeavesOut:
     not count has no part, whatever it is (`gradient/partial.py`).
     """
 
-    takes_masks = True
+    takes_partial = True
 
     def input_gradients(
         self: Any,
