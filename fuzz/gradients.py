@@ -30,7 +30,7 @@ from rewrite_engine.errors import (
     RewriteEngineError,
 )
 from rewrite_engine.gradient import Rop
-from rewrite_engine.gradient.masked import takes_masks
+from rewrite_engine.gradient.walk import takes_partial
 from rewrite_engine.tensor.special import ScaledExp
 
 SAMPLES = 12
@@ -304,7 +304,7 @@ class Judge:
             if made & {*node.inputs}:
                 made |= {*node.outputs}
                 passes = isinstance(node.op, pt.Elemwise) or node.op.moves_only
-                if not passes and not takes_masks(node.op):
+                if not passes and not takes_partial(node.op):
                     return True
         return False
 

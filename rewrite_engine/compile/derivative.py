@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 
 from rewrite_engine.errors import GradientTermsError, InputError, describe, message
 from rewrite_engine.gradient.forward import pushed
-from rewrite_engine.gradient.masked import Masked, condition, full, is_zero, written_out
+from rewrite_engine.gradient.partial import Partial, condition, full, is_zero
+from rewrite_engine.gradient.scattered import written_out
 from rewrite_engine.gradient.stable import stable
-from rewrite_engine.gradient.walk import Reverse, float_zeros, gradient_dtype
+from rewrite_engine.gradient.type import float_zeros, gradient_dtype
+from rewrite_engine.gradient.walk import Reverse
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected, is_null
@@ -31,8 +33,9 @@ DEFAULT = (None, "default")
 class Derivative(NamedTuple):
     """How derivatives are got from the values there are: `op` is applied to some of these (takes:
     their numbers). results: each a tuple of one, or of two, a condition and a value that counts
-    where it holds (`gradient/masked.py`). These are numbers of values, or (after those) of what the
-    op makes; constants; variables that are null or disconnected; None where there are only zeros.
+    where it holds (`gradient/partial.py`). These are numbers of values, or (after those) of what
+    the op makes; constants; variables that are null or disconnected; None where there are only
+    zeros.
     """
 
     op: Any
@@ -91,9 +94,9 @@ def slope_of(v: Variable, dtype: str | None = None, name: str | None = None) -> 
     return v.type.make_variable(name)
 
 
-def is_masked(g: Any) -> bool:
-    """Whether there is more to a gradient than zeros, and a mask to it."""
-    return isinstance(g, Masked) and not is_zero(g.value)
+def is_partial(g: Any) -> bool:
+    """Whether there is more to a gradient than zeros, and a condition to it."""
+    return isinstance(g, Partial) and not is_zero(g.value)
 
 
 def slopes_of(variables: Sequence[Variable], dtypes: Sequence[Any]) -> dict[int, Any]:
@@ -111,7 +114,7 @@ def dtypes_of(slopes: Sequence[Any]) -> tuple[str | None, ...]:
 class Differentiable(HasInnerGraph):
     """An op whose derivatives are those of its graph, or what was given in their place."""
 
-    takes_masks = True
+    takes_partial = True
     lop_overrides: Any = None
     rop_overrides: Any = None
 
@@ -137,12 +140,12 @@ class Differentiable(HasInnerGraph):
         wheres = {j: m.make_variable(f"m{j}") for j, m in enumerate(masks) if m is not None}
         forms = stable([outs[j] for j in slopes], ins)
         seeds = [
-            (v, Masked(g, wheres[j]) if j in wheres else g)
+            (v, Partial(g, wheres[j]) if j in wheres else g)
             for v, (j, g) in zip(forms, slopes.items(), strict=True)
         ]
         walk = Reverse(seeds, {}, [ins[i] for i in wanted], frozenset(), [ins[i] for i in kept])
         values = [*ins, *outs, *map(slopes.get, numbers), *map(wheres.get, numbers)]
-        found = [walk.masked(ins[i]) for i in wanted]
+        found = [walk.partial(ins[i]) for i in wanted]
         found = [written_out(g) if i in kept else full(g) for i, g in zip(wanted, found)]
         return self._as_op(kind, values, found)
 
@@ -156,7 +159,7 @@ class Differentiable(HasInnerGraph):
                 number.setdefault(v, k)
         place: dict[Any, Any] = dict(number)
         computed: list[Any] = []
-        parts = [(condition(g), g.value) if is_masked(g) else (full(g),) for g in found]
+        parts = [(condition(g), g.value) if is_partial(g) else (full(g),) for g in found]
         for g in [g for several in parts for g in several]:
             if g is None or isinstance(g, Constant) or is_null(g) or is_disconnected(g):
                 place[g] = g
@@ -184,7 +187,7 @@ class Differentiable(HasInnerGraph):
         wanted: Sequence[int],
         kept: Sequence[int] = (),
     ) -> list[Any]:
-        """The gradients of some inputs. kept: those of which masks matter."""
+        """The gradients of some inputs. kept: those of which conditions matter."""
         override = self.lop_overrides
         if override is None:
             return self._pull(inputs, outputs, grads, wanted, kept)
@@ -209,13 +212,13 @@ class Differentiable(HasInnerGraph):
         wanted: Sequence[int],
         kept: Sequence[int],
     ) -> list[Any]:
-        wheres = [condition(g) if isinstance(g, Masked) else None for g in grads]
+        wheres = [condition(g) if isinstance(g, Partial) else None for g in grads]
         masks = tuple([None if m is None else m.type for m in wheres])
         key = "pull", dtypes_of(grads), masks, tuple(wanted), tuple(kept)
         made = derivative(self, key)
         if made is None:
             return [slope_of(inputs[i]) for i in wanted]
-        values = [g.value if isinstance(g, Masked) else g for g in grads]
+        values = [g.value if isinstance(g, Partial) else g for g in grads]
         found = made([*inputs, *outputs, *values, *wheres])
         return [float_zeros(inputs[i]) if g is None else g for i, g in zip(wanted, found)]
 

@@ -23,13 +23,8 @@ from rewrite_engine.errors import (
 from rewrite_engine.gradient.reverse import _check_choice, _known, _like, _variables
 from rewrite_engine.gradient.sources import with_sources
 from rewrite_engine.gradient.stable import stable
-from rewrite_engine.gradient.walk import (
-    Reverse,
-    connection_pattern,
-    float_zeros,
-    gradient_dtype,
-    is_discrete,
-)
+from rewrite_engine.gradient.type import float_zeros, gradient_dtype, is_discrete
+from rewrite_engine.gradient.walk import Reverse, connection_pattern
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected, is_null
 from rewrite_engine.graph.replace import graph_replace

@@ -12,7 +12,7 @@ from typing import Any
 from rewrite_engine.errors import ComplexCostError, DTypeError, message
 from rewrite_engine.gradient.reverse import _like, _variables, grad, pullback
 from rewrite_engine.gradient.sources import with_sources
-from rewrite_engine.gradient.walk import gradient_dtype
+from rewrite_engine.gradient.type import gradient_dtype
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.tensor.blockwise import vectorize_graph
 from rewrite_engine.tensor.creation import alloc, eye, ones_like

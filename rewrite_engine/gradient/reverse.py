@@ -28,7 +28,8 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.gradient.sources import with_sources
 from rewrite_engine.gradient.stable import stable
-from rewrite_engine.gradient.walk import Reverse, float_zeros, gradient_dtype
+from rewrite_engine.gradient.type import float_zeros, gradient_dtype
+from rewrite_engine.gradient.walk import Reverse
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected, is_null
 from rewrite_engine.tensor.constant import as_tensor_variable

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rewrite_engine.errors import OptionError
-from rewrite_engine.gradient.walk import float_zeros
+from rewrite_engine.gradient.type import float_zeros
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, grad_undefined
 from rewrite_engine.tensor.math import clip, mul

@@ -2,9 +2,9 @@
 
 Each node that lies between the outputs and the wanted variables is visited once. What arrives at
 a variable from its users is collected, and added up by one variadic `add` when the variable's own
-node is reached. What was written twice is one here: the derivatives along both ways are added up
-before they go on. A gradient known to be zero is carried as a mark, not as a graph, and one that is
-zero in places as a value and a mask (`gradient/masked.py`).
+node is reached (`gradient/sums.py`). What was written twice is one here: the derivatives along both
+ways are added up before they go on. A gradient known to be zero is carried as a mark, not as a
+graph, and one that is zero in places as a value and a condition (`gradient/partial.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rewrite_engine.config import config
 from rewrite_engine.errors import (
     DTypeError,
     GradientTermsError,
@@ -23,84 +22,32 @@ from rewrite_engine.errors import (
     ShapeError,
     message,
 )
-from rewrite_engine.gradient.gates import (
-    Gate,
-    Gated,
-    behind,
-    closed,
-    common_gate,
-    gate_of,
-    is_choice,
-    opened,
-    read_gates,
-    together,
-)
-from rewrite_engine.gradient.masked import (
-    Masked,
-    both,
+from rewrite_engine.gradient.elementwise import inputs_to_pull, pull_elementwise
+from rewrite_engine.gradient.partial import (
+    Branch,
+    Partial,
+    are_in_branches,
+    common_branch,
     condition,
     full,
-    is_scattered,
-    is_written,
+    in_branch,
+    is_choice,
     is_zero,
-    links_of,
-    pull_elementwise,
-    reach,
     read,
-    selects,
-    takes_all,
-    takes_masks,
-    total,
-    written_out,
 )
+from rewrite_engine.gradient.scattered import written_out
+from rewrite_engine.gradient.sums import inside, total
+from rewrite_engine.gradient.type import fit, float_zeros, is_discrete
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import NullType, disconnected, is_disconnected, is_null
 from rewrite_engine.graph.replace import first_of_equal
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.scalar.type import ScalarType
-from rewrite_engine.tensor.creation import ones_like, zeros_like
+from rewrite_engine.tensor.creation import ones_like
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.elemwise_grad import quotient
-from rewrite_engine.tensor.math import add, cast, mul, neg, second, sub
-from rewrite_engine.tensor.numbers import scalar_from_tensor
+from rewrite_engine.tensor.math import cast, second
 from rewrite_engine.tensor.reduce import CAReduce
-from rewrite_engine.tensor.shape import specify_shape
 from rewrite_engine.tensor.type import TensorType
-
-
-def is_smooth(node: Apply) -> bool:
-    """Whether the slopes of a node are numbers, or a single one for all elements: zeros beside what
-    is scattered stay zeros.
-    """
-    if node.op is mul:
-        return sum([not all(v.type.broadcastable) for v in node.inputs]) <= 1
-    return node.op is add or node.op is sub or node.op is neg
-
-
-def factors_apart(node: Apply, g: Variable, inputs: list[int]) -> list[int]:
-    """The numbers that a smooth node multiplies an array by, if its gradient `g` does not take all
-    elements: theirs are sums of what is taken, since what is not may be infinite.
-    """
-    if node.op is not mul or takes_all(g):
-        return []
-    return [i for i in inputs if all(node.inputs[i].type.broadcastable)]
-
-
-def gradient_dtype(v: Variable) -> str:
-    """The dtype of a gradient for `v`: its own if that is continuous, else `config.floatX`."""
-    return v.type.dtype if v.type.kind in "fc" else config.floatX
-
-
-def is_discrete(v: Variable) -> bool:
-    """Whether the values are integers or booleans, so that nothing has a gradient through them
-    but zero.
-    """
-    return isinstance(v.type, TensorType) and v.type.kind not in "fc"
-
-
-def float_zeros(v: Variable) -> Variable:
-    """Zeros with the shape of `v` and the dtype of its gradient."""
-    return zeros_like(v, dtype=gradient_dtype(v))
 
 
 def connection_pattern(node: Apply) -> list[list[bool]] | None:
@@ -110,10 +57,10 @@ def connection_pattern(node: Apply) -> list[list[bool]] | None:
 
 
 class Reverse:
-    """Gradients of `seeds` [(variable, gradient, perhaps `Masked`)] for the `wanted` variables.
+    """Gradients of `seeds` [(variable, gradient, perhaps `Partial`)] for the `wanted` variables.
 
     fixed: {variable: gradient} that are taken as they are. stops: variables through which nothing
-    flows. kept: wanted variables whose masks matter to whoever asks.
+    flows. kept: wanted variables of which conditions matter to whoever asks.
     """
 
     def __init__(
@@ -128,7 +75,7 @@ class Reverse:
         self.terms: dict[Variable, list[Any]] = {}
         self.zeros: set[Variable] = set()
         self.nulls: dict[Variable, Apply] = {}
-        self.ground = Gate()
+        self.whole = Branch()
         nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
         self.live, self.reach = _live(nodes, wanted, stops)
         #: what is wanted, held or given is none but itself
@@ -143,13 +90,13 @@ class Reverse:
 
     def result(self, v: Variable) -> Variable:
         """The gradient for `v`; of `NullType` or `DisconnectedType` where there is none."""
-        return full(self.masked(v))  # type: ignore[no-any-return]
+        return full(self.partial(v))  # type: ignore[no-any-return]
 
-    def masked(self, v: Variable) -> Any:
-        """The same, with its mask if that is kept."""
+    def partial(self, v: Variable) -> Any:
+        """The same, with its condition for elements if that is kept."""
         known = v in self.live or v in self.settled
         g = self._settle(v) if known else disconnected()
-        return closed(g, v)
+        return inside(v, [g], self.whole)[0]
 
     def why_null(self, v: Variable, g: Any) -> str:
         """The message for a gradient that is null: the op that has none, and the line that built
@@ -166,9 +113,8 @@ class Reverse:
     # --- one variable ------------------------------------------------------------------------
 
     def _settle(self, v: Variable) -> Any:
-        """Add up what has arrived at `v`. Called when all its users have been visited.
-
-        A `Variable`, or a `Masked` or `Gated` where that matters.
+        """Add up what has arrived at `v`: a `Variable`, or a `Partial` where that matters. Called
+        when all its users have been visited.
         """
         found = self.settled.get(v)
         if found is not None:
@@ -180,17 +126,9 @@ class Reverse:
             self.zeros.add(v)
             g = float_zeros(v)
         else:
-            g = _fit(v, terms[0] if len(terms) == 1 else self._total(v, terms))
+            g = fit(v, total(v, terms, self.whole, keep=self.reach.get(v, 0) == 2))
         self.settled[v] = g
         return g
-
-    def _total(self, v: Variable, terms: list[Any]) -> Any:
-        """The sum of terms: behind the gate that all of them are behind."""
-        keep = self.reach.get(v, 0) == 2
-        gate = self.ground
-        if any([isinstance(t, Gated) for t in terms]):
-            terms, gate = together(terms, v, gate, lambda some: _fit(v, total(some, _add_up, keep)))
-        return behind(gate, terms[0] if len(terms) == 1 else total(terms, _add_up, keep))
 
     def _receive(self, v: Variable, term: Any, node: Apply | None) -> None:
         """Note one term for `v`. Once a variable is null it stays so."""
@@ -206,18 +144,17 @@ class Reverse:
         known = self.terms.setdefault(v, [])
         term = self._by_first(v, term)
         reach = self.reach.get(v, 0)
-        term, gate = read_gates(opened(term), gate_of(term, self.ground))
         if reach:
             term = read(term)
-        if is_zero(term.value if isinstance(term, Masked) else term):
+        if is_zero(term.value if isinstance(term, Partial) else term):
             return
-        if isinstance(term, Masked) and reach < (1 if term.is_whole() else 2):
+        if isinstance(term, Partial) and reach < (1 if term.is_whole() else 2):
             term = full(term)
-        known.append(behind(gate, term))
+        known.append(term)
 
     def _by_first(self, v: Variable, term: Any) -> Any:
         """A term that is divided by what is equal to v, divided by v."""
-        if isinstance(term, Masked | Gated):
+        if isinstance(term, Partial):
             return term
         n, below = quotient(term)
         return n / v if below is not v and self.first.get(below) is v else term
@@ -264,59 +201,45 @@ class Reverse:
             self._receive(node.inputs[i], term, node)
 
     def _ask(self, node: Apply, grads: list[Any], inputs: list[int], flat: bool) -> dict[int, Any]:
-        """The gradients of some inputs, each behind the gate of those of the outputs, or behind one
-        of its own in it.
-        """
-        gate = self.ground
-        if any([isinstance(g, Gated) for g in grads]):
-            gate = common_gate(grads, gate)
-            grads = [closed(g, v, gate) for g, v in zip(grads, node.outputs, strict=True)]
+        """The gradients of some inputs, in the branch of those of the outputs."""
+        branch = self.whole
+        if are_in_branches(grads):
+            branch = common_branch(grads, branch)
+            pairs = zip(node.outputs, grads, strict=True)
+            grads = [inside(v, [g], branch)[0] for v, g in pairs]
         if is_choice(node):
-            terms = _call(node, [full(g) for g in grads], inputs, flat)
-            return {i: _of_branch(gate, grads[0], t) for i, t in terms.items()}
+            return _of_choice(node, grads[0], inputs, branch)
         terms = self._ask_there(node, grads, inputs, flat)
-        return terms if gate is self.ground else {i: _within(gate, t) for i, t in terms.items()}
+        if branch is self.whole:
+            return terms
+        return {i: in_branch(branch, t) for i, t in terms.items()}
 
     def _ask_there(
         self, node: Apply, grads: list[Any], inputs: list[int], flat: bool
     ) -> dict[int, Any]:
-        """The gradients of some inputs. Masks go along where they matter: through elementwise ops,
-        through ops that only move gradients, and through any op if all of the gradient is masked.
+        """The gradients of some inputs. Conditions for elements go along where they matter: through
+        elementwise ops, through ops that take them, through ops that only move gradients, and
+        through any op if all elements have one.
         """
-        op, masked = node.op, any([isinstance(g, Masked) for g in grads])
+        op = node.op
         if isinstance(op, Elemwise) and len(grads) == 1 and not flat:
-            (out,), (g,) = node.outputs, grads
-            scattered = not masked and is_scattered(g)
-            if scattered and is_smooth(node):
-                apart = factors_apart(node, g, inputs)
-                terms = _call(node, grads, [i for i in inputs if i not in apart], flat)
-                return terms | pull_elementwise(op, node.inputs, out, g, apart, self.reach)
-            if masked or scattered or selects(op):
-                return pull_elementwise(op, node.inputs, out, g, inputs, self.reach)
-        if takes_masks(op):
-            kept = [i for i in inputs if self.reach.get(node.inputs[i])]
-            return _call(node, list(map(written_out, grads)), inputs, flat, kept)
-        if op.moves_only and any([self.reach.get(node.inputs[i]) for i in inputs]):
+            some = inputs_to_pull(node, grads[0], inputs)
+            if some is not None:
+                rest = [i for i in inputs if i not in some]
+                terms = _call(node, grads, rest, flat) if rest else {}
+                (out,) = node.outputs
+                return terms | pull_elementwise(op, node.inputs, out, grads[0], some, self.reach)
+        kept = [i for i in inputs if self.reach.get(node.inputs[i])]
+        if takes_partial(op) or (op.moves_only and kept):
             grads = list(map(written_out, grads))
-            masked = any([isinstance(g, Masked) for g in grads])
-        if not masked:
+        if takes_partial(op):
+            return _call(node, grads, inputs, flat, kept)
+        if not any([isinstance(g, Partial) for g in grads]):
             return _call(node, grads, inputs, flat)
-        first = grads[0]
-        if len(grads) == 1 and first.is_whole():
-            return _behind(first, _call(node, [first.value], inputs, flat), op.moves_only)
-        terms = _call(node, [full(g) for g in grads], inputs, flat)
-        if not op.moves_only or not any([self.reach.get(node.inputs[i]) for i in inputs]):
-            return terms
-        if isinstance(op, CAReduce):  # what all elements share need not be spread out
-            masks = dict.fromkeys(terms, op.spread(node.inputs[0], condition(first)))
-            covers = first.covers if op.keepdims else None
-        else:
-            masks = _call(node, [_as_gradient(g) for g in grads], inputs, flat)
-            covers = None
-        return {
-            i: t if is_null(t) or is_disconnected(t) else Masked(t, masks[i], True, True, covers)
-            for i, t in terms.items()
-        }
+        if len(grads) == 1 and grads[0].is_whole():
+            return _of_whole(node, grads[0], inputs, flat)
+        terms = _call(node, list(map(full, grads)), inputs, flat)
+        return _of_moved(node, grads, terms) if op.moves_only and kept else terms
 
     def _spread_null(
         self,
@@ -341,49 +264,72 @@ class Reverse:
         return rest
 
 
-def _within(gate: Gate, term: Any) -> Any:
-    """A term behind a gate, if it is one."""
-    return term if is_null(term) or is_disconnected(term) else behind(gate, term)
+def _of_choice(node: Apply, g: Any, inputs: list[int], branch: Branch) -> dict[int, Any]:
+    """The gradients of a choice and its condition: that of the result, in the branch where one of
+    the two is taken, and zeros.
+    """
+    test, *_ = node.inputs
+    taken = {i: branch.within(node.op, test, i == 1) for i in inputs if i}
+    flat = {0: float_zeros(test)} if 0 in inputs else {}
+    return flat | {i: in_branch(b, g) for i, b in taken.items()}
 
 
-def _of_branch(gate: Gate, g: Any, term: Any) -> Any:
-    """A term of a choice with the gradient `g`, perhaps `Masked`, that is behind a gate."""
-    inner = read_gates(term, gate)[1]
-    return _within(gate, term) if inner is gate else Gated(g, inner)
-
-
-def _behind(mask: Masked, terms: dict[int, Any], moved: bool) -> dict[int, Any]:
-    """The terms with a mask for all of each. moved: zeros have stayed zeros."""
-    where = mask.where if mask.where.type.ndim == 0 else mask.where.dimshuffle()
-    clean = mask.clean and moved
+def _of_whole(node: Apply, g: Partial, inputs: list[int], flat: bool) -> dict[int, Any]:
+    """The gradients of an op that are under one condition for all elements."""
+    where = g.where if g.where.type.ndim == 0 else g.where.dimshuffle()
+    g = replace(g, where=where, clean=g.clean and node.op.moves_only)
     return {
-        i: t
-        if is_null(t) or is_disconnected(t)
-        else _masked(replace(mask, value=t, where=where, clean=clean))
+        i: t if is_null(t) or is_disconnected(t) else read(replace(g, value=t))
+        for i, t in _call(node, [g.value], inputs, flat).items()
+    }
+
+
+def _of_moved(node: Apply, grads: list[Any], terms: dict[int, Any]) -> dict[int, Any]:
+    """The gradients of an op that moves them, with their conditions, which it moves as well."""
+    if isinstance(node.op, CAReduce):  # what all elements share need not be spread out
+        wheres = dict.fromkeys(terms, node.op.spread(node.inputs[0], condition(grads[0])))
+    else:
+        wheres = _call(node, [_as_gradient(g) for g in grads], list(terms), False)
+    return {
+        i: t if is_null(t) or is_disconnected(t) else Partial(t, wheres[i], clean=True)
         for i, t in terms.items()
     }
 
 
-def _masked(g: Masked) -> Masked:
-    """The same with the mask that the op has put on itself."""
-    inner = read(g.value)
-    return g if inner is g.value or g.clean else both(g, inner)
-
-
 def _as_gradient(g: Any) -> Any:
     """A gradient that is 1 where this one may be other than zero."""
-    if not isinstance(g, Masked):
+    if not isinstance(g, Partial):
         return g if is_disconnected(g) else ones_like(g)
     where = cast(condition(g), g.type.dtype)
     alike = where.type.broadcastable == g.type.broadcastable
-    return where if alike else second(g.value, where)  # elements may share what a sum has masked
+    return where if alike else second(g.value, where)  # elements may share what a sum leaves out
+
+
+def takes_partial(op: Any) -> bool:
+    """Whether an op's `input_gradients(inputs, outputs, gradients, wanted, kept)` takes `Partial`
+    gradients. What it returns is read by its form; only that for the inputs `kept` need have
+    conditions.
+    """
+    return getattr(op, "takes_partial", False)
+
+
+def reach(op: Any, inputs: Sequence[int]) -> int:
+    """How far conditions matter for the elements of a variable that `op` computes: 0 nowhere, 1 if
+    there is one for all, 2 always.
+
+    They matter where the gradient is multiplied, by this op or (for one that only passes gradients
+    on) by those of its inputs, whose reach is given.
+    """
+    if op.moves_only:
+        return max(inputs)
+    return 2 if isinstance(op, Elemwise) or takes_partial(op) else 1
 
 
 def _live(
     nodes: Iterable[Apply], wanted: Iterable[Variable], stops: frozenset[Variable]
 ) -> tuple[set[Variable], dict[Variable, int]]:
     """The variables whose elements depend on those of a wanted one (which are among them), and how
-    far masks of their gradients matter (see `reach`).
+    far conditions of their gradients matter (see `reach`).
     """
     live = set(wanted)
     matter: dict[Variable, int] = {}
@@ -403,68 +349,12 @@ def _live(
     return live, matter
 
 
-def _add_up(terms: list[Any]) -> Any:
-    """The sum: one `add`, on top of which scattered terms are written one after the other.
-
-    A term that is zero but for `zeros[index] += y` costs as much as the whole array if it is added,
-    and as much as `y` if it is written. Terms that are divided by the same are one quotient.
-    """
-    scattered: list[Any] = []
-    dense: list[Any] = []
-    for t in terms:
-        (scattered if is_written(t) else dense).append(t)
-    full = _over_one_bar(dense)
-    if full:
-        total = full[0] if len(full) == 1 else add(*full)
-    else:
-        total = scattered.pop(0)
-    for t in scattered:
-        if t.type.dtype != total.type.dtype:
-            total = add(total, t)
-            continue
-        for op, value, places in links_of(t):
-            total = op(total, value, *places)
-    return total
-
-
-def _over_one_bar(terms: list[Any]) -> list[Any]:
-    """The terms of a sum, a / v and b / v as (a + b) / v."""
-    below: dict[Any, list[Any]] = {}
-    for t in terms:
-        below.setdefault(quotient(t)[1], []).append(t)
-    found = below.pop(None, [])
-    for v, some in below.items():
-        above = [quotient(t)[0] for t in some]
-        found.append(some[0] if len(some) == 1 else add(*above) / v)
-    return found
-
-
-def _fit(v: Variable, g: Any) -> Any:
-    """Give a gradient the dtype of its variable, and the static 1s of its shape."""
-    if not isinstance(v.type, TensorType):
-        added = isinstance(v.type, ScalarType) and isinstance(g.type, TensorType)
-        return scalar_from_tensor(g) if added else g
-    if isinstance(g, Masked | Gated):
-        value = _fit(v, g.value)
-        if value is g.value:
-            return g
-        if isinstance(g, Gated):
-            return Gated(value, g.gate)
-        return Masked(value, g.where, g.taken, g.clean)
-    dtype = gradient_dtype(v)
-    if g.type.dtype != dtype and not (g.type.kind == "c" and v.type.kind != "c"):
-        g = cast(g, dtype)
-    if any(s == 1 and t is None for s, t in zip(v.type.shape, g.type.shape, strict=True)):
-        g = specify_shape(g, tuple([s if s == 1 else None for s in v.type.shape]))
-    return g
-
-
 def _call(
     node: Apply, grads: list[Variable], inputs: list[int], flat: bool, *kept: list[int]
 ) -> dict[int, Variable]:
     """Ask the node's op for the gradients of some inputs.
 
-    kept: the inputs for which masks matter, if the op takes gradients with theirs. flat: the
+    kept: the inputs for which conditions matter, if the op takes gradients with theirs. flat: the
     gradients of the outputs are zero, so that an op with discrete outputs need not define any.
     """
     op = node.op

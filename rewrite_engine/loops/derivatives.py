@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.gradient import pullback, pushforward
-from rewrite_engine.gradient.masked import is_zero
+from rewrite_engine.gradient.partial import is_zero
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.replace import graph_replace

@@ -111,7 +111,7 @@ class IfElse(Op):
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
         """That of the output where the branch is taken, 0 where it is not (and not computed: see
-        `gradient/masked.py`).
+        `gradient/partial.py`).
         """
         condition, *values = inputs
         (g,) = output_gradients

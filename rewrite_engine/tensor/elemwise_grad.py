@@ -17,7 +17,7 @@ from rewrite_engine.scalar.dtype import DISCRETE
 from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.constant import weak_constant
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.reduce import CAReduce, sum_to
+from rewrite_engine.tensor.reduce import sum_to
 
 
 def gradient_dtype(dtype: str) -> str:
@@ -131,25 +131,15 @@ def _fitted(x: Any, part: Any) -> Any:
 
 def summed_to(g: Any, type_: Any) -> Any:
     """The sum of a gradient over the dimensions in which an operand was stretched; that of n / x is
-    the sum of n, over x, where x has none of them. Not where x is a sum itself: rules know means
-    under weights, and their slopes, by quotients within sums.
+    the sum of n, over x, where x has none of them.
     """
     n, below = quotient(g)
     ones = g.type.broadcastable
     if below is None or type_.broadcastable == ones or n.type.broadcastable != ones:
         return sum_to(g, type_)
-    if below.type.broadcastable != type_.broadcastable or _holds_sum(below):
+    if below.type.broadcastable != type_.broadcastable:
         return sum_to(g, type_)
     return sum_to(n, type_) / below
-
-
-def _holds_sum(v: Any, depth: int = 4) -> bool:
-    """Whether a term has a reduction in it, as far as that is quickly seen."""
-    if v.owner is None or not depth:
-        return False
-    if isinstance(v.owner.op, CAReduce):
-        return True
-    return any(_holds_sum(u, depth - 1) for u in v.owner.inputs if u.type.kind == "f")
 
 
 def in_dtype_of(x: Any, g: Any) -> Any:

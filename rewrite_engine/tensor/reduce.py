@@ -165,10 +165,10 @@ class CAReduce(Reduction):
 
 class LeavesOut:
     """A reduction that multiplies what arrives at its result: what it reduces to a result that does
-    not count has no part, whatever it is (`gradient/masked.py`).
+    not count has no part, whatever it is (`gradient/partial.py`).
     """
 
-    takes_masks = True
+    takes_partial = True
 
     def input_gradients(
         self: Any,
@@ -178,7 +178,7 @@ class LeavesOut:
         wanted: Sequence[int],
         kept: Sequence[int] = (),
     ) -> Sequence[Any]:
-        """`L_op`, of a `Masked` gradient too."""
+        """`L_op`, of a `Partial` gradient too."""
         (g,) = gs
         if not hasattr(g, "where"):
             return self.L_op(inputs, outputs, gs)  # type: ignore[no-any-return]

@@ -171,7 +171,7 @@ class CumOp(AlongOneAxis):
         self.axis = axis
         self.mode = mode
         self.moves_only = mode == "add"
-        self.takes_masks = not self.moves_only
+        self.takes_partial = not self.moves_only
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [np.cumsum(np.ones(1, types[0].numpy_dtype)).dtype.name]
@@ -216,7 +216,7 @@ class CumOp(AlongOneAxis):
         wanted: Sequence[int],
         kept: Sequence[int] = (),
     ) -> Sequence[Any]:
-        """`L_op`, of a `Masked` gradient too: behind the last product that counts nothing is
+        """`L_op`, of a `Partial` gradient too: behind the last product that counts nothing is
         multiplied, whatever stands there.
         """
         (g,) = gs

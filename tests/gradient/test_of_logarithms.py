@@ -67,6 +67,20 @@ def test_products_that_underflow(dtype: str) -> None:
     np.testing.assert_allclose(f(np.array([4.0], dtype), tiny, tiny), [0.5], rtol=1e-6)
 
 
+def test_powers_that_underflow() -> None:
+    x, y = pt.vectors("x y")
+    slopes = rw.function([x, y], rw.grad(pt.log(x**y).sum(), [x, y]))([1e-200, 2.0], [3.0, 0.0])
+    np.testing.assert_allclose(slopes, [[3e200, 0.0], np.log([1e-200, 2.0])], rtol=1e-12)
+
+
+def test_a_product_that_is_written_twice() -> None:
+    """1 / z overflows for what is smaller than any normal number."""
+    x, y, z = pt.vectors("x y z")
+    slope = rw.grad((pt.log(x * y) * z + pt.log(2 * (x * y))).sum(), x)
+    found = rw.function([x, y, z], slope)([4.0], [1e-310], [3.0])
+    np.testing.assert_allclose(found, [1.0], rtol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("labels", [[0.0, 0.0], [1.0, 0.0], [2.0, -3.0]])
 def test_cross_entropies_whose_labels_are_constants(labels: list[float], dtype: str) -> None:
