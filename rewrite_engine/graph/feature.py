@@ -23,7 +23,12 @@ class Feature:
 
     Changes are announced when they reach an edge: a replacement is announced by one
     `on_change_input` per client, at the latest when the graph is next settled.
+
+    times: whether drivers are to count every try of a rule, and to take its time, while this is
+    there.
     """
+
+    times = False
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         """Called when attached; may raise `AlreadyThere`, and may add methods to the graph."""

@@ -90,6 +90,8 @@ class Trace(Feature):
     `ValueError` for a `size` below 1.
     """
 
+    times = True
+
     def __init__(
         self,
         *,
