@@ -10,7 +10,7 @@ from rewrite_engine.graph.node import Apply, Variable
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
-    from rewrite_engine.graph.history import State
+    from rewrite_engine.graph.journal import State
     from rewrite_engine.graph.op import Op
 
 
@@ -84,7 +84,7 @@ class Feature:
         """
 
     def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
-        """Called after the graph was put back into an earlier state as a whole (see `History`);
+        """Called after the graph was put back into an earlier state as a whole (see `Journal`);
         before, after: what was changed by that.
         """
 

@@ -25,8 +25,8 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
-from rewrite_engine.graph.history import PUT_BACK, State, replace_all_validate
 from rewrite_engine.graph.intern import key_in_any_order, key_of
+from rewrite_engine.graph.journal import PUT_BACK, State, replace_all_validate
 from rewrite_engine.graph.knowledge import knowledge_of
 from rewrite_engine.graph.memory import makers_of_destroyed
 from rewrite_engine.graph.node import Apply, Constant, Variable, variables

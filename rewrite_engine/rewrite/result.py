@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import State
+from rewrite_engine.graph.journal import State
 from rewrite_engine.rewrite.step import Steps
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any
 
 from rewrite_engine.errors import CycleError, InconsistencyError, RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import TYPE, History
+from rewrite_engine.graph.journal import Journal, Retype
 from rewrite_engine.graph.knowledge import current
 from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Variable
@@ -52,7 +52,7 @@ class Run(Worklist):
         self.frees = fgraph.owns_nodes and not fgraph.features
         self.level: dict[Apply, int] = fgraph.order.level
         self.hit = False
-        self.history = History()
+        self.journal = Journal()
         self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Exception]] = {}
         self.asks = bool(fgraph.on_validate)
         self.account = Account(result, budget, fgraph)
@@ -73,7 +73,7 @@ class Run(Worklist):
             with self.before:
                 try:
                     if self.asks:
-                        fgraph.attach_feature(self.history)
+                        fgraph.attach_feature(self.journal)
                     fgraph.worklist = self
                     self.go(self.order())
                     if account.cycle is not None and account.outer is None:
@@ -94,7 +94,7 @@ class Run(Worklist):
         finally:
             try:
                 fgraph.worklist = fgraph.order.raised = None  # (again, where this was interrupted)
-                fgraph.remove_feature(self.history)
+                fgraph.remove_feature(self.journal)
             finally:
                 current.fgraph = outer
 
@@ -167,7 +167,7 @@ class Run(Worklist):
         except NoDestroyHandler:  # from here on it is watched what is overwritten, nothing is freed
             self.frees, self.asks = False, True
             self.fgraph.watch()
-            self.fgraph.attach_feature(self.history)
+            self.fgraph.attach_feature(self.journal)
             return self.put(node, rule, new, steps)
         except Refusal as refusal:
             self.reason, name = refusal, refusal.feature
@@ -187,7 +187,7 @@ class Run(Worklist):
         fgraph, fresh, inputs = self.fgraph, self.fresh, node.inputs
         if self.asks:
             fgraph.flush()
-            del self.history.log[:]
+            self.journal.cut(0)
         before = len(fresh)
         changed = False
         with applying(fgraph, node, rule, new) as application:
@@ -225,17 +225,18 @@ class Run(Worklist):
 
     def take_back(self, node: Apply, rule: Rule, new: Any, came: Collection[Apply]) -> None:
         """Undo the last replacement. One new node in the place of one output is replaced by it
-        again, which costs its clients; else the history is gone back, which costs the graph.
+        again, which costs its clients; else the journal is gone back, which costs the graph.
         """
         fgraph = self.fgraph
         fgraph.flush()
         if isinstance(new, Variable) and new.owner in came and new in fgraph.users:
             old = default_of(node, rule)
-            if new.type is old.type and not any(kind == TYPE for kind, *_ in self.history.log):
+            retyped = any([type(entry) is Retype for entry in self.journal.entries])
+            if new.type is old.type and not retyped:
                 fgraph.replace(new, old, REFUSED)
                 fgraph.flush()
                 return
-        self.history.revert(fgraph)
+        self.journal.revert(fgraph)
 
     def fail(self, node: Apply, rule: Rule, error: Exception) -> None:
         """A rule raised, or proposed what cannot be put in."""

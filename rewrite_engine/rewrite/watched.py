@@ -43,9 +43,9 @@ class Stopwatch(Feature):
     times = True
 
 
-def kind_for(fgraph: FunctionGraph, kind: type[Any]) -> type[Any]:
+def kind_for(fgraph: FunctionGraph, kind: Any) -> Any:
     """The kind of run that does what features of a graph ask for."""
-    return watched(kind) if any([f.times for f in fgraph.features]) else kind  # type: ignore[arg-type]
+    return watched(kind) if any([f.times for f in fgraph.features]) else kind
 
 
 @cache

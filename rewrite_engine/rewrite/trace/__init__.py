@@ -35,7 +35,7 @@ class Firing(NamedTuple):
     variables.
 
     graph: which of those that the trace saw. node: where the rule was applied. makes: the nodes of
-    the new term that the graph did not have. at: how many changes of the graph the trace had noted.
+    the new term that the graph did not have. at: the position in the journal of the graph (`Past`).
     seconds: since the trace began. origin: the user's line (with terms). part: 0 for the first of
     those that were done in one go, as a strategy does. depth: how deep the text goes. strategy: the
     name of the strategy that applied the rule, if one did.
@@ -133,10 +133,8 @@ class Trace(Feature):
             if past is not None:  # what happens to that graph from here on is another matter
                 past.fgraph.remove_feature(past)
             self.graph += 1
-            past = self.past = Past(fgraph, self.count, listens=self.size is not None)
-            self.pasts[self.graph] = past
-        if self.size is not None:
-            fgraph.attach_feature(past)
+            past = self.past = self.pasts[self.graph] = Past(fgraph, self.count)
+        fgraph.attach_feature(past)
         return past
 
     def on_end(self, fgraph: FunctionGraph, result: Result) -> None:
@@ -182,7 +180,7 @@ class Trace(Feature):
     ) -> tuple[Any, ...]:
         """A rule is about to replace `old`, which it got from a node; `known` need not come in."""
         makes = made(known, new)
-        end = past.start + len(past.log)
+        end = past.end
         if not self.terms:
             return rule, old, new, self.phase, self.graph, node, makes, end, None, None
         origin = None if node is None else origin_line(node.origin)
@@ -334,7 +332,7 @@ class Trace(Feature):
         if past is None:
             raise LookupError(f"nothing is kept of a graph {wanted}: there are {[*self.pasts]}")
         first = next((f for f in self.records if f.graph == wanted and not f.part), None)
-        then = past.start + len(past.log) if first is None else first.at
+        then = past.end if first is None else first.at
         return past.copy(then if past.turned else 0)[0]
 
     def addresses(self) -> dict[int, Address]:
