@@ -88,9 +88,8 @@ class DetailedTrace(Trace):
     def __init__(self, attempts: bool = False) -> None:
         super().__init__(attempts=attempts)
         self.records: list[RecordedFiring] = []  # type: ignore[assignment]
-        self._keep = self.tell
 
-    def tell(self, firing: Firing) -> None:
+    def keep(self, firing: Firing) -> None:
         """Keep a firing as text. What goes wrong in that must not stop the user's program."""
         node, old, new = firing.node, firing.before, firing.after
         fgraph = self.pasts[firing.graph].fgraph
