@@ -70,14 +70,18 @@ class Watched(Run):
         """Try a rule. What rules took within a strategy is theirs."""
         stats, before = self.tally[rule.name], self.inside
         stats.calls += 1
-        self.then = perf_counter()
+        self.then = then = perf_counter()
         try:
             new = apply(fgraph, node)
         finally:
             stats.seconds -= self.inside - before
-        if new is None or new is False:
+        if new is not None and new is not False:
+            return new
+        if self.tries is None:  # by far the most
+            stats.seconds += perf_counter() - then
+        else:
             self.tell(node, rule, False)
-        return new
+        return None
 
     def take(self, node: Apply, rule: Rule, new: Any) -> bool:
         try:
