@@ -66,7 +66,7 @@ class Times:
     first_call: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FunctionReport:
     """One function. record: what was watched, with the graphs before and after. Values are compared
     on first use.

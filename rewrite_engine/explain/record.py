@@ -124,7 +124,7 @@ def guards(rule: Any, node: Apply, fgraph: Any = None) -> tuple[tuple[str, ...],
     return evidence_texts(found), tuple([g for g, said in found if not isinstance(said, Evidence)])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FunctionRecord:
     """One compiled function.
 

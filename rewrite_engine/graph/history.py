@@ -93,6 +93,7 @@ class FullHistory(History):
             raise IndexError(f"there is no state {n}: there are 0 to {len(self.steps)}")
         if self.fgraph is None:
             raise IndexError("this history is attached to no graph yet")
+        self.fgraph.flush()  # (that may be noted)
         self.move(self.fgraph, self.steps[n].at if n < len(self.steps) else self.end)
         return self.fgraph
 

@@ -165,7 +165,8 @@ Entry = Redirect | Leave | Retype | Restore
 
 class Journal(Feature):
     """Notes what changes the graph that it is attached to, and goes back: `revert(...)` for good,
-    `move(...)` to and fro. A position in it is how many entries lead there.
+    `move(...)` to and fro. A position in it is how many entries lead there; both raise `IndexError`
+    for one that is forgotten, or never was.
 
     entries: those that are kept, after the first so many that are forgotten. here: the position of
     the graph, where `move` has brought it; the next change forgets what came after it.
@@ -233,6 +234,7 @@ class Journal(Feature):
 
     def revert(self, fgraph: FunctionGraph, checkpoint: int = 0) -> None:
         """Put the graph back into the state of the checkpoint, and forget what came after."""
+        self._check(checkpoint)
         self.cut(self.checkpoint(fgraph))
         entries = self.entries[checkpoint - self.forgotten :]
         if any([type(e) is not Leave or e.node.op is not e.op for e in entries]):
@@ -241,13 +243,17 @@ class Journal(Feature):
 
     def move(self, fgraph: FunctionGraph, position: int) -> None:
         """Bring the graph into the state at a position, before or after the present one."""
+        self._check(position)
         if position == self.checkpoint(fgraph):
             return
-        if self.latest is None:
-            left = [entry.node for entry in self.entries if type(entry) is Leave]
-            self.latest = State.noted(fgraph, left)
-        self._restore(fgraph, self.undone(fgraph, self.latest(), position))
-        self.here = position
+        left = [entry.node for entry in self.entries if type(entry) is Leave]
+        latest = self.latest or State.noted(fgraph, left)
+        self._restore(fgraph, self.undone(fgraph, latest(), position))
+        self.here, self.latest = position, latest
+
+    def _check(self, position: int) -> None:
+        if not self.forgotten <= position <= self.end:
+            raise IndexError(f"no state {position}: there are {self.forgotten} to {self.end}")
 
     def _restore(self, fgraph: FunctionGraph, state: State) -> None:
         self.moving = True

@@ -94,14 +94,14 @@ class Result:
     def rules(self) -> dict[str, RuleStats]:
         """What each rule did, by its name; of all parts together if there are any."""
         if not self.parts:
-            return self.tally
+            return dict(self.tally)
         total = Tally()
         for leaf in self.leaves():
             for name, stats in leaf.tally.items():
                 whole = total[name]
                 for column in COLUMNS:
                     setattr(whole, column, getattr(whole, column) + getattr(stats, column))
-        return total
+        return dict(total)
 
     def stop_as_parts(self) -> None:
         """End as the part does that ended worst."""

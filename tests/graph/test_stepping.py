@@ -197,6 +197,9 @@ def test_a_journal_moves_to_and_fro_and_forgets() -> None:
     journal.revert(fgraph, marks[1])
     assert brief(fgraph.outputs[0]) == texts[1]
     assert (journal.entries, journal.end) == ([], marks[1])
+    for go in (journal.move, journal.revert):
+        with pytest.raises(IndexError, match=f"no state 0: there are {marks[1]} to {marks[1]}"):
+            go(fgraph, 0)
 
 
 def test_a_history_goes_back_for_good() -> None:
