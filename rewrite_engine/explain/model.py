@@ -21,7 +21,7 @@ from rewrite_engine.rewrite.result import Result
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class ReportedInput:
     """An argument of a function, or a shared variable (state). shape: of its value in the first
     call, if it is known; else what its type knows.
     """
@@ -80,13 +80,14 @@ class FunctionReport:
         return self.record.name
 
     @cached_property
-    def inputs(self) -> tuple[Input, ...]:
+    def inputs(self) -> tuple[ReportedInput, ...]:
         """The arguments and the state, in the order of the graph's inputs."""
         record, shapes, found = self.record, self.check.shapes_before, []
         for v, spec in zip(record.before.inputs, record.inputs, strict=True):
             state = not isinstance(spec, Argument)
             known = shapes.get(v) if state or record.called.values is not None else None
-            found.append(Input(str(v), v.type, v.type.shape if known is None else known, state))
+            shape = v.type.shape if known is None else known
+            found.append(ReportedInput(str(v), v.type, shape, state))
         return tuple(found)
 
     @cached_property
