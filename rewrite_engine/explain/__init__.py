@@ -5,10 +5,10 @@
 first used; how to read what is printed: `docs/reading_a_trace.md`.
 
 `record.py` watches · `capture.py` keeps the inputs of a first call · `term.py` writes one change ·
-`evaluate.py` runs a graph op by op · `compare.py` compares values · `cost.py` estimates · `why.py`
-derivations · `diagnosis.py` why a rule does not apply · `report.py` puts it together · `show.py`,
-`table.py` print it · `lines.py` writes JSON · `replaying.py` repeats what JSON lines say ·
-`__main__.py` is the command.
+`evaluate.py` runs a graph op by op · `compare.py` compares values · `cost.py` estimates ·
+`model.py` is all that is known of a function · `why.py` derivations · `diagnosis.py` why a rule
+does not apply · `report.py` answers questions · `phrase.py`, `show.py` print it · `lines.py` writes
+JSON · `replaying.py` repeats what JSON lines say · `__main__.py` is the command.
 """
 
 from __future__ import annotations

@@ -98,16 +98,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         recorder, failure = _run(
             options.script, options.args, attempts=options.attempts is not None
         )
-        _tell(
-            Report(recorder.records).select(options.function if recorder.records else None), options
-        )
+        report = Report(recorder.records)
+        _tell(report.select(options.function if recorder.records else None), options)
     except BrokenPipeError:
         raise
     except (UnknownNameError, RuleError, PackError, OSError) as error:
         return _complain(str(error))
     if failure:
         return SCRIPT_FAILED
-    return DISAGREE if options.strict and not Report(recorder.records).ok else 0
+    return DISAGREE if options.strict and not report.ok else 0
 
 
 def _complain(text: str) -> int:

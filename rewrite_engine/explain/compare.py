@@ -174,20 +174,20 @@ def _disagree(a: Any, b: Any, where: Any) -> Comparison:
 # --- functions -----------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class FunctionComparison:
     """The comparison of a function's outputs.
 
     basis: the inputs it was made on, in words. outputs: (name, comparison). problem: why there is
-    none. blame: who is wrong where values disagree. shapes_before, shapes_after: of the variables
-    of both graphs.
+    none. blame: who is wrong where values disagree. strange: where nan or inf came from first.
+    shapes_before, shapes_after: of the variables of both graphs.
     """
 
     basis: str = ""
-    outputs: list[tuple[str, Comparison]] = field(default_factory=list)
+    outputs: tuple[tuple[str, Comparison], ...] = ()
     problem: str | None = None
     blame: str | None = None
-    strange: str | None = None  # where nan or inf came from first
+    strange: str | None = None
     shapes_before: Shapes = field(default_factory=dict)
     shapes_after: Shapes = field(default_factory=dict)
 
@@ -207,49 +207,43 @@ def check_values(record: FunctionRecord) -> FunctionComparison:
     """Run a recorded function's graphs, as built and as rewritten, on the inputs of its first call,
     or random ones.
     """
-    check = FunctionComparison()
-    values = _inputs(record, check)
+    values, check = _inputs(record)
     if values is None:
         return check
     try:
-        expected, check.shapes_before, strange = walk(record.before, values)
-        check.strange = "; ".join(strange[:3]) or None
+        expected, shapes, strange = walk(record.before, values)
+        first = "; ".join(strange[:3]) or None
+        check = replace(check, shapes_before=shapes, strange=first)
     except Exception as error:
-        check.problem = f"the graph as it was built raises {_name(error)}"
+        expected = None
+        check = replace(check, problem=f"the graph as it was built raises {_name(error)}")
     try:
         found = run(record.after, values, record.inputs, record.mode)
     except Exception as error:
-        if check.problem is None:
-            broken = Comparison(Verdict.DISAGREE, f"the rewritten graph raises {_name(error)}")
-            check.outputs = [("all outputs", broken)]
-        return check
-    walked = _walk_after(record, values, check)
-    if check.problem is None:
-        exact = walk_wide(record.before, values)
-        _compare_outputs(record, check, expected, found, walked, exact)
-    return check
-
-
-def _inputs(record: FunctionRecord, check: FunctionComparison) -> list[Any] | None:
-    if record.called.values is not None:
-        check.basis = "the inputs of the first call"
-        return record.called.values
-    check.basis = f"random inputs ({record.called.problem})"
+        broken = Comparison(Verdict.DISAGREE, f"the rewritten graph raises {_name(error)}")
+        return check if check.problem else replace(check, outputs=(("all outputs", broken),))
     try:
-        return random_values(record.before, record.inputs)
-    except Exception as error:
-        check.problem = f"{record.called.problem}, and there are no random inputs: {error}"
-        return None
-
-
-def _walk_after(
-    record: FunctionRecord, values: list[Any], check: FunctionComparison
-) -> list[Any] | None:
-    try:
-        outputs, check.shapes_after, _ = walk(record.after, values)
+        walked, shapes, _ = walk(record.after, values)
+        check = replace(check, shapes_after=shapes)
     except Exception:
-        return None
-    return outputs
+        walked = None
+    if expected is None:
+        return check
+    return _compare_outputs(
+        record, check, expected, found, walked, walk_wide(record.before, values)
+    )
+
+
+def _inputs(record: FunctionRecord) -> tuple[list[Any] | None, FunctionComparison]:
+    """The values to compare on, and what there is to say of them."""
+    if record.called.values is not None:
+        return record.called.values, FunctionComparison("the inputs of the first call")
+    why = record.called.problem
+    check = FunctionComparison(f"random inputs ({why})")
+    try:
+        return random_values(record.before, record.inputs), check
+    except Exception as error:
+        return None, replace(check, problem=f"{why}, and there are no random inputs: {error}")
 
 
 def _compare_outputs(
@@ -259,26 +253,26 @@ def _compare_outputs(
     found: Any,
     walked: Any,
     exact: Any,
-) -> None:
+) -> FunctionComparison:
+    """With what there is to say of each output. walked: their values as the rewritten graph has
+    them op by op; exact: in wider floats.
+    """
     types = [v.type for v in record.before.outputs]
     exact = [None] * len(types) if exact is None else exact
-    names = output_names(record)
-    check.outputs = [
-        (name, compare_values(t, a, b, c))
-        for name, t, a, b, c in zip(names, types, expected, found, exact, strict=True)
-    ]
+
+    def compared(values: Any) -> list[Comparison]:
+        return [*map(compare_values, types, expected, values, exact)]
+
+    outputs = tuple(zip(output_names(record), compared(found), strict=True))
+    check = replace(check, outputs=outputs)
     if check.verdict is not Verdict.DISAGREE or walked is None:
-        return
-    again = max(
-        compare_values(t, a, b, c).verdict
-        for t, a, b, c in zip(types, expected, walked, exact, strict=True)
-    )
-    check.blame = (
-        "the rewritten graph disagrees also when it is run op by op, so a rule is to blame"
-        f"{_suspects(record)}"
-        if again is Verdict.DISAGREE
-        else "run op by op, the rewritten graph agrees, so the linker is to blame and no rule"
-    )
+        return check
+    again = max([one.verdict for one in compared(walked)])
+    blame = "run op by op, the rewritten graph agrees, so the linker is to blame and no rule"
+    if again is Verdict.DISAGREE:
+        blame = "the rewritten graph disagrees also when it is run op by op, so a rule is to blame"
+        blame += _suspects(record)
+    return replace(check, blame=blame)
 
 
 def _suspects(record: FunctionRecord) -> str:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.record import RecordedFiring
-from rewrite_engine.explain.report import FunctionReport, Report
-from rewrite_engine.explain.table import rule_where
+from rewrite_engine.explain.report import Report
 from rewrite_engine.rewrite.trace.attempts import Attempt
 from rewrite_engine.rewrite.trace.lines import firing_record, line, lines_of, start
 from rewrite_engine.rewrite.trace.places import Address
@@ -26,13 +26,13 @@ def json_lines(
     for f in report.functions:
         whose = {"function": f.name, "function_index": f.record.index}
         trace = f.record.trace
-        firings, attempts = filter(wants, f.steps), filter(tries, trace.tries)
+        firings, attempts = filter(wants, f.steps), filter(tries, f.record.trace.tries)
         yield from lines_of(trace, firings, attempts, partial(_firing, whose), **whose)
         yield line(function_record(f) | whose)
 
 
 def _firing(whose: dict[str, Any], step: RecordedFiring, place: Address | None) -> dict[str, Any]:
-    rule_file, rule_line = rule_where(step.rule) or (None, None)
+    rule_file, rule_line = step.rule_where or (None, None)
     return firing_record(
         step,
         place,
@@ -48,23 +48,21 @@ def _firing(whose: dict[str, Any], step: RecordedFiring, place: Address | None) 
 
 def function_record(f: FunctionReport) -> dict[str, Any]:
     """One function."""
-    record, check, a, b = f.record, f.check, f.cost_before, f.cost_after
-    file, line = record.place or (None, None)
-    phases = record.trace.phases
-    took: dict[str, Any] = {phase.name: phase.seconds for phase in phases}
+    check, times, a, b = f.check, f.times, f.cost_before, f.cost_after
+    file, line = f.record.place or (None, None)
+    stages = {"build": times.build, "rewrite": times.rewrite, "link": times.link}
     return start("function") | {
         "file": file,
         "line": line,
         "firings": len(f.steps),
-        "merged": {"build": record.merged_at_build}
-        | {phase.name: phase.merged for phase in phases},
+        "merged": f.merged,
         "nodes_before": a.nodes,
         "nodes_after": b.nodes,
         "flops_before": a.flops,
         "flops_after": b.flops,
         "bytes_before": a.bytes,
         "bytes_after": b.bytes,
-        "seconds": {**record.seconds, **took, "first call": record.called.seconds},
+        "seconds": {**stages, **times.phases, "first call": times.first_call},
         "compared_on": check.basis,
         "verdict": check.verdict.name.lower(),
         "outputs": [

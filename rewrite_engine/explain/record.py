@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from inspect import unwrap
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -27,7 +28,7 @@ from rewrite_engine.explain.term import (
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.origin import origin_line, user_origin
+from rewrite_engine.graph.origin import Line, origin_line, user_origin
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import Evidence
 from rewrite_engine.match.rule import DataRule
@@ -35,6 +36,12 @@ from rewrite_engine.rewrite.inner import Exchange
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.trace import Firing, Trace
 from rewrite_engine.rewrite.trace.attempts import evidence_texts
+
+#: what drivers do themselves, by its name
+DRIVERS: dict[str, Any] = {
+    InplaceOptimizer.rule_name: unwrap(InplaceOptimizer.run),
+    Exchange.rule_name: unwrap(Exchange.run),
+}
 
 
 class RecordedFiring(Firing):
@@ -60,6 +67,15 @@ class RecordedFiring(Firing):
         return getattr(self.rule, "needs_grant", None)
 
     @property
+    def rule_where(self) -> Line | None:
+        """File and line of the rule; of the code for what drivers do themselves."""
+        driver = DRIVERS.get(self.rule) if isinstance(self.rule, str) else None
+        if driver is not None:
+            return driver.__code__.co_filename, driver.__code__.co_firstlineno
+        where: Line | None = getattr(self.rule, "where", None)
+        return where
+
+    @property
     def proved(self) -> str | None:
         """The assumption that facts proved for this rule, so that nothing was assumed."""
         claim = getattr(self.rule, "claim", None)
@@ -72,20 +88,12 @@ class DetailedTrace(Trace):
     def __init__(self, attempts: bool = False) -> None:
         super().__init__(attempts=attempts)
         self.records: list[RecordedFiring] = []  # type: ignore[assignment]
-        self._keep = self.tell
-        self._made: list[Apply] = []  # what has come in since a replacement began
 
-    def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
-        self._made.clear()
-        super().on_replace(fgraph, old, new, reason)
-
-    def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        self._made.append(node)
-
-    def tell(self, firing: Firing) -> None:
+    def keep(self, firing: Firing) -> None:
         """Keep a firing as text. What goes wrong in that must not stop the user's program."""
         node, old, new = firing.node, firing.before, firing.after
-        made = tuple(self._made)
+        fgraph = self.pasts[firing.graph].fgraph
+        made = tuple([one for one in firing.makes if one in fgraph.apply_nodes])
         said: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         try:
             if firing.rule == InplaceOptimizer.rule_name:
@@ -94,7 +102,7 @@ class DetailedTrace(Trace):
                 change = describe_inside(node)
             else:
                 change = describe_change(old, new)
-            said = guards(firing.rule, node, self.pasts[firing.graph].fgraph)
+            said = guards(firing.rule, node, fgraph)
         except Exception as error:
             trouble = f"{new} ({type(error).__name__} in telling: {error})"
             change = Change(str(old), trouble)
@@ -116,7 +124,7 @@ def guards(rule: Any, node: Apply, fgraph: Any = None) -> tuple[tuple[str, ...],
     return evidence_texts(found), tuple([g for g, said in found if not isinstance(said, Evidence)])
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FunctionRecord:
     """One compiled function.
 
@@ -155,11 +163,6 @@ class FunctionRecord:
     def merged_at_build(self) -> int:
         """How many equal nodes were merged before any rule was tried."""
         return self.after.merged - sum(phase.merged for phase in self.trace.phases)
-
-    @property
-    def loading(self) -> float:
-        """Seconds of rewriting that no phase took: the first function loads the rules."""
-        return max(0.0, self.seconds["rewrite"] - sum(p.seconds for p in self.trace.phases))
 
 
 class Recorder:

@@ -147,7 +147,9 @@ class PlaceTracker(Feature):
         return self.fgraph.constants.get(v.signature(), v) if isinstance(v, Constant) else v
 
     def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
-        if self.rows and reason != "merge":
+        if reason == "merge":
+            self.merged[old.owner] = new.owner
+        elif self.rows:
             self.fired += len(self.rows)
             self.put, self.rows = self.rows, []
 
@@ -158,13 +160,6 @@ class PlaceTracker(Feature):
                 gone = node not in self.fgraph.order.level and node not in self.merged
                 self.nodes[k, j] = twin if gone and twin is not None else node
         self.put = []
-
-    def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        if reason != "merge":
-            return
-        twin = fgraph.table.get(fgraph.key_of(node, node.inputs))
-        if twin is not None and twin is not node:
-            self.merged[node] = twin
 
     def on_import(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         self.merged.pop(node, None)

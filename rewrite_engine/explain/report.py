@@ -1,4 +1,5 @@
-"""`Report`: what is known of some compiled functions; `explain` makes one of a graph.
+"""`Report`: what is known of some compiled functions (each in `model.py`), and the questions that
+it answers; `explain` makes one of a graph.
 
 >>> import rewrite_engine.tensor as pt
 >>> x = pt.vector("x")
@@ -12,16 +13,15 @@ True
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from io import StringIO
 from typing import Any
 
 from rewrite_engine.compile import Function, function
 from rewrite_engine.errors import InputError, UnknownNameError
-from rewrite_engine.explain.compare import FunctionComparison, Verdict, check_values
-from rewrite_engine.explain.cost import Cost, cost_of
+from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.diagnosis import find_rule
-from rewrite_engine.explain.record import FunctionRecord, RecordedFiring, record_of, recording
+from rewrite_engine.explain.model import FunctionReport
+from rewrite_engine.explain.record import FunctionRecord, record_of, recording
 from rewrite_engine.explain.why import Derivation, NotFired, derivation, find_nodes, not_fired
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.match.equation import Equation
@@ -33,40 +33,6 @@ from rewrite_engine.rules.pipeline import all_rules
 WIDTH = 100
 
 
-class FunctionReport:
-    """One function: its record, the comparison of values, and the costs. Values are compared on
-    first use.
-    """
-
-    def __init__(self, record: FunctionRecord) -> None:
-        self.record = record
-
-    @property
-    def name(self) -> str:
-        """The function's name."""
-        return self.record.name
-
-    @property
-    def steps(self) -> list[RecordedFiring]:
-        """The firings."""
-        return self.record.steps
-
-    @cached_property
-    def check(self) -> FunctionComparison:
-        """Whether the rewritten graph computes what the graph as built does."""
-        return check_values(self.record)
-
-    @cached_property
-    def cost_before(self) -> Cost:
-        """The estimated cost of the graph as it was built."""
-        return cost_of(self.record.before, self.check.shapes_before)
-
-    @cached_property
-    def cost_after(self) -> Cost:
-        """The estimated cost of the rewritten graph."""
-        return cost_of(self.record.after, self.check.shapes_after)
-
-
 class Report:
     """What happened to some functions. `str` is the text at 100 columns; `text` knows more.
 
@@ -75,6 +41,13 @@ class Report:
 
     def __init__(self, records: Sequence[FunctionRecord]) -> None:
         self.functions = [FunctionReport(record) for record in records]
+
+    @classmethod
+    def of(cls, functions: Sequence[FunctionReport]) -> Report:
+        """A report on functions of another one; what is worked out already is not done again."""
+        report = cls([])
+        report.functions = list(functions)
+        return report
 
     @property
     def ok(self) -> bool:
@@ -91,7 +64,7 @@ class Report:
         if not chosen:
             names = ", ".join(f"{f.record.index} {f.name}" for f in self.functions) or "none"
             raise UnknownNameError(f"no function {name!r} was compiled; there are: {names}")
-        return Report([f.record for f in chosen])
+        return Report.of(chosen)
 
     def text(self, width: int = WIDTH, **options: Any) -> str:
         """The report as plain text. options: the fields of `show.ReportOptions`."""

@@ -2,27 +2,31 @@
 at any width.
 
 What is shown of a function, in order: where it was compiled, its inputs, the graph as it was built,
-what fired (by phase), the rewritten graph, cost, time, and whether the values agree. Tables and
-amounts are in `table.py`.
+what fired (by phase), the rewritten graph, cost, time, and whether the values agree. All that is
+told is in `model.py`; how it is put into words, in `phrase.py`.
 """
 
 from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.rule import Rule as Line
+from rich.table import Table
 from rich.text import Text
 
 from rewrite_engine.errors import UnknownNameError, did_you_mean
-from rewrite_engine.explain.record import RecordedFiring
-from rewrite_engine.explain.table import (
-    STYLES,
+from rewrite_engine.explain.compare import Verdict
+from rewrite_engine.explain.model import FunctionReport
+from rewrite_engine.explain.phrase import (
+    amounts,
     arrow,
     assumptions,
     cost_line,
@@ -31,21 +35,24 @@ from rewrite_engine.explain.table import (
     headline,
     place,
     plural,
-    rule_place,
-    rule_times,
     source_of,
-    summary,
     time_line,
     values_lines,
+    verdict_text,
 )
+from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.term import Change, cut
 from rewrite_engine.explain.why import MOST, Derivation, NotFired
-from rewrite_engine.rewrite.result import Result
+from rewrite_engine.rewrite.result import COLUMNS, Result
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
 if TYPE_CHECKING:
-    from rewrite_engine.explain.report import FunctionReport, Report
+    from rewrite_engine.explain.report import Report
 
+WIDE = 96  # columns at which there is room for everything
+LEAST = ("dropped", "created", "matches", "calls")  # columns that a narrow table can do without
+WIDEST = Console(width=10_000)
+STYLES = {Verdict.REPAIRED: "bold green", Verdict.UNKNOWN: "yellow", Verdict.DISAGREE: "bold red"}
 FIRINGS = 100  # of a phase, unless everything is asked for
 ROOM = 30  # columns of what a variable of a rule stands for
 MARGIN = 5  # columns before what belongs to a firing
@@ -145,9 +152,8 @@ class Printer:
 
     def function(self, f: FunctionReport) -> None:
         """One function."""
-        record = f.record
-        self.heading(f"{record.index}. {f.name}")
-        self.label("compiled", f"{place(record.place)}  {source_of(record.place)}".rstrip())
+        self.heading(f"{f.record.index}. {f.name}")
+        self.label("compiled", f"{place(f.record.place)}  {source_of(f.record.place)}".rstrip())
         for name, text in describe_inputs(f):
             self.label(name, text)
         self.graph("as built", f, after=False)
@@ -155,11 +161,11 @@ class Printer:
         self.graph("rewritten", f, after=True)
         self.put()
         self.label("cost", cost_line(f))
-        self.label("time", time_line(record))
-        if self.options.full and record.trace.phases:
+        self.label("time", time_line(f))
+        if self.options.full and f.phases:
             self.put()
-            self.console.print(rule_times(record, self.console.width))
-        self.label("assumes", assumptions(record))
+            self.console.print(rule_times(f.phases, self.console.width))
+        self.label("assumes", assumptions(f))
         style = STYLES.get(f.check.verdict, "green")
         for line in values_lines(f):
             self.put(line, style, hang=10)
@@ -181,28 +187,27 @@ class Printer:
 
     def firings(self, f: FunctionReport) -> None:
         """The firings by phase."""
-        wanted = [step for step in f.steps if self.options.wants(step)]
+        total, shown = len(f.steps), sum(map(self.options.wants, f.steps))
+        selected = "" if shown == total else f" ({shown} of them shown)"
+        merged = f.merged["build"]
+        built = f"; {plural(merged, 'equal node')} merged while it was built" if merged else ""
         self.put()
-        self.put(self._firings_title(f, len(wanted)), "bold cyan")
-        if wanted and not self.explained:
+        self.put(f"What happened: {plural(total, 'firing')}{selected}{built}", "bold cyan")
+        if shown and not self.explained:
             self.explained = True
             self.put(LEGEND, "dim", indent=2)
-        results: dict[str, list[Result]] = {}  # a phase may run several times
-        for result in f.record.trace.phases:
-            results.setdefault(result.name, []).append(result)
-        fired = {name: [r for r in some if r.firings] for name, some in results.items()}
-        for phase, steps in groupby(wanted, key=lambda step: step.phase):
-            some = fired.get(phase, [])
-            self.phase(phase, list(steps), some.pop(0) if len(some) > 1 else next(iter(some), None))
-        for result in f.record.trace.phases:
+        for stretch in f.stretches:
+            steps = [step for step in stretch.steps if self.options.wants(step)]
+            if steps:
+                self.phase(stretch.phase, steps, stretch.result)
+        busy = set()
+        for result in f.phases:
             if result.taken_back:
                 self.put(_back_text(result), "yellow", indent=2, hang=2)
-        idle = [
-            name
-            for name, some in results.items()
-            if not any(r.firings or r.merged or r.taken_back or r.place for r in some)
-        ]
-        if idle and len(wanted) == len(f.steps):
+            if result.firings or result.merged or result.taken_back or result.place:
+                busy.add(result.name)
+        idle = dict.fromkeys(result.name for result in f.phases if result.name not in busy)
+        if idle and shown == total:
             self.put(f"nothing to do for: {', '.join(idle)}", "dim", indent=2)
 
     def phase(self, name: str, steps: list[RecordedFiring], result: Result | None) -> None:
@@ -210,7 +215,7 @@ class Printer:
         same = len(steps) > 1 and len({step.rule_name for step in steps}) == 1
         text = f"{name}: {_phase_text(result)}"
         if same:
-            text += f"; all by {steps[0].rule_name}, {rule_place(steps[0].rule)}"
+            text += f"; all by {steps[0].rule_name}, {place(steps[0].rule_where)}"
         self.put(text, "cyan", indent=2, hang=2)
         shown = steps if self.options.full else steps[:FIRINGS]
         for step in shown:
@@ -219,15 +224,6 @@ class Printer:
         if counts:
             most = ", ".join(f"{rule} {n}×" for rule, n in counts.most_common())
             self.put(f"… {counts.total()} more, --full shows them: {most}", "dim", indent=2, hang=2)
-
-    def _firings_title(self, f: FunctionReport, shown: int) -> str:
-        total = len(f.steps)
-        selected = "" if shown == total else f" ({shown} of them shown)"
-        merged = f.record.merged_at_build
-        text = f"What happened: {plural(total, 'firing')}{selected}"
-        return text + (
-            f"; {plural(merged, 'equal node')} merged while it was built" if merged else ""
-        )
 
     def firing(self, step: RecordedFiring, same_rule: bool = False) -> None:
         """One firing: on one line if it fits, else what the letters stand for below, and the note
@@ -303,7 +299,7 @@ class Printer:
                 self.put()
                 self.put(f"{answer.rule!r}", "bold")
                 self.put(
-                    f"{answer.rule.doc.splitlines()[0]}  ({rule_place(answer.rule)})",
+                    f"{answer.rule.doc.splitlines()[0]}  ({place(answer.rule.where)})",
                     "dim",
                     indent=2,
                 )
@@ -345,6 +341,47 @@ class Printer:
         self.put(text, "green" if a.verdict == "fired" else "", indent=6, hang=2)
 
 
+def summary(report: Report, width: int) -> Table:
+    """One line per function; where it was compiled only if there is room."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    names = ["", "function", "compiled at", "nodes", "firings", "flops", "bytes", "values"]
+    left = {"function", "compiled at", "values"}
+    wide = width >= WIDE
+    for name in names if wide else [n for n in names if n != "compiled at"]:
+        table.add_column(name, justify="left" if name in left else "right", overflow="fold")
+    for f in report.functions:
+        a, b = f.cost_before, f.cost_after
+        verdict = Text(verdict_text(f), style=STYLES.get(f.check.verdict, "green"))
+        where = [Text(place(f.record.place, short=True))] if wide else []
+        nodes = arrow(str(a.nodes), str(b.nodes))
+        costs = [amounts(f, "flops"), amounts(f, "bytes")]
+        table.add_row(
+            str(f.record.index), Text(f.name), *where, nodes, str(len(f.steps)), *costs, verdict
+        )
+    return table
+
+
+def rule_times(phases: Sequence[Result], width: int) -> Table:
+    """What each rule did in each phase, and how long it took. Columns that tell least are left out
+    where names would have to be broken.
+    """
+    whole = Result(
+        "rules, by time",
+        parts=list(phases),
+        nodes_before=phases[0].nodes_before,
+        nodes_after=phases[-1].nodes_after,
+        seconds=sum(phase.seconds for phase in phases),
+    )
+    columns = list(COLUMNS[:-1])
+    table: Table = whole.table(columns=columns)
+    for column in LEAST:
+        if Measurement.get(WIDEST, WIDEST.options, table).maximum <= width:
+            break
+        columns.remove(column)
+        table = whole.table(columns=columns)
+    return table
+
+
 def _phase_text(result: Result | None) -> str:
     if result is None:
         return ""
@@ -362,7 +399,7 @@ def _back_text(result: Result) -> str:
 def _notes(step: RecordedFiring, same_rule: bool) -> Iterator[str]:
     """What stands behind a firing: the rule, its place, the user's line, claim and evidence."""
     if not same_rule:
-        yield f"{step.rule_name} {rule_place(step.rule)}".rstrip()
+        yield f"{step.rule_name} {place(step.rule_where)}".rstrip()
     if step.strategy is not None:
         yield f"in {step.strategy}"
     if step.origin is not None:
@@ -385,7 +422,7 @@ def _derivation_text(answer: Derivation) -> str:
 
 def check_names(report: Report, options: ReportOptions) -> None:
     """Refuse a phase or rule that nothing has. Raises `UnknownNameError`."""
-    done = [p.name for f in report.functions for p in f.record.trace.phases]
+    done = [phase.name for f in report.functions for phase in f.phases]
     phases = {*done, *[name.split(" in ")[0] for name in done]}
     if options.phase is not None and phases and options.phase not in phases:
         raise UnknownNameError(

@@ -10,7 +10,7 @@ from rewrite_engine.graph.node import Apply, Variable
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
-    from rewrite_engine.graph.history import State
+    from rewrite_engine.graph.journal import State
     from rewrite_engine.graph.op import Op
 
 
@@ -23,7 +23,12 @@ class Feature:
 
     Changes are announced when they reach an edge: a replacement is announced by one
     `on_change_input` per client, at the latest when the graph is next settled.
+
+    times: whether drivers are to count every try of a rule, and to take its time, while this is
+    there.
     """
+
+    times = False
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         """Called when attached; may raise `AlreadyThere`, and may add methods to the graph."""
@@ -79,7 +84,7 @@ class Feature:
         """
 
     def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
-        """Called after the graph was put back into an earlier state as a whole (see `History`);
+        """Called after the graph was put back into an earlier state as a whole (see `Journal`);
         before, after: what was changed by that.
         """
 

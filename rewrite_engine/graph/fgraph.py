@@ -17,8 +17,8 @@ from rewrite_engine.errors import InputError
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import Feature, heard_by
 from rewrite_engine.graph.frozen import FrozenGraph
-from rewrite_engine.graph.history import PUT_BACK, State, replace_all_validate
 from rewrite_engine.graph.intern import key_in_any_order, key_of
+from rewrite_engine.graph.journal import PUT_BACK, State, replace_all_validate
 from rewrite_engine.graph.knowledge import knowledge_of
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op, Output

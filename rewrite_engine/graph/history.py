@@ -1,202 +1,31 @@
-"""The past of a graph: `State` (a graph at some time), `History` (what has changed, to go back),
-`FullHistory` (every step, back and forth) and `replace_all_validate` (all, or nothing).
-
-A history keeps what changes, as it changes: a replacement moves clients and outputs from one
-variable to another, nodes leave, types become more precise, the graph is put back as a whole. Each
-entry can be undone on a `State`, so that noting costs a tuple or two per change; what is to be done
-again is the last state with less undone. Bringing the graph into a state lets it take in its nodes
-anew: linear in the graph, which is fine for what should be rare.
+"""The journal of a graph for its users: `History` (go back) and `FullHistory` (step by step, back
+and forth). How it is noted and undone: `journal.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.errors import NotRemovedError
-from rewrite_engine.graph.feature import Feature
+from rewrite_engine.graph.journal import PUT_BACK, Journal, Leave, State
 from rewrite_engine.graph.memory import exchanged
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.replace import substitute
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
     from rewrite_engine.graph.op import Op
 
-REDIRECT, LEAVE, TYPE, RESTORE = range(4)
-NONE: dict[Apply, tuple[Variable, ...]] = {}
-#: the reason that features hear for nodes that leave and come where a graph is put back
-PUT_BACK = "restore"
-
-
-#: what a state knows of nodes and variables: where it keeps that, and their attribute
-KEPT = {"inputs": "inputs", "ops": "op", "origins": "origin", "types": "type", "names": "name"}
-
-
-class State:
-    """A graph at some time; or, of that, what has changed since. inputs: of nodes, as replacements
-    have left them.
-    """
-
-    __slots__ = ("outputs", *KEPT)
-
-    inputs: dict[Apply, tuple[Variable, ...]]
-    ops: dict[Apply, Any]
-    origins: dict[Apply, Any]
-    types: dict[Variable, Any]
-    names: dict[Variable, str | None]
-
-    def __init__(self, outputs: Sequence[Variable]) -> None:
-        self.outputs = list(outputs)
-        for kept in KEPT:
-            setattr(self, kept, {})
-
-    @classmethod
-    def noted(
-        cls, fgraph: FunctionGraph, gone: Iterable[Apply] = (), whole: bool = True
-    ) -> Callable[[], State]:
-        """Note the state that a graph, and nodes that have left it, are in (0.3 µs a node; a third
-        of that without names, types and origins); what is returned makes it.
-        """
-        nodes, dirty = [*fgraph.apply_nodes, *gone], [*fgraph.dirty]
-        told = nodes if whole else []
-        made = [*chain.from_iterable(map(attrgetter("outputs"), told))]
-        things: list[list[Any]] = [nodes, nodes, told, made, made]
-        values = [[*map(attrgetter(name), of)] for name, of in zip(KEPT.values(), things)]
-        present, outputs = [fgraph.present_inputs(node) for node in dirty], list(fgraph.outputs)
-
-        def make() -> State:
-            state = cls(outputs)
-            for kept, of, found in zip(KEPT, things, values):
-                getattr(state, kept).update(zip(of, found, strict=True))
-            state.inputs.update(zip(dirty, present, strict=True))
-            return state
-
-        return make
-
-    def before(self, fgraph: FunctionGraph) -> State:
-        """What the graph is now, where this state says something of it."""
-        state = State(fgraph.outputs)
-        for kept, name in KEPT.items():
-            setattr(state, kept, {one: getattr(one, name) for one in getattr(self, kept)})
-        return state
-
-    def put_back(self) -> None:
-        """Give nodes and variables what the state says of them."""
-        for kept, name in KEPT.items():
-            for one, value in getattr(self, kept).items():
-                setattr(one, name, value)
-        for node in self.inputs:
-            for v in node.outputs:  # nodes that left may be taken apart
-                v.owner = node
-        for node, op in self.ops.items():
-            node.set_op(op)
-
-    def undo(self, fgraph: FunctionGraph, kind: int, what: Any, *values: Any) -> None:
-        """Go back by one entry of a history."""
-        if kind == REDIRECT:
-            new, clients, both, places, named, origin = values
-            for c in clients:
-                now = self.inputs.get(c) or fgraph.present_inputs(c)
-                self.inputs[c] = both.get(c) or substitute(now, [(new, what)])
-            for i in places:
-                self.outputs[i] = what
-            if named:
-                self.names[new] = None
-            if new.owner is not None:
-                self.origins[new.owner] = origin
-        elif kind == LEAVE:
-            self.inputs[what], self.ops[what] = values
-        elif kind == TYPE:
-            self.types[what] = values[0]
-        elif kind == RESTORE:
-            self.outputs[:] = what.outputs
-            for kept in KEPT:
-                getattr(self, kept).update(getattr(what, kept))
-
-
-class History(Feature):
-    """Remembers changes: `checkpoint()` names the present state, `revert(...)` goes back to it."""
-
-    def __init__(self) -> None:
-        self.log: list[tuple[Any, ...]] = []
-        self.note: Callable[[tuple[Any, ...]], None] = self.log.append
-
-    def on_redirect(
-        self, fgraph: FunctionGraph, old: Any, new: Any, clients: Any, reason: Any
-    ) -> None:
-        there, maker, both = fgraph.users[new], new.owner, NONE
-        if there and not there.keys().isdisjoint(clients):
-            both = {c: fgraph.present_inputs(c) for c in clients if c in there}
-        places = tuple(fgraph.out_uses[old]) if old in fgraph.out_uses else ()
-        named = new.name is None and maker is not None and old.name is not None
-        origin = None if maker is None else maker.origin
-        self.note((REDIRECT, old, new, clients, both, places, named, origin))
-
-    def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        if reason is not PUT_BACK:
-            self.note((LEAVE, node, node.inputs, node.op))
-
-    def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
-        self.note((TYPE, var, old, new))
-
-    def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
-        self.note((RESTORE, before, after))
-
-    def checkpoint(self, fgraph: FunctionGraph | None = None) -> int:
-        """Name the present state, of the graph settled if it is given."""
-        if fgraph is not None:
-            fgraph.flush()
-        return len(self.log)
-
-    def revert(self, fgraph: FunctionGraph, checkpoint: int = 0) -> None:
-        """Put the graph back into the state of the checkpoint."""
-        fgraph.flush()
-        entries = self.log[checkpoint:]
-        if any(kind != LEAVE or what.op is not more[-1] for kind, what, *more in entries):
-            fgraph.restore(self.undone(fgraph, State(fgraph.outputs), checkpoint))
-        del self.log[checkpoint:]
-
-    def undone(self, fgraph: FunctionGraph, state: State, end: int) -> State:
-        """The state of the graph after so many entries, made of that after all of them."""
-        for entry in reversed(self.log[end:]):
-            state.undo(fgraph, *entry)
-        return state
-
-
-def replace_all_validate(
-    fgraph: FunctionGraph,
-    pairs: Iterable[tuple[Variable, Variable]] | Mapping[Variable, Variable],
-    reason: Any = None,
-    absent: Iterable[Variable] = (),
-) -> None:
-    """Replace all pairs and validate, or none: on any error the graph is as it was before, and the
-    error is raised. (A method of `FunctionGraph`.)
-
-    absent: variables that must not be in the graph afterwards (else `NotRemovedError`).
-    """
-    history = History()
-    fgraph.attach_feature(history)
-    try:
-        fgraph.replace_all(pairs, reason)
-        fgraph.validate()
-        for v in absent:
-            if v in fgraph.users:
-                raise NotRemovedError(f"{v!r} should have left the graph ({reason})")
-    except BaseException:
-        history.revert(fgraph)
-        raise
-    finally:
-        fgraph.remove_feature(history)
+#: what others call a journal
+History = Journal
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
     """One replacement. reason: the rule, as a rule. before, after: the terms as text if the history
-    takes text, else variables. at: where in the log it begins.
+    takes text, else variables. at: where in the journal it begins.
     """
 
     number: int
@@ -240,11 +69,15 @@ class FullHistory(History):
         super().__init__()
         self.text = text
         self.steps: list[Replacement] = []
-        self.position = 0
-        self.latest: Callable[[], State] | None = None  # while the graph is in an earlier one
-        self.moving = False  # whether it is this that changes the graph
-        self.note = self.note_here
         self.fgraph: FunctionGraph | None = None
+
+    @property
+    def position(self) -> int:
+        """How many steps lead to where the graph is."""
+        return len(self.steps) if self.here is None else self._steps_before(self.here)
+
+    def _steps_before(self, position: int) -> int:
+        return bisect_left(self.steps, position, key=attrgetter("at"))
 
     def back(self, n: int = 1) -> FunctionGraph:
         """Go n steps back; return the graph."""
@@ -258,22 +91,11 @@ class FullHistory(History):
         """Bring the graph into the state after n steps, and return it. Raises `IndexError`."""
         if not 0 <= n <= len(self.steps):
             raise IndexError(f"there is no state {n}: there are 0 to {len(self.steps)}")
-        fgraph = self.fgraph
-        if fgraph is None:
+        if self.fgraph is None:
             raise IndexError("this history is attached to no graph yet")
-        fgraph.flush()
-        if n == self.position:
-            return fgraph
-        if self.latest is None:
-            left = [what for kind, what, *_ in self.log if kind == LEAVE]
-            self.latest = State.noted(fgraph, left)
-        self.moving = True
-        try:
-            fgraph.restore(self.undone(fgraph, self.latest(), self._end(n)))
-        finally:
-            self.moving = False
-        self.position = n
-        return fgraph
+        self.fgraph.flush()  # (that may be noted)
+        self.move(self.fgraph, self.steps[n].at if n < len(self.steps) else self.end)
+        return self.fgraph
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -284,23 +106,19 @@ class FullHistory(History):
     def __getitem__(self, i: int) -> Replacement:
         return self.steps[i]
 
-    def _end(self, n: int) -> int:
-        """How much of the log belongs to the first n steps."""
-        return self.steps[n].at if n < len(self.steps) else len(self.log)
+    # --- noting ----------------------------------------------------------------------------------
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         self.fgraph = fgraph
 
-    def note_here(self, entry: tuple[Any, ...]) -> None:
-        """Add an entry to what has led here."""
-        del self.log[self._end(self.position) :], self.steps[self.position :]
-        self.latest = None
-        self.log.append(entry)
+    def cut(self, position: int) -> None:
+        super().cut(position)
+        del self.steps[self._steps_before(position) :]
 
     def step(self, reason: Any, before: Any, after: Any) -> None:
         """The last entry begins a step."""
-        self.position = n = len(self.steps) + 1
-        self.steps.append(Replacement(n, reason, before, after, len(self.log) - 1))
+        at, number = self.end - 1, len(self.steps) + 1
+        self.steps.append(Replacement(number, reason, before, after, at))
 
     def shown(self, *terms: Any) -> list[Any]:
         """Terms as steps show them."""
@@ -315,11 +133,10 @@ class FullHistory(History):
             self.step(reason, *shown)
 
     def on_exchange(self, fgraph: FunctionGraph, node: Apply, op: Op, reason: Any) -> None:
-        self.note((LEAVE, node, node.inputs, node.op))
+        self.note(Leave(node, node.inputs, node.op, reason))
         self.step(reason, *self.shown(*exchanged(node, op)))
 
     def on_restore(self, fgraph: FunctionGraph, before: State, after: State) -> None:
-        if self.moving:
-            return
         super().on_restore(fgraph, before, after)
-        self.step(PUT_BACK, "the graph", "the graph as it was before")
+        if not self.moving:
+            self.step(PUT_BACK, "the graph", "the graph as it was before")

@@ -148,13 +148,14 @@ class Worklist:
 
     heap: (level, tie, node); only the nodes in `queued` still wait. fresh: the nodes that came in
     since somebody emptied it. frees: whether nodes that leave are nobody else's, and may be taken
-    apart. tally: what each rule has done; inside: the seconds of those in strategies; tries: the
-    trace that wants to hear of every try.
+    apart. tally: what each rule has done. asked: is called to try a rule within a strategy, where
+    every try is counted; tries: the trace that wants to hear of each of them.
     """
 
     defers = True
     frees = False
     tally: Any = None
+    asked: Any = None
     tries: Any = None
 
     def __init__(self) -> None:
@@ -162,7 +163,6 @@ class Worklist:
         self.queued: set[Apply] = set()
         self.fresh: list[Apply] = []
         self.tie = 0
-        self.inside = 0.0
 
     def entered(self, node: Apply, level: int) -> None:
         """A node came in."""

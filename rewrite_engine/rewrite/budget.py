@@ -8,7 +8,7 @@ out, an account looks at what fires: how loops are told from work that takes lon
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from time import perf_counter
@@ -225,21 +225,36 @@ class Account:
                 return rule
         return None
 
-    def late(self, idle: int) -> tuple[float, int]:
-        """Out of time; or nothing fires, and yet nodes are to be visited again and again. Returns
-        the new limits, if it goes on.
-        """
-        self.idle = max(self.idle, 10_000 + 20 * len(self.fgraph))
-        if idle > self.idle:
-            self.stop("nodes change again and again though no rule fires")
-        elif perf_counter() <= self.deadline:
-            return self.deadline, self.idle
-        elif self.cycle is None:
+    def in_time(self, order: Iterable[Apply]) -> Iterable[Apply]:
+        """The nodes to visit, while there is time; the clock is looked at if there is a limit."""
+        return order if self.deadline == inf else self.timed(order)
+
+    def timed(self, order: Iterable[Apply]) -> Iterator[Apply]:
+        """Yield the nodes while there is time, and then a bit longer, to see what is going on."""
+        deadline = self.deadline
+        for node in order:
+            if perf_counter() > deadline:
+                deadline = self.late()
+            yield node
+
+    def late(self) -> float:
+        """Time is over. Returns the new limit, if it goes on."""
+        if perf_counter() <= self.deadline:
+            return self.deadline
+        if self.cycle is None:
             self.stop(f"the {self.budget.seconds} seconds it has are over")
-            self.deadline += 0.05 * (self.budget.seconds or 0) + 0.01  # to see what is going on
-            return self.deadline, self.idle
-        elif self.cycle.count < LONG and perf_counter() < self.deadline + 1:  # a slow machine
-            return perf_counter() + 0.01, self.idle
+            self.deadline += 0.05 * (self.budget.seconds or 0) + 0.01
+            return self.deadline
+        if self.cycle.count < LONG and perf_counter() < self.deadline + 1:  # a slow machine
+            return perf_counter() + 0.01
+        raise Stop(self.cycle.error())
+
+    def still_idle(self, visits: int) -> int:
+        """So many visits, and nothing fires. Returns the new limit, if it goes on."""
+        self.idle = max(self.idle, 10_000 + 20 * len(self.fgraph))
+        if visits <= self.idle:
+            return self.idle
+        self.stop("nodes change again and again though no rule fires")
         raise Stop(self.cycle.error())  # type: ignore[union-attr]
 
     def stop(self, why: str, rule: Rule | None = None, lineage: Lineage | None = None) -> None:

@@ -10,8 +10,7 @@ What happens at a node is in `rewrite/run.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from typing import Any, Literal
 
@@ -24,6 +23,7 @@ from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.run import Run
+from rewrite_engine.rewrite.watched import kind_for
 
 
 class Innermost(Run):
@@ -204,7 +204,8 @@ class EquilibriumOptimizer(GraphRewriter):
     where the others have changed something, and these where they have, in turns.
     """
 
-    kind: Callable[..., Run] = Innermost
+    kind: type[Any] = Innermost
+    more: tuple[Any, ...] = ()
 
     def __init__(
         self,
@@ -217,10 +218,11 @@ class EquilibriumOptimizer(GraphRewriter):
         self.rules = rules if isinstance(rules, RuleSet) else RuleSet(rules)
         self.budget = RunBudget.of(budget)
         if again:
-            self.kind = partial(InnermostInTurns, again.dispatch)
+            self.kind, self.more = InnermostInTurns, (again.dispatch,)
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
-        self.kind(fgraph, self.rules, self.budget, result).execute()
+        kind = kind_for(fgraph, self.kind)
+        kind(*self.more, fgraph, self.rules, self.budget, result).execute()
 
 
 class OutermostOptimizer(EquilibriumOptimizer):
@@ -239,6 +241,8 @@ class WalkingOptimizer(EquilibriumOptimizer):
     applies is taken. budget: see `RunBudget`.
     """
 
+    kind = Walk
+
     def __init__(
         self,
         rules: Iterable[Rule] | Rule,
@@ -250,4 +254,4 @@ class WalkingOptimizer(EquilibriumOptimizer):
             raise ValueError(f'the order is "in_to_out" or "out_to_in", not {order!r}')
         super().__init__(rules, name, budget)
         self.order = order
-        self.kind = partial(Walk, order == "out_to_in")
+        self.more = (order == "out_to_in",)

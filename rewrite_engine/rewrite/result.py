@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import State
+from rewrite_engine.graph.journal import State
 from rewrite_engine.rewrite.step import Steps
 
 if TYPE_CHECKING:
@@ -30,13 +30,14 @@ class StopReason(enum.Enum):
 class RuleStats:
     """What one rule did in a run.
 
-    calls: nodes at which it was tried. matches: how often it proposed something. firings: how often
+    calls: nodes at which it was tried (counted where somebody asks for it: `Feature.times`).
+    matches: how often it proposed something. firings: how often
     the graph took it. taken_back: how often it did, and was put back later. refused: how often the
     graph did not, because the type does not fit or a feature is against it. errors: how often it
     raised (with `config.on_rule_error` "warn"). created, dropped: nodes that came into the graph
-    and left it at its firings. seconds: spent in matching and replacing. A strategy has calls,
-    matches, and the seconds that its rules have not: what it does is counted for them, and what it
-    brings into the graph for the last of them.
+    and left it at its firings. seconds: spent in matching and replacing (as calls). A strategy has
+    calls, matches, and the seconds that its rules have not: what it does is counted for them, and
+    what it brings into the graph for the last of them.
     """
 
     calls: int = 0
@@ -48,6 +49,14 @@ class RuleStats:
     created: int = 0
     dropped: int = 0
     seconds: float = 0.0
+
+
+class Tally(dict[str, RuleStats]):
+    """What each rule did, by its name."""
+
+    def __missing__(self, name: str) -> RuleStats:
+        self[name] = stats = RuleStats()
+        return stats
 
 
 COLUMNS = tuple(f.name for f in fields(RuleStats))
@@ -68,7 +77,7 @@ class Result:
 
     name: str
     stopped: StopReason = StopReason.SATURATED
-    tally: dict[str, RuleStats] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
     refusals: dict[str, int] = field(default_factory=dict)
     visits: int = 0
     merged: int = 0
@@ -85,14 +94,14 @@ class Result:
     def rules(self) -> dict[str, RuleStats]:
         """What each rule did, by its name; of all parts together if there are any."""
         if not self.parts:
-            return self.tally
-        total: dict[str, RuleStats] = {}
+            return dict(self.tally)
+        total = Tally()
         for leaf in self.leaves():
             for name, stats in leaf.tally.items():
-                whole = total.setdefault(name, RuleStats())
+                whole = total[name]
                 for column in COLUMNS:
                     setattr(whole, column, getattr(whole, column) + getattr(stats, column))
-        return total
+        return dict(total)
 
     def stop_as_parts(self) -> None:
         """End as the part does that ended worst."""
@@ -126,7 +135,7 @@ class Result:
 
     def count(self, name: str, firings: int = 1) -> None:
         """Note firings of something that is not tried by the common loop of the drivers."""
-        stats = self.tally.setdefault(name, RuleStats())
+        stats = self.tally[name]
         stats.calls += firings
         stats.matches += firings
         stats.firings += firings
@@ -183,7 +192,8 @@ class Result:
             ranked = sorted(leaf.tally.items(), key=lambda item: -item[1].seconds)
             for rule, stats in ranked[:most]:
                 counts = [str(getattr(stats, c) or "") for c in shown]
-                table.add_row(Text(f"  {rule}"), *counts, f"{stats.seconds * 1e3:.2f}")
+                took = f"{stats.seconds * 1e3:.2f}" if stats.calls else ""
+                table.add_row(Text(f"  {rule}"), *counts, took)
             if len(ranked) > most:
                 table.add_row(f"  … {len(ranked) - most} more rules")
             for feature, n in leaf.refusals.items():

@@ -2,7 +2,8 @@
 
 A driver says in which order nodes are visited; at each, the loop tries the rules that may match,
 puts in what the first of them makes, and counts. What may be done is kept in `budget.py`, what goes
-round in circles is recognised in `loop.py`; one replacement is made, or refused, in `step.py`.
+round in circles is recognised in `loop.py`; one replacement is made, or refused, in `step.py`. The
+subclass that counts and times every try, where somebody asks for that, is in `watched.py`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from operator import is_
-from time import perf_counter
 from typing import Any
 
 from rewrite_engine.errors import CycleError, InconsistencyError, RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import TYPE, History
+from rewrite_engine.graph.journal import Journal, Retype
 from rewrite_engine.graph.knowledge import current
 from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Variable
@@ -28,9 +28,10 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop import Stop, text_of
-from rewrite_engine.rewrite.result import Result, Rollback, RuleStats, StopReason
+from rewrite_engine.rewrite.result import Result, Rollback, StopReason
 from rewrite_engine.rewrite.step import Derived, Refusal, Steps, applying, default_of, enact, fail
-from rewrite_engine.rewrite.trace import asked_for_tries
+
+Called = list[tuple[Rule, Function]]
 
 
 class Run(Worklist):
@@ -48,11 +49,10 @@ class Run(Worklist):
         super().__init__()
         self.fgraph, self.dispatch = fgraph, rules.dispatch
         self.result, self.tally = result, result.tally
-        self.tries = asked_for_tries(fgraph)
         self.frees = fgraph.owns_nodes and not fgraph.features
         self.level: dict[Apply, int] = fgraph.order.level
         self.hit = False
-        self.history = History()
+        self.journal = Journal()
         self.refused: dict[tuple[Apply, Any], tuple[tuple[Any, ...], Exception]] = {}
         self.asks = bool(fgraph.on_validate)
         self.account = Account(result, budget, fgraph)
@@ -73,7 +73,7 @@ class Run(Worklist):
             with self.before:
                 try:
                     if self.asks:
-                        fgraph.attach_feature(self.history)
+                        fgraph.attach_feature(self.journal)
                     fgraph.worklist = self
                     self.go(self.order())
                     if account.cycle is not None and account.outer is None:
@@ -94,57 +94,42 @@ class Run(Worklist):
         finally:
             try:
                 fgraph.worklist = fgraph.order.raised = None  # (again, where this was interrupted)
-                for name in [name for name, s in self.tally.items() if not (s.calls or s.firings)]:
-                    del self.tally[name]  # it might have been tried, and was not
-                fgraph.remove_feature(self.history)
+                fgraph.remove_feature(self.journal)
             finally:
                 current.fgraph = outer
 
     def go(self, order: Iterable[Apply]) -> None:
         """The loop: at each node the first rule that applies is taken."""
-        fgraph, tries, account = self.fgraph, self.tries, self.account
-        candidates, clock = self.dispatch.candidates, perf_counter
-        known: dict[Candidates, list[tuple[Rule, Function, RuleStats]]] = {}
-        visits, last, deadline, idle = 0, 0, account.deadline, account.idle
-        for visits, node in enumerate(order, 1):
+        fgraph, account, candidates = self.fgraph, self.account, self.dispatch.candidates
+        known: dict[Candidates, Called] = {}
+        visits, last, idle = 0, 0, account.idle
+        for visits, node in enumerate(account.in_time(order), 1):
             rules = candidates(node)
-            if tries is not None:
-                tries.visit(fgraph, node, rules, self.dispatch.rules_for(node.op).rules)
             if not rules:
                 continue
-            then = clock()
-            if then > deadline or visits - last > idle:
-                deadline, idle = account.late(visits - last)
+            if visits - last > idle:
+                idle = account.still_idle(visits - last)
             if rules not in known:
-                known[rules] = [
-                    (r, r.apply, self.tally.setdefault(r.name, RuleStats())) for r in rules
-                ]
-            for rule, apply, stats in known[rules]:
-                stats.calls += 1
+                known[rules] = self.called(rules)
+            for rule, apply in known[rules]:
                 try:
                     new = apply(fgraph, node)
-                    hit = new is not None and new is not False and self.take(node, rule, new, stats)
+                    hit = new is not None and new is not False and self.take(node, rule, new)
                 except Exception as error:
                     hit = False
-                    self.fail(node, rule, error, stats, clock() - then)
-                except Stop:
-                    if tries is not None and self.hit:
-                        self.tell(node, rule, True, clock() - then)
-                    raise
-                else:
-                    if tries is not None:
-                        self.tell(node, rule, hit, clock() - then)
-                now = clock()
-                stats.seconds += now - then
-                then = now
+                    self.fail(node, rule, error)
                 if hit:
                     last = visits
                     break
         self.result.visits += visits
 
+    def called(self, rules: Candidates) -> Called:
+        """What is called to try each of some rules."""
+        return [(rule, rule.apply) for rule in rules]
+
     # --- one match -------------------------------------------------------------------------------
 
-    def take(self, node: Apply, rule: Rule, new: Any, stats: RuleStats) -> bool:
+    def take(self, node: Apply, rule: Rule, new: Any) -> bool:
         """Put in what a rule proposes, and count; False if the graph does not change."""
         if new.__class__ is Unknown:  # it says why it proposes nothing
             self.reason = new
@@ -154,7 +139,7 @@ class Run(Worklist):
         level, fresh = self.level, self.fresh
         size = len(level)
         fresh.clear()
-        stats.matches += 1
+        self.tally[rule.name].matches += 1
         steps = new.steps if new.__class__ is Derived else ((rule, new),)
         self.account.before(node, rule, steps)
         if not self.put(node, rule, new, steps):
@@ -182,11 +167,11 @@ class Run(Worklist):
         except NoDestroyHandler:  # from here on it is watched what is overwritten, nothing is freed
             self.frees, self.asks = False, True
             self.fgraph.watch()
-            self.fgraph.attach_feature(self.history)
+            self.fgraph.attach_feature(self.journal)
             return self.put(node, rule, new, steps)
         except Refusal as refusal:
             self.reason, name = refusal, refusal.feature
-            self.tally.setdefault(steps[-1][0].name, RuleStats()).refused += 1
+            self.tally[steps[-1][0].name].refused += 1
             if name is not None:
                 self.result.refusals[name] = self.result.refusals.get(name, 0) + 1
             return False
@@ -202,7 +187,7 @@ class Run(Worklist):
         fgraph, fresh, inputs = self.fgraph, self.fresh, node.inputs
         if self.asks:
             fgraph.flush()
-            del self.history.log[:]
+            self.journal.cut(0)
         before = len(fresh)
         changed = False
         with applying(fgraph, node, rule, new) as application:
@@ -240,36 +225,27 @@ class Run(Worklist):
 
     def take_back(self, node: Apply, rule: Rule, new: Any, came: Collection[Apply]) -> None:
         """Undo the last replacement. One new node in the place of one output is replaced by it
-        again, which costs its clients; else the history is gone back, which costs the graph.
+        again, which costs its clients; else the journal is gone back, which costs the graph.
         """
         fgraph = self.fgraph
         fgraph.flush()
         if isinstance(new, Variable) and new.owner in came and new in fgraph.users:
             old = default_of(node, rule)
-            if new.type is old.type and not any(kind == TYPE for kind, *_ in self.history.log):
+            retyped = any([type(entry) is Retype for entry in self.journal.entries])
+            if new.type is old.type and not retyped:
                 fgraph.replace(new, old, REFUSED)
                 fgraph.flush()
                 return
-        self.history.revert(fgraph)
+        self.journal.revert(fgraph)
 
-    def fail(
-        self, node: Apply, rule: Rule, error: Exception, stats: RuleStats, seconds: float
-    ) -> None:
+    def fail(self, node: Apply, rule: Rule, error: Exception) -> None:
         """A rule raised, or proposed what cannot be put in."""
         if isinstance(error, CycleError) and (node, rule) in self.kept:
             self.endless(node, rule)
-        if self.tries is not None:
-            self.tries.tried(rule, node, "error", error, seconds)
         if isinstance(error, RuleLoopError):
             raise Stop(error)
-        stats.errors += 1
+        self.tally[rule.name].errors += 1
         fail(rule, node, error)
-
-    def tell(self, node: Apply, rule: Rule, hit: bool, seconds: float) -> None:
-        """Let the trace know of one try (errors are known already)."""
-        reason, self.reason = self.reason, None
-        verdict = "fired" if hit else "refused" if isinstance(reason, Refusal) else "failed"
-        self.tries.tried(rule, node, verdict, reason, seconds)
 
     def endless(self, node: Apply, rule: Rule) -> None:
         """A rule's right side contains what it replaces, and it has done so twice."""

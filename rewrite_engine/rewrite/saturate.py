@@ -17,7 +17,7 @@ from typing import Any
 from rewrite_engine.errors import CycleError, RuleError, TypeMismatchError
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import History
+from rewrite_engine.graph.journal import Journal
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.match.equation import Equation
@@ -212,9 +212,9 @@ class Saturation:
     def _replay(self, region: Region, choice: Choice) -> None:
         """Do the steps; if the graph does not get cheaper by them after all, take them back."""
         fgraph, marks = self.fgraph, self.fgraph.marks()
-        history, balance = History(), Balance(self.driver.cost)
+        journal, balance = Journal(), Balance(self.driver.cost)
         fgraph.flush()
-        fgraph.attach_feature(history)
+        fgraph.attach_feature(journal)
         fgraph.attach_feature(balance)
         replay = Replay(fgraph, region.egraph, choice)
         worse = True
@@ -226,9 +226,9 @@ class Saturation:
         finally:
             fgraph.remove_feature(balance)
             if worse:
-                history.revert(fgraph)
+                journal.revert(fgraph)
                 fgraph.take_back(marks, self.driver.name, DEARER)
-            fgraph.remove_feature(history)
+            fgraph.remove_feature(journal)
         if not worse:
             for name, n in replay.fired.items():
                 self.result.count(name, n)

@@ -23,6 +23,7 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.traverse import toposort
@@ -137,7 +138,7 @@ def unfit(old: Variable, new: Variable) -> str:
     return f"{old!r} has type {old.type}, what should replace it has {new.type}"
 
 
-def is_used(fgraph: FunctionGraph, v: Variable) -> bool:
+def is_used(fgraph: FrozenGraph, v: Variable) -> bool:
     """Whether a variable has clients in the graph, or is an output."""
     return bool(fgraph.users.get(v)) or v in fgraph.out_uses
 

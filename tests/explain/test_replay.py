@@ -364,7 +364,7 @@ def test_memory_is_that_of_what_is_kept() -> None:
     driver.rewrite(graph, trace)
     past = trace.pasts[1]
     assert len(trace) > 1_000
-    assert len(past.log) < 3 * 2_000
+    assert len(past.entries) < 3 * 2_000
     assert same(replay(trace.lines(), trace.oldest(), [to_log, undo, neg_neg]), graph)
 
 

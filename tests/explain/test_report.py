@@ -12,11 +12,10 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine import Mode, OpFromGraph, function
 from rewrite_engine.errors import InputError, UnknownNameError
-from rewrite_engine.explain import Report, explain, recording, replay
+from rewrite_engine.explain import Report, explain, model, recording, replay
 from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.lines import json_lines
-from rewrite_engine.explain.show import console_for
-from rewrite_engine.explain.table import rule_times
+from rewrite_engine.explain.show import console_for, rule_times
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import held
 from rewrite_engine.graph.replace import equal_computations
@@ -116,6 +115,46 @@ def test_selecting_functions():
     assert [f.name for f in report.select("1").functions] == ["f"]
     with pytest.raises(UnknownNameError, match="there are: 1 f, 2 g"):
         report.select("h")
+
+
+# --- what is known of a function -----------------------------------------------------------------
+
+
+def test_text_and_json_say_the_same():
+    s = rw.shared(np.ones((4, 3)), name="s")
+    z = m @ s
+    cost = -(naive_log_softmax(z) * z).sum(axis=1).mean()
+    (f,) = explain(cost, updates=[(s, s - rw.grad(cost, s))], name="train").functions
+    *_, line = map(json.loads, json_lines(Report([f.record])))
+    assert line["seconds"].keys() >= {"build", "rewrite", "link", "first call", *f.times.phases}
+    assert line["merged"] == f.merged
+    assert [one["name"] for one in line["outputs"]] == [*f.outputs] == ["result", "new s"]
+    assert [(v.name, v.state) for v in f.inputs] == [("m", False), ("s", True)]
+    assert f.inputs[1].shape == (4, 3)
+    assert [step for one in f.stretches for step in one.steps] == [*f.steps]
+    assert all({step.phase for step in one.steps} == {one.phase} for one in f.stretches)
+    with pytest.raises(AttributeError):
+        f.check.basis = "another"
+
+
+def test_a_phase_that_runs_twice_is_added_up():
+    rules = all_rules()
+    twice = [innermost(rules[name], name="twice") for name in ("log_of_exp", "exp_of_log")]
+    mode = rw.Mode(optimizer=seq(*twice))
+    (f,) = explain(pt.log(pt.exp(x)) + x, mode=mode).functions
+    assert f.times.phases["twice"] == sum(phase.seconds for phase in f.phases)
+    assert [one.result for one in f.stretches] == [f.phases[0]]
+
+
+def test_values_are_compared_once(monkeypatch):
+    seen = []
+    compare = model.check_values
+    monkeypatch.setattr(model, "check_values", lambda record: (seen.append(1), compare(record))[1])
+    report = explain(pt.log(1 + x), name="f")
+    assert report.select("f").ok
+    assert report.ok
+    assert "f" in str(report)
+    assert seen == [1]
 
 
 # --- text --------------------------------------------------------------------------------------
@@ -349,14 +388,14 @@ def test_a_long_change_is_broken_at_its_arrow():
 
 
 def test_a_narrow_table_drops_columns_and_keeps_names_whole():
-    record = explain(pt.sin(x) - pt.sin(x) + pt.log(1 + pt.exp(x))).functions[0].record
-    for phase in record.trace.phases:
+    phases = explain(pt.sin(x) - pt.sin(x) + pt.log(1 + pt.exp(x))).functions[0].phases
+    for phase in phases:
         for stats in (phase, *phase.rules.values()):
             stats.seconds = 0.0  # (the column is as wide as the longest time)
 
     def lines(width):
         text = StringIO()
-        console_for(text, width).print(rule_times(record, width))
+        console_for(text, width).print(rule_times(phases, width))
         return [" ".join(line.split()) for line in text.getvalue().splitlines()]
 
     for width, columns in [

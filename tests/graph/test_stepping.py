@@ -13,6 +13,7 @@ from rewrite_engine.errors import CycleError
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import FullHistory, History
+from rewrite_engine.graph.journal import Journal
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import equal_computations, substitute
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
@@ -173,3 +174,40 @@ def test_each_state_has_its_names() -> None:
     assert [(history.goto(n), was.name, now.name)[1:] for n in (2, 0, 1)] == [
         ("t", "t"), ("t", None), ("t", "t"),
     ]  # fmt: skip
+
+
+def test_a_journal_moves_to_and_fro_and_forgets() -> None:
+    journal = Journal()
+    fgraph = FunctionGraph([x, y], [sin(sin(x))], [journal], clone=False)
+    marks, texts = [journal.checkpoint(fgraph)], [brief(fgraph.outputs[0])]
+    for new in (log(x), neg(y), sin(y)):
+        fgraph.replace(fgraph.outputs[0].owner.inputs[0], new, "by hand")
+        marks.append(journal.checkpoint(fgraph))
+        texts.append(brief(fgraph.outputs[0]))
+    for n in (0, 3, 1, 2):
+        journal.move(fgraph, marks[n])
+        assert brief(fgraph.outputs[0]) == texts[n]
+        assert journal.checkpoint(fgraph) == marks[n]
+        fgraph.check_integrity()
+    journal.revert(fgraph, marks[1])  # (what came after the second state is forgotten, too)
+    assert (brief(fgraph.outputs[0]), journal.end) == (texts[1], marks[1])
+    assert {entry.reason for entry in journal.entries} == {"by hand"}
+    fgraph.replace(fgraph.outputs[0], y)
+    journal.forget(marks[1])
+    journal.revert(fgraph, marks[1])
+    assert brief(fgraph.outputs[0]) == texts[1]
+    assert (journal.entries, journal.end) == ([], marks[1])
+    for go in (journal.move, journal.revert):
+        with pytest.raises(IndexError, match=f"no state 0: there are {marks[1]} to {marks[1]}"):
+            go(fgraph, 0)
+
+
+def test_a_history_goes_back_for_good() -> None:
+    history = FullHistory(text=brief)
+    fgraph = FunctionGraph([x, y], [sin(neg(x))], [history], clone=False)
+    for new in (log(x), neg(y), sin(y)):
+        fgraph.replace(fgraph.outputs[0], new)
+    history.goto(2)
+    history.revert(fgraph, history[1].at)
+    assert [step.after for step in history] == ["log(x)"]
+    assert (history.position, brief(fgraph.outputs[0])) == (1, "log(x)")

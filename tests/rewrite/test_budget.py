@@ -17,6 +17,7 @@ from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOpti
 from rewrite_engine.rewrite.loop import period
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.trace import Trace, brief
+from rewrite_engine.rewrite.watched import Stopwatch
 from tests.match.language import x, y
 from tests.rewrite.graphs import (
     double,
@@ -348,7 +349,7 @@ def test_results_as_a_table() -> None:
     driver = SequentialOptimizer(
         [EquilibriumOptimizer([f_g], "one"), EquilibriumOptimizer([g_h], "two")], "both"
     )
-    result = driver.rewrite(graph)
+    result = driver.rewrite(graph, Stopwatch())
     stats = result.rules[f_g.name]
     assert (stats.calls, stats.matches, stats.firings, stats.refused) == (1, 1, 1, 0)
     assert (stats.created, stats.dropped) == (1, 1)
@@ -365,7 +366,7 @@ def test_results_as_a_table() -> None:
 def test_each_driver_counts_alike() -> None:
     term = f(f(f(sin(x))))
     for driver in (EquilibriumOptimizer([f_g, g_h]), WalkingOptimizer([f_g])):
-        result = driver.rewrite(FunctionGraph([x], [term]))
+        result = driver.rewrite(FunctionGraph([x], [term]), Stopwatch())
         stats = result.rules[f_g.name]
         assert (stats.calls, stats.matches, stats.firings) == (3, 3, 3)
         assert stats.created == 3

@@ -175,7 +175,7 @@ def test_a_trace_tells_of_the_rules_and_the_strategy() -> None:
     ]
     assert {t.strategy for t in trace} == {strategy.name}
     graph = FunctionGraph(None, [f(x)])
-    result = innermost(strategy).rewrite(graph)
+    result = innermost(strategy).rewrite(graph, trace)
     assert result.fired == {f_g.name: 1, g_h.name: 1}
     assert result.rules[strategy.name].calls == 1
     assert result.rules[strategy.name].matches == 1

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Container, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from operator import is_
-from time import perf_counter
 from types import FrameType
 from typing import Any
 
@@ -74,13 +73,7 @@ class Strategy(RuleOfRules):
         return None
 
     def apply(self, fgraph: Graph, node: Apply) -> Any:
-        work = work_on(fgraph)
-        before = work.inside
-        try:
-            steps = self.steps(fgraph, node)
-        finally:  # what its rules took is theirs
-            if work.tally and self.name in work.tally:
-                work.tally[self.name].seconds -= work.inside - before
+        steps = self.steps(fgraph, node)
         return Derived(steps) if steps else None
 
     def under(self, granted: Any) -> Rule:
@@ -135,32 +128,22 @@ def steps_of(part: Rule, fgraph: Graph, node: Apply) -> Steps | None:
     if isinstance(part, Strategy):
         return part.steps(fgraph, node)
     work = work_on(fgraph)
-    tally, tries = work.tally, work.tries
-    stats = RuleStats() if tally is None else tally.setdefault(part.name, RuleStats())
-    stats.calls += 1
-    found: Steps | None = None
-    verdict, why = "error", None
-    then = perf_counter()
-    try:
-        found, verdict, why = proposed(part, node, part.apply(fgraph, node), stats)
-    except Exception as error:
-        why = error
-        raise
-    finally:
-        took = perf_counter() - then
-        stats.seconds += took
-        work.inside += took
-        if tries is not None:
-            tries.within(part, node, verdict, why, took)
+    if work.asked is None:
+        return proposed(part, fgraph, node, work.tally)[0]
+    found: Steps | None = work.asked(part, node, partial(proposed, part, fgraph, node, work.tally))
     return found
 
 
-def proposed(part: Rule, node: Apply, new: Any, stats: RuleStats) -> tuple[Steps | None, str, Any]:
-    """The step that a rule proposes, if the type fits; the verdict on that, and why."""
+def proposed(part: Rule, fgraph: Graph, node: Apply, tally: Any) -> tuple[Steps | None, str, Any]:
+    """The step that a rule proposes, if the type fits; the verdict on that, and why. tally: of what
+    each rule does, if somebody counts.
+    """
+    new = part.apply(fgraph, node)
     if new.__class__ in (list, tuple, dict):
         new = alone(new, node)
     if new is None or new is False or new.__class__ is Unknown:
         return None, "failed", None if new is False else new
+    stats = RuleStats() if tally is None else tally[part.name]
     stats.matches += 1
     if isinstance(new, Variable):
         old = default_of(node, part)

@@ -34,11 +34,11 @@ class Firing(NamedTuple):
     """One application of a rule. `before` and `after` are text if the trace takes terms, else
     variables.
 
-    graph: which of those that the trace saw. node: where the rule was applied. makes: the nodes of
-    the new term that the graph did not have. at: how many changes of the graph the trace had noted.
-    seconds: since the trace began. origin: the user's line (with terms). part: 0 for the first of
-    those that were done in one go, as a strategy does. depth: how deep the text goes. strategy: the
-    name of the strategy that applied the rule, if one did.
+    graph: which of those that the trace saw. at: the position in its journal (`Past`). node: where
+    the rule was applied. makes: the nodes of the new term that the graph did not have. origin: the
+    user's line (with terms). depth: how deep the text goes. seconds: since the trace began. part: 0
+    for the first of those that were done in one go, as a strategy does. strategy: the name of the
+    strategy that applied the rule, if one did.
     """
 
     rule: Any
@@ -46,9 +46,9 @@ class Firing(NamedTuple):
     after: Any
     phase: str
     graph: int
+    at: int
     node: Any
     makes: Sequence[Apply]
-    at: int
     origin: tuple[str, int] | None
     depth: int | None
     number: int
@@ -90,6 +90,8 @@ class Trace(Feature):
     `ValueError` for a `size` below 1.
     """
 
+    times = True
+
     def __init__(
         self,
         *,
@@ -113,8 +115,8 @@ class Trace(Feature):
         self.past: Past | None = None  # of the present graph
         self.pasts: dict[int, Past] = {}
         self.application: Application | None = None  # what is done in one go just now
-        self._before: Sequence[tuple[Any, ...]] = ()  # what is about to fire
-        self._keep: Callable[[Firing], None] = self.records.append
+        self._before: list[tuple[Any, ...]] = []  # what is about to fire,
+        self._at = 0  # at which position of the journal
         self._visited: tuple[Any, Apply, str] | None = None
         self._inner: list[Attempt] = []  # tries in the strategy that is being tried
 
@@ -131,10 +133,8 @@ class Trace(Feature):
             if past is not None:  # what happens to that graph from here on is another matter
                 past.fgraph.remove_feature(past)
             self.graph += 1
-            past = self.past = Past(fgraph, self.count, listens=self.size is not None)
-            self.pasts[self.graph] = past
-        if self.size is not None:
-            fgraph.attach_feature(past)
+            past = self.past = self.pasts[self.graph] = Past(fgraph, self.count)
+        fgraph.attach_feature(past)
         return past
 
     def on_end(self, fgraph: FunctionGraph, result: Result) -> None:
@@ -169,23 +169,12 @@ class Trace(Feature):
         if past is None or past.fgraph is not fgraph:
             past = self._turn_to(fgraph)
         steps, node = ((), old.owner) if now is None else (now.steps, now.node)
-        before = []
+        self._before, known = [], past.known
         for rule, between in steps:
-            before.append(self._announced(past, past.known, node, rule, old, between))
+            self._before.append((rule, old, between, node, made(known, between)))
             old, node = between, between.owner
-        self._before = (*before, self._announced(past, past.known, node, reason, old, new))
-
-    def _announced(
-        self, past: Past, known: Mapping[Any, Any], node: Any, rule: Any, old: Any, new: Any
-    ) -> tuple[Any, ...]:
-        """A rule is about to replace `old`, which it got from a node; `known` need not come in."""
-        makes = made(known, new)
-        end = past.start + len(past.log)
-        if not self.terms:
-            return rule, old, new, self.phase, self.graph, node, makes, end, None, None
-        origin = None if node is None else origin_line(node.origin)
-        old, new, depth = self.text(old), self.text(new), self.depth
-        return rule, old, new, self.phase, self.graph, node, makes, end, origin, depth
+        self._before.append((reason, old, new, node, made(known, new)))
+        self._at = past.end
 
     def on_redirect(
         self, fgraph: FunctionGraph, old: Any, new: Any, clients: Any, reason: Any
@@ -194,18 +183,28 @@ class Trace(Feature):
         before, now = self._before, self.application
         if not before or before[-1][0] is not reason:
             return
-        seconds, number, keep = perf_counter() - self.started, self.count, self._keep
+        seconds, number = perf_counter() - self.started, self.count
         since, strategy = (number, None) if now is None else (now.since, now.strategy)
-        for firing in before:
-            keep(_firing(Firing, firing + (number + 1, seconds, number - since, strategy)))
+        where = self.phase, self.graph, self._at
+        for rule, old, new, node, makes in before:
             number += 1
-        self.count, self._before = number, ()
+            when = number, seconds, number - 1 - since, strategy
+            self.keep(_firing(Firing, (rule, old, new, *where, node, makes, None, None, *when)))
+        self.count, self._before = number, []
         if number > self._next_tidying:
             self.tidy()
 
+    def keep(self, firing: Firing) -> None:
+        """Keep a firing, which takes place just now, with what is told of it."""
+        if self.terms:
+            before, after = self.text(firing.before), self.text(firing.after)
+            origin = None if firing.node is None else origin_line(firing.node.origin)
+            firing = firing._replace(before=before, after=after, origin=origin, depth=self.depth)
+        self.records.append(firing)
+
     def on_exchange(self, fgraph: FunctionGraph, node: Apply, op: Any, reason: Any) -> None:
-        past, (old, out) = self._turn_to(fgraph), exchanged(node, op)
-        self._before = [self._announced(past, {out: ()}, node, reason, old, out)]
+        old, out = exchanged(node, op)
+        self._at, self._before = self._turn_to(fgraph).end, [(reason, old, out, node, ())]
         self.on_redirect(fgraph, old, out, (), reason)
 
     def tidy(self) -> None:
@@ -332,7 +331,7 @@ class Trace(Feature):
         if past is None:
             raise LookupError(f"nothing is kept of a graph {wanted}: there are {[*self.pasts]}")
         first = next((f for f in self.records if f.graph == wanted and not f.part), None)
-        then = past.start + len(past.log) if first is None else first.at
+        then = past.end if first is None else first.at
         return past.copy(then if past.turned else 0)[0]
 
     def addresses(self) -> dict[int, Address]:

@@ -5,9 +5,9 @@ outputs; (k, j) is the j-th node of the term that firing k made, operands first,
 the graph did not have yet. So an address depends on the graph and on what fired, and neither on
 object identity nor on when changes were settled.
 
-Addresses are worked out when lines are written: until then a trace keeps the nodes, and `Past` the
-graph as it was. That of a trace with a `size` listens to what changes, and so knows the graph as it
-was before the oldest entry: replays begin with that.
+Addresses are worked out when lines are written: until then a trace keeps the nodes, and in `Past`
+the journal of the graph. So it knows the graph as it was before the oldest firing that it keeps:
+replays begin with that.
 """
 
 from __future__ import annotations
@@ -17,47 +17,40 @@ from typing import Any
 
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import RESTORE, History, State
+from rewrite_engine.graph.journal import Journal, Restore, State
 from rewrite_engine.graph.node import Apply, Variable, copied
 from rewrite_engine.graph.traverse import toposort
 
 Address = tuple[int, int]
 
 
-class Past(History):
-    """One graph, as it was when a trace began with it; or, if it listens, at any time since the
-    oldest entry that the trace has of it.
+class Past(Journal):
+    """One graph that a trace sees, at any time since the oldest entry that the trace has of it.
 
-    count: the number of the last firing before. turned: whether entries have left. away: the last
-    state, while it does not listen.
+    count: the number of the last firing before. turned: whether entries of the trace have left.
+    away: the last state, while this does not listen.
     """
 
-    def __init__(self, fgraph: FunctionGraph, count: int, listens: bool) -> None:
+    def __init__(self, fgraph: FunctionGraph, count: int) -> None:
         super().__init__()
-        fgraph.flush()
-        self.fgraph, self.count = fgraph, count
-        self.known = fgraph.users
-        self.first = None if listens else State.noted(fgraph, whole=False)
-        self.start = 0  # so many changes are forgotten
+        self.fgraph, self.count, self.known = fgraph, count, fgraph.users
         self.turned = False
         self.away: Callable[[], State] | None = None
 
     def turn(self, oldest: int) -> None:
-        """Entries have left. oldest: the changes before those that are there."""
+        """Entries of the trace have left. oldest: the position of those that are there."""
         self.turned = True
-        needless = oldest - self.start
-        if 2 * needless > len(self.log) + 1000:
-            del self.log[:needless]
-            self.start = oldest
+        if 2 * (oldest - self.forgotten) > len(self.entries) + 1000:
+            self.forget(oldest)
 
-    def at(self, end: int) -> State:
-        """The graph after so many changes."""
-        now = (self.first or self.away or State.noted(self.fgraph, whole=False))()
-        return now if self.first else self.undone(self.fgraph, now, end - self.start)
+    def at(self, position: int) -> State:
+        """The graph at a position."""
+        now = self.away or State.noted(self.fgraph, whole=False)
+        return self.undone(self.fgraph, now(), position)
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if self.away is not None:  # somebody may have changed the graph between two runs
-            self.note((RESTORE, self.away(), State.noted(fgraph, whole=False)()))
+            self.note(Restore(self.away()))
         self.away = None
 
     def on_detach(self, fgraph: FunctionGraph) -> None:
@@ -68,17 +61,17 @@ class Past(History):
 
     # --- addresses -------------------------------------------------------------------------------
 
-    def numbers(self, end: int) -> dict[Apply, Address]:
+    def numbers(self, position: int) -> dict[Apply, Address]:
         """The address of each node in the graph that `copy` returns."""
-        graph, own = self.copy(end)
+        graph, own = self.copy(position)
         index = {node: i for i, node in enumerate(numbered(graph))}
         return {node: (0, index[copy]) for node, copy in own.items()}
 
-    def copy(self, end: int) -> tuple[FunctionGraph, dict[Apply, Apply]]:
-        """The graph after so many changes, and the nodes that stand for those that were there.
-        Nodes that were to be found equal are one.
+    def copy(self, position: int) -> tuple[FunctionGraph, dict[Apply, Apply]]:
+        """The graph at a position, and the nodes that stand for those that were there. Nodes that
+        were to be found equal are one.
         """
-        fgraph, state = self.fgraph, self.at(end)
+        fgraph, state = self.fgraph, self.at(position)
         memo: dict[Variable, Variable] = {v: v.clone() for v in fgraph.inputs}
         made: dict[Apply, Apply] = {}
         for node in toposort(state.outputs, (), state.inputs):

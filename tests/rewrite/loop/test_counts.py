@@ -23,6 +23,7 @@ from rewrite_engine.rewrite.strategies import (
     try_,
     where,
 )
+from rewrite_engine.rewrite.watched import Stopwatch
 from tests.match.language import x, y
 from tests.rewrite.graphs import f, f_g, g, g_h, h, k, named, shown
 from tests.toy import Scale, exp, sin
@@ -55,7 +56,7 @@ COUNTED = {
 def test_every_driver_and_strategy_counts_what_each_rule_does(make: Any) -> None:
     graph = FunctionGraph([x, y], [sin(f(x)), exp(f(y)), f(f(x))])
     size = len(graph)
-    result = make(slow, f_g, g_h, to_num).rewrite(graph)
+    result = make(slow, f_g, g_h, to_num).rewrite(graph, Stopwatch())
     assert shown(graph) == "sin(h(x)); exp(h(y)); h(h(x))"
     rules = result.rules
     assert [rules[r.name].firings for r in (f_g, g_h, to_num, slow)] == [3, 3, 0, 0]
@@ -75,6 +76,21 @@ def test_every_driver_and_strategy_counts_what_each_rule_does(make: Any) -> None
             assert stats.firings == stats.created == stats.dropped == stats.refused == 0
             assert stats.seconds < rules[slow.name].seconds
     assert sum(s.seconds for s in rules.values()) <= result.seconds
+
+
+@pytest.mark.parametrize("make", COUNTED.values(), ids=COUNTED)
+def test_tries_are_counted_where_somebody_asks(make: Any) -> None:
+    plain, timed = [FunctionGraph([x, y], [sin(f(x)), exp(f(y)), f(f(x))]) for _ in range(2)]
+    before = make(slow, f_g, g_h, to_num).rewrite(plain).rules
+    after = make(slow, f_g, g_h, to_num).rewrite(timed, Stopwatch()).rules
+    assert shown(plain) == shown(timed)
+    assert all(stats.calls == stats.seconds == 0 for stats in before.values())
+    assert after.keys() - before.keys() >= {slow.name}
+    done = [
+        [(s.matches, s.firings, s.refused, s.created, s.dropped) for s in map(rules.get, before)]
+        for rules in (before, after)
+    ]
+    assert done[0] == done[1]
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 7])

@@ -1,48 +1,31 @@
-"""The parts of a report as strings: places, inputs, graphs, costs, times, verdicts, and the summary
-table.
-"""
+"""The parts of a report in words: places, inputs, graphs, costs, times, verdicts."""
 
 from __future__ import annotations
 
-import inspect
 import linecache
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.measure import Measurement
-from rich.table import Table
-from rich.text import Text
-
-from rewrite_engine.explain.compare import Verdict, output_names
+from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.cost import amount
-from rewrite_engine.explain.record import FunctionRecord
-from rewrite_engine.link.program import Argument
+from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
-from rewrite_engine.rewrite.inner import Exchange
-from rewrite_engine.rewrite.inplace import InplaceOptimizer
-from rewrite_engine.rewrite.result import COLUMNS, Result
 
 if TYPE_CHECKING:
-    from rewrite_engine.explain.report import FunctionReport, Report
+    from rewrite_engine.explain.report import Report
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-WIDE = 96  # columns at which there is room for everything
 LINES = 60  # of a graph, unless everything is asked for
 CHARACTERS = 600  # of one formula
-LEAST = ("dropped", "created", "matches", "calls")  # columns that a narrow table can do without
-WIDEST = Console(width=10_000)
 WORDS = {
     Verdict.IDENTICAL: "identical",
     Verdict.REPAIRED: "repaired",
     Verdict.UNKNOWN: "not compared",
     Verdict.DISAGREE: "DISAGREE",
 }
-STYLES = {Verdict.REPAIRED: "bold green", Verdict.UNKNOWN: "yellow", Verdict.DISAGREE: "bold red"}
 
 
 # --- places --------------------------------------------------------------------------------------
@@ -59,24 +42,6 @@ def place(where: tuple[str, int] | None, short: bool = False) -> str:
         return f"{name.removeprefix(PACKAGE)}:{where[1]}"
     relative = os.path.relpath(name) if os.path.isabs(name) else name
     return f"{name if relative.startswith(os.pardir) else relative}:{where[1]}"
-
-
-def rule_where(rule: Any) -> tuple[str, int] | None:
-    """File and line of a rule; of the code for what drivers do themselves."""
-    steps: dict[str, Any] = {
-        InplaceOptimizer.rule_name: InplaceOptimizer.run,
-        Exchange.rule_name: Exchange.run,
-    }
-    if isinstance(rule, str) and rule in steps:
-        code = inspect.unwrap(steps[rule]).__code__
-        return code.co_filename, code.co_firstlineno
-    where: tuple[str, int] | None = getattr(rule, "where", None)
-    return where
-
-
-def rule_place(rule: Any) -> str:
-    """Where a rule is written."""
-    return place(rule_where(rule))
 
 
 def source_of(where: tuple[str, int] | None) -> str:
@@ -112,32 +77,13 @@ def headline(report: Report) -> str:
     return text + tail + "."
 
 
-def summary(report: Report, width: int) -> Table:
-    """One line per function; where it was compiled only if there is room."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    names = ["", "function", "compiled at", "nodes", "firings", "flops", "bytes", "values"]
-    left = {"function", "compiled at", "values"}
-    wide = width >= WIDE
-    for name in names if wide else [n for n in names if n != "compiled at"]:
-        table.add_column(name, justify="left" if name in left else "right", overflow="fold")
-    for f in report.functions:
-        a, b = f.cost_before, f.cost_after
-        verdict = Text(verdict_text(f), style=STYLES.get(f.check.verdict, "green"))
-        where = [Text(place(f.record.place, short=True))] if wide else []
-        nodes = arrow(str(a.nodes), str(b.nodes))
-        amounts = [_amounts(f, "flops"), _amounts(f, "bytes")]
-        table.add_row(
-            str(f.record.index), Text(f.name), *where, nodes, str(len(f.steps)), *amounts, verdict
-        )
-    return table
-
-
 def arrow(a: str, b: str) -> str:
     """`a → b`, or a alone if they are equal."""
     return a if a == b else f"{a} → {b}"
 
 
-def _amounts(f: FunctionReport, what: str) -> str:
+def amounts(f: FunctionReport, what: str) -> str:
+    """Flops or bytes before and after, if they are known."""
     a, b = f.cost_before, f.cost_after
     if a.unsized or b.unsized:
         return "?"
@@ -159,25 +105,18 @@ def verdict_text(f: FunctionReport) -> str:
 
 def describe_inputs(f: FunctionReport) -> Iterator[tuple[str, str]]:
     """(label, text) for the arguments and the state, with the shapes of the first call."""
-    record, shapes = f.record, f.check.shapes_before
-    for label, cls in (("inputs", True), ("state", False)):
-        texts = []
-        for v, spec in zip(record.before.inputs, record.inputs, strict=True):
-            if isinstance(spec, Argument) is not cls:
-                continue
-            known = shapes.get(v) if record.called.values is not None or not cls else None
-            texts.append(f"{v}: {_type_text(v.type, known)}")
+    for label, state in (("inputs", False), ("state", True)):
+        texts = [f"{v.name}: {_type_text(v.type, v.shape)}" for v in f.inputs if v.state is state]
         if texts:
             yield label, " · ".join(texts)
 
 
-def _type_text(type_: Any, shape: tuple[int, ...] | None) -> str:
+def _type_text(type_: Any, shape: tuple[int | None, ...]) -> str:
     if not hasattr(type_, "dtype"):
         return str(type_)
-    dims = type_.shape if shape is None else shape
-    if not dims:
+    if not shape:
         return f"{type_.dtype} scalar"
-    return f"{type_.dtype} {'×'.join('?' if n is None else str(n) for n in dims)}"
+    return f"{type_.dtype} {'×'.join('?' if n is None else str(n) for n in shape)}"
 
 
 def graph_lines(f: FunctionReport, after: bool, tree: bool, full: bool) -> Iterator[str]:
@@ -186,7 +125,7 @@ def graph_lines(f: FunctionReport, after: bool, tree: bool, full: bool) -> Itera
     if tree:
         lines = iter(str(debugprint(fgraph, file="str")).splitlines())
     else:
-        lines = _formulas(fgraph, output_names(f.record), None if full else CHARACTERS)
+        lines = _formulas(fgraph, f.outputs, None if full else CHARACTERS)
     count = 0
     for line in lines:
         count += 1
@@ -196,7 +135,7 @@ def graph_lines(f: FunctionReport, after: bool, tree: bool, full: bool) -> Itera
         yield f"… {count - LINES} more lines; --full shows them"
 
 
-def _formulas(fgraph: Any, names: list[str], limit: int | None) -> Iterator[str]:
+def _formulas(fgraph: Any, names: Sequence[str], limit: int | None) -> Iterator[str]:
     """What is used several times is defined first; then the outputs by name."""
     formula = Formula(fgraph.outputs)
     taken = set(formula.names.values())
@@ -225,66 +164,31 @@ def cost_line(f: FunctionReport) -> str:
     return text + (f"; flops of {', '.join(names)} are not known" if names else "")
 
 
-def time_line(record: FunctionRecord) -> str:
+def time_line(f: FunctionReport) -> str:
     """Where the time went, in ms. Rewriting takes less when nobody watches."""
-    seconds = [("build", record.seconds["build"])]
-    if record.loading > 1e-3:
-        seconds.append(("load rules", record.loading))
-    times: dict[str, float] = {}
-    for phase in record.trace.phases:
-        name = f"inside {phase.place}" if phase.place else phase.name
-        times[name] = times.get(name, 0.0) + phase.seconds
-    seconds += times.items()
-    seconds.append(("link", record.seconds["link"]))
-    if record.called.seconds is not None:
-        seconds.append(("first call", record.called.seconds))
-    text = (
-        " · ".join(f"{name} {s * 1e3:.2f}" for name, s in seconds) + "  (ms, while being watched)"
-    )
-    return (
-        text
-        if record.called.error is None
-        else f"{text}; the first call raised {record.called.error}"
-    )
+    times, took = f.times, dict[str, float]()
+    for phase, seconds in times.phases.items():
+        name = f"inside {times.inside[phase]}" if phase in times.inside else phase
+        took[name] = took.get(name, 0.0) + seconds
+    loading = {"load rules": times.loading} if times.loading > 1e-3 else {}
+    last = {} if times.first_call is None else {"first call": times.first_call}
+    stages = {"build": times.build, **loading, **took, "link": times.link, **last}
+    text = " · ".join(f"{name} {s * 1e3:.2f}" for name, s in stages.items())
+    error = f.record.called.error
+    end = "" if error is None else f"; the first call raised {error}"
+    return f"{text}  (ms, while being watched){end}"
 
 
-def rule_times(record: FunctionRecord, width: int) -> Table:
-    """What each rule did in each phase, and how long it took. Columns that tell least are left out
-    where names would have to be broken.
-    """
-    phases = record.trace.phases
-    whole = Result(
-        "rules, by time",
-        parts=phases,
-        nodes_before=phases[0].nodes_before,
-        nodes_after=phases[-1].nodes_after,
-        seconds=sum(phase.seconds for phase in phases),
-    )
-    columns = list(COLUMNS[:-1])
-    table: Table = whole.table(columns=columns)
-    for column in LEAST:
-        if Measurement.get(WIDEST, WIDEST.options, table).maximum <= width:
-            break
-        columns.remove(column)
-        table = whole.table(columns=columns)
-    return table
-
-
-def assumptions(record: FunctionRecord) -> str:
+def assumptions(f: FunctionReport) -> str:
     """Which assumptions were used: what the user granted, and what facts proved."""
-    granted, proved = dict[str, list[int]](), dict[str, list[int]]()
-    for step in record.steps:
-        if step.assumes is not None:
-            granted.setdefault(step.assumes, []).append(step.number)
-        elif step.proved is not None:
-            proved.setdefault(step.proved, []).append(step.number)
-    parts = [f"{name} (granted by the mode: {_numbers(steps)})" for name, steps in granted.items()]
-    parts += [f"facts proved {name} ({_numbers(steps)})" for name, steps in proved.items()]
-    return "; ".join(parts if granted else ["nothing", *parts])
-
-
-def _numbers(numbers: list[int]) -> str:
-    return ", ".join(f"#{n}" for n in numbers)
+    granted, proved = [], []
+    for one in f.assumptions:
+        steps = ", ".join(f"#{n}" for n in one.steps)
+        if one.granted:
+            granted.append(f"{one.name} (granted by the mode: {steps})")
+        else:
+            proved.append(f"facts proved {one.name} ({steps})")
+    return "; ".join([*(granted or ["nothing"]), *proved])
 
 
 def values_lines(f: FunctionReport) -> Iterator[str]:

@@ -1,0 +1,173 @@
+"""What a report knows of one function: `FunctionReport`, made of records that do not change. Text
+(`show.py`), JSON lines (`lines.py`) and whoever comes next print them, and collect nothing.
+
+What is expensive, as values are, is worked out when it is first asked for, once. How it was watched
+is in `record.py`; words and tables are for those who print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from rewrite_engine.explain.compare import FunctionComparison, check_values, output_names
+from rewrite_engine.explain.cost import Cost, cost_of
+from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
+from rewrite_engine.link.program import Argument
+from rewrite_engine.rewrite.result import Result
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedInput:
+    """An argument of a function, or a shared variable (state). shape: of its value in the first
+    call, if it is known; else what its type knows.
+    """
+
+    name: str
+    type: Any
+    shape: tuple[int | None, ...]
+    state: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Firings one after the other in one phase; result: what the phase did, if it is known."""
+
+    phase: str
+    result: Result | None
+    steps: tuple[RecordedFiring, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """What firings rest on. granted: by the mode; else facts proved it. steps: their numbers."""
+
+    name: str
+    granted: bool
+    steps: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Seconds. loading: of rewriting that no phase took; the first function loads the rules.
+    phases: of all runs of each, by name; inside: the op whose graph they were of. first_call: None
+    before it.
+    """
+
+    build: float
+    rewrite: float
+    link: float
+    loading: float
+    phases: dict[str, float]
+    inside: dict[str, str]
+    first_call: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionReport:
+    """One function. record: what was watched, with the graphs before and after. Values are compared
+    on first use.
+    """
+
+    record: FunctionRecord
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.record.name
+
+    @cached_property
+    def inputs(self) -> tuple[ReportedInput, ...]:
+        """The arguments and the state, in the order of the graph's inputs."""
+        record, shapes, found = self.record, self.check.shapes_before, []
+        for v, spec in zip(record.before.inputs, record.inputs, strict=True):
+            state = not isinstance(spec, Argument)
+            known = shapes.get(v) if state or record.called.values is not None else None
+            shape = v.type.shape if known is None else known
+            found.append(ReportedInput(str(v), v.type, shape, state))
+        return tuple(found)
+
+    @cached_property
+    def outputs(self) -> tuple[str, ...]:
+        """What the outputs are called."""
+        return tuple(output_names(self.record))
+
+    # --- what happened ---------------------------------------------------------------------------
+
+    @property
+    def steps(self) -> Sequence[RecordedFiring]:
+        """The firings."""
+        return self.record.steps
+
+    @property
+    def phases(self) -> Sequence[Result]:
+        """What each phase did, run by run."""
+        return self.record.trace.phases
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The firings by phase, in order."""
+        runs: dict[str, list[Result]] = {}  # a phase may run several times
+        for result in self.phases:
+            if result.firings:
+                runs.setdefault(result.name, []).append(result)
+        found = []
+        for phase, steps in groupby(self.steps, key=lambda step: step.phase):
+            some = runs.get(phase, [])
+            run = some.pop(0) if len(some) > 1 else next(iter(some), None)
+            found.append(Stretch(phase, run, tuple(steps)))
+        return tuple(found)
+
+    @cached_property
+    def merged(self) -> dict[str, int]:
+        """How many equal nodes were merged, while it was built and in each phase."""
+        found = {"build": self.record.merged_at_build}
+        for phase in self.phases:
+            found[phase.name] = found.get(phase.name, 0) + phase.merged
+        return found
+
+    @cached_property
+    def times(self) -> Times:
+        """How long everything took."""
+        phases: dict[str, float] = {}
+        for phase in self.phases:
+            phases[phase.name] = phases.get(phase.name, 0.0) + phase.seconds
+        seconds, rest = self.record.seconds, sum(phases.values())
+        return Times(
+            **seconds,
+            loading=max(0.0, seconds["rewrite"] - rest),
+            phases=phases,
+            inside={phase.name: phase.place for phase in self.phases if phase.place},
+            first_call=self.record.called.seconds,
+        )
+
+    # --- whether it was right, and worth it ------------------------------------------------------
+
+    @cached_property
+    def check(self) -> FunctionComparison:
+        """Whether the rewritten graph computes what the graph as built does."""
+        return check_values(self.record)
+
+    @cached_property
+    def cost_before(self) -> Cost:
+        """The estimated cost of the graph as it was built."""
+        return cost_of(self.record.before, self.check.shapes_before)
+
+    @cached_property
+    def cost_after(self) -> Cost:
+        """The estimated cost of the rewritten graph."""
+        return cost_of(self.record.after, self.check.shapes_after)
+
+    @cached_property
+    def assumptions(self) -> tuple[Assumption, ...]:
+        """What the firings rest on: what the mode grants first, then what facts proved."""
+        found: dict[tuple[str, bool], list[int]] = {}
+        for step in self.steps:
+            name = step.assumes or step.proved
+            if name is not None:
+                found.setdefault((name, step.assumes is not None), []).append(step.number)
+        told = sorted(found.items(), key=lambda item: not item[0][1])
+        return tuple([Assumption(name, granted, tuple(n)) for (name, granted), n in told])

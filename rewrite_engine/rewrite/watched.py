@@ -1,0 +1,131 @@
+"""The loop of the drivers where somebody asks for every try of a rule: how often, how long, and,
+for a trace with attempts, why it came out as it did.
+
+A feature of the graph asks (`Feature.times`): a trace does, and a `Stopwatch` does nothing else.
+What is done to the graph is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
+from time import perf_counter
+from typing import Any
+
+from rewrite_engine.graph.feature import Feature
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.match.dispatch import Candidates
+from rewrite_engine.match.rule import Rule
+from rewrite_engine.rewrite.loop import Stop
+from rewrite_engine.rewrite.run import Called, Run
+from rewrite_engine.rewrite.step import Refusal
+from rewrite_engine.rewrite.trace import asked_for_tries
+
+
+class Stopwatch(Feature):
+    """Asks drivers to count every try of a rule, and to take its time:
+    `driver.rewrite(fgraph, Stopwatch())`.
+    """
+
+    times = True
+
+
+def kind_for(fgraph: FunctionGraph, kind: Any) -> Any:
+    """The kind of run that does what features of a graph ask for."""
+    return watched(kind) if any([f.times for f in fgraph.features]) else kind
+
+
+@cache
+def watched(kind: type[Any]) -> type[Any]:
+    """The same kind of run, with every try counted, timed and told."""
+    return type(f"Watched{kind.__name__}", (kind, Watched), {})
+
+
+class Watched(Run):
+    """Counts, times and tells every try. then: when the present one began; inside: the seconds of
+    all rules within strategies.
+    """
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.tries, self.asked = asked_for_tries(self.fgraph), self.time_part
+        self.then = self.inside = 0.0
+
+    def go(self, order: Iterable[Apply]) -> None:
+        super().go(order if self.tries is None else self.told(order))
+
+    def told(self, order: Iterable[Apply]) -> Iterator[Apply]:
+        """Yield the nodes; the trace hears first which rules are tried there."""
+        dispatch = self.dispatch
+        for node in order:
+            known = dispatch.rules_for(node.op).rules
+            self.tries.visit(self.fgraph, node, dispatch.candidates(node), known)
+            yield node
+
+    def called(self, rules: Candidates) -> Called:
+        return [(rule, partial(self.time, rule, rule.apply)) for rule in rules]
+
+    def time(self, rule: Rule, apply: Any, fgraph: FunctionGraph, node: Apply) -> Any:
+        """Try a rule. What rules took within a strategy is theirs."""
+        stats, before = self.tally[rule.name], self.inside
+        stats.calls += 1
+        self.then = then = perf_counter()
+        try:
+            new = apply(fgraph, node)
+        finally:
+            stats.seconds -= self.inside - before
+        if new is not None and new is not False:
+            return new
+        if self.tries is None:  # by far the most
+            stats.seconds += perf_counter() - then
+        else:
+            self.tell(node, rule, False)
+        return None
+
+    def take(self, node: Apply, rule: Rule, new: Any) -> bool:
+        try:
+            hit = super().take(node, rule, new)
+        except Stop:
+            if self.hit:
+                self.tell(node, rule, True)
+            raise
+        self.tell(node, rule, hit)
+        return hit
+
+    def fail(self, node: Apply, rule: Rule, error: Exception) -> None:
+        if self.tries is not None:
+            self.tries.tried(rule, node, "error", error, self.took(rule))
+        super().fail(node, rule, error)
+
+    def tell(self, node: Apply, rule: Rule, hit: bool) -> None:
+        """A try is over (that of a rule that raised is told already)."""
+        reason, self.reason, seconds = self.reason, None, self.took(rule)
+        if self.tries is not None:
+            verdict = "fired" if hit else "refused" if isinstance(reason, Refusal) else "failed"
+            self.tries.tried(rule, node, verdict, reason, seconds)
+
+    def took(self, rule: Rule) -> float:
+        """How long the present try took; it is noted."""
+        seconds = perf_counter() - self.then
+        self.tally[rule.name].seconds += seconds
+        return seconds
+
+    def time_part(self, part: Rule, node: Apply, ask: Callable[[], tuple[Any, str, Any]]) -> Any:
+        """Try a rule within a strategy: ask, which gives what it does, a verdict, and why."""
+        stats = self.tally[part.name]
+        stats.calls += 1
+        verdict, why = "error", None
+        then = perf_counter()
+        try:
+            found, verdict, why = ask()
+        except Exception as error:
+            why = error
+            raise
+        finally:
+            took = perf_counter() - then
+            stats.seconds += took
+            self.inside += took
+            if self.tries is not None:
+                self.tries.within(part, node, verdict, why, took)
+        return found
