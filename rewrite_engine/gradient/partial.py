@@ -166,9 +166,9 @@ def under(g: Any, value: Any) -> Any:
 def is_choice(node: Apply) -> bool:
     """Whether a node is one of two arrays, by a condition, and needs no more than that."""
     op = node.op
-    if op.read_if is None or not op.moves_only or not isinstance(node.outputs[0].type, TensorType):
+    if op.read_if is None or not op.moves_only or list(op.read_if(node)) != _CHOICE:
         return False
-    return list(op.read_if(node)) == _CHOICE
+    return isinstance(node.outputs[0].type, TensorType)
 
 
 def branch_of(g: Any, whole: Branch) -> Branch:

@@ -43,7 +43,9 @@ def total(v: Variable, terms: list[Any], whole: Branch, keep: bool) -> Any:
 
     keep: whether it matters where terms at several indices, or under conditions, are zero.
     """
-    if len(terms) == 1 or not are_in_branches(terms):
+    if len(terms) == 1:
+        return terms[0]
+    if not are_in_branches(terms):
         return _sum(terms, keep)
     branch = common_branch(terms, whole)
     return in_branch(branch, _sum(inside(v, terms, branch, keep), keep))

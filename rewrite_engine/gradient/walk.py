@@ -207,7 +207,7 @@ class Reverse:
             branch = common_branch(grads, branch)
             pairs = zip(node.outputs, grads, strict=True)
             grads = [inside(v, [g], branch)[0] for v, g in pairs]
-        if is_choice(node):
+        if node.op.read_if is not None and is_choice(node):
             return _of_choice(node, grads[0], inputs, branch)
         terms = self._ask_there(node, grads, inputs, flat)
         if branch is self.whole:
