@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "rules").glob("*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+HEADING_LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)#([^)\s]+)\)")
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -50,6 +51,25 @@ def test_examples_run(page: Path) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     targets = [t for t in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in t]
     assert [t for t in targets if not (page.parent / t).exists()] == []
+
+
+def headings(page: Path) -> set[str]:
+    """What links to headings of a page are called: as GitHub does."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_to_headings_lead_somewhere(page: Path) -> None:
+    links = HEADING_LINK.findall(page.read_text(encoding="utf-8"))
+    links = [(file, heading) for file, heading in links if file.endswith(".md") or not file]
+    missing = [
+        (file, heading)
+        for file, heading in links
+        if heading not in headings(page.parent / file if file else page)
+    ]
+    assert missing == []
 
 
 def test_files_named_in_the_architecture_exist() -> None:
