@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from rewrite_engine.rules.pipeline import PHASES, all_rules, equations
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "rules").glob("*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -92,6 +94,20 @@ def test_the_table_of_ops_is_what_ops_declare() -> None:
     page = runpy.run_path(str(ROOT / "scripts" / "ops_table"))["page"]()
     written = (ROOT / "docs" / "reference" / "ops.md").read_text(encoding="utf-8")
     assert written == page, "run scripts/ops_table"
+
+
+def test_tables_of_rules_and_reports_are_what_the_code_declares() -> None:
+    for path, page in runpy.run_path(str(ROOT / "scripts" / "rules_table"))["pages"]().items():
+        written = path.read_text(encoding="utf-8")
+        assert written == page, f"run scripts/rules_table ({path.name})"
+
+
+def test_every_phase_and_rule_is_in_the_table_of_rules() -> None:
+    page = (ROOT / "docs" / "reference" / "rules.md").read_text(encoding="utf-8")
+    phases = page.split("## Phases", 1)[1].split("\n## ", 1)[0]
+    assert [phase.name for phase in PHASES if phase.name not in phases] == []
+    rules = [*all_rules(), *equations()]
+    assert [rule.name for rule in rules if f"| `{rule.short_name}` |" not in page] == []
 
 
 def test_every_decision_is_listed_by_its_title() -> None:
