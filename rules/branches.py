@@ -37,7 +37,7 @@ def ifelse_on_false(x, y):
 
 @rule(phase="canonicalize", claim=exact)
 def ifelse_in_then(c: Scalar, x, y, z):
-    """The same question has the same answer.
+    """A condition that is asked again where it holds, holds.
 
     >>> c, x = scalar("c"), vector("x")
     >>> rewritten(ifelse(c, ifelse(c, x, -x), exp(x)))
@@ -48,7 +48,7 @@ def ifelse_in_then(c: Scalar, x, y, z):
 
 @rule(phase="canonicalize", claim=exact)
 def ifelse_in_else(c: Scalar, x, y, z):
-    """The same question has the same answer.
+    """A condition that is asked again where it does not hold, does not hold.
 
     >>> c, x = scalar("c"), vector("x")
     >>> rewritten(ifelse(c, exp(x), ifelse(c, -x, x)))

@@ -149,7 +149,7 @@ def like_terms(fgraph, node):
     when=may_be_alike,
 )
 def like_terms_of_numbers(fgraph, node):
-    """The same with numbers of any sign, where all values are finite.
+    """Terms with the same factors are one term, with numbers of any sign, if values are finite.
 
     Not data: as above.
 
@@ -209,7 +209,7 @@ def exact_sum(a, b):
 
 
 def exact_successor(a):
-    """The same of an exponent and 1."""
+    """Whether the sum of an exponent and 1 is exact."""
     return a.type.kind == "f" and is_exact(a.type.dtype, a.number, 1)
 
 
@@ -226,7 +226,7 @@ def power_times_power(x: Real, a: FloatConstant, b: FloatConstant):
 
 @rule(phase="canonicalize", claim=assumes("fastmath"))
 def power_times_base(x: Real, a: FloatConstant):
-    """The same where one of the powers is the first.
+    """One power instead of a power and its base, where neither overflows nor underflows.
 
     >>> x = vector("x")
     >>> rewritten(x**2.5 * x, including=["fastmath"])

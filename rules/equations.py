@@ -71,7 +71,7 @@ def scaled_left_factor(k: Scalar, a: Float, b: Float):
 
 @equation(claim=assumes("fastmath"), prefer=flops)
 def scaled_right_factor(k: Scalar, a: Float, b: Float):
-    """The same for the factor on the right.
+    """A number times the right factor of a product: it goes to what is smallest.
 
     >>> k, a, b = scalar("k"), matrix("a", shape=(2, 5)), matrix("b", shape=(5, 9))
     >>> rewritten(a @ (k * b), including=["saturate", "fastmath"])

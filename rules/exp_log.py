@@ -114,7 +114,7 @@ def sum_of_choices(condition, x: Real, y: Real, z: Real, w: Real):
 
 @rule(phase="stabilize", claim=exact)
 def difference_of_choices(condition, x: Real, y: Real, z: Real, w: Real):
-    """The same for a difference.
+    """One question instead of two in a difference, so that what is chosen together meets.
 
     >>> c, x, y = bvector("c"), vector("x"), vector("y")
     >>> rewritten(switch(c, x, 1.0) - switch(c, y, 2.0))
@@ -142,7 +142,7 @@ def is_no_square(c):
 
 @rule(phase="stabilize", claim=approx(1 << 10))
 def power_of_exp(x: Real, c: RealConstant):
-    """The same for any power but 0, and but 2: a square is cheaper than an exponential.
+    """The exponential overflows, its power need not. Not for 0; nor for 2, as squares are cheap.
 
     >>> rewritten(exp(vector("x")) ** 0.3)
     exp(0.3 * x)

@@ -37,7 +37,7 @@ def known(x):
 
 
 def real_known(x):
-    """The same, if it is real."""
+    """The values of a real constant, or of a real number, else None."""
     value = known(x)
     return None if value is None or value.dtype.kind == "c" else value
 

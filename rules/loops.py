@@ -60,7 +60,7 @@ def drop_unused(fgraph, node):
 
 @node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"])
 def merge_doubles(fgraph, node):
-    """The same array is given to a step once; what begins alike and goes on alike is carried once,
+    """One array is given to a step once; what begins alike and goes on alike is carried once,
     and kept once. Not data: a loop has any number of parts.
 
     >>> from rewrite_engine import scan

@@ -71,7 +71,7 @@ def regroups_exactly(x):
 
 @rule(phase="canonicalize", claim=exact)
 def sum_of_sum_exactly(x, inner: Prop, outer: Prop):
-    """The same for integers, which wrap around in any order.
+    """One sum of integers instead of two: they wrap around alike in any order.
 
     >>> rewritten(itensor3("x").sum(axis=0).sum(axis=1))
     Sum{axis=(0, 2)}(x)
@@ -141,7 +141,7 @@ def sum_of_stretched(x: Real, c: ConstantNumber, axis: Prop, keepdims: Prop):
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))
 def sum_of_scaled(x: Float, c: Scalar, axis: Prop, keepdims: Prop):
-    """The same for any number: only where sum(x) does not overflow, and c is finite.
+    """One product at the end, with any number c: if sum(x) does not overflow, and c is finite.
 
     >>> c, x, n = scalar("c"), matrix("x"), imatrix("n")
     >>> rewritten((c * x).sum(axis=0), including=["fastmath"])

@@ -154,8 +154,8 @@ def dims_of(v, parts):
 
 
 def product_dims(a, b):
-    """The same of a product of vectors and matrices: scales cancel in each of its terms, or one
-    is the same in all of them.
+    """The dimensions of a product of scaled vectors or matrices; None if places with different
+    scales are mixed: scales cancel in each of its terms, or one is the same in all of them.
     """
     rows, over = (a.dims[:-1], a.dims[-1]) if a.degree else ((None,) * (a.term.type.ndim - 1), None)
     columns, under = (

@@ -137,7 +137,7 @@ def with_operands(fgraph, node, n, groups, needed):
 
 @node_rewriter([Shape_i], phase="canonicalize", claim=exact)
 def length_and_checks(fgraph, node):
-    """The same where lengths are compared on the way: they still are.
+    """The length of a term without the term; lengths that it compares on the way still are.
 
     Not data: every op says for itself which (`Op.equal_lengths`).
 

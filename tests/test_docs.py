@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from rewrite_engine.rules.pipeline import PHASES, all_rules, equations
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "rules").glob("*.md")])
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+HEADING_LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)#([^)\s]+)\)")
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -52,6 +55,25 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [t for t in targets if not (page.parent / t).exists()] == []
 
 
+def headings(page: Path) -> set[str]:
+    """What links to headings of a page are called: as GitHub does."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    titles = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_to_headings_lead_somewhere(page: Path) -> None:
+    links = HEADING_LINK.findall(page.read_text(encoding="utf-8"))
+    links = [(file, heading) for file, heading in links if file.endswith(".md") or not file]
+    missing = [
+        (file, heading)
+        for file, heading in links
+        if heading not in headings(page.parent / file if file else page)
+    ]
+    assert missing == []
+
+
 def test_files_named_in_the_architecture_exist() -> None:
     """From the root, from the package, or beside what its line names before (`ac.py`)."""
     missing, count = [], 0
@@ -72,6 +94,20 @@ def test_the_table_of_ops_is_what_ops_declare() -> None:
     page = runpy.run_path(str(ROOT / "scripts" / "ops_table"))["page"]()
     written = (ROOT / "docs" / "reference" / "ops.md").read_text(encoding="utf-8")
     assert written == page, "run scripts/ops_table"
+
+
+def test_tables_of_rules_and_reports_are_what_the_code_declares() -> None:
+    for path, page in runpy.run_path(str(ROOT / "scripts" / "rules_table"))["pages"]().items():
+        written = path.read_text(encoding="utf-8")
+        assert written == page, f"run scripts/rules_table ({path.name})"
+
+
+def test_every_phase_and_rule_is_in_the_table_of_rules() -> None:
+    page = (ROOT / "docs" / "reference" / "rules.md").read_text(encoding="utf-8")
+    phases = page.split("## Phases", 1)[1].split("\n## ", 1)[0]
+    assert [phase.name for phase in PHASES if phase.name not in phases] == []
+    rules = [*all_rules(), *equations()]
+    assert [rule.name for rule in rules if f"| `{rule.short_name}` |" not in page] == []
 
 
 def test_every_decision_is_listed_by_its_title() -> None:

@@ -131,7 +131,9 @@ def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = True) -
 
 
 def out2in(*rules: Any, name: str | None = None, ignore_newtrees: bool = True) -> GraphRewriter:
-    """The same, outputs first."""
+    """Return a driver that tries rules once at each node, outputs first. ignore_newtrees: False
+    lets it go on with what they made, until none applies.
+    """
     if not ignore_newtrees:
         return OutermostOptimizer(rules_in(rules), name or "out_to_in")
     return WalkingOptimizer(rules_in(rules), "out_to_in", name or "out_to_in")

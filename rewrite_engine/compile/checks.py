@@ -42,7 +42,7 @@ class Checks:
         return checked
 
     def copy(self, swap: Mapping[Any, Any]) -> Checks:
-        """The same for other shared variables."""
+        """Checks of the same declarations, with other shared variables in the place of some."""
         own = {v.container for v in self.values.get_shared()}
         mine = {old: new for old, new in swap.items() if getattr(old, "container", None) in own}
         return Checks(self.declared, self.values.copy(swap=mine))

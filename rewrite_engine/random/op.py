@@ -320,7 +320,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         output_storage[1][0] = draw
 
     def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Any:
-        """The same on the state itself."""
+        """The op that draws with the state itself, not with a copy of it."""
         return with_parameters(self, inplace=True) if 0 in allowed and not self.inplace else None
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:

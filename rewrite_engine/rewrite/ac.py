@@ -130,7 +130,7 @@ def absorb(fgraph: FunctionGraph | None, node: Apply) -> Any:
 
 @declared(_may_absorb, assumes("fastmath"), wanted=(0, 1, -1))
 def absorb_numbers(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """The same for floats, where 0 * inf and 0 * nan do not occur.
+    """0 in a product of floats, where 0 * inf and 0 * nan do not occur.
 
     Not data: it holds for every op that declares what absorbs.
 
@@ -255,7 +255,7 @@ def join_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
 
 @declared(_may_join_constants, approx(ulps=2), tags=["reorder"])
 def join_rounded_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """The same for floats, where nothing overflows on the way.
+    """Constants among many floats are computed now, where nothing overflows on the way.
 
     Not data: it holds for every op with any number of operands.
 
@@ -273,7 +273,7 @@ def join_rounded_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     tags=["reorder"],
 )
 def join_nested_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """The same in `a * (b * x)`, and where others need `b * x`: it is no nest that `flatten` opens.
+    """Constants meet in `a * (b * x)`, also where others need `b * x`: `flatten` leaves such nests.
 
     Not data: it holds for every op with any number of operands.
 
@@ -335,7 +335,7 @@ def regroup(fgraph: FunctionGraph | None, node: Apply) -> Any:
     tags=["reorder"],
 )
 def regroup_products(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """The same for products, where nothing overflows or underflows on the way in any order.
+    """Nested products are one product, sorted, where nothing overflows or underflows in any order.
 
     Not data: the nest is opened in one step.
 

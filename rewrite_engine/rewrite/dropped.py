@@ -156,8 +156,8 @@ class Dropping:
         return next((answer for answer in stay if not answer), True)
 
     def lengths_kept(self, fgraph: Graph, node: Apply, new: Any) -> Any:
-        """The same for what takes the place of a shape. An op that says how its shape follows, and
-        nothing of when it fails, is taken at its word.
+        """Whether no error of a term is lost where something takes the place of its shape. An op
+        that says how its shape follows, and nothing of when it fails, is taken at its word.
         """
         (x,) = node.inputs
         cls = Op if x.owner is None else type(x.owner.op)

@@ -89,8 +89,8 @@ class Innermost(Run):
 
 
 class InnermostInTurns(Innermost):
-    """The same, and then in turns: other rules where these have changed something, and these where
-    the others have, until neither do.
+    """Rules innermost first, then in turns: other rules where these have changed something, and
+    these where the others have, until neither do.
 
     touched: the nodes that came in, or were to be visited again, in this turn, in this order.
     """

@@ -19,7 +19,9 @@ def symmetric(f: Any, *xs: Any) -> Any:
 
 
 def symmetric_pair(f: Any, *xs: Any) -> Any:
-    """The same, or of a matrix and its transpose: for functions that commute."""
+    """Of functions that commute: of symmetric matrices and numbers, or of a matrix and its
+    transpose.
+    """
     matrices = _matrices(xs)
     if len(matrices) == 2 and f.transposes(*matrices):
         return f.because("combined with its transpose")
@@ -39,7 +41,7 @@ def semidefinite_sum(f: Any, *xs: Any) -> Any:
 
 
 def definite_sum(f: Any, *xs: Any) -> Any:
-    """The same, where the eigenvalues of one are above 0."""
+    """A sum of matrices without an eigenvalue below 0, one of them with all above 0."""
     best = _added(f, xs) and f.any_of(f.positive_definite, xs)
     if not best:
         return best

@@ -70,7 +70,7 @@ class RFFTOp(_Transform):
         return Shapes([[*kept, Computed(_half, [(0, last)]), 2]])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The same, with more dimensions in front."""
+        """The transforms of a batch: of an array with more dimensions in front."""
         return self.make_node(*inputs).outputs
 
     def perform(
@@ -121,7 +121,9 @@ class IRFFTOp(_Transform):
         return build_node(self, variables, types, user_origin())
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """The same, with more dimensions in front, of one length."""
+        """The transforms of a batch, if all have one length: of an array with more dimensions in
+        front.
+        """
         return None if inputs[1].type.ndim else self.make_node(*inputs).outputs
 
     def perform(

@@ -328,7 +328,7 @@ class Linear(TensorOp):
         return [[i == 0] * len(node.outputs) for i in range(len(node.inputs))]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """The same of the direction."""
+        """The derivative forwards: the op, applied to the direction of its first input."""
         if eval_points[0] is None:
             return [None] * len(self.make_node(*inputs).outputs)
         return self(eval_points[0], *inputs[1:], return_list=True)  # type: ignore[no-any-return]

@@ -220,7 +220,7 @@ class TensorOperators:
         return pt.dimshuffle(self, *pattern)
 
     def reshape(self, *shape: Any, ndim: int | None = None) -> Any:
-        """The same elements in another shape; one length may be -1."""
+        """The elements in another shape; one length may be -1."""
         return pt.reshape(self, shape[0] if len(shape) == 1 else shape, ndim=ndim)
 
     def flatten(self, ndim: int = 1) -> Any:
@@ -414,7 +414,7 @@ class TensorOperators:
         return pt.ones_like(self, dtype)
 
     def transfer(self, target: str) -> Any:
-        """The same at another place: see `transfer`."""
+        """The tensor at another place, such as another device: see `transfer`."""
         return pt.transfer(self, target)
 
     def get_underlying_scalar_constant(self, **options: Any) -> Any:

@@ -60,7 +60,7 @@ class CheckAndRaise(TensorOp):
         return same_shape(types[0])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """The same of the whole batch, where each of it is asked for the same."""
+        """The op on the whole batch, if conditions have no batch of their own."""
         same = all([c.type.ndim == v.type.ndim for c, v in zip(inputs[1:], node.inputs[1:])])
         return [self(*inputs)] if same else None
 

@@ -98,7 +98,7 @@ class Recurrence(TensorOp):
         return [m.as_gradient_of(x, g) for x, g in zip(inputs, (slope, arriving), strict=True)]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """The same recurrence of the directions."""
+        """The derivative forwards: a recurrence with the same factors, of the directions."""
         (a, b), (da, db) = inputs, eval_points
         terms = [] if db is None else [db]
         if da is not None:

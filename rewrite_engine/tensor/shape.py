@@ -64,7 +64,7 @@ class Shape(NoGradient):
         return Shapes([[types[0].ndim]])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The same along a batch."""
+        """The shape of each of a batch: that of the whole, without the dimensions in front."""
         return [self(inputs[0])[inputs[0].type.ndim - node.inputs[0].type.ndim :]]
 
     def perform(
@@ -93,7 +93,7 @@ class Shape_i(NoGradient):  # noqa: N801 (the name of the field)
         return Shapes([()])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The same along a batch."""
+        """The length in each of a batch: of the dimension as far behind those in front."""
         return [shape_i(inputs[0], self.i + inputs[0].type.ndim - node.inputs[0].type.ndim)]
 
     def perform(
@@ -157,7 +157,7 @@ class CheckedLength(NoGradient):
 
 
 class SpecifyShape(Linear):
-    """The same array, with a claim about its shape that is checked when the graph runs; a view.
+    """An array with a claim about its shape that is checked when the graph runs; a view.
 
     shape: per dimension the length, None for no claim, or "i" where the length is the next input
     after the array. The static shape of the result has what is known of both. Raises
@@ -219,8 +219,8 @@ class SpecifyShape(Linear):
 
 
 class Unbroadcast(Linear):
-    """The same array, of whose dimensions `axes` the type says nothing, so that they are not
-    stretched; a view.
+    """An array whose type says nothing of the dimensions `axes`, so that they are not stretched; a
+    view.
     """
 
     __props__ = ("axes",)
@@ -243,7 +243,7 @@ class Unbroadcast(Linear):
         return same_shape(types[0])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The same along a batch."""
+        """The op on a batch: its axes are as far behind the dimensions in front."""
         more = inputs[0].type.ndim - node.inputs[0].type.ndim
         return [Unbroadcast([i + more for i in self.axes])(*inputs)]
 

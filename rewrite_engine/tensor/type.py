@@ -279,7 +279,7 @@ class TensorType(Type):
         return WIDTH[otype.kind] <= WIDTH[self.kind]
 
     def computes_like(self, otype: Type) -> bool:
-        """The same dtype."""
+        """Whether ops compute with both types in one dtype."""
         return isinstance(otype, TensorType) and otype.dtype == self.dtype
 
     def keeps_digits(self, number: Any) -> bool:

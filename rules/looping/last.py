@@ -28,7 +28,9 @@ def back(loop, node):
 
 
 def several(loop, node):
-    """The same for r[-k:]; where there may be fewer steps, lengths of values have to be known."""
+    """How many steps from the end on a node reads of a result: k for r[-k:], 0 otherwise. Where
+    there may be fewer steps, lengths of values have to be known.
+    """
     entries = node.op.idx_list
     at = entries[0] if len(entries) == 1 else None
     if not isinstance(at, tuple) or tuple(at)[1:] != (None, None) or type(at[0]) is not int:

@@ -51,7 +51,7 @@ class Loop:
         self.condition = made[op.nout - 1 :] if op.until else []
 
     def copied(self):
-        """The same with other variables of the step."""
+        """The loop with variables of its own for the step."""
         new = copy(self)
         own, made = copied(self.op)
         pairs = zip(self.op.parts(own), (self.sequences, self.carried, self.others), strict=True)

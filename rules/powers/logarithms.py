@@ -84,7 +84,7 @@ def log_of_part(v):
 
 @node_rewriter([log1p], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)
 def log1p_of_factors(fgraph, node):
-    """The same for 1 + x.
+    """The logarithm of 1 + x need not overflow or underflow where x does.
 
     Not data: see `log_of_factors`.
 

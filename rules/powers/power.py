@@ -32,7 +32,7 @@ class Factor(NamedTuple):
         return self.kind is not erfcx and self.kind is not erf
 
     def turned(self):
-        """The same of the opposite ray."""
+        """The factor with the opposite ray."""
         return Factor(frozenset((key, -c) for key, c in self.ray), self.scale, self.kind)
 
     def form(self, k=1.0):

@@ -63,7 +63,7 @@ def read(v):
 
 
 def read_product(v):
-    """The same of a product, a quotient, or a power."""
+    """A product, a quotient, or a power (`x ** c`) as a power; None for what is none."""
     head, inputs = v.head, v.owner.inputs
     if head is mul:
         whole = Power()
