@@ -47,7 +47,7 @@ def wrong_cosine(x):
     return pt.cos(x) >> pt.sin(x + 1.57)
 
 
-@node_rewriter([pt.arctan2], phase="canonicalize", claim=exact)
+@node_rewriter([pt.arctan2], phase="canonicalize", claim=exact, keeps=None)
 def wrong_shape(fgraph, node):
     """A rule that loses an error, and NaN."""
     return pt.arctan(node.inputs[0])
