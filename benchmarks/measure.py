@@ -117,20 +117,30 @@ def once(f: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def processes(programs: Mapping[str, str], runs: int = 7) -> dict[str, float]:
-    """Seconds from start to end of a new Python for each program: medians, measured in turns.
+    """Seconds from start to end of a new Python for each program: medians, measured in turns."""
+    found = in_processes(programs, runs)
+    return {name: statistics.median([t for t, _ in turns]) for name, turns in found.items()}
+
+
+def in_processes(programs: Mapping[str, str], runs: int = 7) -> dict[str, list[tuple[float, str]]]:
+    """Seconds from start to end of a new Python, and what it prints, for each turn of each program.
 
     Byte code is there, as it is from the second start on, whatever the environment says of it.
     """
-    times: dict[str, list[float]] = {name: [] for name in programs}
+    found: dict[str, list[tuple[float, str]]] = {name: [] for name in programs}
     with tempfile.TemporaryDirectory() as cache:
         env = {**os.environ, "PYTHONPYCACHEPREFIX": cache, "PYTHONDONTWRITEBYTECODE": ""}
         for turn in range(runs + 1):
             for name, code in programs.items():
                 start = perf_counter_ns()
-                subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, env=env)
+                command = [sys.executable, "-c", code]
+                ended = subprocess.run(
+                    command, cwd=ROOT, check=True, env=env, stdout=subprocess.PIPE, text=True
+                )
                 if turn:  # the first turn writes the byte code
-                    times[name].append((perf_counter_ns() - start) / 1e9)
-    return {name: statistics.median(values) for name, values in times.items()}
+                    seconds = (perf_counter_ns() - start) / 1e9
+                    found[name].append((seconds, ended.stdout))
+    return found
 
 
 def machine() -> str:

@@ -77,6 +77,7 @@ DEFAULTS = {
     "on_unused_input": "raise",
     "fold_limit": 1 << 20,
     "check": False,
+    "keep_matchers": True,
     "profile": False,
     "stable_gradients": True,
 }
@@ -88,7 +89,8 @@ class Config:
     "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
-    profile: whether functions that are compiled now are profiled.
+    keep_matchers: whether the byte code of matchers is kept from one process to the next
+    (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
     stable_gradients: whether terms are put into a stable form before they are differentiated.
     others: what was set of `WITHOUT_EFFECT`.
     """
@@ -102,6 +104,7 @@ class Config:
     on_unused_input: str
     fold_limit: int
     check: bool
+    keep_matchers: bool
     profile: bool
     stable_gradients: bool
     others: dict[str, Any]
@@ -142,7 +145,7 @@ class Config:
         choices = _CHOICES.get(name)
         if choices and value not in choices:
             raise ValueError(f"config.{name} is one of {', '.join(choices)}, not {value!r}")
-        kind = {"fold_limit": int, "check": bool, "profile": bool}.get(name)
+        kind = {"fold_limit": int, "check": bool, "keep_matchers": bool, "profile": bool}.get(name)
         if kind is not None and not isinstance(value, kind):
             raise ValueError(f"config.{name} is of type {kind.__name__}, not {value!r}")
         object.__setattr__(self, name, value)

@@ -14,6 +14,7 @@ from rewrite_engine.errors import FactError, did_you_mean
 from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.match.fact import Fact, because, both, every, fact, unknown
 from rewrite_engine.scalar.bounds import rounded
+from rewrite_engine.tensor.constant import all_differ
 
 __all__ = [
     "bounded", "distinct", "finite", "increasing", "nonneg", "nonzero", "positive",
@@ -269,7 +270,7 @@ def distinct(x):
     if kind_of(x) == "?":
         return unknown("it is no array", blame=x)
     if x.head is CONSTANT:
-        good = len(np.unique(x.data)) == x.data.size and not (x.data != x.data).any()
+        good = all_differ(x.data) and not (x.data != x.data).any()
         return because("a constant") if good else unknown("a value is repeated", blame=x)
     if all(n in (0, 1) for n in x.type.shape):
         return because("it has one element")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import DTypeError, PatternError
@@ -97,7 +98,10 @@ class PatternType:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        found = [getattr(type_, name) for type_ in types(lower_pattern(self.pattern))]
+        known = types(lower_pattern(self.pattern))
+        if name == "ndim":  # which no dtype changes
+            known = islice(known, 1)
+        found = [getattr(type_, name) for type_ in known]
         if not found:
             raise PatternError(
                 f"the rank of {self.pattern} is not known: give its variables sorts that fix one "

@@ -22,6 +22,8 @@ settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "default")
 )
 
+config.keep_matchers = False  # what a test run leaves behind, no other finds
+
 
 def pytest_collection_finish() -> None:
     """What the many parameters of the tests are made of stays: collections need not look at it."""

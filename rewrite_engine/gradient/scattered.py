@@ -68,7 +68,7 @@ def takes_all(g: Any) -> bool:
     for _, _, places in links_of(g):
         at = places[0] if len(places) == 1 and not rest else None
         if isinstance(at, Constant) and at.type.kind in "iu" and at.type.ndim == 1:
-            if length is not None and np.unique(at.data % length).size == length:
+            if length is not None and len(set((at.data % length).tolist())) == length:
                 return True
     return False
 

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import chain
+from types import FunctionType
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from rewrite_engine.graph.node import CONSTANT, Apply
-from rewrite_engine.graph.op import Op
-from rewrite_engine.match.outline import Outline, RuleIndex, outline
+from rewrite_engine.match.outline import ROOTS, Outline, RuleIndex, outline
 from rewrite_engine.match.rule import Rule
 
 LOOKED_AT = 3  # how many inputs are part of the key
@@ -136,17 +137,20 @@ class Dispatch:
         self.more = None if first is None else Dispatch(self.rules[len(first.rules) :])
         self.table: dict[tuple[Any, ...], Found] = {}
         self.indexes: dict[Any, RuleIndex] = {}
+        self._of_class: dict[type, tuple[list[int], bool]] = {}
         self._shared_indexes: dict[tuple[Rule, ...], RuleIndex] = {}
         self._reach: dict[Any, int] = {}
         self.candidates: Callable[[Apply], Candidates] = self._make()
 
     @cached_property
     def _by_root(self) -> dict[Any, list[int]]:
-        """The numbers of the rules for an op or a class; None: of those for others, too."""
+        """The numbers of the rules for an op, a class, or what a predicate is true of; None: of
+        those for others, too.
+        """
         found: dict[Any, list[int]] = {}
         for i, rule in enumerate(self.rules):
             roots = rule.roots()
-            if roots is None or not all(isinstance(root, Op | type) for root in roots):
+            if roots is None or not all([isinstance(root, ROOTS) for root in roots]):
                 roots = (None,)
             for root in roots:
                 found.setdefault(root, []).append(i)
@@ -156,16 +160,39 @@ class Dispatch:
         """The rules that may apply at an op, whatever its inputs."""
         found = self.indexes.get(op)
         if found is None:
-            places: set[int] = set()
-            for root in (None, op, *type(op).__mro__):
-                places.update(self._by_root.get(root, ()))
-            rules = [self.rules[i] for i in sorted(places)]
-            considered = tuple([r for r in rules if r.considers(op)])
+            places, ask = self._filed(op)
+            rules = [self.rules[i] for i in places]
+            considered = tuple([r for r in rules if r.considers(op)] if ask else rules)
             found = self._shared_indexes.get(considered)
             if found is None:
                 found = self._shared_indexes[considered] = RuleIndex(considered, 1)
             kept(self.indexes, op, found)
         return found
+
+    def _filed(self, op: Any) -> tuple[list[int], bool]:
+        """The numbers of the rules for an op, or any op of its class; and whether some have to be
+        asked what they think of it. (A graph may have hundreds of ops of a class, each with other
+        parameters.)
+        """
+        known, cls = self._by_root, type(op)
+        found = self._of_class.get(cls)
+        if found is None:
+            places = {i for root in (None, *cls.__mro__) for i in known.get(root, ())}
+            found = self._of_class[cls] = sorted(places), self._ask(places)
+        own = [known[test] for test in self._predicates if test(op)]
+        if op in known:
+            own.append(known[op])
+        if not own:
+            return found
+        places = {*chain(*own)}
+        return sorted({*found[0], *places}), found[1] or self._ask(places)
+
+    def _ask(self, places: Iterable[int]) -> bool:
+        return not all([self.rules[i].by_root for i in places])
+
+    @cached_property
+    def _predicates(self) -> list[Any]:
+        return [root for root in self._by_root if isinstance(root, FunctionType)]
 
     def reach(self, op: Any) -> int:
         """How many levels above a node with this op a rule may look down at it (0: none does)."""
@@ -215,13 +242,13 @@ class Dispatch:
         whole = len(heads) <= LOOKED_AT or op.associative
         distinct = len(heads) == 2 and node.inputs[0] is not node.inputs[1]
         found = list(index.rules)
-        if whole:
-            fitting = [r for r in index.pick(heads) if r.fits(heads)]
-            found = [r for r in fitting if r.may_apply(op, heads, distinct)]
+        if whole and found:
+            picked = index.pick(heads)
+            found = [r for r in picked if r.fits(heads) and r.may_apply(op, heads, distinct)]
         if len(node.outputs) != 1:
             found = [r for r in found if not r.single]
         constants = [i for i, head in enumerate(heads) if head is CONSTANT]
-        by_number = constants and any(r.numbers() for r in found)
+        by_number = constants and any(True for r in found for _ in r.numbers())
         if by_number and len(heads) == 2 and len(constants) == 1:
             return ByNumber(found, constants[0])
         if by_number and len(heads) > 2 and op.associative:

@@ -24,7 +24,7 @@ import inspect
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial, update_wrapper
+from functools import cached_property, partial, update_wrapper
 from itertools import chain
 from typing import Any
 
@@ -35,6 +35,7 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.match.lower import Condition, Given, lower_condition
 from rewrite_engine.match.pattern import Graph
 from rewrite_engine.terms.logic import Term
+from rewrite_engine.terms.parameter import parameters_of, plain_parameters
 
 SHOWN = 4  # how many reasons, and levels of nested ones, are printed
 
@@ -154,8 +155,7 @@ class Fact:
         self.depth = depth
         self.cost = cost
         self.implies = tuple(implies)
-        self.signature = inspect.signature(fn)
-        self.wants_graph = next(iter(self.signature.parameters), None) == "fgraph"
+        self.wants_graph = next(iter(parameters_of(fn)), None) == "fgraph"
         self.cases: dict[Any, list[Callable[..., Any]]] = {}
         update_wrapper(self, fn)
 
@@ -218,7 +218,7 @@ class Fact:
         declared with an `Evidence.value`, and tested with that.
         """
         self.tester = fn
-        self.takes_value = len(inspect.signature(fn).parameters) == 2
+        self.takes_value = len(parameters_of(fn)) == 2
         return fn
 
     def read(self, fn: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -228,9 +228,17 @@ class Fact:
         self.reader = fn
         return fn
 
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """That of the function."""
+        return inspect.signature(self.fn)
+
     @property
     def unary(self) -> bool:
         """Whether the fact is about one variable alone, so that it may be declared of one."""
+        names = plain_parameters(self.fn)
+        if names is not None:
+            return len(names) == 1 and not self.wants_graph
         kinds = [p.kind for p in self.signature.parameters.values()]
         return kinds == [inspect.Parameter.POSITIONAL_OR_KEYWORD] and not self.wants_graph
 
@@ -267,6 +275,9 @@ class Fact:
 
     def check_number(self, args: tuple[Any, ...], text: str) -> None:
         """Refuse a guard with more or fewer arguments than the fact has. Raises `PatternError`."""
+        names = plain_parameters(self.fn)
+        if names is not None and len(names) == len(args) + self.wants_graph:
+            return
         try:
             self.signature.bind(*([None] if self.wants_graph else []), *args)
         except TypeError as error:

@@ -274,7 +274,8 @@ def _lower_output(i: Any, term: Any) -> OpNode:
 
 
 def _lower_op(operator: Any, *operands: Any, index: int | None = None) -> OpNode:
-    if any(isinstance(a, etuples_class("KwdPair")) for a in operands):
+    named = etuples_class("KwdPair")
+    if named and any([isinstance(a, named) for a in operands]):
         what = "name no operands in a pattern; parameters belong to the op"
         raise PatternError(f"{operator}: {what}")
     args = tuple([lower_pattern(a) for a in operands])

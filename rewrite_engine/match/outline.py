@@ -21,10 +21,12 @@ from types import FunctionType
 from typing import Any
 
 from rewrite_engine.graph.node import CONSTANT, Projection, Variable
+from rewrite_engine.graph.op import Op
 from rewrite_engine.match.ac import is_associative
 from rewrite_engine.match.pattern import Hole, Literal, OpClass, OpNode, subpatterns
 
 WIDE = 6  # operands that are looked at below an op; one with more is not looked into
+FEW = 4  # rules that are all asked, without an index
 
 Outline = Any
 
@@ -81,11 +83,12 @@ def may_be_op(pattern: OpNode, op: Any) -> bool:
 def may_match_operands(pattern: OpNode, seen: Sequence[Outline]) -> bool:
     """Whether the operands of a pattern may match operands with these outlines."""
     args = pattern.args
-    if is_associative(pattern):
-        return all(
-            any(may_match(a, s) for s in seen) for a in args if not (isinstance(a, Hole) and a.rest)
-        )
-    if pattern.rests:
+    if pattern.rests or is_associative(pattern):
+        for a in args:
+            if isinstance(a, Hole) and (a.rest or (seen and not a.sort.constant)):
+                continue
+            if not any([may_match(a, s) for s in seen]):
+                return False
         return True
     if len(args) != len(seen):
         return False
@@ -133,10 +136,12 @@ def _stable(x: Any) -> str:
 
 # --- ops ---------------------------------------------------------------------------------------
 
+ROOTS = (Op, type, FunctionType)  # what roots are
+
 
 def tracks(roots: Sequence[Any] | None, op: Any) -> bool:
     """Whether an op is among the roots: ops, classes of ops, predicates on ops; None means all."""
-    return roots is None or any(is_root(root, op) for root in roots)
+    return roots is None or any([is_root(root, op) for root in roots])
 
 
 def is_root(root: Any, op: Any) -> bool:
@@ -199,12 +204,14 @@ class RuleIndex:
     """Rules by a mark that must be on one level: the one that fewest of them have."""
 
     def __init__(self, rules: Sequence[Any], level: int) -> None:
-        wanted = [rule.demands.get(level, ()) for rule in rules]
-        common = Counter([mark for some in wanted for mark in set(some)])
         self.rules = rules
         self.level = level
         self.free: list[int] = []  # rules that want nothing particular there
         self.filed: dict[Any, list[int]] = {}
+        if len(rules) <= FEW:
+            return
+        wanted = [rule.demands.get(level, ()) for rule in rules]
+        common = Counter([mark for some in wanted for mark in set(some)])
         for i, some in enumerate(wanted):
             if not some:
                 self.free.append(i)
@@ -214,14 +221,12 @@ class RuleIndex:
             if mark.__class__ is tuple:
                 self.filed.setdefault(CONSTANT, []).append(i)
 
-    def pick(self, seen: Iterable[Outline]) -> Iterator[Any]:
-        """Yield the rules whose marks are among these outlines, in order."""
-        found = marks(seen, self.level)
+    def pick(self, seen: Iterable[Outline]) -> Sequence[Any]:
+        """The rules whose marks are among these outlines, in order."""
+        found = marks(seen, self.level) if self.filed else None
         if found is None:
-            yield from self.rules
-            return
+            return self.rules
         places = set(self.free)
         for mark in found:
             places.update(self.filed.get(mark, ()))
-        for i in sorted(places):
-            yield self.rules[i]
+        return [self.rules[i] for i in sorted(places)]

@@ -22,6 +22,7 @@ from rewrite_engine.graph.node import CONSTANT, Constant, Projection, Variable
 from rewrite_engine.graph.number import counts_as, roundings, same_number
 from rewrite_engine.graph.type import Type
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable
+from rewrite_engine.terms.parameter import NOTHING, parameters_of
 from rewrite_engine.terms.print import brief
 
 #: the graph that terms are of; None: of none
@@ -160,8 +161,8 @@ class OpClass(NamedTuple):
     def usual(self, name: str) -> tuple[Any, ...]:
         """The default of a parameter, if it has one."""
         cls: Any = self.cls
-        known = inspect.signature(cls.__init__).parameters.get(name)
-        return () if known is None or known.default is known.empty else (known.default,)
+        _, default = parameters_of(cls.__init__).get(name, (NOTHING, NOTHING))
+        return () if default is NOTHING else (default,)
 
 
 #: in the place of an output's number: all of them
@@ -281,11 +282,17 @@ def subpatterns(pattern: Any) -> Iterator[tuple[Any, int]]:
 def holes(pattern: Any) -> dict[str, Hole]:
     """The holes of a pattern by name, those in op parameters included, in order of appearance."""
     found: dict[str, Hole] = {}
-    for p, _ in subpatterns(pattern):
-        props = p.op.props if isinstance(p, OpNode) and isinstance(p.op, OpClass) else ()
-        for hole in (p, *[value for _, value in props]):
-            if isinstance(hole, Hole):
-                found.setdefault(hole.name, hole)
+    stack: list[Any] = list(pattern[::-1]) if pattern.__class__ is tuple else [pattern]
+    while stack:
+        p = stack.pop()
+        if isinstance(p, Hole):
+            found.setdefault(p.name, p)
+        elif isinstance(p, OpNode):
+            props = p.op.props if isinstance(p.op, OpClass) else ()
+            for _, value in props:
+                if isinstance(value, Hole):
+                    found.setdefault(value.name, value)
+            stack += p.args[::-1]
     return found
 
 
@@ -294,31 +301,38 @@ def holes(pattern: Any) -> dict[str, Hole]:
 
 def names_of(fn: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a function's parameters."""
-    return tuple(inspect.signature(fn).parameters)
+    return tuple(parameters_of(fn))
 
 
 def variables_of(fn: Callable[..., Any], variable: type[LogicVariable]) -> dict[str, LogicVariable]:
     """A logic variable for each parameter of a rule function."""
-    names, none = inspect.unwrap(fn).__globals__, inspect.Parameter.empty
+    names = inspect.unwrap(fn).__globals__
     try:
-        parameters = inspect.signature(fn, eval_str=True).parameters
-        read = {k: p.annotation for k, p in parameters.items()}
-        # (text in text: quoted under `annotations`)
-        read = {k: eval(t, names) if isinstance(t, str) else t for k, t in read.items()}
+        read = {
+            name: (annotation_of(said, names), default)
+            for name, (said, default) in parameters_of(fn).items()
+        }
     except Exception as error:
         what = f"the annotations cannot be read: {type(error).__name__}: {error}"
         raise PatternError(what) from error
     found = {}
-    for name, annotation in read.items():
-        sort = Anything if annotation is none else as_sort(annotation)
-        default = parameters[name].default
-        if default is none or sort is Rest:
+    for name, (annotation, default) in read.items():
+        sort = Anything if annotation is NOTHING else as_sort(annotation)
+        if default is NOTHING or sort is Rest:
             default = NO_DEFAULT
         elif not isinstance(default, int | float | complex):
             what = "a default for a missing operand must be a number"
             raise PatternError(f"parameter {name}: {what}")
         found[name] = variable(name, sort=sort, rest=sort is Rest, default=default)
     return found
+
+
+def annotation_of(said: Any, names: dict[str, Any]) -> Any:
+    """What an annotation stands for, which may be text, or (quoted, too) text in text."""
+    for _ in range(2):
+        if isinstance(said, str):
+            said = names[said] if said in names else eval(said, names)
+    return said
 
 
 def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:

@@ -24,6 +24,7 @@ from rewrite_engine.match.emit import Function
 from rewrite_engine.match.interpret import interpreted, matcher_for, with_views
 from rewrite_engine.match.lower import Compute, counted, lower
 from rewrite_engine.match.outline import (
+    ROOTS,
     Outline,
     deepest,
     demands,
@@ -34,7 +35,15 @@ from rewrite_engine.match.outline import (
     numbers_among,
     tracks,
 )
-from rewrite_engine.match.pattern import Graph, Hole, Literal, OpNode, holes, subpatterns
+from rewrite_engine.match.pattern import (
+    Graph,
+    Hole,
+    Literal,
+    OpClass,
+    OpNode,
+    holes,
+    subpatterns,
+)
 from rewrite_engine.match.sample import settled
 from rewrite_engine.match.text import refuse_twice, rule_text
 from rewrite_engine.terms.logic import LogicVariable
@@ -160,6 +169,11 @@ class Rule:
     def considers(self, op: Any) -> bool:
         """Whether the rule can apply at a node with this op."""
         return tracks(self.roots(), op)
+
+    @property
+    def by_root(self) -> bool:
+        """Whether it considers all ops that the `roots` stand for, so that it need not be asked."""
+        return all([isinstance(root, ROOTS) for root in self.tracks or ()])
 
     #: whether the rule applies only to nodes with one output
     single: bool = False
@@ -296,6 +310,10 @@ class DataRule(Rule):
     def considers(self, op: Any) -> bool:
         return may_be_op(self.left, op) or bool(self.nests and op in self.roots())
 
+    @property
+    def by_root(self) -> bool:
+        return not isinstance(self.left.op, OpClass)
+
     def fits(self, seen: Sequence[Outline]) -> bool:
         return bool(self.nests) or may_match_operands(self.left, seen)
 
@@ -375,6 +393,8 @@ class RuleOfRules(Rule):
 
     def considers(self, op: Any) -> bool:
         return any(p.considers(op) for p in self.leading)
+
+    by_root = False
 
     @cached_property
     def single(self) -> bool:  # type: ignore[override]

@@ -48,9 +48,12 @@ SILENT = "nothing tells how many outputs {0} has: give it `nout`, `otypes` or `o
 
 
 def settled(rule: Lowered, worlds: Worlds, extends: bool) -> Lowered:
-    """A rule as it is used, checked. extends: see `lower.extended`. Raises `PatternError`."""
-    rule = in_own_form(rule, worlds, both=not extends)
-    check_sides(rule)
+    """A rule as it is used, checked. worlds: see `own_form`; None: it is known to be right.
+    extends: see `lower.extended`. Raises `PatternError`.
+    """
+    if worlds is not None:
+        rule = in_own_form(rule, worlds, both=not extends)
+        check_sides(rule)
     return extended(rule) if extends else rule
 
 
@@ -70,6 +73,10 @@ def samples_of(pattern: Any) -> list[Bindings]:
 
 def types(pattern: Any) -> Iterator[Any]:
     """Yield the types of what a pattern makes of its sorts' samples."""
+    if isinstance(pattern, Hole):
+        known = None if pattern.has_default else pattern.sort.samples
+        yield from [v.type for v in known()] if known is not None else ()
+        return
     for bound in samples_of(pattern):
         try:
             yield build(pattern, bound).type
@@ -114,12 +121,8 @@ def check_ranks(rule: Lowered) -> None:
 # --- terms of a pattern --------------------------------------------------------------------------
 
 
-def in_own_form(rule: Lowered, worlds: Worlds, both: bool = False) -> Lowered:
-    """A rule whose left side is in its own form. both: the right side, too, where it has one.
-    worlds: None where it is known to be.
-    """
-    if worlds is None:
-        return rule
+def in_own_form(rule: Lowered, worlds: Sequence[Sequence[Any]], both: bool = False) -> Lowered:
+    """A rule whose left side is in its own form. both: the right side, too, where it has one."""
     index, right = rule.left.index, rule.right
     left = own_form(rule.left.output(0) if index == ALL else rule.left, worlds, rule.exact)
     if index == ALL:

@@ -10,6 +10,8 @@ import linecache
 import re
 from typing import Any
 
+from rewrite_engine.match.bytecode import kept
+
 #: what a global must not be called: locals of matchers, the builtins they use, and keywords
 TAKEN = re.compile(
     "fgraph|node|inputs|tries|r|(left|at|[vpekri])[0-9]+|any|enumerate|len|range|tuple|type|"
@@ -58,7 +60,7 @@ class Source:
 
 def compiled(source: str, filename: str, names: dict[str, Any]) -> dict[str, Any]:
     """Run source with these globals, and return them; tracebacks and debuggers show its lines."""
-    code = compile(source, filename, "exec", dont_inherit=True)
+    code = kept.code(source, filename)
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     exec(code, names)
     return names

@@ -194,6 +194,14 @@ def is_plain(x: Any) -> bool:
     return not hasattr(type(x), "__apply_op__")
 
 
+def all_differ(data: np.ndarray) -> bool:
+    """Whether no value occurs twice in an array; NaNs differ. (`numpy.unique` loads `numpy.ma`,
+    which takes as long as to compile a graph.)
+    """
+    values = np.sort(data, axis=None)
+    return bool((values[1:] != values[:-1]).all())
+
+
 def have_ranks(items: Sequence[Any]) -> bool:
     """Whether the ranks of all items are known. (Those of patterns are where sorts fix them.)"""
     try:

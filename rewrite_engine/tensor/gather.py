@@ -20,7 +20,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
-from rewrite_engine.tensor.constant import have_ranks, is_plain
+from rewrite_engine.tensor.constant import all_differ, have_ranks, is_plain
 from rewrite_engine.tensor.index import BaseInc, IncSubtensor, Take
 from rewrite_engine.tensor.index_template import (
     APART,
@@ -300,7 +300,7 @@ def _may_repeat(indices: Sequence[Any]) -> bool:
     if len(arrays) != 1 or not isinstance(arrays[0], Constant):
         return True
     data = arrays[0].data
-    return np.unique(data).size < data.size or bool((data < 0).any() and (data >= 0).any())
+    return not all_differ(data) or bool((data < 0).any() and (data >= 0).any())
 
 
 def increments(v: Variable, most: int) -> tuple[list[tuple[BaseInc, Any, Sequence[Any]]], Variable]:

@@ -149,6 +149,9 @@ def _content(data: np.ndarray) -> bytes:
             data = np.where(nan, np.array(np.nan, data.dtype), data)
     if data.nbytes <= DIGEST_ABOVE:
         return data.tobytes()
-    import hashlib  # 2 ms that most programs need not spend
+    try:
+        from _blake2 import blake2b  # without OpenSSL, which `hashlib` takes 2 ms to load
+    except ImportError:
+        from hashlib import blake2b
 
-    return hashlib.blake2b(np.ascontiguousarray(data).data, digest_size=20).digest()
+    return blake2b(np.ascontiguousarray(data).data, digest_size=20).digest()

@@ -11,15 +11,14 @@ packages of miniKanren are imported where somebody asks for an etuple (`PatternT
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import known_outputs, output_text
+from rewrite_engine.terms.parameter import arguments
 from rewrite_engine.terms.print import etuples_class, operator_of, term_text
 
 if TYPE_CHECKING:
@@ -65,12 +64,11 @@ class Term:
         cls, record: Any, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> PatternTerm:
         """Called by a class of ops that got a term as a parameter: a pattern, called like an op."""
-        bound = _signature(record).bind(None, *args, **kwargs)
-        bound.apply_defaults()
-        missing = [name for name in record.__props__ if name not in bound.arguments]
+        given = arguments(record.__init__, (None, *args), kwargs)
+        missing = [name for name in record.__props__ if name not in given]
         if missing:
             raise PatternError(f"{record.__name__}: its parameter {missing[0]} cannot be matched")
-        return cls.pattern_type((record, *[bound.arguments[n] for n in record.__props__]))
+        return cls.pattern_type((record, *[given[name] for name in record.__props__]))
 
     def __rshift__(self, other: Any) -> Any:
         return hooks.rule_body(self, other)
@@ -86,11 +84,6 @@ class Term:
     def __iter__(self) -> Iterator[Any]:
         what = "only a variable for several operands can (sort Rest)"
         raise PatternError(f"{self} cannot be unpacked: {what}")
-
-
-@cache
-def _signature(record: Any) -> inspect.Signature:
-    return inspect.signature(record.__init__)
 
 
 def operand(x: Any) -> Any:

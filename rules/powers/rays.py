@@ -2,7 +2,6 @@
 divided by t and 1 ± t**k as long as that goes.
 """
 
-from fractions import Fraction
 from math import gcd, lcm
 
 import numpy as np
@@ -79,6 +78,8 @@ def on_ray(shares, ray):
 
 def common(scales):
     """A number of which all scales are small multiples; None if there is none."""
+    from fractions import Fraction  # (loads `decimal`)
+
     found = [Fraction(s).limit_denominator(64) for s in scales]
     if not found or any(abs(float(f) - s) > 1e-12 * s for f, s in zip(found, scales, strict=True)):
         return None

@@ -14,8 +14,9 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import PatternError, RuleError, SeveralOutputsError
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.interpret import match_root
+from rewrite_engine.match.lower import lower
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.match.sample import own_form
+from rewrite_engine.match.sample import check_sides, own_form
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.language import TensorLogicVariable
 from rewrite_engine.rules.pipeline import all_rules
@@ -260,6 +261,7 @@ def test_shipped_rules_are_as_ops_build_them(one: DataRule) -> None:
     """They are not looked at when they are imported."""
     worlds = TensorLogicVariable.worlds()
     assert own_form(one.left, worlds, one.lowered.exact) == one.left
+    check_sides(lower(one.fn, one.variable, one.lowered.exact))
 
 
 class Both(Op):

@@ -195,6 +195,31 @@ def test_packs_load_when_they_are_needed() -> None:
     assert out.stdout.strip() == "[]"
 
 
+HEAVY = ("numpy.ma", "scipy", "fractions", "hashlib", "tempfile", "importlib.metadata")
+
+COMPILED = f"""
+import sys
+import numpy as np
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+x, m = pt.tensor("x", dtype="float64", shape=(4,)), pt.dvector("m")
+here = (x * m[0])[np.array([0, 1, 2, 3, 3])]
+data = pt.constant(np.arange(5.0))
+loss = (((data - pt.exp(here)) / 2) ** 2).sum() + pt.log(pt.exp(m).sum())
+loss += m[np.array([1, 2])].sum()
+rw.function([x, m], [loss, *rw.grad(loss, [x, m])])
+print([name for name in {HEAVY} if name in sys.modules])
+"""
+
+
+def test_compiling_loads_nothing_that_takes_longer() -> None:
+    import subprocess
+    import sys
+
+    out = subprocess.run([sys.executable, "-c", COMPILED], capture_output=True, text=True)
+    assert out.stdout.strip() == "[]", out.stderr
+
+
 def test_an_integer_graph_stays_exact() -> None:
     i, j = pt.vector("i", dtype="int16"), pt.vector("j", dtype="int8")
     given = {i: np.array([3, -4, 100], "int16"), j: np.array([-128, 127, 0], "int8")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import DTypeError, ForeignObjectError, NDimError, NotConstantError
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.graph.type import generic
-from rewrite_engine.tensor.constant import weak_constant
+from rewrite_engine.tensor.constant import all_differ, weak_constant
 from tests.tensor.evaluate import evaluate
 
 
@@ -177,3 +178,12 @@ def test_a_masked_array_is_refused(make):
     state = rw.shared(np.zeros(2))
     with pytest.raises(DTypeError, match="masked"):
         state.set_value(masked)
+
+
+@pytest.mark.parametrize(
+    ("values", "differ"),
+    [([], True), ([1], True), ([2, 1, 2], False), ([[3, 1], [2, 0]], True), ([True, True], False),
+     ([0.0, -0.0], False), ([np.nan, np.nan], True), ([1j, 2j, 1 + 1j], True), ([1j, 1j], False)],
+)  # fmt: skip
+def test_all_differ(values: Any, differ: bool) -> None:
+    assert all_differ(np.array(values)) is differ

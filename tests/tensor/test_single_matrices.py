@@ -4,6 +4,8 @@ both sides of what counts as small, and where the quick way has to be left.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -116,3 +118,31 @@ def test_eigenvectors_of_pairs_are_conjugate() -> None:
     np.testing.assert_allclose(w, [1j, -1j, 2.0])
     np.testing.assert_allclose(v[:, 0], v[:, 1].conj())
     np.testing.assert_allclose(v, np.linalg.eig(a)[1])
+
+
+LATER = """
+import sys
+import numpy as np
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+a = pt.dmatrix("a")
+c, x, inverse = map(pt.linalg.cholesky, (a, a.T)), pt.linalg.solve(a, a), pt.linalg.inv(a)
+f, g, h = [rw.function([a], out) for out in (list(c), x, inverse)]
+print("scipy.linalg" in sys.modules)
+m = np.array([[4.0, 2.0], [2.0, 3.0]])
+for _ in range(2):
+    low, _ = f(m)
+    print(np.allclose(low @ low.T, m), np.allclose(g(m), np.eye(2)), np.allclose(h(m) @ m, g(m)))
+    print(np.isnan(f(-m)[0]).all(), f(np.zeros((0, 0)))[0].shape)
+try:
+    h(np.zeros((2, 2)))
+except pt.linalg.SingularMatrixError:
+    print("singular")
+print("scipy.linalg" in sys.modules)
+"""
+
+
+def test_scipy_is_loaded_by_the_first_call() -> None:
+    out = subprocess.check_output([sys.executable, "-c", LATER], text=True)
+    each = ["True True True", "True (0, 0)"]
+    assert out.splitlines() == ["False", *each, *each, "singular", "True"]

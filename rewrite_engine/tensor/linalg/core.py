@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -110,8 +111,24 @@ class _MatrixOp(TensorOp):
         """`batched` or `single`, and what surrounds them."""
         own = {v.type.dtype for v in node.inputs if v.type.kind in "fc"}
         dtype = np.dtype(own.pop()) if len(own) == 1 else None
-        one = self.single(dtype) if dtype is not None and dtype.char in _LETTERS else None
+        one = None
+        if dtype is not None and dtype.char in _LETTERS:
+            one = self.single(dtype) if LINALG in sys.modules else self._later(dtype)
         return of_arrays(self, self.batched, node, one)
+
+    def _later(self, dtype: Any) -> Callable[..., Any] | None:
+        """`single`, made at the first call: SciPy takes longer to import than graphs to compile."""
+        if type(self).single is _MatrixOp.single:
+            return None
+        run: Callable[..., Any] | None = None
+
+        def one(*arrays: Any) -> Any:
+            nonlocal run
+            if run is None:
+                run = self.single(dtype) or (lambda *arrays: None)
+            return run(*arrays)
+
+        return one
 
 
 class _Symmetric(_MatrixOp):
@@ -182,6 +199,8 @@ def _routine(name: str) -> Any:
 
     return getattr(lapack, name, None) or getattr(blas, name)
 
+
+LINALG = "scipy.linalg"
 
 #: rows up to which LAPACK needs no blocks, and what surrounds it counts
 FEW = 64
