@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from rewrite_engine.gradient.partial import Partial, condition, is_zero, read, writer
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.tensor.creation import zeros_like
