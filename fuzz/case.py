@@ -130,7 +130,7 @@ def snippet(case: Case, comment: str = "", mode: str = "") -> str:
         more += _node_lines(node, names)
     body = "\n".join(more)
     if "Slice(" in body:
-        lines.append("from rewrite_engine.tensor.index_template import Slice")
+        lines.append("from rewrite_engine.tensor.index.template import Slice")
     outputs = ", ".join(_name(v, names) for v in case.results)
     values = ", ".join(_array(case.given[v]) for v in case.inputs)
     lines += more

@@ -21,8 +21,8 @@ from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.scalar.op import Cast
-from rewrite_engine.tensor.diagonals import Diagonal
-from rewrite_engine.tensor.joins import Split
+from rewrite_engine.tensor.index.diagonals import Diagonal
+from rewrite_engine.tensor.shaping.joins import Split
 
 NAN, INF = mpf("nan"), mpf("inf")
 WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit

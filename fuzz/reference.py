@@ -18,7 +18,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import CumOp, Dot, Elemwise, MatMul, Prod, Softmax, Sum
-from rewrite_engine.tensor.branches import IfElse
+from rewrite_engine.tensor.flow.branches import IfElse
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp
 
 Values = dict[Variable, np.ndarray]

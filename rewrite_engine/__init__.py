@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.rules.language import expand, find
     from rewrite_engine.rules.packs import load_rules
     from rewrite_engine.rules.pipeline import rewrite_graph
-    from rewrite_engine.tensor.branches import ifelse
+    from rewrite_engine.tensor.flow.branches import ifelse
 
     __version__: str
 
@@ -57,7 +57,7 @@ _HOMES = {
     "graph_replace": "graph.replace",
     "scan": "loops",
     "assume": "rules.assumptions",
-    "ifelse": "tensor.branches",
+    "ifelse": "tensor.flow.branches",
     "expand": "rules.language",
     "find": "rules.language",
     "rewrite_graph": "rules.pipeline",

@@ -1,7 +1,7 @@
 """Branches of which one is computed (`ifelse`)."""
 
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor.branches import ifelse
+from rewrite_engine.tensor.flow.branches import ifelse
 
 
 @rule(phase="canonicalize", claim=exact)

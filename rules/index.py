@@ -20,7 +20,7 @@ from rewrite_engine.tensor import (
     second,
     sub,
 )
-from rewrite_engine.tensor.index_template import WHOLE, Slice
+from rewrite_engine.tensor.index.template import WHOLE, Slice
 
 
 def takes_everything(x, index):

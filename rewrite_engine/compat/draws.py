@@ -13,9 +13,9 @@ from rewrite_engine.match.claim import assumes
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.random.op import RandomVariable
 from rewrite_engine.tensor.dimshuffle import DimShuffle, broadcast_to
-from rewrite_engine.tensor.gather import AdvancedSubtensor
-from rewrite_engine.tensor.index import Subtensor
-from rewrite_engine.tensor.index_template import APART, NEWAXIS
+from rewrite_engine.tensor.index.gather import AdvancedSubtensor
+from rewrite_engine.tensor.index.subtensor import Subtensor
+from rewrite_engine.tensor.index.template import APART, NEWAXIS
 from rewrite_engine.tensor.shape import lengths
 
 __all__ = ["local_dimshuffle_rv_lift", "local_rv_size_lift", "local_subtensor_rv_lift"]

@@ -17,12 +17,12 @@ from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.random.op import read_size
-from rewrite_engine.tensor import rearrange
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange, zeros
 from rewrite_engine.tensor.dimshuffle import broadcast_to
-from rewrite_engine.tensor.index import set_subtensor
+from rewrite_engine.tensor.index.subtensor import set_subtensor
 from rewrite_engine.tensor.math import add, mul
+from rewrite_engine.tensor.shaping import rearrange
 
 __all__ = [
     "ReplaceValidate",

@@ -9,22 +9,22 @@ from typing import Any
 
 from rewrite_engine.compile.from_graph import OpFromGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.loops import basic
-from rewrite_engine.tensor.joins import join
+from rewrite_engine.loops import step
+from rewrite_engine.tensor.shaping.joins import join
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["scan"]
 
-ARGUMENTS = inspect.signature(basic.scan)
+ARGUMENTS = inspect.signature(step.scan)
 
 
 def scan(*args: Any, **kwargs: Any) -> Any:
     """`rewrite_engine.scan`, but `v.owner.inputs[0]` of an output `v` that has initial values is
     those, and `v` behind them. (Rewriting leaves the output alone.)
     """
-    made = basic.scan(*args, **kwargs)
+    made = step.scan(*args, **kwargs)
     given = ARGUMENTS.bind(*args, **kwargs).arguments
-    infos = [basic._output(o) for o in basic._listed(given.get("outputs_info"))]
+    infos = [step._output(o) for o in step._listed(given.get("outputs_info"))]
     updates = given.get("return_updates", True)
     found = made[0] if updates else made
     if isinstance(found, list):
@@ -34,7 +34,7 @@ def scan(*args: Any, **kwargs: Any) -> Any:
     return (wide, made[1]) if updates else wide
 
 
-def behind(v: Variable, info: basic.Taps) -> Any:
+def behind(v: Variable, info: step.Taps) -> Any:
     """An output, as what comes behind its initial values."""
     if info.start is None or not isinstance(v.type, TensorType):
         return v

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rewrite_engine.random import basic
+from rewrite_engine.random import functions
 from rewrite_engine.random.stream import RandomStream
 from rewrite_engine.tensor.constant import as_tensor_variable
-from rewrite_engine.tensor.selection import permute_row_elements
+from rewrite_engine.tensor.index.selection import permute_row_elements
 from rewrite_engine.tensor.shape import specify_shape
 
 __all__ = ["RandomStreams"]
@@ -45,44 +45,44 @@ class RandomStreams(RandomStream):
     def uniform(self, size: Any = None, low: Any = 0.0, high: Any = 1.0, ndim: Any = None,
                 dtype: Any = None, nstreams: Any = None) -> Any:  # fmt: skip
         """Numbers from `low` to `high`."""
-        return self._drawn(basic.uniform, low, high, size=size, ndim=ndim, dtype=dtype)
+        return self._drawn(functions.uniform, low, high, size=size, ndim=ndim, dtype=dtype)
 
     def normal(self, size: Any = None, avg: Any = 0.0, std: Any = 1.0, ndim: Any = None,
                dtype: Any = None, nstreams: Any = None) -> Any:  # fmt: skip
         """Normal numbers with the mean `avg` and the standard deviation `std`."""
-        return self._drawn(basic.normal, avg, std, size=size, ndim=ndim, dtype=dtype)
+        return self._drawn(functions.normal, avg, std, size=size, ndim=ndim, dtype=dtype)
 
     def binomial(self, size: Any = None, n: Any = 1, p: Any = 0.5, ndim: Any = None,
                  dtype: Any = "int64", nstreams: Any = None) -> Any:  # fmt: skip
         """How many of `n` trials succeed."""
-        return self._drawn(basic.binomial, n, p, size=size, ndim=ndim, dtype=dtype)
+        return self._drawn(functions.binomial, n, p, size=size, ndim=ndim, dtype=dtype)
 
     def multinomial(self, size: Any = None, n: Any = 1, pvals: Any = (0.5, 0.5), ndim: Any = None,
                     dtype: Any = "int64", nstreams: Any = None) -> Any:  # fmt: skip
         """How many of `n` things are of each kind."""
-        return self._drawn(basic.multinomial, n, pvals, size=size, ndim=ndim, dtype=dtype)
+        return self._drawn(functions.multinomial, n, pvals, size=size, ndim=ndim, dtype=dtype)
 
     def poisson(self, size: Any = None, lam: Any = 1.0, ndim: Any = None,
                 dtype: Any = "int64") -> Any:  # fmt: skip
         """How many happen where `lam` are expected."""
-        return self._drawn(basic.poisson, lam, size=size, ndim=ndim, dtype=dtype)
+        return self._drawn(functions.poisson, lam, size=size, ndim=ndim, dtype=dtype)
 
     def random_integers(self, size: Any = None, low: Any = 0, high: Any = 1, ndim: Any = None,
                         dtype: Any = "int64") -> Any:  # fmt: skip
         """Integers from `low` to `high`, both included."""
         above = as_tensor_variable(high) + 1
-        return self._drawn(basic.integers, low, above, size=size, ndim=ndim, dtype=dtype)
+        return self._drawn(functions.integers, low, above, size=size, ndim=ndim, dtype=dtype)
 
     def choice(self, size: Any = None, a: Any = 2, replace: bool = True, p: Any = None,
                ndim: Any = None, dtype: Any = None, nstreams: Any = None) -> Any:  # fmt: skip
         """Parts of `a`, or integers below it."""
         given = {"size": size, "ndim": ndim, "dtype": dtype}
-        return self._drawn(basic.choice, a, replace=replace, p=p, **given)
+        return self._drawn(functions.choice, a, replace=replace, p=p, **given)
 
     def permutation(self, size: Any = None, n: Any = 1, ndim: Any = None,
                     dtype: Any = "int64") -> Any:  # fmt: skip
         """The integers below `n` in some order."""
-        return self._drawn(basic.permutation, n, size=size, ndim=ndim, dtype=dtype)
+        return self._drawn(functions.permutation, n, size=size, ndim=ndim, dtype=dtype)
 
     def shuffle_row_elements(self, input: Any) -> Any:
         """An array with the elements of each row in some order."""

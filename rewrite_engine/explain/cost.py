@@ -88,7 +88,7 @@ def only_moves(node: Apply) -> bool:
     family = type(node.op).__module__.rpartition(".")[2]
     return bool(node.op.view_map) or family in {
         "shape",
-        "index",
+        "subtensor",
         "join",
         "creation",
         "dimshuffle",

@@ -22,10 +22,10 @@ import numpy as np
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.graph.null import is_disconnected, is_null
 from rewrite_engine.tensor.creation import Alloc, ones_like, zeros_like
-from rewrite_engine.tensor.gather import AdvancedIncSubtensor
-from rewrite_engine.tensor.index import IncSubtensor
-from rewrite_engine.tensor.joins import Join
+from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor
+from rewrite_engine.tensor.index.subtensor import IncSubtensor
 from rewrite_engine.tensor.math import and_, cast, invert, neq, second, switch
+from rewrite_engine.tensor.shaping.joins import Join
 from rewrite_engine.tensor.type import TensorType
 
 _CHOICE = [None, (0, True), (0, False)]  # op(condition, x, y)

@@ -13,7 +13,7 @@ from rewrite_engine.gradient.partial import Partial, condition, is_zero, read, w
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.tensor.creation import zeros_like
 from rewrite_engine.tensor.dimshuffle import squeeze
-from rewrite_engine.tensor.gather import BaseInc, increments
+from rewrite_engine.tensor.index.gather import BaseInc, increments
 from rewrite_engine.tensor.math import cast, mul, neg, neq, or_
 
 FEW = 8  # indices whose gradients are computed each by itself

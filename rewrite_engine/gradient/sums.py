@@ -33,7 +33,7 @@ from rewrite_engine.gradient.type import fit
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.tensor.creation import zeros, zeros_like
 from rewrite_engine.tensor.elemwise_grad import quotient
-from rewrite_engine.tensor.gather import increments
+from rewrite_engine.tensor.index.gather import increments
 from rewrite_engine.tensor.math import add, or_, second
 from rewrite_engine.tensor.shape import shape_tuple
 

@@ -24,11 +24,11 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, Eye, Tri
-from rewrite_engine.tensor.dots import Dot
-from rewrite_engine.tensor.index import BaseInc, IndexOp
-from rewrite_engine.tensor.joins import Join
+from rewrite_engine.tensor.index.subtensor import BaseInc, IndexOp
+from rewrite_engine.tensor.product.dots import Dot
 from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.reshape import Reshape
+from rewrite_engine.tensor.shaping.joins import Join
 
 _HINT = (
     "Dimensions of unequal length: one of length 1 is stretched only if it is known to be 1 when "

@@ -109,7 +109,7 @@ def _each(
     """Outputs, if n loops give the variables that have values along the batch."""
     if not n:
         return graph_replace(outputs, {**given, **wide}, strict=False)
-    from rewrite_engine.loops.basic import scan
+    from rewrite_engine.loops.step import scan
 
     step = lambda *values: _each(outputs, given, dict(zip(wide, values, strict=True)), n - 1)
     return scan(step, list(wide.values()), name="batch", return_list=True, return_updates=False)

@@ -13,8 +13,8 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import InputError, OptionError, ShapeError, describe
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.origin import located
-from rewrite_engine.loops.basic import _listed, _output, _sequence, _steps, scan, until
 from rewrite_engine.loops.op import Scan
+from rewrite_engine.loops.step import _listed, _output, _sequence, _steps, scan, until
 
 
 def scan_checkpoints(

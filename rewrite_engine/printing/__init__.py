@@ -15,6 +15,6 @@ def __getattr__(name: str) -> Any:
     """`Print`, the op, where the field has it."""
     if name != "Print":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from rewrite_engine.tensor.watch import Print
+    from rewrite_engine.tensor.flow.watch import Print
 
     return Print

@@ -1,8 +1,8 @@
 """Random numbers: `pt.random`, as `import rewrite_engine.tensor as pt` has it.
 
 `type.py` states of `numpy.random.Generator` · `op.py` `RandomVariable`, an op that draws ·
-`distributions.py` the table of distributions · `basic.py` their functions · `stream.py` generators
-in programs. All but the type are loaded when a name is first used.
+`distributions.py` the table of distributions · `functions.py` their functions · `stream.py`
+generators in programs. All but the type are loaded when a name is first used.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ _HOMES = {
     for home, names in {
         "op": "ParameterError RNGConsumerOp RandomVariable ScipyRandomVariable",
         "stream": "DefaultGenerator RandomStream default_rng rng shared_rng",
-        "basic": (
+        "functions": (
             "Draws bernoulli beta betabinom binomial categorical cauchy chisquare choice dirichlet "
             "exponential gamma gengamma geometric gumbel halfcauchy halfnormal hypergeometric "
             "integers invgamma laplace logistic lognormal multinomial multivariate_normal nbinom "

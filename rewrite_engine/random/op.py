@@ -37,7 +37,6 @@ from rewrite_engine.scalar.dtype import dtype_name
 from rewrite_engine.tensor.blockwise import parse
 from rewrite_engine.tensor.broadcast import broadcast
 from rewrite_engine.tensor.constant import as_tensor_variable, constant
-from rewrite_engine.tensor.joins import make_vector
 from rewrite_engine.tensor.math import cast
 from rewrite_engine.tensor.op import (
     Computed,
@@ -49,8 +48,9 @@ from rewrite_engine.tensor.op import (
     is_dimension,
     with_parameters,
 )
-from rewrite_engine.tensor.rearrange import broadcast_shape
 from rewrite_engine.tensor.shape import lengths, shape_dims
+from rewrite_engine.tensor.shaping.joins import make_vector
+from rewrite_engine.tensor.shaping.rearrange import broadcast_shape
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["RNGConsumerOp", "RandomVariable", "ScipyRandomVariable"]

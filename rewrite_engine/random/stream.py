@@ -141,9 +141,9 @@ class RandomStream:
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("_") and "namespace" in self.__dict__:
-            from rewrite_engine.random import basic
+            from rewrite_engine.random import functions
 
-            module = self.namespace or basic
+            module = self.namespace or functions
             found = getattr(module, name, None)
             if callable(found) and name in getattr(module, "__all__", (name,)):
                 return partial(self.gen, found)

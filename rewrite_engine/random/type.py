@@ -22,7 +22,7 @@ class RandomGeneratorVariable(Variable):
     __slots__ = ()
 
     def __getattr__(self, name: str) -> Any:
-        from rewrite_engine.random.basic import method
+        from rewrite_engine.random.functions import method
 
         return method(self, name)
 

@@ -1,10 +1,15 @@
 """Tensors: `import rewrite_engine.tensor as pt`. Types, constructors, functions, and the ops as
 classes.
 
-One file per family. What every graph needs is loaded at once: `type.py`, `constructors.py`,
-`math.py` (elementwise), `reduce.py`, `creation.py`, `shape.py`, `dimshuffle.py`, `reshape.py`;
-`elemwise.py` and `reduction.py` hold what a family shares. The families below, and the modules
-`fft`, `linalg`, `random`, `signal` and `special`, are loaded when one of their names is first used.
+Files of this folder are the kernel, which is loaded at once: types (`type.py`, `variable.py`,
+`constant.py`, `constructors.py`, `operators.py`), the base of ops (`op.py`), elementwise functions
+(`elemwise.py`, `math.py`), reductions (`reduction.py`, `reduce.py`) and shapes (`shape.py`,
+`dimshuffle.py`, `reshape.py`, `creation.py`). It knows no family where modules are imported. Beside
+it stand what several families rest on, as `blockwise.py` and `running.py`, and modules that users
+import: `fft.py`, `random.py`, `signal.py`, `special.py`.
+
+Families are folders: `flow/`, `index/`, `shaping/`, `order/`, `product/`, `statistics/`, `linalg/`.
+They are loaded when one of their names is first used.
 """
 
 import importlib
@@ -33,53 +38,78 @@ from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
 
 operators.pt = sys.modules[__name__]  # methods call the functions of this module
 
-#: families that are loaded when one of their names is first used
+#: {module: names}; loaded when one of its names is first used
 _FAMILIES = {
+    # (files of this folder)
     "blockwise": "Blockwise vectorize vectorize_graph",
-    "branches": "IfElse ifelse",
-    "descriptive": "average corrcoef count_nonzero cov ediff1d median norm percentile quantile "
-    "trapezoid",
-    "diagonals": "Diagonal IncDiagonal diag diagonal extract_diag fill_diagonal "
-    "fill_diagonal_offset trace tri tril tril_indices tril_indices_from triu triu_indices "
-    "triu_indices_from",
-    "dots": "Dot MatMul dot inner matmul outer tensordot vdot",
-    # (made of others)
-    "elementwise": "allclose ceil_intdiv chi2sf deg2rad degrees divmod fabs factorial float_power "
-    "frexp gammal gammau iround isclose isneginf isposinf logical_and logical_not logical_or "
-    "logical_xor logit modf nan_to_num positive rad2deg radians rint round sinc spacing",
-    "gather": "AdvancedIncSubtensor AdvancedSubtensor",
-    "index": "IncSubtensor Subtensor inc_subtensor set_subtensor subtensor",
-    "joins": "Join MakeVector Split column_stack concatenate dstack horizontal_stack hstack join "
-    "make_vector split stack vertical_stack vstack",
-    # (single ones)
+    "elementwise": (
+        "allclose ceil_intdiv chi2sf deg2rad degrees divmod fabs factorial float_power frexp "
+        "gammal gammau iround isclose isneginf isposinf logical_and logical_not logical_or "
+        "logical_xor logit modf nan_to_num positive rad2deg radians rint round sinc spacing"
+    ),
     "numbers": "ScalarFromTensor TensorFromScalar scalar_from_tensor tensor_from_scalar",
-    "padding": "pad",
-    "pieces": "append argwhere array_split block delete diagflat dsplit extract hsplit ix_ "
-    "row_stack unstack vsplit",
-    "products": "batched_dot batched_tensordot cross dense_dot einsum kron matvec polyval vander "
-    "vecdot vecmat",
-    # (what is known of a variable)
-    "questions": "get_scalar_constant_value get_underlying_scalar_constant_value "
-    "register_transfer transfer",
-    "raise_op": "Assert CheckAndRaise CheckParameter assert_op",
-    # (numbers in order, grids)
-    "ranges": "bartlett blackman geomspace hamming hanning indices kaiser linspace logspace "
-    "meshgrid mgrid ogrid",
-    "rearrange": "RepeatedPositions broadcast_arrays broadcast_shape concat_with_broadcast flip "
-    "fliplr flipud join_dims pack repeat roll rot90 split_dims stacklists tile unpack",
+    "questions": (
+        "get_scalar_constant_value get_underlying_scalar_constant_value register_transfer transfer"
+    ),
     "running": "CumOp cumprod cumsum diff",
-    "search": "BinCount SearchsortedOp Unique bincount digitize interp interpolate1d searchsorted "
-    "unique",
-    "selection": "Nonzero RavelMultiIndex UnravelIndex choose compress diag_indices "
-    "diag_indices_from flatnonzero inverse_permutation nonzero nonzero_values permute_row_elements "
-    "piecewise ravel_multi_index select take take_along_axis unravel_index where",
-    "sets": "array_equal histogram histogram_bin_edges intersect1d isin setdiff1d setxor1d union1d",
-    "sorting": "ArgSortOp SortOp argsort argtopk largest smallest sort topk topk_and_argtopk",
     "special": "LogSoftmax LogSumExp ScaledExp Softmax SoftmaxAndLog log_softmax logsumexp softmax",
-    "statistics": "Argmax Argmin argmax argmin max_and_argmax mean ptp size std var",
-    "watch": "PdbBreakpoint Print",
-    "without_nan": "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin "
-    "nanprod nanstd nansum nanvar",
+    # (what runs, and what is seen of it)
+    "flow.branches": "IfElse ifelse",
+    "flow.raise_op": "Assert CheckAndRaise CheckParameter assert_op",
+    "flow.watch": "PdbBreakpoint Print",
+    # (parts of arrays)
+    "index.diagonals": (
+        "Diagonal IncDiagonal diag diagonal extract_diag fill_diagonal fill_diagonal_offset trace "
+        "tri tril tril_indices tril_indices_from triu triu_indices triu_indices_from"
+    ),
+    "index.gather": "AdvancedIncSubtensor AdvancedSubtensor",
+    "index.selection": (
+        "Nonzero RavelMultiIndex UnravelIndex choose compress diag_indices diag_indices_from "
+        "flatnonzero inverse_permutation nonzero nonzero_values permute_row_elements piecewise "
+        "ravel_multi_index select take take_along_axis unravel_index where"
+    ),
+    "index.subtensor": "IncSubtensor Subtensor inc_subtensor set_subtensor subtensor",
+    # (sorted, searched, counted)
+    "order.search": (
+        "BinCount SearchsortedOp Unique bincount digitize interp interpolate1d searchsorted unique"
+    ),
+    "order.sets": (
+        "array_equal histogram histogram_bin_edges intersect1d isin setdiff1d setxor1d union1d"
+    ),
+    "order.sorting": "ArgSortOp SortOp argsort argtopk largest smallest sort topk topk_and_argtopk",
+    # (made of sums of products)
+    "product.dots": "Dot MatMul dot inner matmul outer tensordot vdot",
+    "product.products": (
+        "batched_dot batched_tensordot cross dense_dot einsum kron matvec polyval vander vecdot "
+        "vecmat"
+    ),
+    # (put together, taken apart, laid out anew)
+    "shaping.joins": (
+        "Join MakeVector Split column_stack concatenate dstack horizontal_stack hstack join "
+        "make_vector split stack vertical_stack vstack"
+    ),
+    "shaping.padding": "pad",
+    "shaping.pieces": (
+        "append argwhere array_split block delete diagflat dsplit extract hsplit ix_ row_stack "
+        "unstack vsplit"
+    ),
+    "shaping.ranges": (
+        "bartlett blackman geomspace hamming hanning indices kaiser linspace logspace meshgrid "
+        "mgrid ogrid"
+    ),
+    "shaping.rearrange": (
+        "RepeatedPositions broadcast_arrays broadcast_shape concat_with_broadcast flip fliplr "
+        "flipud join_dims pack repeat roll rot90 split_dims stacklists tile unpack"
+    ),
+    # (what describes arrays)
+    "statistics.descriptive": (
+        "average corrcoef count_nonzero cov ediff1d median norm percentile quantile trapezoid"
+    ),
+    "statistics.moments": "Argmax Argmin argmax argmin max_and_argmax mean ptp size std var",
+    "statistics.without_nan": (
+        "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanprod nanstd "
+        "nansum nanvar"
+    ),
 }
 _MODULES = ("fft", "linalg", "random", "signal", "special")
 _GRADIENTS = ["consider_constant", "grad", "hessian", "jacobian", "verify_grad"]

@@ -420,7 +420,7 @@ def whole_batch(outputs: Sequence[Variable], given: Mapping[Any, Variable]) -> l
     for k, (v, w) in enumerate(zip(outputs, wide, strict=True)):
         if w is not v and isinstance(w.type, TensorType) and w.type.ndim == v.type.ndim:
             from rewrite_engine.tensor.dimshuffle import broadcast_to
-            from rewrite_engine.tensor.rearrange import broadcast_shape
+            from rewrite_engine.tensor.shaping.rearrange import broadcast_shape
 
             above = {*ancestors([v])}
             extra = {given[u]: given[u].type.ndim - u.type.ndim for u in given if u in above}

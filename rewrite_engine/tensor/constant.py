@@ -122,7 +122,7 @@ def as_tensor_variable(
     if isinstance(x, Variable):
         return _fit(x, ndim, dtype)
     if isinstance(x, list | tuple) and _has_symbols(x):
-        from rewrite_engine.tensor.joins import stack
+        from rewrite_engine.tensor.shaping.joins import stack
 
         return _fit(stack([as_tensor_variable(item) for item in x]), ndim, dtype)
     return of_value(x, name, ndim, dtype)

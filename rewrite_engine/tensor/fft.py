@@ -19,7 +19,7 @@ from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located, user_origin
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange
-from rewrite_engine.tensor.linalg.core import floats, working_dtype
+from rewrite_engine.tensor.linalg.op import floats, working_dtype
 from rewrite_engine.tensor.op import Computed, Linear, Shapes, Value
 from rewrite_engine.tensor.shape import lengths
 from rewrite_engine.tensor.type import TensorType

@@ -2,7 +2,7 @@
 `Prod`, `Max`, `Min`,
 `All`, `Any_`.
 
-Means and variances, which are made of these, and `argmax` are in `tensor/statistics.py`.
+Means and variances, which are made of these, and `argmax` are in `tensor/statistics/moments.py`.
 """
 
 from __future__ import annotations
@@ -321,7 +321,7 @@ def _with_initial(op: _Fixed, of_two: Any, x: Any, initial: Any) -> Any:
     """The extremum of elements and a number. Where there may be no elements, the number is put
     before them; else it is compared with what they are reduced to.
     """
-    from rewrite_engine.tensor.padding import pad
+    from rewrite_engine.tensor.shaping.padding import pad
 
     x = as_tensor_variable(x)
     op = op.canonical(x.type.ndim)

@@ -2,7 +2,7 @@
 gradients.
 
 `axis` is None (all of them) or a sorted tuple; a node's op never has negative axes, nor lists
-all axes one by one. The reductions are in `tensor/reduce.py`, `tensor/statistics.py`.
+all axes one by one. The reductions are in `tensor/reduce.py`, `tensor/statistics/moments.py`.
 """
 
 from __future__ import annotations

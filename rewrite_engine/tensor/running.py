@@ -285,7 +285,7 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 def _lengthened(x: Any, axis: int, prepend: Any, append: Any) -> Any:
     """An array with others, or numbers, before and after it along an axis."""
     from rewrite_engine.tensor.creation import alloc
-    from rewrite_engine.tensor.joins import join
+    from rewrite_engine.tensor.shaping.joins import join
 
     parts = [x if v is None else as_tensor_variable(v) for v in (prepend, x, append)]
     one = [1 if i == axis else x.shape[i] for i in range(x.type.ndim)]
@@ -311,7 +311,7 @@ def flipped(x: Any, axis: int) -> Any:
 def before(x: Any, axis: int, first: float) -> Any:
     """Each element's predecessor along an axis; `first` has none."""
     from rewrite_engine.tensor.creation import full_like
-    from rewrite_engine.tensor.joins import Join
+    from rewrite_engine.tensor.shaping.joins import Join
 
     lead = full_like(x.sum(axis=axis, keepdims=True), first)
     return Join(axis)(lead, x)[slice_at_axis(slice(None, -1), axis)]

@@ -12,12 +12,12 @@ from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import zeros
-from rewrite_engine.tensor.joins import upcast
-from rewrite_engine.tensor.linalg.core import _MatrixOp
+from rewrite_engine.tensor.linalg.op import _MatrixOp
 from rewrite_engine.tensor.op import Computed, Shapes, with_parameters
-from rewrite_engine.tensor.padding import pad
-from rewrite_engine.tensor.rearrange import flip
 from rewrite_engine.tensor.shape import larger, lengths, smaller
+from rewrite_engine.tensor.shaping.joins import upcast
+from rewrite_engine.tensor.shaping.padding import pad
+from rewrite_engine.tensor.shaping.rearrange import flip
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["Convolve1d", "Convolve2d", "convolve1d", "convolve2d"]

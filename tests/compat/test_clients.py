@@ -82,7 +82,7 @@ def test_each_distribution_has_a_class() -> None:
     assert type(draw.owner.op) is type(r.normal)
     assert draw.owner.out is draw
 
-    class Index(type(r.basic._integers)):  # type: ignore[misc]
+    class Index(type(r.functions._integers)):  # type: ignore[misc]
         name = "index"
 
     x = Index()(0, 5, size=(100,))

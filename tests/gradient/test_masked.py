@@ -13,7 +13,7 @@ from rewrite_engine.gradient import Lop, Rop, grad, hessian, jacobian
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.tensor.gather import AdvancedIncSubtensor
+from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor
 
 inf, nan = np.inf, np.nan
 

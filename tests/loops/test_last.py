@@ -13,7 +13,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import AxisError, RewriteEngineError, ShapeError
 from rewrite_engine.loops import Scan, scan, until
-from rewrite_engine.tensor.raise_op import CheckAndRaise
+from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
 
 PLAIN = rw.Mode().excluding("loops")
 C = pt.constant([1.0, 2.0, 3.0])

@@ -15,7 +15,7 @@ from scipy import stats
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import BroadcastError, DTypeError, NDimError, OptionError, ShapeError
-from rewrite_engine.random import ParameterError, basic
+from rewrite_engine.random import ParameterError, functions
 from rewrite_engine.random.distributions import DISTRIBUTIONS
 from tests.random.cases import CASES, COV, MEAN, WEIGHTS, Case
 
@@ -31,12 +31,12 @@ MODES = ["fast_run", "fast_compile", rw.Mode(linker="py")]
 
 def test_every_distribution_has_a_case() -> None:
     made_of_others = {"choice", "nbinom"}  # (see below)
-    assert {c.name for c in CASES} == set(basic.__all__) - made_of_others
-    ops = {getattr(r, name).name for name in basic.__all__ if hasattr(getattr(r, name), "name")}
+    assert {c.name for c in CASES} == set(functions.__all__) - made_of_others
+    ops = {getattr(r, name).name for name in functions.__all__ if hasattr(getattr(r, name), "name")}
     inner = {"choice_without_replacement", "weighted_choice_without_replacement", "gamma",
              "integers", "multivariate_normal", "permutation"}  # fmt: skip
     assert ops | inner == set(DISTRIBUTIONS)
-    assert set(basic.__all__) <= set(dir(r))
+    assert set(functions.__all__) <= set(dir(r))
     assert r.nbinom is r.negative_binomial
 
 

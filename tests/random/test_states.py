@@ -29,7 +29,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.explain import explain
 from rewrite_engine.graph.memory import check_memory
-from rewrite_engine.random import RandomVariable, basic
+from rewrite_engine.random import RandomVariable, functions
 from rewrite_engine.terms import etuplize
 from tests.random.cases import CASES, Case
 
@@ -250,7 +250,7 @@ def test_methods_of_streams_and_states() -> None:
     assert stream.gen(r.gamma, 2.0, scale=1.0).type == pt.dscalar
     next_rng, x = stream.normal(return_next_rng=True)
     assert stream.updates()[-1][1] is next_rng
-    for name in basic.__all__:
+    for name in functions.__all__:
         assert callable(getattr(stream, name))
         assert callable(getattr(state, name))
     next_rng, x = state.choice(5, size=(2,), replace=False)

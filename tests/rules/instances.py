@@ -32,7 +32,7 @@ from rewrite_engine.rules.language import (
     Vector,
 )
 from rewrite_engine.rules.pipeline import all_rules
-from rewrite_engine.tensor.index_template import WHOLE, Slice
+from rewrite_engine.tensor.index.template import WHOLE, Slice
 
 DATA = [r for r in all_rules() if isinstance(r, DataRule)]
 TRUSTING = [r.on_trust for r in DATA if any(g.assumed for g in r.guards)]

@@ -62,7 +62,7 @@ def test_the_gradient_of_a_normal_density(shape: Any, number: Any, sign: int) ->
     ],
 )
 def test_what_is_no_gradient_of_a_normal_density(gradient: Any) -> None:
-    from rewrite_engine.tensor.diagonals import IncDiagonal
+    from rewrite_engine.tensor.index.diagonals import IncDiagonal
 
     z, y, a = pt.dmatrix("z"), pt.dmatrix("y"), pt.dmatrix("a")
     low = pt.linalg.cholesky(a)

@@ -15,7 +15,7 @@ import scipy.signal
 import scipy.special
 
 from rewrite_engine.scalar.dtype import float_dtype
-from rewrite_engine.tensor.index_template import fill
+from rewrite_engine.tensor.index.template import fill
 
 MEANS: dict[str, Callable[..., Any]] = {
     "Elemwise": lambda op, *xs: op.scalar_op.impl(*xs),

@@ -12,7 +12,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.gradient import Lop, Rop, hessian, jacobian
-from rewrite_engine.tensor.raise_op import Assert
+from rewrite_engine.tensor.flow.raise_op import Assert
 
 x, m, s, n = pt.dvector("x"), pt.dmatrix("m"), pt.dscalar("s"), pt.lscalar("n")
 z = pt.zvector("z")

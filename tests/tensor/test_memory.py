@@ -15,7 +15,7 @@ from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.scalar import ops as scalar
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
-from rewrite_engine.tensor.joins import Split
+from rewrite_engine.tensor.shaping.joins import Split
 
 SCALAR_OPS = {name: op for name, op in vars(scalar).items() if isinstance(op, ScalarOp)}
 

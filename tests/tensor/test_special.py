@@ -1,4 +1,4 @@
-"""The softmax family as ops. Values and gradients: test_statistics.py, tests/gradient."""
+"""The softmax family as ops. Values and gradients: test_moments.py, tests/gradient."""
 
 from __future__ import annotations
 

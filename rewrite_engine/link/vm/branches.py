@@ -7,7 +7,7 @@ from __future__ import annotations
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.plan import VIEW, Traits
 from rewrite_engine.link.vm.lower import Context, lower, traits
-from rewrite_engine.tensor.branches import IfElse
+from rewrite_engine.tensor.flow.branches import IfElse
 
 
 @traits.register(IfElse)

@@ -7,7 +7,7 @@ import numpy as np
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.plan import FRESH, Traits
 from rewrite_engine.link.vm.lower import Context, lower, traits
-from rewrite_engine.tensor.dots import Dot
+from rewrite_engine.tensor.product.dots import Dot
 
 NUMBER = Traits(inline=True)
 INTO_BUFFER = Traits(fresh=True, keep=True, inline=True)

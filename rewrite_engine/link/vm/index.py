@@ -9,9 +9,9 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.failure import mismatch
 from rewrite_engine.link.plan import FRESH, VIEW, Traits
 from rewrite_engine.link.vm.lower import Context, call_op, lower, traits
-from rewrite_engine.tensor.diagonals import IncDiagonal
-from rewrite_engine.tensor.index import IncSubtensor, Subtensor
-from rewrite_engine.tensor.index_template import INPUT, NEWAXIS, Slice, Template
+from rewrite_engine.tensor.index.diagonals import IncDiagonal
+from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
+from rewrite_engine.tensor.index.template import INPUT, NEWAXIS, Slice, Template
 
 
 @traits.register(Subtensor)

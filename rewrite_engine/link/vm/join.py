@@ -7,7 +7,7 @@ import numpy as np
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.plan import FRESH, Traits
 from rewrite_engine.link.vm.lower import Context, lower, traits
-from rewrite_engine.tensor.joins import Join, MakeVector
+from rewrite_engine.tensor.shaping.joins import Join, MakeVector
 
 
 @traits.register(Join)

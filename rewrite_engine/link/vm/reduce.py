@@ -24,7 +24,7 @@ from rewrite_engine.tensor.special import (
     softmax_and_log_array,
     softmax_array,
 )
-from rewrite_engine.tensor.statistics import Argmax
+from rewrite_engine.tensor.statistics.moments import Argmax
 
 NOT_FRESH = Traits(inline=True)  # a number, or the operand itself
 

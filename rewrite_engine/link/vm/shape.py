@@ -12,8 +12,8 @@ import numpy as np
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.plan import DEFAULT, FRESH, VIEW, Traits
 from rewrite_engine.link.vm.lower import Context, call_op, lower, traits
-from rewrite_engine.tensor.diagonals import Diagonal
 from rewrite_engine.tensor.dimshuffle import DimShuffle
+from rewrite_engine.tensor.index.diagonals import Diagonal
 from rewrite_engine.tensor.math import mul, sqr
 from rewrite_engine.tensor.reshape import Reshape
 from rewrite_engine.tensor.shape import CheckedLength, Shape, Shape_i, SpecifyShape

@@ -14,8 +14,7 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.dots import matmul
-from rewrite_engine.tensor.linalg.core import (
+from rewrite_engine.tensor.linalg.op import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
@@ -26,6 +25,7 @@ from rewrite_engine.tensor.linalg.core import (
     unit,
 )
 from rewrite_engine.tensor.linalg.solvers import solve
+from rewrite_engine.tensor.product.dots import matmul
 from rewrite_engine.tensor.shape import lengths
 
 __all__ = [

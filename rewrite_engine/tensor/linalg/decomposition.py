@@ -16,9 +16,8 @@ from rewrite_engine.errors import DTypeError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.creation import Tri, eye
-from rewrite_engine.tensor.diagonals import tril
-from rewrite_engine.tensor.dots import matmul
-from rewrite_engine.tensor.linalg.core import (
+from rewrite_engine.tensor.index.diagonals import tril
+from rewrite_engine.tensor.linalg.op import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
@@ -27,6 +26,7 @@ from rewrite_engine.tensor.linalg.core import (
     of_dtype,
 )
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
+from rewrite_engine.tensor.product.dots import matmul
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["Cholesky", "CholeskyGradient", "CovarianceGradient", "cholesky"]

@@ -18,12 +18,10 @@ from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange, eye
-from rewrite_engine.tensor.diagonals import tril, triu
 from rewrite_engine.tensor.dimshuffle import broadcast_to, squeeze
-from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
-from rewrite_engine.tensor.joins import concatenate
-from rewrite_engine.tensor.linalg.core import (
+from rewrite_engine.tensor.index.diagonals import tril, triu
+from rewrite_engine.tensor.linalg.op import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
@@ -39,7 +37,9 @@ from rewrite_engine.tensor.linalg.core import (
 )
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular, columns
 from rewrite_engine.tensor.op import NoGradient
+from rewrite_engine.tensor.product.dots import matmul
 from rewrite_engine.tensor.shape import lengths
+from rewrite_engine.tensor.shaping.joins import concatenate
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [

@@ -14,8 +14,7 @@ import numpy as np
 
 import rewrite_engine.tensor.math as m
 from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
-from rewrite_engine.tensor.dots import matmul
-from rewrite_engine.tensor.linalg.core import (
+from rewrite_engine.tensor.linalg.op import (
     SingularMatrixError,
     _MatrixOp,
     _Symmetric,
@@ -31,6 +30,7 @@ from rewrite_engine.tensor.linalg.core import (
     real_dtype,
     unit,
 )
+from rewrite_engine.tensor.product.dots import matmul
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = ["EighPair", "QZ", "ordqz", "qz"]

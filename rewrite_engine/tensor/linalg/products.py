@@ -14,12 +14,12 @@ from rewrite_engine.errors import NDimError, ShapeError
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import eye, zeros
-from rewrite_engine.tensor.dots import dot, matmul
-from rewrite_engine.tensor.joins import upcast
 from rewrite_engine.tensor.linalg.solvers import inv
-from rewrite_engine.tensor.products import kron
-from rewrite_engine.tensor.rearrange import broadcast_shape
+from rewrite_engine.tensor.product.dots import dot, matmul
+from rewrite_engine.tensor.product.products import kron
 from rewrite_engine.tensor.shape import lengths, specify_shape
+from rewrite_engine.tensor.shaping.joins import upcast
+from rewrite_engine.tensor.shaping.rearrange import broadcast_shape
 
 __all__ = ["block_diag", "kron", "matrix_dot", "matrix_power", "multi_dot"]
 

@@ -14,10 +14,10 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.diagonals import diagonal, tril, triu
 from rewrite_engine.tensor.dimshuffle import expand_dims, squeeze
-from rewrite_engine.tensor.dots import matmul
-from rewrite_engine.tensor.linalg.core import (
+from rewrite_engine.tensor.index.diagonals import diagonal, tril, triu
+from rewrite_engine.tensor.linalg.decomposition import cholesky
+from rewrite_engine.tensor.linalg.op import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
@@ -27,9 +27,9 @@ from rewrite_engine.tensor.linalg.core import (
     singular,
     solved,
 )
-from rewrite_engine.tensor.linalg.decomposition import cholesky
 from rewrite_engine.tensor.linalg.triangular import _Equations, columns, solve_triangular
 from rewrite_engine.tensor.linalg.tridiagonal import SolveTridiagonal
+from rewrite_engine.tensor.product.dots import matmul
 
 __all__ = ["MatrixInverse", "Solve", "cho_solve", "inv", "inverse", "matrix_inverse", "solve"]
 

@@ -21,9 +21,8 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.creation import arange, triangle, zeros_like
-from rewrite_engine.tensor.dots import matmul
-from rewrite_engine.tensor.joins import concatenate
-from rewrite_engine.tensor.linalg.core import (
+from rewrite_engine.tensor.linalg.decomposition import halved
+from rewrite_engine.tensor.linalg.op import (
     FEW,
     _MatrixOp,
     _Symmetric,
@@ -41,15 +40,16 @@ from rewrite_engine.tensor.linalg.core import (
     real_dtype,
     unit,
 )
-from rewrite_engine.tensor.linalg.decomposition import halved
 from rewrite_engine.tensor.linalg.pencils import EighPair
 from rewrite_engine.tensor.linalg.solvers import Solve, mirrored
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
-from rewrite_engine.tensor.padding import pad
+from rewrite_engine.tensor.order.sorting import argsort
+from rewrite_engine.tensor.product.dots import matmul
 from rewrite_engine.tensor.reduce import sum as reduce_sum
 from rewrite_engine.tensor.shape import lengths, smaller
-from rewrite_engine.tensor.sorting import argsort
-from rewrite_engine.tensor.statistics import argmax
+from rewrite_engine.tensor.shaping.joins import concatenate
+from rewrite_engine.tensor.shaping.padding import pad
+from rewrite_engine.tensor.statistics.moments import argmax
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [

@@ -17,12 +17,12 @@ from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.dimshuffle import normalize_axes, squeeze
-from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
-from rewrite_engine.tensor.linalg.core import _MatrixOp, adjoint, of_dtype, of_finite, real_dtype
+from rewrite_engine.tensor.linalg.op import _MatrixOp, adjoint, of_dtype, of_finite, real_dtype
 from rewrite_engine.tensor.linalg.solvers import inv, solve
 from rewrite_engine.tensor.linalg.spectral import SVD
 from rewrite_engine.tensor.linalg.triangular import columns
+from rewrite_engine.tensor.product.dots import matmul
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.shape import larger, lengths
 from rewrite_engine.tensor.type import TensorType

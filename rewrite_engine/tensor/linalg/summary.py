@@ -20,14 +20,11 @@ from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.null import grad_not_implemented, is_disconnected
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor import descriptive
 from rewrite_engine.tensor.constant import as_tensor_variable
-from rewrite_engine.tensor.descriptive import largest_size
-from rewrite_engine.tensor.diagonals import diagonal
 from rewrite_engine.tensor.dimshuffle import expand_dims, normalize_axes
-from rewrite_engine.tensor.dots import matmul
 from rewrite_engine.tensor.elemwise_grad import zero_gradient
-from rewrite_engine.tensor.linalg.core import (
+from rewrite_engine.tensor.index.diagonals import diagonal
+from rewrite_engine.tensor.linalg.op import (
     FEW,
     SingularMatrixError,
     _MatrixOp,
@@ -42,10 +39,13 @@ from rewrite_engine.tensor.linalg.core import (
 )
 from rewrite_engine.tensor.linalg.solvers import MatrixInverse, inv
 from rewrite_engine.tensor.linalg.spectral import svd
+from rewrite_engine.tensor.product.dots import matmul
 from rewrite_engine.tensor.reduce import Max, Sum
 from rewrite_engine.tensor.reduce import min as reduce_min
 from rewrite_engine.tensor.reduce import sum as reduce_sum
 from rewrite_engine.tensor.shape import larger, lengths
+from rewrite_engine.tensor.statistics import descriptive
+from rewrite_engine.tensor.statistics.descriptive import largest_size
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [

@@ -15,10 +15,9 @@ import numpy as np
 import rewrite_engine.tensor.math as m
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.diagonals import tril, triu
 from rewrite_engine.tensor.dimshuffle import expand_dims, squeeze
-from rewrite_engine.tensor.dots import matmul
-from rewrite_engine.tensor.linalg.core import (
+from rewrite_engine.tensor.index.diagonals import tril, triu
+from rewrite_engine.tensor.linalg.op import (
     SingularMatrixError,
     _MatrixOp,
     adjoint,
@@ -29,6 +28,7 @@ from rewrite_engine.tensor.linalg.core import (
     singular,
 )
 from rewrite_engine.tensor.op import Odd
+from rewrite_engine.tensor.product.dots import matmul
 
 __all__ = ["SolveTriangular", "solve_triangular"]
 

@@ -13,10 +13,9 @@ from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange, ones_like, zeros_like
-from rewrite_engine.tensor.diagonals import IncDiagonal, tril, triu
 from rewrite_engine.tensor.dimshuffle import squeeze
-from rewrite_engine.tensor.joins import concatenate
-from rewrite_engine.tensor.linalg.core import (
+from rewrite_engine.tensor.index.diagonals import IncDiagonal, tril, triu
+from rewrite_engine.tensor.linalg.op import (
     SingularMatrixError,
     _MatrixOp,
     connected,
@@ -30,6 +29,7 @@ from rewrite_engine.tensor.linalg.core import (
 from rewrite_engine.tensor.linalg.triangular import _Equations, columns
 from rewrite_engine.tensor.op import Computed, Shapes
 from rewrite_engine.tensor.shape import larger, lengths
+from rewrite_engine.tensor.shaping.joins import concatenate
 from rewrite_engine.tensor.type import TensorType
 
 __all__ = [

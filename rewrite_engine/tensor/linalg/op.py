@@ -1,0 +1,287 @@
+"""What the ops of linear algebra share: `_MatrixOp`, and their arguments."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import NDimError, RewriteEngineError
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.null import is_disconnected
+from rewrite_engine.graph.origin import located
+from rewrite_engine.scalar.dtype import float_dtype
+from rewrite_engine.tensor.blockwise import Blockwise, of_arrays, parse, store
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.creation import eye, zeros_like
+from rewrite_engine.tensor.dimshuffle import expand_dims, shape_padleft
+from rewrite_engine.tensor.index.diagonals import tril, triu
+from rewrite_engine.tensor.index.selection import take_along_axis
+from rewrite_engine.tensor.op import Computed, Shapes, TensorOp
+from rewrite_engine.tensor.shape import smaller
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = ["SingularMatrixError"]
+
+
+class SingularMatrixError(RewriteEngineError, np.linalg.LinAlgError):
+    """A matrix has no inverse, is not positive definite, or its decomposition was not found; also a
+    `numpy.linalg.LinAlgError`.
+    """
+
+
+class _MatrixOp(TensorOp):
+    """An op on matrices of floats, one per class and parameters; `Blockwise` lifts it to arrays of
+    them.
+
+    A subclass says which dimensions there are (`signature`; k: the shorter of the first two, and
+    what else `lengths` tells), and computes values along batches in `batched(*arrays)`, which
+    raises errors with no more than what is wrong. Integers count as floats; there is no result in
+    float16.
+    """
+
+    signature: str
+    lengths: Mapping[str, Computed] = {"k": Computed(smaller, [(0, 0), (0, 1)])}
+
+    def lifted(self, *inputs: Any) -> Any:
+        """The op applied to matrices, or arrays of them."""
+        ranks = self.ranks
+        for x, n in zip(inputs, ranks, strict=True):
+            if x.type.ndim < n:
+                what = f"takes an array of {n} dimensions or more, not a {x.type}"
+                raise NDimError(located(what, op=self, inputs=inputs))
+        if [x.type.ndim for x in inputs] == ranks:
+            return self(*inputs)
+        return Blockwise(self, self.signature)(*inputs)
+
+    @property
+    def ranks(self) -> list[int]:
+        """How many dimensions each input has."""
+        return [len(names) for names in parse(self.signature)[0]]
+
+    def check_ranks(self, types: Sequence[TensorType]) -> None:
+        """Raise `NDimError` for tensors of other ranks."""
+        if [t.ndim for t in types] != self.ranks:
+            each = " and ".join([("a number", "a vector", "a matrix")[n] for n in self.ranks])
+            what = "matrices" if len(types) > 1 and {*self.ranks} == {2} else each
+            raise NDimError(f"takes {what}, not {' and '.join([f'a {t}' for t in types])}")
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        """As the signature says: dimensions of one name have one length."""
+        self.check_ranks(types)
+        named: dict[str, list[Any]] = {}
+        ins, outs = parse(self.signature)
+        for i, names in enumerate(ins):
+            for axis, name in enumerate(names):
+                named.setdefault(name, []).append((i, axis))
+        known = {**self.lengths, **{name: members[-1] for name, members in named.items()}}
+        equal = [members for members in named.values() if len(members) > 1]
+        return Shapes([[known[name] for name in names] for names in outs], equal)
+
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Along a batch."""
+        return Blockwise(self, self.signature).make_node(*inputs).outputs
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        """Floats, of at least single precision."""
+        return [working_dtype(*[t.dtype for t in types])] * len(parse(self.signature)[1])
+
+    def batched(self, *arrays: Any) -> Any:
+        """The values of the output for arrays of matrices; a tuple of several outputs."""
+        raise NotImplementedError
+
+    def single(self, dtype: Any) -> Callable[..., Any] | None:
+        """A quick function of single matrices with elements whose lengths fit: what `batched`
+        returns, or None, and `batched` says what is wrong. It calls LAPACK, whose routines are
+        looked up here, once for each node. dtype: one that LAPACK has, of all floats that it takes.
+        """
+        return None
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute. Raises `ShapeError`, and what `batched` raises."""
+        store(output_storage, self.make_function(node)(*inputs))
+
+    def make_function(self, node: Apply) -> Callable[..., Any]:
+        """`batched` or `single`, and what surrounds them."""
+        own = {v.type.dtype for v in node.inputs if v.type.kind in "fc"}
+        dtype = np.dtype(own.pop()) if len(own) == 1 else None
+        one = None
+        if dtype is not None and dtype.char in _LETTERS:
+            one = self.single(dtype) if LINALG in sys.modules else self._later(dtype)
+        return of_arrays(self, self.batched, node, one)
+
+    def _later(self, dtype: Any) -> Callable[..., Any] | None:
+        """`single`, made at the first call: SciPy takes longer to import than graphs to compile."""
+        if type(self).single is _MatrixOp.single:
+            return None
+        run: Callable[..., Any] | None = None
+
+        def one(*arrays: Any) -> Any:
+            nonlocal run
+            if run is None:
+                run = self.single(dtype) or (lambda *arrays: None)
+            return run(*arrays)
+
+        return one
+
+
+class _Symmetric(_MatrixOp):
+    """Real eigenvalues, and eigenvectors, of matrices of which one triangle is read."""
+
+    __props__ = ("lower",)
+    output_names = ("eigenvalues", "eigenvectors")
+
+    def __init__(self, lower: bool = True) -> None:
+        self.lower = lower
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        values, vectors = super().dtypes(*types)
+        return [real_dtype(values), vectors]
+
+
+def working_dtype(*dtypes: str) -> str:
+    """The dtype of a float that LAPACK computes with."""
+    found = float_dtype(*dtypes)
+    return "float32" if found == "float16" else found
+
+
+def real_dtype(dtype: str) -> str:
+    """That of the real part."""
+    return np.empty(0, dtype).real.dtype.name
+
+
+def complex_dtype(dtype: str) -> str:
+    """That of a complex number of the same precision."""
+    return np.result_type(dtype, "complex64").name
+
+
+def found(run: Any, *arrays: Any, **options: Any) -> Any:
+    """What a function of NumPy or SciPy finds. Raises `SingularMatrixError` where it finds
+    nothing.
+    """
+    try:
+        return run(*arrays, **options)
+    except np.linalg.LinAlgError as error:
+        raise SingularMatrixError(f"{error} (shape {arrays[0].shape})") from None
+
+
+def of_finite(run: Any, a: Any, **options: Any) -> Any:
+    """What a function by singular values finds; LAPACK may come to no end where numbers are not
+    finite. Raises `SingularMatrixError`.
+    """
+    if not np.isfinite(a).all():
+        raise SingularMatrixError(f"not all numbers are finite (shape {a.shape})")
+    return found(run, a, **options)
+
+
+def floats(*xs: Any) -> list[Any]:
+    """Operands as floats of one dtype that LAPACK computes with."""
+    tensors = [as_tensor_variable(x) for x in xs]
+    dtype = working_dtype(*[x.type.dtype for x in tensors])
+    return [x if x.type.dtype == dtype else m.cast(x, dtype) for x in tensors]
+
+
+def of_dtype(*arrays: Any) -> Sequence[Any]:
+    """Values as `floats` makes them."""
+    dtype = working_dtype(*[x.dtype.name for x in arrays])
+    return [np.asarray(x, dtype) for x in arrays]
+
+
+@cache
+def _routine(name: str) -> Any:
+    from scipy.linalg import blas, lapack
+
+    return getattr(lapack, name, None) or getattr(blas, name)
+
+
+LINALG = "scipy.linalg"
+
+#: rows up to which LAPACK needs no blocks, and what surrounds it counts
+FEW = 64
+#: what the names of LAPACK's routines begin with, by dtype
+_LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
+
+
+def lapack(name: str, dtype: Any) -> Any:
+    """A routine of LAPACK or BLAS: SciPy's. Those of NumPy have threads of their own, and both
+    together are slow where one follows the other.
+    """
+    return _routine(_LETTERS[dtype.char] + name)
+
+
+def double(dtype: Any) -> Any:
+    """The dtype in which NumPy computes, too, what is given in single precision."""
+    return np.result_type(dtype, "float64")
+
+
+def along(batch: Sequence[int], *arrays: Any) -> Any:
+    """What arrays with elements are for each of a batch, one after the other."""
+    return zip(*[x.reshape(-1, *x.shape[len(batch) :]) for x in arrays], strict=True)
+
+
+def rows_of(x: Any, order: Any) -> Any:
+    """Rows of matrices, in another order."""
+    if order.type.ndim == 1:
+        return x[..., order, :]
+    at = expand_dims(order, -1)
+    ndim = max(x.type.ndim, at.type.ndim)
+    x, at = [shape_padleft(v, ndim - v.type.ndim) for v in (x, at)]
+    return take_along_axis(x, at, axis=-2)
+
+
+def adjoint(x: Any) -> Any:
+    """The transposes of matrices, conjugated: by them gradients go back."""
+    return m.conjugated(x).mT
+
+
+def connected(outputs: Sequence[Any], gs: Sequence[Any]) -> list[Any]:
+    """Gradients, zeros where the cost does not depend on an output."""
+    return [zeros_like(z) if is_disconnected(g) else g for z, g in zip(outputs, gs, strict=True)]
+
+
+def in_triangle(g: Any, lower: bool) -> Any:
+    """The gradient for one triangle of matrices of which the other mirrors it, given that for all
+    elements.
+    """
+    both = m.add(g, adjoint(g))
+    return m.sub(tril(both) if lower else triu(both), m.mul(m.mul(0.5, unit(both)), both))
+
+
+def unit(x: Any) -> Any:
+    """The unit matrix in the shape and dtype of square matrices."""
+    n = x.type.shape[-1]
+    return eye(x.shape[-1] if n is None else n, dtype=x.type.dtype)
+
+
+def singular(a: Any, index: Any = None) -> str:
+    """What to say of arrays of matrices, one of which is singular."""
+    if a.ndim == 2:
+        return f"the matrix of shape {a.shape} is singular"
+    if index is None:
+        apart = np.linalg.slogdet(a)[0] == 0
+        if not apart.any():
+            return f"one of the matrices in the array of shape {a.shape} is singular"
+        index = tuple([int(i) for i in np.argwhere(apart)[0]])
+    return f"matrix {index} of the array of shape {a.shape} is singular"
+
+
+def solved(a: Any, b: Any) -> Any:
+    """The x of a @ x = b, by `numpy.linalg.solve`. Raises `SingularMatrixError`."""
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        raise SingularMatrixError(singular(a)) from None
+
+
+def check_order(output: str, sort: str | None) -> None:
+    """Raise `ValueError` for what `schur` and `qz` do not know."""
+    if output not in ("real", "complex"):
+        raise ValueError(located(f'output is "real" or "complex", not {output!r}'))
+    if sort not in (None, "lhp", "rhp", "iuc", "ouc"):
+        raise ValueError(located(f'sort is "lhp", "rhp", "iuc", "ouc" or None, not {sort!r}'))

@@ -1,0 +1,229 @@
+"""Arrays in order along an axis: sorted, the positions of what is sorted, the largest elements.
+
+NaN comes last, as in NumPy. The gradient of what is in order goes back to where it came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.errors import AxisError, ForeignObjectError, ShapeError
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.origin import located
+from rewrite_engine.scalar.bounds import LONGEST
+from rewrite_engine.scalar.dtype import DISCRETE
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.creation import arange
+from rewrite_engine.tensor.dimshuffle import slice_at_axis
+from rewrite_engine.tensor.elemwise_grad import zero_gradient
+from rewrite_engine.tensor.flow.branches import ifelse
+from rewrite_engine.tensor.flow.raise_op import CheckAndRaise
+from rewrite_engine.tensor.index.selection import take_along_axis
+from rewrite_engine.tensor.running import AlongOneAxis, flipped, one_axis
+from rewrite_engine.tensor.shape import shape_i
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = [
+    "ArgSortOp", "SortOp", "argsort", "argtopk", "largest", "smallest", "sort", "topk",
+    "topk_and_argtopk",
+]  # fmt: skip
+
+
+class ArgSortOp(AlongOneAxis):
+    """The positions (int64) along an axis that put an array in order. kind: NumPy's algorithm;
+    "stable" keeps equal elements in their order.
+    """
+
+    __props__ = ("axis", "kind")
+    limits = (0, LONGEST)
+
+    def __init__(self, axis: int, kind: str = "quicksort") -> None:
+        self.axis = axis
+        self.kind = kind
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return ["int64"]
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute."""
+        kind: Any = self.kind
+        output_storage[0][0] = np.argsort(inputs[0], self.axis, kind=kind)
+
+    def __str__(self) -> str:
+        return f"ArgSortOp{{axis={self.axis}}}"
+
+
+class SortOp(AlongOneAxis):
+    """An array in order along an axis, NaN last."""
+
+    __props__ = ("axis",)
+    moves_only = True
+    elements = slice(0, 1)
+    implied = {"distinct": "distinct", "increasing": "finite"}
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Compute."""
+        output_storage[0][0] = np.sort(inputs[0], self.axis)
+
+    def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
+        """Back to where each element came from; of equal ones, each has its own."""
+        (x,), (g,) = inputs, output_gradients
+        if is_disconnected(g):
+            return [disconnected()]
+        if x.type.dtype in DISCRETE:
+            return [zero_gradient(x)]
+        positions = ArgSortOp(self.axis)(x)
+        return [take_along_axis(g, ArgSortOp(self.axis)(positions), self.axis)]
+
+    def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
+        """The direction, moved as the elements are."""
+        (x,), (v,) = inputs, eval_points
+        return [None if v is None else take_along_axis(v, ArgSortOp(self.axis)(x), self.axis)]
+
+
+_KINDS = {
+    None: "quicksort", "quicksort": "quicksort", "stable": "stable", "mergesort": "stable",
+    "heapsort": "heapsort",
+}  # fmt: skip
+
+
+def _check(kind: str | None, order: Any, stable: bool | None) -> str:
+    """The algorithm for the arguments of NumPy's functions. Raises `ValueError`."""
+    if kind not in _KINDS:
+        raise ValueError(located(f"kind is one of {[*_KINDS]}, not {kind!r}"))
+    if order is not None:
+        raise ValueError(located(f"order={order!r}: arrays of numbers have no fields"))
+    if stable is not None and kind is not None:
+        raise ValueError(located("kind and stable say the same: give one of them"))
+    return "stable" if stable else _KINDS[kind]
+
+
+def sort(
+    a: Any,
+    axis: Any = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+) -> Any:
+    """A sorted copy along an axis (None: of all elements), NaN last; dtype of `a`.
+
+    axis: an integer, None, or a 0-d integer variable.
+    kind, stable: as in NumPy; equal elements cannot be told apart, so nothing depends on them.
+    Raises `AxisError`; `ValueError` for another kind, kind and stable together, or an `order`.
+
+    >>> from rewrite_engine.tensor import sort
+    >>> sort([[3, 1], [2, 5]], axis=0).eval()
+    array([[2, 1],
+           [3, 5]])
+    """
+    _check(kind, order, stable)
+    return _along(as_tensor_variable(a), axis, SortOp)
+
+
+def argsort(
+    a: Any,
+    axis: Any = -1,
+    kind: str | None = None,
+    order: None = None,
+    stable: bool | None = None,
+) -> Any:
+    """The positions (int64) along an axis (None: among all elements) that sort `a`, NaN last.
+
+    axis: an integer, None, or a 0-d integer variable.
+    kind: "quicksort", "stable" (as `stable=True`; equal elements keep their order), "heapsort".
+    Raises `AxisError`; `ValueError` for another kind, or an `order`.
+    """
+    algorithm = _check(kind, order, stable)
+    return _along(as_tensor_variable(a), axis, lambda k: ArgSortOp(k, algorithm))
+
+
+def _along(x: Any, axis: Any, op: Callable[[int], Any]) -> Any:
+    """What the op for an axis makes of `x`; for a variable axis there is a branch for each."""
+    if not isinstance(axis, Variable) or isinstance(axis, Constant):
+        x, axis = one_axis(x, axis)
+        return op(axis)(x)
+    ndim = x.type.ndim
+    if axis.type.ndim or axis.type.kind not in "iu" or not ndim:
+        what = f"an axis of a {x.type} is a 0-d integer, or None; not a {axis.type}"
+        raise AxisError(located(what, inputs=[x, axis]))
+    check = CheckAndRaise(AxisError, f"the axis is out of range for {ndim} dimensions")
+    axis = check(axis, m.and_(m.ge(axis, -ndim), m.lt(axis, ndim)))
+    found = op(ndim - 1)(x)
+    for k in range(ndim - 1):
+        found = ifelse(m.eq(m.mod(axis, ndim), k), op(k)(x), found)
+    return found
+
+
+def argtopk(
+    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
+) -> Any:
+    """The positions of the `kth` largest elements along an axis (None: among all elements), largest
+    first and NaN as the largest; for kth < 0 of the -kth smallest, smallest first and NaN as the
+    largest. Of equal elements the first ones count.
+
+    kth: an int other than 0, or a 0-d integer variable above 0. sorted: False allows another order.
+    Raises `ShapeError` for more elements than there are (`AxisError` where only values tell).
+    """
+    x, axis = one_axis(as_tensor_variable(x), axis)
+    return m.cast(_best(x, kth, axis), idx_dtype)
+
+
+def topk(
+    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
+) -> Any:
+    """The `kth` largest elements along an axis, largest first; see `argtopk`."""
+    return topk_and_argtopk(x, kth, axis, sorted, idx_dtype)[0]
+
+
+def topk_and_argtopk(
+    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
+) -> list[Any]:
+    """The `kth` largest elements along an axis, and their positions; see `argtopk`.
+
+    >>> from rewrite_engine.tensor import topk_and_argtopk
+    >>> [v.eval() for v in topk_and_argtopk([3.0, 5.0, 1.0, 5.0], 3)]
+    [array([5., 5., 3.]), array([1, 3, 0])]
+    """
+    x, axis = one_axis(as_tensor_variable(x), axis)
+    positions = _best(x, kth, axis)
+    return [take_along_axis(x, positions, axis), m.cast(positions, idx_dtype)]
+
+
+def _best(x: Any, kth: Any, axis: int) -> Any:
+    """The positions of the largest elements (kth > 0), or of the smallest."""
+    largest, n = True, x.type.shape[axis]
+    if not isinstance(kth, Variable):
+        if isinstance(kth, bool) or not isinstance(kth, int | np.integer):
+            raise ForeignObjectError(located(f"topk takes an integer, not {kth!r}"))
+        largest, kth = bool(kth > 0), abs(int(kth))
+        if not kth or (n is not None and kth > n):
+            what = f"topk takes some of the {n} elements along axis {axis}, not {kth}"
+            raise ShapeError(located(what))
+    first = slice_at_axis(arange(kth), axis)
+    if not largest:
+        return ArgSortOp(axis, "stable")(x)[first]
+    rising = ArgSortOp(axis, "stable")(flipped(x, axis))
+    return m.sub(shape_i(x, axis) - 1, flipped(rising, axis)[first])
+
+
+def largest(*args: Any) -> Any:
+    """The largest of several arrays, elementwise (they broadcast)."""
+    return m.maximum(*args)
+
+
+def smallest(*args: Any) -> Any:
+    """The smallest of several arrays, elementwise (they broadcast)."""
+    return m.minimum(*args)

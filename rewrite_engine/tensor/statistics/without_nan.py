@@ -1,0 +1,118 @@
+"""Reductions and running sums of what is not NaN: `nansum`, `nanmean`, `nanmedian`, …
+
+Made of those that see NaN; of integers and booleans they are the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import rewrite_engine.tensor.math as m
+from rewrite_engine.scalar.dtype import DISCRETE, dtype_name
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.dimshuffle import expand_dims
+from rewrite_engine.tensor.index.selection import take_along_axis
+from rewrite_engine.tensor.order.sorting import SortOp
+from rewrite_engine.tensor.reduce import All, Max, Min, Prod, Sum
+from rewrite_engine.tensor.running import cumprod, cumsum
+from rewrite_engine.tensor.statistics.descriptive import as_floats, as_last, mean_of_two
+from rewrite_engine.tensor.statistics.moments import argmax, argmin, divided, mean, var
+
+__all__ = [
+    "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian",
+    "nanmin", "nanprod", "nanstd", "nansum", "nanvar",
+]  # fmt: skip
+
+
+def _instead(x: Any, value: float) -> Any:
+    """x with another value in place of each NaN."""
+    return x if x.type.dtype in DISCRETE else m.switch(m.isnan(x), value, x)
+
+
+def _present(x: Any, axis: Any, keepdims: bool) -> Any:
+    """How many are not NaN."""
+    return Sum(axis, keepdims=keepdims)(m.eq(x, x))
+
+
+def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """Sum along axes of what is not NaN; see `sum`."""
+    return Sum(axis, dtype, keepdims=keepdims)(_instead(as_tensor_variable(x), 0))
+
+
+def nanprod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """Product along axes of what is not NaN; see `prod`."""
+    return Prod(axis, dtype, keepdims=keepdims)(_instead(as_tensor_variable(x), 1))
+
+
+def nanmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Maximum along axes of what is not NaN; NaN where all are."""
+    return _extremum(Max(axis, keepdims=keepdims), as_tensor_variable(x), -np.inf)
+
+
+def nanmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Minimum along axes of what is not NaN; NaN where all are."""
+    return _extremum(Min(axis, keepdims=keepdims), as_tensor_variable(x), np.inf)
+
+
+def _extremum(of: Any, x: Any, least: float) -> Any:
+    if x.type.dtype in DISCRETE:
+        return of(x)
+    missing = All(of.axis, keepdims=of.keepdims)(m.isnan(x))
+    return m.switch(missing, np.nan, of(_instead(x, least)))
+
+
+def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """Mean along axes of what is not NaN; see `mean`."""
+    x = as_tensor_variable(x)
+    if x.type.dtype in DISCRETE:
+        return mean(x, axis, dtype, keepdims)
+    dtype = x.type.dtype if dtype is None else dtype_name(dtype)
+    return divided(_instead(x, 0), axis, dtype, keepdims, _present(x, axis, keepdims))
+
+
+def nanvar(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    """Variance along axes of what is not NaN; see `var`. NaN where that is no more than ddof."""
+    x = as_tensor_variable(x)
+    if x.type.dtype in DISCRETE:
+        return var(x, axis, ddof, keepdims)
+    centred = m.sub(x, nanmean(x, axis, keepdims=True))
+    squares = _instead(m.sqr(m.abs(centred)), 0)
+    n = m.maximum(m.sub(_present(x, axis, keepdims), ddof), 0)
+    return divided(squares, axis, squares.type.dtype, keepdims, n)
+
+
+def nanstd(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+    """Standard deviation along axes of what is not NaN: the square root of `nanvar`."""
+    return m.sqrt(nanvar(x, axis, ddof, keepdims))
+
+
+def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The median along axes of what is not NaN; NaN where all are. See `median`."""
+    flat, axes = as_last(as_floats(as_tensor_variable(x)), axis, else_nan=True)
+    last = flat.type.ndim - 1
+    rising, n = SortOp(last)(flat), _present(flat, last, True)
+    low, high = [take_along_axis(rising, i, last) for i in ((n - 1) // 2, n // 2)]
+    found = mean_of_two(low, high).dimshuffle(*range(last))
+    return expand_dims(found, axes) if keepdims and axes else found
+
+
+def nanargmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The position of the first maximum along axes of what is not NaN; 0 where all are."""
+    return argmax(_instead(as_tensor_variable(x), -np.inf), axis, keepdims)
+
+
+def nanargmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """The position of the first minimum along axes of what is not NaN; 0 where all are."""
+    return argmin(_instead(as_tensor_variable(x), np.inf), axis, keepdims)
+
+
+def nancumsum(x: Any, axis: int | None = None) -> Any:
+    """Running sums along an axis, to which NaN adds nothing; see `cumsum`."""
+    return cumsum(_instead(as_tensor_variable(x), 0), axis)
+
+
+def nancumprod(x: Any, axis: int | None = None) -> Any:
+    """Running products along an axis, which NaN does not change; see `cumprod`."""
+    return cumprod(_instead(as_tensor_variable(x), 1), axis)
