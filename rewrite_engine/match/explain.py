@@ -13,7 +13,8 @@ from typing import Any
 
 from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
-from rewrite_engine.match.build import instantiate, proposed, views
+from rewrite_engine.match.build import instantiate, proposed
+from rewrite_engine.match.differences import views
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, named

@@ -29,7 +29,8 @@ from rewrite_engine.graph.number import same_number
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.replace import Shared
 from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
-from rewrite_engine.match.build import Bindings, View, guards_hold, instantiate, views
+from rewrite_engine.match.build import Bindings, guards_hold, instantiate
+from rewrite_engine.match.differences import View, views
 from rewrite_engine.match.interpret import Matcher, every_result, named
 from rewrite_engine.match.lower import Compute, Lowered, spliced, with_runs
 from rewrite_engine.match.pattern import (

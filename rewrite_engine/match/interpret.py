@@ -31,7 +31,7 @@ from rewrite_engine.match.ac import (
     stands_alone,
     without,
 )
-from rewrite_engine.match.build import ask, differences, guards_hold, instantiate, proposed, views
+from rewrite_engine.match.build import ask, guards_hold, instantiate, proposed
 from rewrite_engine.match.emit import Function, compile_rule
 from rewrite_engine.match.lower import Condition, Lowered, askable
 from rewrite_engine.match.pattern import (
@@ -103,24 +103,6 @@ def matcher_for(rule: Lowered, name: str, text: str) -> Function:
         return compile_rule(rule, name, text)
     except SyntaxError:
         return partial(interpreted, rule)
-
-
-def with_views(left: OpNode, exact: bool, match: Function) -> Function:
-    """A matcher that looks at sums as `build.views` has them, too, if the left side asks for it."""
-    if not differences(left):
-        return match
-
-    def apply(fgraph: Graph, node: Any) -> Any:
-        new = match(fgraph, node) if node.op is left.op else None
-        if new is not None:
-            return new
-        for view, whole in views(left, exact, fgraph, node):
-            new = match(fgraph, view)
-            if new is not None:
-                return whole(new)
-        return None
-
-    return apply
 
 
 @dataclass(slots=True, eq=False)

@@ -18,10 +18,11 @@ from typing import Any
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.ac import all_constant
-from rewrite_engine.match.build import Consumer, Keeps, consumer, keeping_errors, levels
+from rewrite_engine.match.build import Consumer, Keeps, consumer, keeping_errors
 from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
+from rewrite_engine.match.differences import levels, with_views
 from rewrite_engine.match.emit import Function
-from rewrite_engine.match.interpret import interpreted, matcher_for, with_views
+from rewrite_engine.match.interpret import interpreted, matcher_for
 from rewrite_engine.match.lower import Compute, counted, lower
 from rewrite_engine.match.outline import (
     ROOTS,
@@ -270,7 +271,7 @@ class DataRule(Rule):
                 why = 'what a rule is `assuming` belongs to a claim: claim=assumes("fastmath"), say'
                 raise self.error(PatternError, why)
             self.tags |= claim.then.tags
-        #: levels of nests of sums and differences that are looked into (`build.views`)
+        #: levels of nests of sums and differences that are looked into (`differences.views`)
         self.nests = levels(self.left)
         self.depth = deepest(self.left) + self.nests
 
