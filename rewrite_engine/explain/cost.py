@@ -89,7 +89,7 @@ def only_moves(node: Apply) -> bool:
     return bool(node.op.view_map) or family in {
         "shape",
         "subtensor",
-        "join",
+        "joins",
         "creation",
         "dimshuffle",
         "reshape",

@@ -72,3 +72,17 @@ def test_amounts_have_three_digits(n, text):
 def test_amounts_have_units():
     assert amount(1500, "B") == "1.5 kB"
     assert amount(12, "flop") == "12 flop"
+
+
+def test_what_only_arranges_elements_needs_no_estimate():
+    x, y, i = pt.vector("x", shape=(3,)), pt.vector("y", shape=(2,)), pt.constant([0, 2])
+    arranged = [
+        pt.join(0, x, y),
+        pt.stack([x, x]),
+        x[1:],
+        x[i],
+        x[i].set(y),
+        pt.zeros(3),
+        x[:, None],
+    ]
+    assert [cost(v).uncounted for v in arranged] == [()] * len(arranged)

@@ -258,7 +258,8 @@ class AdvancedIncSubtensor(BaseInc):
                 out[index] += y
             else:
                 if out.ndim == 1 and 0 < np.ndim(y) < np.ndim(index[0]):
-                    y = np.broadcast_to(y, np.shape(index[0]))  # NumPy 2.4 reads behind its end
+                    part = np.shape(index[0]) if len(index) == 1 else out[index].shape
+                    y = np.broadcast_to(y, part)  # NumPy 2.4 reads behind its end
                 np.add.at(out, index, y)
         except IndexError as error:
             self.fail(node, str(error), AxisError)

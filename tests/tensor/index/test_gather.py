@@ -205,3 +205,11 @@ def test_an_index_that_is_an_input():
     g = grad(b[i].set(z).sum(), z)
     got = rw.function([b, z, i], g)(np.zeros(3), np.ones(4), [1, 2, 1, 2])
     assert got.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("index", [([[0], [0]], None), (None, [[0, 1], [1, 1]])], ids=str)
+def test_a_value_is_stretched_over_indices_beside_a_new_axis(index):
+    x, y = pt.dvector("x"), pt.dvector("y")
+    want = np.array([1.0, 2.0])
+    np.add.at(want, tuple([i if i is None else np.array(i) for i in index]), np.array([10.0]))
+    assert rw.function([x, y], x[index].inc(y))([1.0, 2.0], [10.0]).tolist() == want.tolist()
