@@ -20,9 +20,9 @@ from rewrite_engine.errors import (
     refuse_options,
 )
 from rewrite_engine.graph.traverse import ancestors
-from rewrite_engine.match.differences import levels
 from rewrite_engine.match.claim import Claim, assumes, refines
 from rewrite_engine.match.decorate import node_rewriter as node_rewriter
+from rewrite_engine.match.differences import levels
 from rewrite_engine.match.find import finder_for
 from rewrite_engine.match.outline import deepest
 from rewrite_engine.match.query import Query, labels
