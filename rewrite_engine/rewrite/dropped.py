@@ -121,12 +121,13 @@ class Dropping:
         if not made:
             return True
         kept = set().union(*[parts(one, known(fgraph), LARGE) for one in made])
-        if all([v in kept for v in node.inputs]):
+        if all([v in kept or _is_apart(v, kept) for v in node.inputs]):
             return True
         matched, dropped = taken_apart(node, kept)
-        again = {type(v.owner.op) for v in kept if v.owner is not None}
+        there = known(fgraph)
+        fresh = [v.owner for v in kept if v.owner is not None and v.owner not in there]
         for one in matched[1:]:
-            if one.op.equal_lengths(one) is None and type(one.op) not in again:
+            if one.op.equal_lengths(one) != [] and not self._is_made_again(one, fresh):
                 answer = self.fits.at(fgraph, node, one.outputs[0])
                 if not answer:
                     return answer
@@ -135,6 +136,24 @@ class Dropping:
             if not answer:
                 return answer
         return not dropped or self._all_fit(fgraph, matched, dropped, kept)
+
+    def _is_made_again(self, node: Apply, fresh: Sequence[Apply]) -> bool:
+        """Whether new nodes compare all lengths that a node does, one or several together; or are of
+        its class, if it may fail in other ways.
+        """
+        groups = self.compared(node)
+        if groups is None:
+            return type(node.op) in {type(one.op) for one in fresh}
+        classes: list[set[Any]] = []
+        for group in [set(g) for one in fresh for g in self.compared(one) or ()]:
+            for other in [c for c in classes if c & group]:
+                classes.remove(other)
+                group |= other
+            classes.append(group)
+        return all(
+            None not in group and (len(group) < 2 or any(set(group) <= c for c in classes))
+            for group in groups
+        )
 
     def call_errors_kept(self, fgraph: Graph, node: Apply, new: Any) -> Any:
         """For an op that gives way to its graph: whether the errors of outputs, and of operands,
@@ -323,6 +342,19 @@ def parts(term: Variable, there: Collection[Apply], most: int = SMALL) -> set[Va
             todo += [v for v in owner.inputs if v not in found]
             found.update(owner.inputs)
     return found
+
+
+def _is_apart(v: Variable, kept: Collection[Variable]) -> bool:
+    """Whether a term is nothing but an op on what is kept, and numbers; quickly seen."""
+    one, some = v.owner, False
+    if one is None:
+        return _is_number(v)
+    for u in one.inputs:
+        if u in kept:
+            some = True
+        elif u.owner is not None or not _is_number(u):
+            return False
+    return some and one.op.equal_lengths(one) == []
 
 
 def taken_apart(

@@ -216,6 +216,11 @@ def grown(steps: list[tuple[int, int, int]]) -> list[Any]:
 
 @hypothesis.settings(max_examples=150, deadline=None)
 @hypothesis.example([(37, 86, 40), (37, 86, 40)], [[4, 3, 4, 3, 3, 3, 3]] * 3, 1)
+@hypothesis.example(
+    [(0, 0, 0), (0, 0, 0), (0, 0, 0), (70, 5, 77), (55, 0, 0)],
+    [[1] * 7, [1] * 7, [1, 1, 1, 1, 2, 1, 1]],
+    1,
+)
 @hypothesis.given(
     st.lists(STEP, min_size=2, max_size=8),
     st.lists(st.lists(st.integers(1, 4), min_size=7, max_size=7), min_size=3, max_size=3),
@@ -482,6 +487,13 @@ def test_what_is_taken_apart_is_not_dropped() -> None:
     assert not fires(x * y)
     assert fires(x * pt.sqr(x))
     assert not fires(x * x[3])
+
+
+def test_lengths_that_only_what_is_taken_apart_compares_are_still_compared() -> None:
+    f = rw.function([A, s], pt.second(pt.dot(A, A), s))
+    assert f(np.ones((2, 2)), 3.0).tolist() == [[3.0, 3.0]] * 2
+    with pytest.raises(ShapeError):
+        f(np.ones((1, 2)), 3.0)
 
 
 def test_no_rule_is_to_blame_for_shapes_that_turn_out_not_to_fit() -> None:
