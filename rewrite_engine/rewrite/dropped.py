@@ -138,8 +138,8 @@ class Dropping:
         return not dropped or self._all_fit(fgraph, matched, dropped, kept)
 
     def _is_made_again(self, node: Apply, fresh: Sequence[Apply]) -> bool:
-        """Whether new nodes compare all lengths that a node does, one or several together; or are of
-        its class, if it may fail in other ways.
+        """Whether new nodes compare all lengths that a node does, one or several together; or are
+        of its class, if it may fail in other ways.
         """
         groups = self.compared(node)
         if groups is None:
