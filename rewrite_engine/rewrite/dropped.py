@@ -124,10 +124,12 @@ class Dropping:
         if all([v in kept or _is_apart(v, kept) for v in node.inputs]):
             return True
         matched, dropped = taken_apart(node, kept)
-        there = known(fgraph)
-        fresh = [v.owner for v in kept if v.owner is not None and v.owner not in there]
+        there, makers = known(fgraph), {v.owner for v in kept if v.owner is not None}
+        fresh = [one for one in makers if one not in there]
         for one in matched[1:]:
-            if one.op.equal_lengths(one) != [] and not self._is_made_again(one, fresh):
+            if one in makers or one.op.equal_lengths(one) == []:
+                continue
+            if not self._is_made_again(one, fresh):
                 answer = self.fits.at(fgraph, node, one.outputs[0])
                 if not answer:
                     return answer
