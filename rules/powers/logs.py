@@ -180,6 +180,8 @@ def log_of_others(others, dtype):
     known, unknown = [], []
     for v, q in others.items():
         x = log_of(widened(v, dtype))
+        if x is not None and q % 2 == 0 and not x.certain:
+            x = None  # it may be below 0, and its power is not
         if x is not None and (q > 0 or x.better or is_above_zero(v)):
             known.append((float(q), x))
         elif q % 2 == 0:

@@ -251,3 +251,15 @@ def test_a_mixture_by_its_scales(at: float) -> None:
     w, mu, sd = np.array([0.0, 1.0]), np.array([-1.0, 1.0]), np.array([1.0, 1.0])
     each = w - np.logaddexp(*w) + stats.norm.logpdf(at, mu, sd) + 0.5 * np.log(2 * np.pi)
     np.testing.assert_allclose(density([at], w, mu, sd), np.logaddexp(*each), rtol=1e-9)
+
+
+@pytest.mark.parametrize("a", [-2.0, 0.3, 1.5])
+@pytest.mark.parametrize("power", [2, 4, 2.0])
+def test_an_even_power_of_what_may_be_below_0(a: float, power: float) -> None:
+    """log((exp(a) - 2)**2) has a slope where exp(a) is below 2, too."""
+    x = pt.dscalar("x")
+    log = pt.log((pt.exp(x) - 2.0) ** power)
+    value, slope = rw.function([x], [log, rw.grad(log, x)])(a)
+    below = np.exp(a) - 2
+    np.testing.assert_allclose(value, power * np.log(abs(below)), rtol=1e-13)
+    np.testing.assert_allclose(slope, power * np.exp(a) / below, rtol=1e-13)
