@@ -10,7 +10,6 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from importlib import import_module
 from random import Random
@@ -22,6 +21,7 @@ from fuzz import facts, gradients, graphs, idioms
 from fuzz.case import snippet
 from fuzz.generate import random_case
 from fuzz.pool import Crash
+from fuzz.processes import outcomes
 from fuzz.report import Report, report
 
 KINDS = ("graphs", "gradients", "facts")
@@ -141,26 +141,14 @@ class Run:
 
     def work(self, wanted: Iterator[tuple[str, int, int]], processes: int) -> None:
         """Do all chunks (kind, start, count)."""
-        with ProcessPoolExecutor(processes) as pool:
-            running: set[Future[Outcome]] = set()
-            for kind, start, count in wanted:
-                running.add(pool.submit(chunk, kind, self.seed, start, count))
-                while len(running) >= 2 * processes:
-                    running = self._collect(running)
-            while running:
-                running = self._collect(running)
-
-    def _collect(self, running: set[Future[Outcome]]) -> set[Future[Outcome]]:
-        done, rest = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            outcome = future.result()
+        given = ((kind, self.seed, start, count) for kind, start, count in wanted)
+        for outcome in outcomes(chunk, given, processes):
             self.done[outcome.kind] += outcome.count
             self.skipped += outcome.skipped
             for one in outcome.reports:
                 if not self.seen[one.key]:
                     print("=" * 100, one.text, sep="\n", flush=True)
                 self.seen[one.key] += 1
-        return rest
 
     def summary(self, seconds: float) -> str:
         """What was done, and what was found."""

@@ -11,7 +11,6 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from random import Random
 from time import monotonic, process_time
@@ -37,6 +36,7 @@ from fuzz.formulas import (
 from fuzz.graphs import DEFAULT
 from fuzz.judge import Finding
 from fuzz.limit import TooLong, limit
+from fuzz.processes import outcomes
 from fuzz.report import Report
 
 TOGETHER = 8  # formulas that are compiled at once
@@ -359,26 +359,15 @@ class Run:
 
     def work(self, formulas: int, processes: int) -> None:
         """Try so many formulas."""
-        with ProcessPoolExecutor(processes) as pool:
-            running: set[Future[Outcome]] = set()
-            for start in range(0, formulas, CHUNK):
-                running.add(pool.submit(chunk, self.seed, start, min(CHUNK, formulas - start)))
-                while len(running) >= 2 * processes:
-                    running = self._collect(running)
-            while running:
-                running = self._collect(running)
-
-    def _collect(self, running: set[Future[Outcome]]) -> set[Future[Outcome]]:
-        done, rest = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            outcome = future.result()
+        starts = range(0, formulas, CHUNK)
+        given = ((self.seed, start, min(CHUNK, formulas - start)) for start in starts)
+        for outcome in outcomes(chunk, given, processes):
             self.done += outcome.count
             self.found += outcome.more + len(outcome.reports)
             for one in outcome.reports:
                 if not self.seen[one.key]:
                     print("=" * 100, one.text, sep="\n", flush=True)
                 self.seen[one.key] += 1
-        return rest
 
     def summary(self, seconds: float) -> str:
         """What was done, and what was found."""

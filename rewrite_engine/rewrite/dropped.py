@@ -69,6 +69,7 @@ class Dropping:
         seen: set[Variable] = set()
         level = {} if fgraph is None or node is None else fgraph.order.level
         is_below = below(level, kept, always_read)
+        made = [] if new is None or new.owner is None else [new.owner]
         while todo:
             v = todo.pop()
             if v.owner is None or v in seen or v in kept:
@@ -81,19 +82,28 @@ class Dropping:
             if is_below(v.owner):
                 continue
             here = self.fits.at(fgraph, node, v)  # type: ignore[arg-type]
-            if not here and (new is None or not self._are_compared(v.owner, new.owner)):
+            if not here and not self._are_compared(v.owner, made):
                 return here
             if len(seen) > MOST:
                 return unknown("what is dropped may raise an error", blame=v)
             todo += v.owner.inputs
         return because("no error is lost")
 
-    def _are_compared(self, node: Apply, new: Apply | None) -> bool:
-        """Whether another node compares all lengths that a node does, which fails for no more."""
+    def _are_compared(self, node: Apply, new: Iterable[Apply]) -> bool:
+        """Whether new nodes compare all lengths that a node does, one or several together, which
+        fails for no more.
+        """
         groups = self.compared(node)
-        equal = None if new is None else self.compared(new)
-        return groups is not None and all(
-            None not in group and (len(group) < 2 or any(set(group) <= set(g) for g in equal or ()))
+        if groups is None:
+            return False
+        classes: list[set[Any]] = []
+        for group in [set(g) for one in new for g in self.compared(one) or ()]:
+            for other in [c for c in classes if c & group]:
+                classes.remove(other)
+                group |= other
+            classes.append(group)
+        return all(
+            None not in group and (len(group) < 2 or any(set(group) <= c for c in classes))
             for group in groups
         )
 
@@ -126,36 +136,19 @@ class Dropping:
         matched, dropped = taken_apart(node, kept)
         there, makers = known(fgraph), {v.owner for v in kept if v.owner is not None}
         fresh = [one for one in makers if one not in there]
+        again = {type(one.op) for one in fresh}  # what may fail in other ways, as before
         for one in matched[1:]:
-            if one in makers or one.op.equal_lengths(one) == []:
+            groups = None if one in makers else one.op.equal_lengths(one)
+            if one in makers or groups == [] or (groups is None and type(one.op) in again):
                 continue
-            if not self._is_made_again(one, fresh):
-                answer = self.fits.at(fgraph, node, one.outputs[0])
-                if not answer:
-                    return answer
+            answer = self._are_compared(one, fresh) or self.fits.at(fgraph, node, one.outputs[0])
+            if not answer:
+                return answer
         for v in dropped:
             answer = self.errors_stay(fgraph, node, v, kept)
             if not answer:
                 return answer
         return not dropped or self._all_fit(fgraph, matched, dropped, kept)
-
-    def _is_made_again(self, node: Apply, fresh: Sequence[Apply]) -> bool:
-        """Whether new nodes compare all lengths that a node does, one or several together; or are
-        of its class, if it may fail in other ways.
-        """
-        groups = self.compared(node)
-        if groups is None:
-            return type(node.op) in {type(one.op) for one in fresh}
-        classes: list[set[Any]] = []
-        for group in [set(g) for one in fresh for g in self.compared(one) or ()]:
-            for other in [c for c in classes if c & group]:
-                classes.remove(other)
-                group |= other
-            classes.append(group)
-        return all(
-            None not in group and (len(group) < 2 or any(set(group) <= c for c in classes))
-            for group in groups
-        )
 
     def call_errors_kept(self, fgraph: Graph, node: Apply, new: Any) -> Any:
         """For an op that gives way to its graph: whether the errors of outputs, and of operands,

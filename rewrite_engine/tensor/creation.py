@@ -392,11 +392,19 @@ def alloc(value: Any, *shape: Any) -> Any:
 
 
 def filling(v: Any) -> Any:
-    """What a variable is filled with, a number without dimensions; None if it is not filled."""
+    """What a variable is filled with, without dimensions where that can be; None: it is not."""
     if v.head is not m.second and not isinstance(v.head, Alloc):
         return None
     y = v.owner.inputs[v.head is m.second]
     return y.owner.inputs[0] if y.head == DimShuffle(0, ["x"] * y.type.ndim) else y
+
+
+def filling_number(v: Any) -> Any:
+    """The variable without dimensions that another is filled with; None if it is filled with
+    anything else, or not at all.
+    """
+    found = filling(v)
+    return found if found is not None and found.type.ndim == 0 else None
 
 
 def _lengths(shape: Sequence[Any]) -> list[Any]:

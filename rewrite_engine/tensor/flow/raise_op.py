@@ -13,7 +13,7 @@ from rewrite_engine.errors import OptionError, ParameterError
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.tensor.constant import as_tensor_variable, or_truth
-from rewrite_engine.tensor.creation import filling
+from rewrite_engine.tensor.creation import filling_number
 from rewrite_engine.tensor.math import second
 from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
 
@@ -78,8 +78,8 @@ class CheckAndRaise(TensorOp):
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         value, *conditions = inputs
         g = output_gradients[0]
-        shared = filling(g)
-        if shared is not None and shared.type.ndim == 0:
+        shared = filling_number(g)
+        if shared is not None:
             g = second(value, self(shared, *conditions))
         else:
             g = self(g, *conditions)

@@ -18,7 +18,7 @@ from rewrite_engine.tensor.constant import (
     have_ranks,
     is_plain,
 )
-from rewrite_engine.tensor.creation import filling
+from rewrite_engine.tensor.creation import filling_number
 from rewrite_engine.tensor.dimshuffle import (
     atleast_1d,
     atleast_2d,
@@ -110,8 +110,8 @@ class Join(TensorOp):
         output_storage[0][0] = np.concatenate(inputs, axis=self.axis)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        shared = filling(output_gradients[0])
-        if shared is not None and shared.type.ndim == 0:
+        shared = filling_number(output_gradients[0])
+        if shared is not None:
             return [second(x, shared) for x in inputs]
         sizes = [shape_tuple(x)[self.axis] for x in inputs]
         template, dims = dim_template(sizes)
@@ -248,8 +248,8 @@ class MakeVector(TensorOp):
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
         g = output_gradients[0]
-        shared = filling(g)
-        if shared is not None and shared.type.ndim == 0:
+        shared = filling_number(g)
+        if shared is not None:
             return [shared for _ in inputs]
         return [g[i] for i in range(len(inputs))]
 
