@@ -150,9 +150,10 @@ def without_sign(v):
     return constant(-v.data, dtype=v.type.dtype) if v.head is CONSTANT else None
 
 
-@node_rewriter([neg], phase="canonicalize", claim=exact, depth=3)
+@node_rewriter([neg], phase="canonicalize", claim=exact, depth=3, keeps=None)
 def neg_of_product(fgraph, node):
-    """The sign goes into a constant, or cancels one. Not data: the operands stay where they are.
+    """The sign goes into a constant, or cancels one. Not data: the operands stay where they are
+    (`keeps=None`: nothing is dropped).
 
     >>> x, y, z = vectors("x y z")
     >>> rewritten(-(2 * x)), rewritten(-(x * -y * z))

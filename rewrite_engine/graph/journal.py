@@ -161,6 +161,7 @@ class Restore(NamedTuple):
 
 
 Entry = Redirect | Leave | Retype | Restore
+_entry: Any = tuple.__new__  # (a class of named tuples, and its fields: half the time)
 
 
 class Journal(Feature):
@@ -206,11 +207,13 @@ class Journal(Feature):
         places = tuple(fgraph.out_uses[old]) if old in fgraph.out_uses else ()
         named = new.name is None and maker is not None and old.name is not None
         origin = None if maker is None else maker.origin
-        self.note(Redirect(old, new, reason, clients, both, places, named, origin))
+        self.note(_entry(Redirect, (old, new, reason, clients, both, places, named, origin)))
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
         if reason is not PUT_BACK:
-            self.note(Leave(node, node.inputs, node.op, reason))
+            if self.here is not None:
+                self.cut(self.here)
+            self.entries.append(_entry(Leave, (node, node.inputs, node.op, reason)))
 
     def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
         self.note(Retype(var, old))

@@ -128,13 +128,18 @@ class Dropping:
         in it is looked at instead.
         """
         made = replacements(new)
+        there = known(fgraph)
         if not made:
             return True
-        kept = set().union(*[parts(one, known(fgraph), LARGE) for one in made])
+        made_by = made[0].owner if len(made) == 1 else None
+        if made_by is not None and made_by not in there:
+            if all([v in made_by.inputs for v in node.inputs]):  # by far the most
+                return True
+        kept = set().union(*[parts(one, there, LARGE) for one in made])
         if all([v in kept or _is_apart(v, kept) for v in node.inputs]):
             return True
         matched, dropped = taken_apart(node, kept)
-        there, makers = known(fgraph), {v.owner for v in kept if v.owner is not None}
+        makers = {v.owner for v in kept if v.owner is not None}
         fresh = [one for one in makers if one not in there]
         again = {type(one.op) for one in fresh}  # what may fail in other ways, as before
         for one in matched[1:]:

@@ -84,6 +84,11 @@ class Watched(Run):
         return None
 
     def take(self, node: Apply, rule: Rule, new: Any) -> bool:
+        if self.tries is None:
+            try:
+                return super().take(node, rule, new)
+            finally:
+                self.tally[rule.name].seconds += perf_counter() - self.then
         try:
             hit = super().take(node, rule, new)
         except Stop:
@@ -99,11 +104,10 @@ class Watched(Run):
         super().fail(node, rule, error)
 
     def tell(self, node: Apply, rule: Rule, hit: bool) -> None:
-        """A try is over (that of a rule that raised is told already)."""
-        reason, self.reason, seconds = self.reason, None, self.took(rule)
-        if self.tries is not None:
-            verdict = "fired" if hit else "refused" if isinstance(reason, Refusal) else "failed"
-            self.tries.tried(rule, node, verdict, reason, seconds)
+        """A try that somebody asked for is over (that of a rule that raised is told already)."""
+        reason, self.reason = self.reason, None
+        verdict = "fired" if hit else "refused" if isinstance(reason, Refusal) else "failed"
+        self.tries.tried(rule, node, verdict, reason, self.took(rule))
 
     def took(self, rule: Rule) -> float:
         """How long the present try took; it is noted."""
