@@ -77,9 +77,12 @@ def second_like_scalar(x: Scalar, y: Scalar):
     return second(x, y) >> y
 
 
-def has_static_shape(y):
-    """Whether all lengths are known."""
-    return None not in y.type.shape
+def has_whole_shape(x, y):
+    """Whether y has all that x and y are stretched to, and its lengths are known."""
+    of_x, of_y = x.type.shape[::-1], y.type.shape[::-1]
+    if None in of_y or len(of_x) > len(of_y):
+        return False
+    return all([n in (1, m) for n, m in zip(of_x, of_y, strict=False)])
 
 
 @rule(phase="canonicalize", claim=exact)
@@ -90,7 +93,7 @@ def second_of_known_shape(x, y):
     >>> rewritten(second(x, y))
     y
     """
-    return second(x, y) >> y, given(has_static_shape)
+    return second(x, y) >> y, given(has_whole_shape)
 
 
 def is_length(v, k, have, wanted):

@@ -144,6 +144,10 @@ GIVEN: dict[str, dict[str, list[Make]]] = {
         "y": [Of("x", pt.exp), Of("x", lambda v: v.owner.inputs[0])],
     },
     "second_of_one_element": {"y": [lambda v: pt.constant(v.data.reshape(1)), lambda v: v]},
+    "second_of_known_shape": {
+        name: [lambda v, name=name, s=s: tensor(name, v.type.dtype, s) for s in shapes]
+        for name, shapes in [("x", [(1, 4), (4,)]), ("y", [(3, 4), (1, 4)])]
+    },
     "item_of_slice": {"x": [lambda v: pt.tensor("x", dtype=v.type.dtype, shape=(4,))]},
     "reshape_by_ones": {
         "x": [lambda v, s=s: pt.tensor("x", dtype=v.type.dtype, shape=s) for s in [(1, 4), (1, 1)]]

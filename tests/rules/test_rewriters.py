@@ -102,6 +102,26 @@ def test_what_a_rewriter_makes(name: str, term: Any, text: str | None) -> None:
     same_values(term, graph)
 
 
+@pytest.mark.parametrize(
+    ("shape_x", "shape_y", "whole"),
+    [((2, 3), (2, 3), True), ((1, 3), (2, 3), True), ((None, 3), (2, 3), False),
+     ((3,), (2, 3), True), ((2, 3), (1, 3), False), ((None, 3), (1, 3), False),
+     ((None,), (), False), ((2, 3), (3,), False), ((None, 3), (None, 3), False)],
+)  # fmt: skip
+def test_what_is_whole_already_is_not_filled(shape_x: Any, shape_y: Any, whole: bool) -> None:
+    """And nothing is proposed that does not fit, which would be refused at every visit."""
+    x, y = pt.tensor("x", shape=shape_x), pt.tensor("y", shape=shape_y)
+    graph = FunctionGraph([x, y], [pt.second(x, y)])
+    result = EquilibriumOptimizer([all_rules()["second_of_known_shape"]]).rewrite(graph)
+    assert (graph.outputs[0] is graph.inputs[1]) is whole
+    assert all(stats.refused == 0 for stats in result.rules.values())
+    values = [np.ones([n or 2 for n in shape]) for shape in (shape_x, shape_y)]
+    given = dict(zip(graph.inputs, values, strict=True))
+    assert evaluate(graph.outputs[0], given).shape == np.broadcast_shapes(
+        *[v.shape for v in values]
+    )
+
+
 def same_values(term: Any, graph: FunctionGraph) -> None:
     given = dict(zip(graph.inputs, GIVEN.values(), strict=True))
     before, after = evaluate(term, GIVEN), evaluate(graph.outputs[0], given)
