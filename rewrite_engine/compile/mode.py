@@ -38,7 +38,7 @@ MODES = {
 VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc"})
 #: what the field has, and is not here yet
 PLANNED = frozenset(
-    {"c", "dask", "debugmode", "debug_mode", "jax", "mlx", "native", "numba", "pytorch"}
+    {"dask", "debugmode", "debug_mode", "jax", "mlx", "native", "numba", "pytorch"}
 )
 #: what to write for some of them
 INSTEAD = dict.fromkeys(
