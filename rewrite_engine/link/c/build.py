@@ -6,11 +6,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from rewrite_engine.errors import CompileError, MethodNotDefined, NoCompilerError, message
+from rewrite_engine.errors import (
+    CompileError,
+    MethodNotDefined,
+    NoCCodeError,
+    NoCompilerError,
+    message,
+)
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.c.compiler import has_compiler
-from rewrite_engine.link.c.source import Source, source_of
+from rewrite_engine.link.c.source import Source, asked
 from rewrite_engine.link.perform import of_type
 
 
@@ -19,12 +25,16 @@ def c_function(node: Apply) -> Callable[..., Any] | None:
     held against their types. Values of an earlier call may follow the inputs, for outputs to use.
 
     None where `perform` has to do: the op has no C code for the node, or there is no compiler.
-    Raises `CompileError` for code that the compiler refuses, `NoCompilerError` where there is no
-    `perform` either.
+    Raises `CompileError` for code that the compiler refuses; `NoCCodeError` and `NoCompilerError`
+    where there is no `perform` either.
     """
-    source = source_of(node)
-    if source is None or not (has_compiler() or not performs(node.op)):
+    source = asked(node)
+    if performs(node.op) and (isinstance(source, str) or not has_compiler()):
         return None
+    if isinstance(source, str):
+        raise NoCCodeError(
+            message(f"{source}, and no perform", op=node.op, inputs=node.inputs, where=node.where())
+        )
     return _compiled(node, source)
 
 
@@ -32,7 +42,7 @@ def c_form(node: Apply) -> tuple[str, Callable[..., Any]] | None:
     """The C code of a node as one of the forms in which it runs: (name, function); None if there is
     none.
     """
-    if not has_compiler():
+    if not has_compiler() or isinstance(asked(node), str):
         return None
     found = c_function(node)
     return None if found is None else ("C code", found)
@@ -64,7 +74,7 @@ def _compiled(node: Apply, source: Source) -> Callable[..., Any]:
         known = isinstance(error, CompileError | NoCompilerError)
         better = type(error)(told) if known else CompileError(told)
         better.__dict__.update(error.__dict__)
-        raise better from error
+        raise better from error.__cause__
     filters = tuple([partial(of_type, v.type) for v in node.outputs])
     try:
         return make(params_of(node), filters)  # type: ignore[no-any-return]

@@ -37,13 +37,19 @@ class _Mixed(CLinkerType):
     """A type with C methods, over those of the class it is made from."""
 
     def __init__(self, type_: Any, base: CLinkerType) -> None:
+        self.type = type_
         for name in METHODS:
-            own = getattr(type_, name, None)
-            setattr(self, name, getattr(base, name) if own is None else own)
+            if hasattr(type_, name):
+                setattr(self, name, getattr(type_, name))
+            elif getattr(type(base), name) is not getattr(CLinkerType, name):
+                setattr(self, name, getattr(base, name))
         if not hasattr(type(type_), "c_is_valid"):
             self.c_is_valid = lambda value: "0"  # type: ignore[method-assign]
         if not hasattr(type(type_), "c_code_cache_version"):
             self.c_code_cache_version = lambda: ()  # type: ignore[method-assign]
+
+    def __str__(self) -> str:
+        return str(self.type)
 
 
 @singledispatch

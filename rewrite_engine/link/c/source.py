@@ -55,22 +55,10 @@ class Place:
     is_literal: bool = False
 
 
-def source_of(node: Apply) -> Source | None:
-    """The text of a node; None if its op has no C code for it (it raises `NotImplementedError`), or
-    a type has none.
+def asked(node: Apply) -> Source | str:
+    """The text of a node; or why there is none: its op has no C code for it (it raises
+    `NotImplementedError`), or one of the types has none.
     """
-    found = _asked(node)
-    return found if isinstance(found, Source) else None
-
-
-def why_not(node: Apply) -> str | None:
-    """Why a node has no C code; None if it has."""
-    found = _asked(node)
-    return found if isinstance(found, str) else None
-
-
-def _asked(node: Apply) -> Source | str:
-    """The text of a node, or why there is none."""
     op: Any = node.op
     if not hasattr(op, "c_code"):
         return "has no C code"
