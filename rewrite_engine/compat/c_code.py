@@ -22,12 +22,15 @@ __all__ = ["CType", "CompileError", "MissingGXX"]
 class _AnyType(Interned):
     """Of a class of which all types are instances; of what is made from it, only its own are."""
 
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return type.__instancecheck__(Type if cls is CType else cls, instance)
+    def __instancecheck__(self, instance: Any) -> bool:
+        return type.__instancecheck__(Type if self is PeerCType else self, instance)
 
 
-class CType(c.CType, metaclass=_AnyType):
+class PeerCType(c.CType, metaclass=_AnyType):
     """`CType`, of which all types are instances."""
+
+
+CType = PeerCType
 
 
 def dtype_specs(self: Any) -> tuple[type, str, str]:
@@ -40,6 +43,6 @@ def c_element_type(self: Any) -> str:
     return f"npy_{self.dtype}"
 
 
-for _class in (TensorType, ScalarType):
-    _class.dtype_specs = dtype_specs  # type: ignore[attr-defined]
-    _class.c_element_type = c_element_type  # type: ignore[attr-defined]
+_classes: tuple[Any, ...] = (TensorType, ScalarType)
+for _class in _classes:
+    _class.dtype_specs, _class.c_element_type = dtype_specs, c_element_type

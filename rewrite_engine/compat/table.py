@@ -167,7 +167,8 @@ tensor.linalg.decomposition.svd tensor.linalg.solvers.core tensor.linalg.solvers
 tensor.linalg.solvers.linear_control tensor.linalg.solvers.lstsq tensor.linalg.solvers.psd
 tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
 assumptions.specify compile.rewriting conditional link.c.basic link.c.cmodule link.c.cvm
-link.c.exceptions link.c.interface link.c.op link.c.params_type link.c.type link.jax.dispatch link.jax.linker
+link.c.exceptions link.c.interface link.c.op link.c.params_type link.c.type
+link.jax.dispatch link.jax.linker
 link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
 sparse.type sparse.variable
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape

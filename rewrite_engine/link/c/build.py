@@ -16,7 +16,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.c.compiler import has_compiler
-from rewrite_engine.link.c.source import Source, asked
+from rewrite_engine.link.c.source import CSource, asked
 from rewrite_engine.link.perform import of_type
 
 
@@ -63,7 +63,7 @@ def params_of(node: Apply) -> Any:
     return None if found is None else kind.filter(found)
 
 
-def _compiled(node: Apply, source: Source) -> Callable[..., Any]:
+def _compiled(node: Apply, source: CSource) -> Callable[..., Any]:
     from rewrite_engine.link.c.cache import module_of
 
     node.op.prepare_node(node, None, None, "c")

@@ -22,7 +22,7 @@ from types import ModuleType
 
 from rewrite_engine.config import config
 from rewrite_engine.link.c.compiler import compile_module, identity
-from rewrite_engine.link.c.source import Source
+from rewrite_engine.link.c.source import CSource
 
 MOST = 2000  # modules that are kept; the oldest go first
 SUM = "sum"
@@ -38,13 +38,13 @@ def folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rewrite_engine" / "c"
 
 
-def key_of(source: Source) -> str:
+def key_of(source: CSource) -> str:
     """The name of a module."""
     text = "\0".join([source.text, repr(source.version), *identity(source)])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def module_of(source: Source) -> ModuleType:
+def module_of(source: CSource) -> ModuleType:
     """The module of a text: loaded before, kept, or compiled now. Raises `CompileError`,
     `NoCompilerError`.
     """
@@ -56,13 +56,13 @@ def module_of(source: Source) -> ModuleType:
         return found
 
 
-def _new(source: Source) -> ModuleType:
+def _new(source: CSource) -> ModuleType:
     """A module that nobody else gets."""
     with tempfile.TemporaryDirectory(prefix="rewrite_engine_") as place:
         return load(compile_module(source, Path(place)))
 
 
-def _kept(source: Source, key: str) -> ModuleType:
+def _kept(source: CSource, key: str) -> ModuleType:
     """A module out of its folder; compiled, if it is not there as it should be."""
     place = folder() / key
     if is_whole(place):

@@ -17,7 +17,7 @@ import numpy as np
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import CompileError, NoCompilerError
-from rewrite_engine.link.c.source import Source
+from rewrite_engine.link.c.source import CSource
 
 SHOWN = 40  # lines of a compiler's messages in an error
 FLAGS = ("-O3", "-w", "-fvisibility=hidden", "-fno-strict-aliasing", "-fwrapv")
@@ -43,7 +43,7 @@ def compiler() -> tuple[str, ...]:
     return (path, *words[1:])
 
 
-def command(source: Source, file: str, out: str) -> list[str]:
+def command(source: CSource, file: str, out: str) -> list[str]:
     """What compiles a text in a file."""
     own = [*FLAGS, *shlex.split(config.gcc__cxxflags), *source.arguments]
     folders = [np.get_include(), *_python_headers(), *source.header_dirs]
@@ -55,7 +55,7 @@ def command(source: Source, file: str, out: str) -> list[str]:
     return words + [f"-l{name}" for name in source.libraries]
 
 
-def identity(source: Source) -> tuple[str, ...]:
+def identity(source: CSource) -> tuple[str, ...]:
     """What a module depends on beside its text: the compiler, its arguments, Python and NumPy."""
     words = command(source, "", "")
     stat = os.stat(words[0])
@@ -65,7 +65,7 @@ def identity(source: Source) -> tuple[str, ...]:
     return tuple(found)
 
 
-def compile_module(source: Source, folder: Path) -> Path:
+def compile_module(source: CSource, folder: Path) -> Path:
     """Compile a text into a file of a folder. Raises `CompileError`, `NoCompilerError`."""
     file, out = folder / "node.cpp", folder / "node.so"
     file.write_text(source.text, encoding="utf-8")
@@ -79,7 +79,7 @@ def compile_module(source: Source, folder: Path) -> Path:
     return out
 
 
-def refused(source: Source, words: Sequence[str], said: str, status: int) -> CompileError:
+def refused(source: CSource, words: Sequence[str], said: str, status: int) -> CompileError:
     """The error for what a compiler says, with the lines that it speaks of."""
     lines: list[str] = []
     for line in said.splitlines():

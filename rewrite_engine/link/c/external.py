@@ -32,12 +32,12 @@ class ExternalCOp(COp):
     function that computes the outputs, `int f(input, …, output *, …, params)`, which returns 0, or
     sets an exception and returns something else; or None, and a section `code` has the statements.
 
-    Macros in all sections but `support_code` and `init_code`: `APPLY_SPECIFIC(name)`, a name of this
-    node's own; `DTYPE_INPUT_0`, `TYPENUM_INPUT_0` and `ITEMSIZE_INPUT_0` (…`OUTPUT`) of arrays and
-    numbers, if `check_input` is not False; `PARAMS_TYPE` and `DTYPE_PARAM_name` of a `ParamsType`.
-    In statements also `FAIL` and `PARAMS`, and `INPUT_0`, `OUTPUT_0` in the sections `code` and
-    `code_cleanup`. The version is a hash of the files. Raises `OptionError` for what cannot be read
-    so, `OSError` for files that cannot be read.
+    Macros in all sections but `support_code` and `init_code`: `APPLY_SPECIFIC(name)`, a name of
+    this node's own; `DTYPE_INPUT_0`, `TYPENUM_INPUT_0`, `ITEMSIZE_INPUT_0` (and of `OUTPUT`s) of
+    arrays and numbers, if `check_input` is not False; `PARAMS_TYPE` and `DTYPE_PARAM_name` of a
+    `ParamsType`. In statements also `FAIL` and `PARAMS`, and `INPUT_0`, `OUTPUT_0` in the sections
+    `code` and `code_cleanup`. The version is a hash of the files. Raises `OptionError` for what
+    cannot be read so, `OSError` for files that cannot be read.
     """
 
     _cop_num_inputs: int | None = None

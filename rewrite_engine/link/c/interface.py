@@ -1,7 +1,7 @@
 """What an op and a type say of themselves in C: methods that return text, with their defaults.
 
-Texts are C++ (decision 62). `name` is what a variable is called there: `py_<name>` is its value as a
-`PyObject *`, what `c_declare` declares contains `<name>`. `sub["fail"]` is what to write where a
+Texts are C++ (decision 62). `name` is what a variable is called there: `py_<name>` is its value as
+a `PyObject *`, what `c_declare` declares contains `<name>`. `sub["fail"]` is what to write where a
 Python exception has been set: it leads to the cleanups, and out. Where the texts are put together:
 `source.py`.
 """
@@ -91,7 +91,7 @@ class CLinkerOp(CLinkerObject):
         return self.c_code_cache_version()
 
     def c_support_code_apply(self, node: Apply, name: str) -> str:
-        """Functions and structs for one node, at global scope. Their names should contain `name`."""
+        """Functions and structs for one node, at global scope, with names that contain `name`."""
         return ""
 
     def c_init_code_apply(self, node: Apply, name: str) -> str:
@@ -152,8 +152,8 @@ class CLinkerType(CLinkerObject):
         return ""
 
     def c_literal(self, data: Any) -> str:
-        """A constant's value as an expression. Of types that are `c_is_simple`, it is written in the
-        place of the variable. Raises `MethodNotDefined` where there is none.
+        """A constant's value as an expression. Of types that are `c_is_simple`, it is written in
+        the place of the variable. Raises `MethodNotDefined` where there is none.
         """
         raise MethodNotDefined(f"{self} defines no c_literal")
 

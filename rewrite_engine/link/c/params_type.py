@@ -20,10 +20,10 @@ KEYWORDS = frozenset(
     """alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const
     const_cast constexpr continue decltype default delete do double dynamic_cast else enum explicit
     export extern false float for friend goto if inline int long mutable namespace new noexcept not
-    not_eq nullptr NULL operator or or_eq private protected public register reinterpret_cast restrict
-    return short signed sizeof static static_assert static_cast struct switch template this
+    not_eq nullptr NULL operator or or_eq private protected public register reinterpret_cast
+    restrict return short signed sizeof static static_assert static_cast struct switch template this
     thread_local throw true try typedef typeid typename union unsigned using virtual void volatile
-    wchar_t while xor xor_eq""".split()
+    wchar_t while xor xor_eq""".split()  # noqa: SIM905
 )
 
 
@@ -37,6 +37,8 @@ class Params:
     """
 
     __slots__ = ("__dict__", "params_type")
+
+    params_type: ParamsType
 
     def __init__(self, params_type: ParamsType, **values: Any) -> None:
         missing = [name for name in params_type.fields if name not in values]

@@ -30,7 +30,7 @@ PARAMS = "params_n0"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CSource:
     """The text of a module, and what the compiler needs for it. version: None if it may not be
     kept for other processes.
     """
@@ -45,7 +45,7 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CVariable:
     """A variable of a node. name: in C, or a literal, of which there is no variable."""
 
     name: str
@@ -55,7 +55,7 @@ class Place:
     is_literal: bool = False
 
 
-def asked(node: Apply) -> Source | str:
+def asked(node: Apply) -> CSource | str:
     """The text of a node; or why there is none: its op has no C code for it (it raises
     `NotImplementedError`), or one of the types has none.
     """
@@ -80,7 +80,7 @@ class _Writer:
         self.places = [_input(i, v) for i, v in enumerate(node.inputs)]
         self.inputs = [place.name for place in self.places]
         for i, v in enumerate(node.outputs):
-            self.places.append(Place(f"o{i}", c_side(v.type), i, is_output=True))
+            self.places.append(CVariable(f"o{i}", c_side(v.type), i, is_output=True))
         self.outputs = [place.name for place in self.places if place.is_output]
         kind = getattr(node.op, "params_type", None)
         self.params = None if kind is None else c_side(kind)
@@ -89,9 +89,9 @@ class _Writer:
         self.objects.append(node.op)
         self.unchecked = {} if getattr(node.op, "check_input", True) else {"check_input": False}
 
-    def source(self) -> Source:
+    def source(self) -> CSource:
         """Ask for everything. Raises `MethodNotDefined` where there is no code."""
-        return Source(
+        return CSource(
             self.text(),
             self.version(),
             self.all("c_header_dirs"),
@@ -176,7 +176,7 @@ class _Writer:
         lines += [f"Py_DECREF(py_{place.name});" for place in outputs]
         return "\n".join([*lines, "return rw_result;", "}"])
 
-    def _open(self, place: Place) -> list[str]:
+    def _open(self, place: CVariable) -> list[str]:
         """The beginning of a variable's block."""
         name, side, sub = place.name, place.side, self._sub(f"rw_end_{place.name}")
         lines = ["{", side.c_declare(name, sub, **self.unchecked)]
@@ -187,7 +187,7 @@ class _Writer:
             extract = side.c_extract_out
         return [*lines, f"{{\n{extract(name, sub, **self.unchecked)}\n}}"]
 
-    def _close(self, place: Place) -> list[str]:
+    def _close(self, place: CVariable) -> list[str]:
         """The end of a variable's block."""
         name, side, sub = place.name, place.side, self._sub(f"rw_end_{place.name}")
         lines = []
@@ -245,15 +245,15 @@ def _result(names: Sequence[str]) -> str:
     return f"if (!rw_failed) rw_result = PyTuple_Pack({packed});"
 
 
-def _input(i: int, v: Any) -> Place:
+def _input(i: int, v: Any) -> CVariable:
     """An input of a node; a constant number of a simple type is written as a literal."""
     side = c_side(v.type)
     if isinstance(v, Constant) and side.c_is_simple():
         try:
-            return Place(f"({side.c_literal(v.data)})", side, i, is_literal=True)
+            return CVariable(f"({side.c_literal(v.data)})", side, i, is_literal=True)
         except MethodNotDefined:
             pass
-    return Place(f"i{i}", side, i)
+    return CVariable(f"i{i}", side, i)
 
 
 def _unlike(sides: Iterable[Any]) -> list[Any]:

@@ -1,5 +1,6 @@
-"""`CType`: a type that says itself how its values are in C. `CDataType`: pointers that C code passes
-on."""
+"""`CType`: a type that says itself how its values are in C. `CDataType`: pointers that C code
+passes on.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from rewrite_engine.config import config
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.c import c_function, cache
 from rewrite_engine.link.c.compiler import compile_module, identity
-from rewrite_engine.link.c.source import Source, asked
+from rewrite_engine.link.c.source import CSource, asked
 from tests.link.c.ops import Same
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -33,10 +33,10 @@ class Filled(Same):
         (x,), (z,) = inputs, outputs
         return f"""Py_XDECREF({z});
         {z} = (PyArrayObject*)PyArray_ZEROS(1, PyArray_DIMS({x}), PyArray_TYPE({x}), 0);
-        if ({z} == NULL || PyArray_FillWithScalar({z}, rw_number_of_the_test()) != 0) {sub["fail"]}"""
+        if ({z} == NULL || PyArray_FillWithScalar({z}, the_number()) != 0) {sub["fail"]}"""
 
     def c_support_code(self, **kwargs: Any) -> str:
-        return f"PyObject* rw_number_of_the_test() {{ return PyLong_FromLong({self.number}); }}"
+        return f"PyObject* the_number() {{ return PyLong_FromLong({self.number}); }}"
 
     def c_code_cache_version(self) -> tuple[Any, ...]:
         return self.version
@@ -60,7 +60,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     """The texts that are compiled from here on, into an empty folder."""
     found: list[str] = []
 
-    def counted(source: Source, folder: Path) -> Path:
+    def counted(source: CSource, folder: Path) -> Path:
         found.append(source.text)
         return compile_module(source, folder)
 
@@ -141,7 +141,7 @@ def test_who_comes_second_uses_what_is_there(compiled: list[str]) -> None:
 
 def test_a_module_for_this_processor_is_for_no_other() -> None:
     found = asked(node_of(Filled(11)))
-    assert isinstance(found, Source)
+    assert isinstance(found, CSource)
     with config.change_flags(gcc__cxxflags="-march=native"):
         assert len(identity(found)) > 0
         assert identity(found)[-1] != np.__version__

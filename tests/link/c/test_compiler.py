@@ -1,4 +1,4 @@
-"""The compiler is found as setuptools finds it; what it says, or that there is none, is one error."""
+"""The compiler is found as setuptools does; what it says, or that there is none, is one error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rewrite_engine.errors import CompileError, NoCompilerError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.c import OpenMPOp
 from rewrite_engine.link.c.compiler import command, has_compiler, line_of, supports
-from rewrite_engine.link.c.source import Source, asked
+from rewrite_engine.link.c.source import CSource, asked
 from tests.link.c.ops import Same, Scale, ScaleBoth
 
 x, y = pt.dvector("x"), pt.dscalar("y")
@@ -164,7 +164,7 @@ def test_what_a_node_needs_is_in_the_command(tmp_path: Path) -> None:
     (tmp_path / "quoted.h").write_text("#define QUOTED 1\n")
     node = Needs()(x).owner
     source = asked(node)
-    assert isinstance(source, Source)
+    assert isinstance(source, CSource)
     words = command(source, "node.cpp", "node.so")
     assert {f"-I{tmp_path}", "-L/somewhere/lib", "-lm", "-DNUMBER=7"} <= set(words)
     assert not {"-ffast-math", "-O3"} & set(words)

@@ -32,7 +32,8 @@ def test_an_op_without_c_code_is_named() -> None:
     with pytest.raises(NoCCodeError) as caught:
         rw.function([x, y], out, mode=rw.Mode(linker="c"))
     first, *lines = str(caught.value).splitlines()
-    assert first.startswith("exp") and first.endswith(": has no C code")
+    assert first.startswith("exp")
+    assert first.endswith(": has no C code")
     assert "out = pt.exp(Scale()(x, y))" in lines[-2]
     assert 'Mode(linker="c|py")' in lines[-1]
     for linker in ("c|py", "cvm", "vm"):

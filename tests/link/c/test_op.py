@@ -182,10 +182,12 @@ COPY = GIVE + "NPY_ARRAY_ENSURECOPY);"
         ('PyErr_SetString(PyExc_KeyError, "k");' + COPY, KeyError, "k"),
         ('throw std::runtime_error("thrown");', RuntimeError, "thrown"),
         ("throw 1;", RuntimeError, "no exception"),
-        ("std::vector<double> v((size_t)1 << 59);", MemoryError, ""),
+        ("std::vector<double> v((size_t)1 << 59);", MemoryError, None),
     ],
 )
-def test_every_way_to_fail_is_an_exception(code: str, error: type[Exception], text: str) -> None:
+def test_every_way_to_fail_is_an_exception(
+    code: str, error: type[Exception], text: str | None
+) -> None:
     x = pt.dvector("x")
     f = rw.function([x], Statements(code)(x))
     for _ in range(2):

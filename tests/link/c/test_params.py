@@ -236,7 +236,11 @@ def test_enumerations() -> None:
 def test_enumerations_in_a_struct() -> None:
     kind = ParamsType(one=EnumList("A", ("B", "beta")), two=EnumType(PI=3.14))
     assert (kind.A, kind.B, kind.PI) == (0, 1, 3.14)
-    assert (kind.get_enum("B"), kind.enum_from_alias("beta"), kind.enum_from_alias("A")) == (1, 1, 0)
+    assert (kind.get_enum("B"), kind.enum_from_alias("beta"), kind.enum_from_alias("A")) == (
+        1,
+        1,
+        0,
+    )
     for wrong in (EnumList("A", "C"), EnumList(("C", "beta")), EnumList(("C", "A"))):
         with pytest.raises(AttributeError, match="two constants of a ParamsType"):
             ParamsType(one=EnumList("A", ("B", "beta")), two=wrong)

@@ -12,16 +12,25 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DTypeError, MethodNotDefined, NoCCodeError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.type import SingletonType, Type
-from rewrite_engine.link.c import CDataType, COp, CType, Generic, c_form, c_function, c_side, generic
-from rewrite_engine.link.c.source import Source, asked
+from rewrite_engine.link.c import (
+    CDataType,
+    COp,
+    CType,
+    Generic,
+    c_form,
+    c_function,
+    c_side,
+    generic,
+)
+from rewrite_engine.link.c.source import CSource, asked
 from rewrite_engine.scalar import ScalarType
 from tests.link.c.ops import fraction, inverse, times
 
 
-def source_of(variable: Any) -> Source:
+def source_of(variable: Any) -> CSource:
     """The text of the node that computes a variable."""
     found = asked(variable.owner)
-    assert isinstance(found, Source), found
+    assert isinstance(found, CSource), found
     return found
 
 
@@ -273,7 +282,7 @@ def test_numbers_as_literals(dtype: str, value: Any, text: str | None) -> None:
 
 
 def test_any_object() -> None:
-    give = "%(z)s = PyObject_GetAttrString(%(x)s, \"real\"); if (%(z)s == NULL) %(fail)s"
+    give = '%(z)s = PyObject_GetAttrString(%(x)s, "real"); if (%(z)s == NULL) %(fail)s'
     real = Code(give, [generic], [generic])
     x = generic("x")
     f = rw.function([x], real(x))
@@ -319,7 +328,9 @@ def test_pointers_from_one_op_to_another() -> None:
     assert rw.function([x], read(make(x)))(1.5) == 3.0
     with pytest.raises(DTypeError, match=r"expected a capsule with a double\*, got int 3"):
         kind.filter(3)
-    assert kind is CDataType("double*", "free_it", extra_support_code="static int freed;", version=1)
+    assert kind is CDataType(
+        "double*", "free_it", extra_support_code="static int freed;", version=1
+    )
 
 
 def test_checks_can_be_left_out() -> None:
