@@ -17,10 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from rewrite_engine.errors import MethodNotDefined
+from rewrite_engine.errors import MethodNotDefined, message
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.link.c.interface import CLinkerType
 from rewrite_engine.link.c.side import c_side
@@ -69,6 +70,10 @@ def asked(node: Apply) -> CSource | str:
         return _Writer(node).source()
     except NotImplementedError as error:
         return f"has no C code: {error}" if str(error) else "has no C code"
+    except Exception as error:
+        told = message("it was raised by what gives the C code", op=op, where=node.where())
+        error.add_note(told)
+        raise
 
 
 class _Writer:
@@ -280,5 +285,6 @@ def _quoted(header: str) -> str:
     return header if header[:1] in ('"', "<") else f'"{header}"'
 
 
+@cache
 def _shipped(name: str) -> str:
     return files("rewrite_engine.link.c").joinpath(name).read_text(encoding="utf-8")

@@ -249,6 +249,20 @@ def test_there_may_be_no_code_for_some_nodes() -> None:
     assert c_form(pt.exp(x).owner) is None
 
 
+def test_an_error_in_the_text_tells_the_op() -> None:
+    class Forgets(Scale):
+        """With a mistake in Python."""
+
+        def c_code(self, node: Apply, *given: Any) -> str:
+            raise KeyError("forgotten")
+
+    x, y = pt.dvector("x"), pt.dscalar("y")
+    with pytest.raises(KeyError, match="forgotten") as caught:
+        rw.function([x, y], Forgets()(x, y))
+    assert caught.value.__notes__[0].startswith("Forgets: it was raised by what gives the C code")
+    assert "rw.function([x, y], Forgets()(x, y))" in caught.value.__notes__[0]
+
+
 def test_a_form_has_a_name() -> None:
     x, y = pt.dvector("x"), pt.dscalar("y")
     form = c_form(ScaleBoth()(x, y).owner)
