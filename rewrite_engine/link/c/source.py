@@ -136,11 +136,18 @@ class _Writer:
         ]
         return "\n".join([part for part in parts if part]) + "\n"
 
-    def _titled(self, method: str, text: str) -> str:
-        """A text of the op's, so that the compiler's messages count its lines."""
+    def _titled(self, method: str, text: str, title: str = "") -> str:
+        """A text of the op's, or of what has a title, so that the compiler's messages count its
+        lines.
+        """
         if not text.strip():
             return ""
-        return f'#line 1 "{self.title}.{method}"\n{text}\n#line 1 "generated"'
+        return f'#line 1 "{title or self.title}.{method}"\n{text}\n#line 1 "generated"'
+
+    def _of(self, place: CVariable, method: str, end: str, **options: Any) -> str:
+        """A text of a variable's type. end: of its label, where it leads on failure."""
+        text = getattr(place.side, method)(place.name, self._sub(end), **options)
+        return self._titled(method, text, type(getattr(place.side, "type", place.side)).__name__)
 
     def _sub(self, label: str) -> dict[str, str]:
         found = {"fail": f"{{ rw_failed = 1; goto {label}; }}"}
@@ -183,22 +190,19 @@ class _Writer:
 
     def _open(self, place: CVariable) -> list[str]:
         """The beginning of a variable's block."""
-        name, side, sub = place.name, place.side, self._sub(f"rw_end_{place.name}")
-        lines = ["{", side.c_declare(name, sub, **self.unchecked)]
+        end = f"rw_end_{place.name}"
+        lines = ["{", self._of(place, "c_declare", end, **self.unchecked)]
         if not place.is_output:
-            lines.append(f"PyObject* py_{name} = rw_given[{place.at}];")
-            extract = side.c_extract
-        else:
-            extract = side.c_extract_out
-        return [*lines, f"{{\n{extract(name, sub, **self.unchecked)}\n}}"]
+            lines.append(f"PyObject* py_{place.name} = rw_given[{place.at}];")
+        method = "c_extract_out" if place.is_output else "c_extract"
+        return [*lines, f"{{\n{self._of(place, method, end, **self.unchecked)}\n}}"]
 
     def _close(self, place: CVariable) -> list[str]:
         """The end of a variable's block."""
-        name, side, sub = place.name, place.side, self._sub(f"rw_end_{place.name}")
-        lines = []
+        end, lines = f"rw_end_{place.name}", []
         if place.is_output:
-            lines.append(f"if (!rw_failed) {{\n{side.c_sync(name, sub)}\n}}")
-        return [*lines, f"rw_end_{name}: ;\n{{\n{side.c_cleanup(name, sub)}\n}}", "}"]
+            lines.append(f"if (!rw_failed) {{\n{self._of(place, 'c_sync', end)}\n}}")
+        return [*lines, f"{end}: ;\n{{\n{self._of(place, 'c_cleanup', end)}\n}}", "}"]
 
     def _state(self) -> str:
         """What a node keeps: its parameters, and what the op declares; how both come and go."""

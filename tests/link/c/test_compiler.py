@@ -19,7 +19,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.c import OpenMPOp
 from rewrite_engine.link.c.compiler import command, has_compiler, line_of, supports
 from rewrite_engine.link.c.source import CSource, asked
-from tests.link.c.ops import Same, Scale, ScaleBoth
+from tests.link.c.ops import Fraction, OfFractions, Same, Scale, ScaleBoth
 
 x, y = pt.dvector("x"), pt.dscalar("y")
 
@@ -102,6 +102,23 @@ def test_what_the_compiler_says_is_in_the_error() -> None:
         assert lines[-2] == "    input 0: x of type TensorType(float64, (None,))"
         assert lines[-1].endswith("out = pt.exp(Broken()(x))")
         assert "int wrong = not_declared;" in caught.value.source
+
+
+def test_what_the_compiler_says_of_a_type() -> None:
+    class Unreadable(Fraction):
+        """Whose text no compiler takes."""
+
+        def c_extract(self, name: str, sub: Any, check_input: bool = True, **kwargs: Any) -> str:
+            return f"{name}.nothing = 1;"
+
+    a = Unreadable()("a")
+    op = OfFractions("", 1)
+    op.itypes = [a.type]
+    with pytest.raises(CompileError) as caught:
+        rw.function([a], op(a))
+    lines = str(caught.value).splitlines()
+    (at,) = [i for i, line in enumerate(lines) if line.startswith("Unreadable.c_extract:1:")]
+    assert lines[at + 1] == "    | i0.nothing = 1;"
 
 
 def test_a_long_message_is_cut() -> None:
