@@ -39,6 +39,12 @@ class Linker:
     profile: Callable[[FunctionGraph, Sequence[Apply]], Ticks] | None = None
     own: dict[Any, dict[Linker, Linked]]  # of one that is profiled, for `kept`
 
+    def watching(self, optimizer: Any) -> Any:
+        """Return what rewrites the linker's graphs in the place of an optimizer: itself, or one
+        that takes notes.
+        """
+        return optimizer
+
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         """Return a function of the values of the graph's inputs that returns one value for each of
         its outputs.
@@ -155,6 +161,7 @@ LINKERS: dict[str, Linker | str] = {
     "vm": "rewrite_engine.link.vm",
     "py": "rewrite_engine.link.py",
     "nanguardmode": "rewrite_engine.link.watch",
+    "debugmode": "rewrite_engine.link.debug",
 }
 
 
