@@ -205,10 +205,12 @@ class Checks:
             *_leaves(run, step),
         ]
         node = step.before.owner
-        return error_at(  # type: ignore[no-any-return]
+        error = error_at(
             BadOptimization, what, None, None, [*lines, *_built_at(node)],
-            rule=rule, before=step.before, after=step.after, old_val=a, new_val=b, node=node,
+            rule=rule, before=step.before, after=step.after, old_val=a, new_val=b,
         )  # fmt: skip
+        error.node = node
+        return error  # type: ignore[no-any-return]
 
     def check_inside(self, run: Run, step: Step, inside: Inside) -> None:
         """Run an op with its graph as it was, and hold the rewriting of that to the values that the
@@ -246,11 +248,13 @@ class Checks:
         code = said.fact.fn.__code__
         lines = [f"the term: {term(v)} of type {v.type}", f"its value: {shown(run.value(v))}",
                  f"the fact: {source_line(code.co_filename, code.co_firstlineno)}"]  # fmt: skip
-        raise error_at(
+        error = error_at(
             BadEvidence, f"{what}these values it does not", None, None,
             [*lines, *_built_at(v.owner)],
-            fact=said.fact, evidence=said.answer, before=v, old_val=run.value(v), node=v.owner,
+            fact=said.fact, evidence=said.answer, before=v, old_val=run.value(v),
         )  # fmt: skip
+        error.node = v.owner
+        raise error
 
     # --- the whole -------------------------------------------------------------------------------
 

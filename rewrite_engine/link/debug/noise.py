@@ -32,7 +32,7 @@ def moved(value: Any, rng: Any) -> Any:
         to = np.where(dice > 0, np.inf, -np.inf).astype(value.dtype)
         found = np.where((dice == 0) | ~np.isfinite(value), value, np.nextafter(value, to))
         found = np.where(value == 0, np.where(dice > 0, -value, value), found)
-        tiny = (np.abs(found) < np.finfo(value.dtype).tiny) & (dice > 0)
+        tiny = (np.abs(found) < np.finfo(value.dtype).tiny) & (rng.random(value.shape) < 0.3)
         return np.where(tiny, value.dtype.type(0), found).astype(value.dtype)
 
 
