@@ -98,14 +98,27 @@ def vm_code(node: Apply) -> Form | None:
     """What the VM writes for the node, as a function of its own; it is made when it first runs."""
     if node.op.read_if is not None:  # (what is not read is not there)
         return None
-    made: list[Run] = []
 
     def run(inputs: Sequence[Any], cells: Sequence[list[Any]]) -> None:
-        if not made:
-            made.append(_linked(node, get_linker("vm")))
-        made[0](inputs, cells)
+        _vm_code(node)(inputs, cells)
 
     return Form("vm", run, written=True)
+
+
+_made: dict[Any, Run] = {}  # code for nodes of one op that have the same types
+MANY = 1000
+
+
+def _vm_code(node: Apply) -> Run:
+    """The VM's code for a node, made once for all nodes like it."""
+    own = [v.signature() if isinstance(v, Constant) else v.type for v in node.inputs]
+    key = node.op, tuple(own), tuple([v.type for v in node.outputs])
+    found = _made.get(key)
+    if found is None:
+        if len(_made) >= MANY:
+            _made.clear()
+        found = _made[key] = _linked(node, get_linker("vm"))
+    return found
 
 
 def _linked(node: Apply, linker: Linker) -> Run:

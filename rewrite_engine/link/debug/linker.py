@@ -19,8 +19,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import InnerGraph
-from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.compare import Verdict, compare_values
 from rewrite_engine.link.debug.claims import claim_of, judged, told_of
 from rewrite_engine.link.debug.contract import Contract, Options
@@ -131,7 +130,6 @@ class Checks:
 
     def __init__(self, record: Record, contract: Contract, linker: DebugLinker) -> None:
         self.record, self.contract, self.linker = record, contract, linker
-        self.now = [v for v in ancestors(record.outputs) if not isinstance(v, Constant)]
         self.inner: dict[int, Callable[..., Any]] = {}
 
     def call(self, *values: Any) -> list[Any]:
@@ -260,7 +258,7 @@ class Checks:
 
     def check_finite(self, run: Run) -> None:
         """Raise `InvalidValueError` for an input or result that is not finite."""
-        for v in reversed(self.now):
+        for v in run.needed(self.record.outputs):
             value = run.values.get(v)
             if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc":
                 continue

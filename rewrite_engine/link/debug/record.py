@@ -53,6 +53,8 @@ class Step(NamedTuple):
     @property
     def rule_name(self) -> str:
         """The rule's name, as queries know it."""
+        if self.rule is None:
+            return "replacement without a reason"
         return str(getattr(self.rule, "name", self.rule))
 
 

@@ -102,6 +102,21 @@ class Run:
         """A value that is there."""
         return v.data if isinstance(v, Constant) else self.values[v]
 
+    def needed(self, outputs: Sequence[Variable]) -> list[Variable]:
+        """The variables that outputs are computed from, where branches are as they are now: each
+        after what it is computed from.
+        """
+        operands: dict[Apply, list[Variable]] = {}
+        stack = list(outputs)
+        while stack:
+            node = stack.pop().owner
+            if node is not None and node not in operands:
+                operands[node] = [v for v in self.read(node) if v is not None]
+                stack += operands[node]
+        roots = [v for read in operands.values() for v in read if v.owner is None]
+        made = [v for node in toposort(outputs, (), operands) for v in node.outputs]
+        return [*dict.fromkeys((*roots, *[v for v in outputs if v.owner is None])), *made]
+
     # --- how well a value is determined ----------------------------------------------------------
 
     def cone(self, before: Variable, after: Variable) -> list[Apply]:

@@ -80,9 +80,9 @@ def preallocated(
         yield "previous", each(copy_of)
     if "c_contiguous" in kinds:
         yield "c_contiguous", each(lambda x: np.empty(x.shape, x.dtype))
-    if "f_contiguous" in kinds:
-        yield "f_contiguous", each(lambda x: np.empty(x.shape, x.dtype, "F"))
     most = max([x.ndim for x in arrays if x is not None])
+    if "f_contiguous" in kinds and most > 1:
+        yield "f_contiguous", each(lambda x: np.empty(x.shape, x.dtype, "F"))
     if "strided" in kinds and most:
         for steps in product(*[(1, -1)] * min(ndim, most)):
             for size in (1, 2):
@@ -107,7 +107,7 @@ def _strided(x: Any, steps: Sequence[int]) -> Any:
     own = ([1] * x.ndim + list(steps))[len(steps) :] if len(steps) < x.ndim else steps
     own = list(own)[len(own) - x.ndim :]
     wide = np.empty([n * abs(s) for n, s in zip(x.shape, own, strict=True)], x.dtype)
-    return wide[tuple([slice(None, None, s) for s in own])]
+    return wide[(..., *[slice(None, None, s) for s in own])]
 
 
 def _resized(x: Any, static: Sequence[int | None], axis: int, more: int) -> Any:
