@@ -87,7 +87,7 @@ class DebugMode(Mode):
             "preallocated": None if kinds is None else kinds_of(kinds),
             "require_matching_strides": require_matching_strides,
         }
-        known = {name: value for name, value in asked.items() if value is not None}
+        known: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
         self.options = Options.of_config()._replace(**known)
         if not (self.options.check_c_code or self.options.check_py_code):
             raise OptionError("DebugMode: check_py_code=False needs check_c_code=True")

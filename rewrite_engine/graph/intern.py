@@ -31,6 +31,8 @@ class Interned(ABCMeta):
     keys. Classes may inherit from abstract ones, too; `isinstance` is as fast as of all others.
     """
 
+    _ours: bool  # whether it is a class of this library
+
     __instancecheck__ = type.__instancecheck__
     __subclasscheck__ = type.__subclasscheck__
 

@@ -144,7 +144,9 @@ class _Difference:
         """All values of the term before, those that it is made of first."""
         made = [v for node in self.cone for v in node.outputs]
         found = [*self.run.leaves(self.cone), *made]
-        return [self.run.at_hand(v) for v in found if isinstance(v, Constant) or v in self.run.values]
+        return [
+            self.run.at_hand(v) for v in found if isinstance(v, Constant) or v in self.run.values
+        ]
 
     def largest_added(self) -> Any:
         """Per element, the largest number on the way, of which units in the last place count where

@@ -30,7 +30,6 @@ from rewrite_engine.link.forms import Form, forms_of
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.tensor.type import TensorType
 
-
 AGAIN = "run again"
 
 

@@ -106,5 +106,4 @@ def constant_of(v: Variable, value: Any) -> Variable:
     if isinstance(value, np.ndarray) and v.type.kind != "?":
         found: Variable = v.type.make_constant(value)
         return found
-    found = v.type.make_variable(v.name)
-    return found
+    return v.type.make_variable(v.name)

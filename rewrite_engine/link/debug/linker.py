@@ -113,7 +113,9 @@ class Recording:
 
 def _stochastic(first: list[Any], again: list[Any], k: int) -> StochasticOrder:
     """The error for two runs that are not alike: where they part."""
-    n = next((i for i, (a, b) in enumerate(zip(first, again)) if a != b), min(len(first), len(again)))
+    n = next(
+        (i for i, (a, b) in enumerate(zip(first, again)) if a != b), min(len(first), len(again))
+    )
     lines = [f"rewriting the same graph does other things the {k}. time, from step {n + 1} on:"]
     for which, steps in (("first", first), ("then", again)):
         if n >= len(steps):

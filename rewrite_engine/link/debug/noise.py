@@ -73,9 +73,7 @@ def within(a: Any, b: Any, samples: Sequence[Any], units: float = 1.0) -> Any:
         return same | (near & np.isfinite(a) & np.isfinite(b))
 
 
-def spread_of(
-    run: Callable[[Sequence[Any]], Any], given: Sequence[Any], a: Any, b: Any
-) -> bool:
+def spread_of(run: Callable[[Sequence[Any]], Any], given: Sequence[Any], a: Any, b: Any) -> bool:
     """Whether the second value of a function differs from the first by what noise in what is given
     makes of it.
     """

@@ -34,6 +34,7 @@ def lengths_fit(node: Apply, given: Sequence[Any]) -> None:
 def check_shapes(node: Apply, given: Sequence[Any], found: Sequence[Any]) -> None:
     """Raise `InvalidValueError` for a shape that is not the one that the op says."""
     op = node.op
+    expected: Sequence[Any]
     if isinstance(op, TensorOp):
         expected, by = op.checked(node, given), "shape rule"
     elif type(op).infer_shape is not Op.infer_shape and op.read_if is None:

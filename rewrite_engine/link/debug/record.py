@@ -337,4 +337,3 @@ def recorded(rewrite: Callable[[], Any], fgraph: FunctionGraph, recorder: Record
                 known.told = None
     RECORDS[fgraph] = part.done()
     return result
-

@@ -106,7 +106,7 @@ def _strided(x: Any, steps: Sequence[int]) -> Any:
     """An array of the same shape with these steps along its last dimensions."""
     own = ([1] * x.ndim + list(steps))[len(steps) :] if len(steps) < x.ndim else steps
     own = list(own)[len(own) - x.ndim :]
-    wide = np.empty([n * abs(s) for n, s in zip(x.shape, own, strict=True)], x.dtype)
+    wide: Any = np.empty([n * abs(s) for n, s in zip(x.shape, own, strict=True)], x.dtype)
     return wide[(..., *[slice(None, None, s) for s in own])]
 
 

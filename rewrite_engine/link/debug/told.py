@@ -27,7 +27,7 @@ def shown(value: Any) -> str:
 
 def first_difference(a: Any, b: Any) -> str:
     """Where two values differ first, and what is there."""
-    if not (isinstance(a, np.ndarray | np.generic) and isinstance(b, np.ndarray | np.generic)):
+    if not all([isinstance(value, np.ndarray | np.generic) for value in (a, b)]):
         return f"{shown(a)} and {shown(b)}"
     if a.dtype != b.dtype or a.shape != b.shape:
         return f"{a.dtype} of shape {a.shape}, and {b.dtype} of shape {b.shape}"

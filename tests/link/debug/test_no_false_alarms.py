@@ -80,7 +80,9 @@ def test_a_regression_with_updates() -> None:
 
 def test_loops_with_gradients_and_random_numbers() -> None:
     x = pt.dvector("x")
-    states, _ = rw.scan(lambda s, a: s * pt.exp(a), outputs_info=x, non_sequences=x.sum(), n_steps=6)
+    states, _ = rw.scan(
+        lambda s, a: s * pt.exp(a), outputs_info=x, non_sequences=x.sum(), n_steps=6
+    )
     f = rw.function([x], [states[-1], rw.grad(states[-1].sum(), x)], mode="DebugMode")
     value = np.array([0.1, -0.2])
     np.testing.assert_allclose(f(value)[0], value * np.exp(6 * value.sum()))
@@ -88,7 +90,8 @@ def test_loops_with_gradients_and_random_numbers() -> None:
     if srng is not None:
         draws = rw.function([], srng.normal(size=(3,)), mode="DebugMode")
         a, b = draws(), draws()
-        assert a.shape == (3,) and not np.allclose(a, b)
+        assert a.shape == (3,)
+        assert not np.allclose(a, b)
 
 
 def test_graphs_inside_ops_and_branches() -> None:

@@ -223,7 +223,7 @@ def theirs(node: Any) -> Any:
     return forms.Form("theirs", forms.into_cells(lambda v: 2 * v + 1), written=True)
 
 
-@pytest.mark.parametrize("op, error, text", WRONG, ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize(("op", "error", "text"), WRONG, ids=lambda x: type(x).__name__)
 def test_wrong_ops(op: Any, error: type[Exception], text: str) -> None:
     y = op(pt.exp(pt.log(x)))
     outputs = y if isinstance(y, list) else [y]

@@ -106,16 +106,21 @@ WRONG: list[tuple[Any, Any, Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize("wrong, v, y, value, text", WRONG, ids=lambda a: getattr(a, "name", ""))
+@pytest.mark.parametrize(
+    ("wrong", "v", "y", "value", "text"), WRONG, ids=lambda a: getattr(a, "name", "")
+)
 def test_wrong_rules(wrong: Any, v: Any, y: Any, value: Any, text: str) -> None:
     f = rw.function([v], y * 2, mode=CHECKED + wrong)
     with pytest.raises(BadOptimization, match=text) as caught:
         f(value)
     error = caught.value
-    assert error.rule is wrong and type(error) is BadOptimization
+    assert error.rule is wrong
+    assert type(error) is BadOptimization
     message = str(error)
     assert message.startswith(f"the rule {wrong.name} ({wrong.where[0]}:{wrong.where[1]}: @")
-    assert "before: " in message and "after: " in message and "test_wrong_rules.py" in message
+    assert "before: " in message
+    assert "after: " in message
+    assert "test_wrong_rules.py" in message
     if "raises" not in text:
         assert "first difference: " in message
         assert np.shape(error.old_val) == value.shape
@@ -232,12 +237,13 @@ OPS = [
 ]
 
 
-@pytest.mark.parametrize("op, text", OPS, ids=lambda a: str(a)[:20])
+@pytest.mark.parametrize(("op", "text"), OPS, ids=lambda a: str(a)[:20])
 def test_what_ops_say_of_their_values(op: Any, text: str) -> None:
     f = rw.function([x], op(x), mode=CHECKED)
     with pytest.raises(InvalidValueError, match=text) as caught:
         f(A - 0.25)
-    assert str(caught.value).startswith(str(op)) and "test_wrong_rules.py" in str(caught.value)
+    assert str(caught.value).startswith(str(op))
+    assert "test_wrong_rules.py" in str(caught.value)
 
 
 @pytest.fixture
@@ -257,7 +263,8 @@ def test_a_wrong_case_of_a_fact() -> None:
     f = rw.function([x], pt.abs(Below()(x)), mode=CHECKED)
     with pytest.raises(BadEvidence, match=r"the fact nonneg\(.*\) was said to hold") as caught:
         f(A)
-    assert caught.value.fact is nonneg and "a result of Below" in str(caught.value.evidence)
+    assert caught.value.fact is nonneg
+    assert "a result of Below" in str(caught.value.evidence)
     assert "test_wrong_rules.py" in str(caught.value)
 
 
