@@ -18,7 +18,7 @@ from rewrite_engine.errors import (
     StochasticOrder,
     refuse_options,
 )
-from rewrite_engine.link.debug.contract import DebugWarning, Options
+from rewrite_engine.link.debug.contract import DebugOptions, DebugWarning
 from rewrite_engine.link.debug.linker import DebugLinker
 from rewrite_engine.link.debug.storage import kinds_of
 
@@ -88,7 +88,7 @@ class DebugMode(Mode):
             "require_matching_strides": require_matching_strides,
         }
         known: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
-        self.options = Options.of_config()._replace(**known)
+        self.options = DebugOptions.of_config()._replace(**known)
         if not (self.options.check_c_code or self.options.check_py_code):
             raise OptionError("DebugMode: check_py_code=False needs check_c_code=True")
         self.linker = DebugLinker(self.options)

@@ -10,7 +10,7 @@ judges nodes, in all their forms (`link/forms.py`), with `storage.py` for what c
 
 from __future__ import annotations
 
-from rewrite_engine.link.debug.contract import Options
+from rewrite_engine.link.debug.contract import DebugOptions
 from rewrite_engine.link.debug.linker import LINKER, DebugLinker
 
-__all__ = ["LINKER", "DebugLinker", "Options"]
+__all__ = ["LINKER", "DebugLinker", "DebugOptions"]

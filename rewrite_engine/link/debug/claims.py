@@ -17,8 +17,8 @@ import numpy as np
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.debug.contract import equal
 from rewrite_engine.link.debug.noise import WIDE, within
-from rewrite_engine.link.debug.record import Step
-from rewrite_engine.link.debug.run import Run
+from rewrite_engine.link.debug.record import RewriteStep
+from rewrite_engine.link.debug.run import TermValues
 from rewrite_engine.link.debug.told import first_difference
 from rewrite_engine.match.claim import Claim, exact, refines
 from rewrite_engine.tensor.elemwise import Elemwise
@@ -26,7 +26,7 @@ from rewrite_engine.tensor.elemwise import Elemwise
 ROUNDING = 8  # units in the last place that are only rounding
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """why: what is wrong, None if nothing is. mended: whether values have changed by more than
     rounding does, as they may.
     """
@@ -43,26 +43,26 @@ def claim_of(rule: Any) -> Claim:
     return claim.then or refines if claim.kind == "assumes" else claim
 
 
-def judged(step: Step, run: Run, a: Any, b: Any) -> Verdict:
+def judged(step: RewriteStep, run: TermValues, a: Any, b: Any) -> Judgement:
     """The verdict on a step from a term with value a to one with value b."""
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or a.dtype.hasobject:
         good = equal(step.before, a, b)
-        return Verdict(None if good else "other values")
+        return Judgement(None if good else "other values")
     if a.dtype != b.dtype or a.shape != b.shape:
-        return Verdict("another dtype or shape")
+        return Judgement("another dtype or shape")
     with np.errstate(all="ignore"):
         wrong = ~((a == b) | ((a != a) & (b != b)))
         if a.dtype.kind == "c":  # one with an infinite part is infinite
             wrong = wrong & ~(np.isinf(a) & np.isinf(b))
         if not np.any(wrong):
-            return Verdict()
+            return Judgement()
         return _Difference(step, run, a, b, wrong).verdict()
 
 
 class _Difference:
     """Two values that are not the same everywhere."""
 
-    def __init__(self, step: Step, run: Run, a: Any, b: Any, wrong: Any) -> None:
+    def __init__(self, step: RewriteStep, run: TermValues, a: Any, b: Any, wrong: Any) -> None:
         self.step, self.run, self.a, self.b, self.wrong = step, run, a, b, wrong
         self.claim = claim_of(step.rule)
         self.samples: list[Any] = []
@@ -70,22 +70,22 @@ class _Difference:
         if not self.cone and step.before.owner is not None:
             self.cone = [step.before.owner]
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> Judgement:
         """What is wrong, if something is."""
         if self.claim.kind == "exact" and self.is_elementwise():
-            return Verdict("other bits, and it claims to be exact")
+            return Judgement("other bits, and it claims to be exact")
         a, b, units = self.a, self.b, self.units()
         left = self.wrong & ~within(a, b, [], units / WIDE)
         if self.claim.ulps and a.dtype.kind in "fc":
             left = left & ~(np.abs(a - b) <= units * np.spacing(self.largest_added()))
         if not np.any(left):
-            return Verdict()
+            return Judgement()
         self.samples = self.run.samples(self.step.before, self.cone)
         left = left & ~within(a, b, self.samples, units)
         if not np.any(left):
-            return Verdict(mended=True)
+            return Judgement(mended=True)
         if a.dtype.kind not in "fc":
-            return Verdict(mended=True) if self.overflowed(left) else Verdict("other values")
+            return Judgement(mended=True) if self.overflowed(left) else Judgement("other values")
         for why, where in (
             ("a number becomes NaN, or infinite", np.isfinite(a) & ~np.isfinite(b)),
             ("what is infinite becomes something else", self.bad_infinities()),
@@ -94,8 +94,8 @@ class _Difference:
         ):
             found = left & where
             if np.any(found) and not self.may_be(why, found):
-                return Verdict(why)
-        return Verdict(mended=True)
+                return Judgement(why)
+        return Judgement(mended=True)
 
     def is_elementwise(self) -> bool:
         """Whether nothing is added up, in an order of which nobody says which it is."""

@@ -37,7 +37,7 @@ class DebugWarning(UserWarning):
     """What DebugMode tells of, and is no error: memory that is not reused, other strides."""
 
 
-class Options(NamedTuple):
+class DebugOptions(NamedTuple):
     """What is looked at (see `DebugMode`)."""
 
     check_py_code: bool = True
@@ -50,7 +50,7 @@ class Options(NamedTuple):
     patience: int = 2
 
     @classmethod
-    def of_config(cls) -> Options:
+    def of_config(cls) -> DebugOptions:
         """As `config.DebugMode__…` says."""
         return cls(
             config.DebugMode__check_py,
@@ -67,7 +67,7 @@ class Options(NamedTuple):
 class Contract:
     """Runs nodes, and holds them to what they say. linker: what runs the graph inside an op."""
 
-    def __init__(self, linker: Linker, options: Options) -> None:
+    def __init__(self, linker: Linker, options: DebugOptions) -> None:
         self.linker, self.options = linker, options
         self.known: dict[Apply, list[Form]] = {}
 

@@ -22,10 +22,18 @@ from rewrite_engine.graph.inner import InnerGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.compare import Verdict, compare_values
 from rewrite_engine.link.debug.claims import claim_of, judged, told_of
-from rewrite_engine.link.debug.contract import Contract, Options
+from rewrite_engine.link.debug.contract import Contract, DebugOptions
 from rewrite_engine.link.debug.evidence import holds
-from rewrite_engine.link.debug.record import RECORDS, Inside, Record, Recorder, Said, Step, recorded
-from rewrite_engine.link.debug.run import Run, Unknown
+from rewrite_engine.link.debug.record import (
+    RECORDS,
+    Inside,
+    RewriteRecord,
+    RewriteRecorder,
+    RewriteStep,
+    Said,
+    recorded,
+)
+from rewrite_engine.link.debug.run import NoValue, TermValues
 from rewrite_engine.link.debug.told import error_at, name_of, shown, term
 from rewrite_engine.link.failure import failed
 from rewrite_engine.link.py import PyLinker
@@ -42,7 +50,7 @@ class DebugLinker(PyLinker):
     name = "debugmode"
     phases = VMLinker.phases
 
-    def __init__(self, options: Options | None = None) -> None:
+    def __init__(self, options: DebugOptions | None = None) -> None:
         self.options = options
 
     def __eq__(self, other: object) -> bool:
@@ -52,17 +60,17 @@ class DebugLinker(PyLinker):
         return hash(DebugLinker)
 
     @property
-    def chosen(self) -> Options:
+    def chosen(self) -> DebugOptions:
         """What is looked at."""
-        return self.options or Options.of_config()
+        return self.options or DebugOptions.of_config()
 
     def watching(self, optimizer: Any) -> Any:
         """What rewrites graphs, with a record of it."""
         return Recording(optimizer, self.chosen.patience)
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
-        record = RECORDS.get(fgraph) or Record.of(fgraph)
-        checks = Checks(record, Contract(self, self.chosen), self)
+        record = RECORDS.get(fgraph) or RewriteRecord.of(fgraph)
+        checks = CallChecks(record, Contract(self, self.chosen), self)
         if not isinstance(fgraph, InnerGraph):
             return checks.call
         return sampled(checks.call, super().compile(fgraph))
@@ -98,12 +106,14 @@ class Recording:
         for k, texts in enumerate(runs[1:], 1):
             if texts != runs[0]:
                 raise _stochastic(runs[0], texts, k + 1)
-        return recorded(lambda: self.optimizer.rewrite(fgraph, trace=trace), fgraph, Recorder())
+        return recorded(
+            lambda: self.optimizer.rewrite(fgraph, trace=trace), fgraph, RewriteRecorder()
+        )
 
     __call__ = apply = rewrite
 
     def _texts(self, copy: FunctionGraph) -> list[Any]:
-        recorder = Recorder(texts=True)
+        recorder = RewriteRecorder(texts=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             recorded(lambda: self.optimizer.rewrite(copy), copy, recorder)
@@ -127,10 +137,10 @@ def _stochastic(first: list[Any], again: list[Any], k: int) -> StochasticOrder:
     return StochasticOrder("\n".join(lines))
 
 
-class Checks:
+class CallChecks:
     """What is looked at in each call of a graph."""
 
-    def __init__(self, record: Record, contract: Contract, linker: DebugLinker) -> None:
+    def __init__(self, record: RewriteRecord, contract: Contract, linker: DebugLinker) -> None:
         self.record, self.contract, self.linker = record, contract, linker
         self.inner: dict[int, Callable[..., Any]] = {}
 
@@ -138,7 +148,7 @@ class Checks:
         """The outputs of the graph as it is now. Raises what the graph as it was written raises,
         and a `DebugModeError` for what is wrong.
         """
-        record, run = self.record, Run(self.contract, self.record.inputs, values)
+        record, run = self.record, TermValues(self.contract, self.record.inputs, values)
         written = [self.needed(run, v) for v in record.written]
         mended = False
         for event in record.events:
@@ -152,11 +162,11 @@ class Checks:
         self.check_whole(written, found, mended, run)
         return found
 
-    def needed(self, run: Run, v: Variable) -> Any:
+    def needed(self, run: TermValues, v: Variable) -> Any:
         """The value of an output; what fails is noted as other linkers do."""
         try:
             return run.value(v)
-        except Unknown:
+        except NoValue:
             error, node, given = run.failed[v]
             if node is not None:
                 failed(error, node, given)
@@ -164,21 +174,21 @@ class Checks:
 
     # --- steps -----------------------------------------------------------------------------------
 
-    def check_step(self, run: Run, step: Step) -> bool:
+    def check_step(self, run: TermValues, step: RewriteStep) -> bool:
         """Raise `BadOptimization` for a step that changes values by more than is claimed. Whether
         it has changed some by more than rounding does.
         """
         try:
             a = run.value(step.before)
-        except Unknown:
+        except NoValue:
             return False
         if step.inside is not None:
             self.check_inside(run, step, step.inside)
         try:
             b = run.value(step.after)
-        except Unknown as unknown:
+        except NoValue as unknown:
             cause = unknown.__cause__
-            if cause is None or isinstance(cause, Unknown):
+            if cause is None or isinstance(cause, NoValue):
                 return False
             why = f"the term after it raises {type(cause).__name__}: {cause}"
             raise self.bad(step, run, why, a, None) from cause
@@ -188,7 +198,7 @@ class Checks:
             raise self.bad(step, run, verdict.why, a, b)
         return verdict.mended
 
-    def bad(self, step: Step, run: Run, why: str, a: Any, b: Any) -> BadOptimization:
+    def bad(self, step: RewriteStep, run: TermValues, why: str, a: Any, b: Any) -> BadOptimization:
         """The error for a step."""
         rule, where = step.rule, getattr(step.rule, "where", None)
         at = "" if where is None else f" ({source_line(*where)})"
@@ -212,7 +222,7 @@ class Checks:
         error.node = node
         return error  # type: ignore[no-any-return]
 
-    def check_inside(self, run: Run, step: Step, inside: Inside) -> None:
+    def check_inside(self, run: TermValues, step: RewriteStep, inside: Inside) -> None:
         """Run an op with its graph as it was, and hold the rewriting of that to the values that the
         graph gets.
         """
@@ -222,7 +232,7 @@ class Checks:
         given = [run.at_hand(node.inputs[i]) for i in inside.inputs]
         body = self.inner.get(id(step))
         if body is None:
-            checks = Checks(inside.record, self.contract, self.linker)
+            checks = CallChecks(inside.record, self.contract, self.linker)
             own = self.linker.body(op)
 
             def watched(*values: Any) -> Any:
@@ -233,11 +243,11 @@ class Checks:
         made = op.make_node(*[node.inputs[i] for i in inside.inputs])
         op.runs(made, body)(*given)
 
-    def check_said(self, run: Run, said: Said) -> None:
+    def check_said(self, run: TermValues, said: Said) -> None:
         """Raise `BadEvidence` for a fact that does not hold."""
         try:
             good = holds(said.fact, said.args, said.answer, run.value)
-        except Unknown:
+        except NoValue:
             return
         if good is not False:
             return
@@ -258,7 +268,7 @@ class Checks:
 
     # --- the whole -------------------------------------------------------------------------------
 
-    def check_finite(self, run: Run) -> None:
+    def check_finite(self, run: TermValues) -> None:
         """Raise `InvalidValueError` for an input or result that is not finite."""
         for v in run.needed(self.record.outputs):
             value = run.values.get(v)
@@ -271,7 +281,9 @@ class Checks:
                                                       for w in v.owner.inputs]  # fmt: skip
                 raise error_at(InvalidValueError, what, v.owner, given, r=v, v=value)
 
-    def check_whole(self, written: list[Any], found: list[Any], mended: bool, run: Run) -> None:
+    def check_whole(
+        self, written: list[Any], found: list[Any], mended: bool, run: TermValues
+    ) -> None:
         """Raise `BadOptimization` if the graph as it is now gives other values than the one that
         was written, though no step did. (Where steps have mended values, these differ.)
         """
@@ -283,13 +295,13 @@ class Checks:
         ):
             if v is new or compare_values(v.type, a, b).verdict is not Verdict.DISAGREE:
                 continue
-            whole = Step("the whole of the rewriting", v, new, "all phases", 0)
+            whole = RewriteStep("the whole of the rewriting", v, new, "all phases", 0)
             verdict = judged(whole, run, a, b)
             if verdict.why is not None:
                 raise self.bad(whole, run, f"output {i}: {verdict.why}", a, b)
 
 
-def _leaves(run: Run, step: Step) -> list[str]:
+def _leaves(run: TermValues, step: RewriteStep) -> list[str]:
     """The values that a term is made of, as lines."""
     found = []
     for v in run.leaves(run.cone(step.before, step.after))[:6]:

@@ -1,5 +1,5 @@
-"""What became of a graph while it was rewritten, as terms that never change (`Record`), and the
-feature that writes it down (`Recorder`).
+"""What became of a graph while it was rewritten, as terms that never change (`RewriteRecord`), and
+the feature that writes it down (`RewriteRecorder`).
 
 Nodes of a graph change in place, and terms of them with it. The recorder keeps a copy of each term
 that is asked for, until something below it changes; equal copies are one. So every term before and
@@ -32,12 +32,12 @@ class Inside(NamedTuple):
     node before that it has.
     """
 
-    record: Record
+    record: RewriteRecord
     op: Any
     inputs: Sequence[int]
 
 
-class Step(NamedTuple):
+class RewriteStep(NamedTuple):
     """Something took the place of a term. rule: the rule, or the name of what a driver did.
     number: of the firing (0: two equal nodes were merged). inside: where it was the graph in an op
     that was rewritten.
@@ -67,18 +67,18 @@ class Said(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class Record:
+class RewriteRecord:
     """A graph as it was built, what was done to it, and what it is now. written, outputs: its
     outputs then and now.
     """
 
     inputs: list[Variable]
     written: list[Variable]
-    events: list[Step | Said] = field(default_factory=list)
+    events: list[RewriteStep | Said] = field(default_factory=list)
     outputs: list[Variable] = field(default_factory=list)
 
     @classmethod
-    def of(cls, fgraph: FrozenGraph) -> Record:
+    def of(cls, fgraph: FrozenGraph) -> RewriteRecord:
         """That of a graph to which nothing was done."""
         terms = Terms(fgraph)
         outputs = [terms.of(v) for v in fgraph.outputs]
@@ -86,10 +86,10 @@ class Record:
 
 
 #: the records of graphs that were rewritten for this linker
-RECORDS: WeakKeyDictionary[FrozenGraph, Record] = WeakKeyDictionary()
+RECORDS: WeakKeyDictionary[FrozenGraph, RewriteRecord] = WeakKeyDictionary()
 
 
-class Table:
+class TermTable:
     """All copies, each once: nodes by op, operands in their order, and types."""
 
     def __init__(self) -> None:
@@ -113,9 +113,9 @@ class Terms:
     several graphs may share one.
     """
 
-    def __init__(self, fgraph: Any = None, table: Table | None = None) -> None:
+    def __init__(self, fgraph: Any = None, table: TermTable | None = None) -> None:
         self.fgraph = fgraph
-        self.table = Table() if table is None else table
+        self.table = TermTable() if table is None else table
         self.copies: dict[Variable, Variable] = {}  # of the graph's own variables,
         self.loose: dict[Variable, Variable] = {}  # and of others, while one term is copied
 
@@ -175,10 +175,10 @@ class Terms:
 class Part:
     """One graph that is being rewritten."""
 
-    def __init__(self, fgraph: FunctionGraph, table: Table) -> None:
+    def __init__(self, fgraph: FunctionGraph, table: TermTable) -> None:
         self.terms = Terms(fgraph, table)
         self.said: set[Any] = set()
-        self.record = Record(list(fgraph.inputs), [self.terms.of(v) for v in fgraph.outputs])
+        self.record = RewriteRecord(list(fgraph.inputs), [self.terms.of(v) for v in fgraph.outputs])
 
     def as_written(self, fgraph: FunctionGraph) -> None:
         """Begin with the graph of the user, of which this one is a copy with equal nodes merged."""
@@ -192,17 +192,17 @@ class Part:
             was, now = user.of(v), self.terms.of(own)
             first.setdefault(own, was)
             if was is not now:
-                self.record.events.append(Step(MERGED, was, now, "build", 0))
+                self.record.events.append(RewriteStep(MERGED, was, now, "build", 0))
         self.record.written = [first.get(v, self.terms.of(v)) for v in fgraph.outputs]
 
-    def done(self) -> Record:
+    def done(self) -> RewriteRecord:
         """The record, with the graph as it is now."""
         self.terms.copies.clear()
         self.record.outputs = [self.terms.of(v) for v in self.terms.fgraph.outputs]
         return self.record
 
 
-class Recorder(Trace):
+class RewriteRecorder(Trace):
     """Writes records of a graph that is rewritten, and of those inside its ops. texts: of each step
     as well, to compare with those of another run.
     """
@@ -210,7 +210,7 @@ class Recorder(Trace):
     def __init__(self, texts: bool = False) -> None:
         super().__init__()
         self.texts: list[tuple[str, ...]] | None = [] if texts else None
-        self.table = Table()
+        self.table = TermTable()
         self.parts: dict[int, Part] = {}
         self.drivers: list[Any] = []
 
@@ -274,7 +274,7 @@ class Recorder(Trace):
         was = about[-1][2] if mine else of(old)
         super().on_redirect(fgraph, old, new, clients, reason)
         if (mine or reason == MERGED) and was is not of(new):
-            part.record.events.append(Step(MERGED, was, of(new), self.phase, 0))
+            part.record.events.append(RewriteStep(MERGED, was, of(new), self.phase, 0))
         part.terms.forget(clients)
 
     def on_exchange(self, fgraph: FunctionGraph, node: Apply, op: Any, reason: Any) -> None:
@@ -294,7 +294,7 @@ class Recorder(Trace):
         part = self.part(self.past.fgraph)
         before, after = part.terms.of(firing.before), part.terms.of(firing.after)
         inside = self._inside(firing)
-        step = Step(firing.rule, before, after, firing.phase, firing.number, inside)
+        step = RewriteStep(firing.rule, before, after, firing.phase, firing.number, inside)
         part.record.events.append(step)
         if self.texts is not None:
             rule, place = step.rule_name, firing.phase
@@ -322,7 +322,7 @@ class Recorder(Trace):
             del self.texts[count:]
 
 
-def recorded(rewrite: Callable[[], Any], fgraph: FunctionGraph, recorder: Recorder) -> Any:
+def recorded(rewrite: Callable[[], Any], fgraph: FunctionGraph, recorder: RewriteRecorder) -> Any:
     """Do what rewrites a graph, and keep its record."""
     part = recorder.begin(fgraph)
     part.as_written(fgraph)

@@ -1,4 +1,4 @@
-"""One call: all terms of a record on the values of its inputs (`Run`)."""
+"""One call: all terms of a record on the values of its inputs (`TermValues`)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rewrite_engine.link.debug.noise import SAMPLES, noisy
 NEAR = 200  # nodes of a term that noise is made in
 
 
-class Unknown(Exception):
+class NoValue(Exception):
     """A term has no value: it is made of a root that has none, or something it needs has failed."""
 
 
-class Run:
+class TermValues:
     """The values of terms, computed when they are asked for, each once. contract: runs nodes.
 
     failed: {variable: (error, node, values of its inputs)} of what raises an error.
@@ -34,7 +34,7 @@ class Run:
         self.failed: dict[Variable, tuple[Exception, Apply | None, Sequence[Any]]] = {}
 
     def value(self, v: Variable) -> Any:
-        """The value of a term. Raises `Unknown` if it has none, and what a `DebugModeError` says of
+        """The value of a term. Raises `NoValue` if it has none, and what a `DebugModeError` says of
         a node.
         """
         if isinstance(v, Constant):
@@ -46,7 +46,7 @@ class Run:
                 stack.pop()
                 continue
             if w.owner is None:
-                self.failed[w] = Unknown(f"{w} has no value"), None, ()
+                self.failed[w] = NoValue(f"{w} has no value"), None, ()
                 continue
             todo = self.missing(w.owner)
             if todo:
@@ -55,7 +55,7 @@ class Run:
             stack.pop()
             self.compute(w.owner)
         if v in self.failed:
-            raise Unknown from self.failed[v][0]
+            raise NoValue from self.failed[v][0]
         return self.values[v]
 
     def is_known(self, v: Variable) -> bool:
