@@ -18,6 +18,7 @@ _CHOICES = {
     "on_rule_error": ("raise", "warn"),
     "on_budget": ("raise", "stop"),
     "on_unused_input": ("raise", "warn", "ignore"),
+    "DebugMode__check_strides": (0, 1, 2),
 }
 
 
@@ -94,7 +95,19 @@ DEFAULTS = {
     "openmp": False,
     "profile": False,
     "stable_gradients": True,
+    "DebugMode__patience": 2,
+    "DebugMode__check_c": True,
+    "DebugMode__check_py": True,
+    "DebugMode__check_finite": True,
+    "DebugMode__check_strides": 0,
+    "DebugMode__warn_input_not_reused": True,
+    "DebugMode__check_preallocated_output": "ALL",
+    "DebugMode__check_preallocated_output_ndim": 2,
 }
+
+
+#: of what types values have to be
+KINDS = {"fold_limit": int, "check": bool, "keep_matchers": bool, "profile": bool}
 
 
 class Config:
@@ -109,6 +122,7 @@ class Config:
     keep_matchers: whether the byte code of matchers is kept from one process to the next
     (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
     stable_gradients: whether terms are put into a stable form before they are differentiated.
+    DebugMode__…: what `DebugMode` looks at where it is not told (`compile/debug.py`).
     others: what was set of `WITHOUT_EFFECT`.
     """
 
@@ -127,6 +141,14 @@ class Config:
     openmp: bool
     profile: bool
     stable_gradients: bool
+    DebugMode__patience: int
+    DebugMode__check_c: bool
+    DebugMode__check_py: bool
+    DebugMode__check_finite: bool
+    DebugMode__check_strides: int
+    DebugMode__warn_input_not_reused: bool
+    DebugMode__check_preallocated_output: str
+    DebugMode__check_preallocated_output_ndim: int
     others: dict[str, Any]
 
     def __init__(self) -> None:
@@ -175,8 +197,9 @@ class Config:
             raise AttributeError(_unknown(name))
         choices = _CHOICES.get(name)
         if choices and value not in choices:
-            raise ValueError(f"config.{name} is one of {', '.join(choices)}, not {value!r}")
-        kind = KINDS.get(name)
+            known = ", ".join(map(str, choices))
+            raise ValueError(f"config.{name} is one of {known}, not {value!r}")
+        kind = KINDS.get(name) or (type(DEFAULTS[name]) if name.startswith("DebugMode__") else None)
         if kind is not None and not isinstance(value, kind):
             raise ValueError(f"config.{name} is of type {kind.__name__}, not {value!r}")
         object.__setattr__(self, name, value)

@@ -93,6 +93,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "link": ("rewrite_engine.link",),
     "breakpoint": (f"{TENSOR}.flow.watch",),
     "compile.debug": ("rewrite_engine.compile.watching", "rewrite_engine.compile"),
+    "compile.debug.debugmode": ("rewrite_engine.compile.debug", "rewrite_engine.compile"),
+    "compile.debugmode": ("rewrite_engine.compile.debug", "rewrite_engine.compile"),
     "compile.monitormode": ("rewrite_engine.compile.watching",),
     "compile.profiling": ("rewrite_engine.compile.profiling",),
     "compile.nanguardmode": ("rewrite_engine.compile.watching",),
@@ -146,7 +148,8 @@ HOMES: dict[str, tuple[str, ...]] = {
 
 #: modules that have homes by the one above them
 MODULES = """
-compile.builders compile.debug.monitormode compile.debug.nanguardmode compile.debugmode
+compile.builders compile.debug.debugmode compile.debug.monitormode compile.debug.nanguardmode
+compile.debugmode
 compile.executor compile.function
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops compile.rebuild
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic

@@ -41,6 +41,12 @@ class Linker:
     profile: Callable[[FunctionGraph, Sequence[Apply]], Ticks] | None = None
     own: dict[Any, dict[Linker, Linked]]  # of one that is profiled, for `kept`
 
+    def watching(self, optimizer: Any) -> Any:
+        """Return what rewrites the linker's graphs in the place of an optimizer: itself, or one
+        that takes notes.
+        """
+        return optimizer
+
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         """Return a function of the values of the graph's inputs that returns one value for each of
         its outputs.
@@ -158,6 +164,7 @@ LINKERS: dict[str, Linker | str] = {
     "py": "rewrite_engine.link.py",
     "c": "rewrite_engine.link.c.linker",
     "nanguardmode": "rewrite_engine.link.watch",
+    "debugmode": "rewrite_engine.link.debug",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.c.compiler import has_compiler
 from rewrite_engine.link.c.source import CSource, asked
+from rewrite_engine.link.forms import Form, into_cells, register_form
 from rewrite_engine.link.perform import of_type
 
 
@@ -38,14 +39,19 @@ def c_function(node: Apply) -> Callable[..., Any] | None:
     return _compiled(node, source)
 
 
-def c_form(node: Apply) -> tuple[str, Callable[..., Any]] | None:
-    """The C code of a node as one of the forms in which it runs: (name, function); None if there is
-    none.
-    """
+@register_form
+def c_form(node: Apply) -> Form | None:
+    """The C code of a node as one of the forms in which it runs; None if there is none."""
     if not has_compiler() or isinstance(asked(node), str):
         return None
     found = c_function(node)
-    return None if found is None else ("C code", found)
+    if found is None:
+        return None
+
+    def run(inputs: Sequence[Any], cells: Sequence[list[Any]]) -> None:
+        into_cells(lambda *values: found(*values, *[cell[0] for cell in cells]))(inputs, cells)
+
+    return Form("C code", run, reuses=True, written=True)
 
 
 def performs(op: Any) -> bool:

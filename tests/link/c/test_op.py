@@ -267,8 +267,11 @@ def test_a_form_has_a_name() -> None:
     x, y = pt.dvector("x"), pt.dscalar("y")
     form = c_form(ScaleBoth()(x, y).owner)
     assert form is not None
-    assert form[0] == "C code"
-    np.testing.assert_array_equal(form[1](np.ones(2), np.asarray(3.0)), 3)
+    assert form.name == "C code"
+    for old in (None, np.full(2, np.nan), np.empty(5)[::2]):
+        cell = [old]
+        form.run([np.ones(2), np.asarray(3.0)], [cell])
+        np.testing.assert_array_equal(cell[0], [3, 3])
     with rw.config.change_flags(cxx=""):
         assert c_form(Scale()(x, y).owner) is None
 
