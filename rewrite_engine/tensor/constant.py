@@ -160,7 +160,9 @@ def _fit(x: Variable, ndim: int | None, dtype: Any) -> Any:
     """Give a variable the dtype and number of dimensions asked for."""
     if not isinstance(x.type, TensorType):
         if not isinstance(x.type, ScalarType):
-            raise ForeignObjectError(message("not a tensor variable", inputs=[x]))
+            hint = x.type.instead_of_tensor
+            error = NoTensorError if hint else ForeignObjectError
+            raise error(message("not a tensor variable", inputs=[x], hint=hint))
         from rewrite_engine.tensor.numbers import tensor_from_scalar
 
         x = tensor_from_scalar(x)

@@ -1,0 +1,93 @@
+"""`SparseOp`: the base of ops with sparse matrices among their inputs or outputs.
+
+It is a `TensorOp`: shapes, lengths and their checks are stated in the same way. Which outputs are
+sparse, and in which format, is told by `formats`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import ForeignObjectError, MethodNotDefined
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.sparse.constant import as_sparse_or_tensor_variable
+from rewrite_engine.sparse.type import SparseTensorType
+from rewrite_engine.tensor.op import TensorOp, Types
+
+#: what `kinds` tells of an input
+SPARSE, DENSE, ANY = "sparse", "dense", "any"
+
+
+class SparseOp(TensorOp):
+    """An op on sparse matrices. A subclass says which inputs are sparse (`kinds`), which formats
+    the outputs have (`formats`), their `dtypes` and `shapes`, and computes by `function`.
+    """
+
+    #: of each input: "sparse", "dense" or "any"
+    kinds: Sequence[str] = (SPARSE,)
+    #: of vectors with one element for each that is stored in a matrix: which input that is
+    entries_of: int | None = None
+
+    def formats(self, *types: Any) -> Sequence[str | None]:
+        """The format of each output; None for a dense one. By default one, that of the first
+        input.
+        """
+        return [types[0].format]
+
+    def convert_input(self, x: Any) -> Variable:
+        """A sparse or dense variable. Raises `NoTensorError`."""
+        return as_sparse_or_tensor_variable(x)  # type: ignore[no-any-return]
+
+    def takes(self, types: Types) -> None:
+        """Raise `ForeignObjectError` unless inputs are sparse and dense where they have to be."""
+        kinds = self.kinds if self.nin is not None else [self.kinds[0]] * len(types)
+        for i, (t, kind) in enumerate(zip(types, kinds, strict=False)):
+            sparse = isinstance(t, SparseTensorType)
+            if kind == SPARSE and not sparse:
+                hint = "`csr_from_dense(x)` makes a sparse matrix of a dense one"
+                raise ForeignObjectError(f"input {i} has to be sparse, not a {t}; {hint}")
+            if kind == DENSE and sparse:
+                hint = "`x.toarray()` makes it dense"
+                raise ForeignObjectError(f"input {i} has to be dense, not a {t}; {hint}")
+        super().takes([getattr(t, "dense", t) for t in types])  # type: ignore[arg-type]
+
+    def infer_types(self, types: Types, numbers: Sequence[Any] = ()) -> Sequence[Any]:
+        """Dense types as those of any `TensorOp`, and sparse ones of the same dtype and shape."""
+        found = super().infer_types(types, numbers)
+        pairs = zip(found, self.formats(*types), strict=True)
+        return [t if f is None else SparseTensorType(f, t.dtype, t.shape) for t, f in pairs]
+
+    # --- running ------------------------------------------------------------------------------
+
+    def function(self, node: Apply) -> Callable[..., Any]:
+        """Return what computes the output (or a tuple of them) of the values of the inputs, whose
+        lengths fit.
+        """
+        raise MethodNotDefined(f"{self} defines no function")
+
+    def make_function(self, node: Apply) -> Callable[..., Any]:
+        """`function`; its lengths are compared by whoever calls it."""
+        return self.function(node)
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """By `function`."""
+        self.check(node, inputs)
+        found = self.function(node)(*inputs)
+        values = found if isinstance(found, tuple) else (found,)
+        for cell, value in zip(output_storage, values, strict=True):
+            cell[0] = value
+
+
+def result(types: Sequence[Any]) -> str:
+    """The dtype that holds the values of all types, as NumPy promotes them."""
+    return np.result_type(*[t.numpy_dtype for t in types]).name
+
+
+def is_sparse_variable(x: Any) -> bool:
+    """Whether something is a variable of a sparse matrix."""
+    return isinstance(getattr(x, "type", None), SparseTensorType)
