@@ -9,7 +9,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.scalar.dtype import dtype_name
 from rewrite_engine.sparse.constant import as_sparse_or_tensor_variable, as_sparse_variable
-from rewrite_engine.sparse.op import SparseOp, is_sparse_variable
+from rewrite_engine.sparse.op import KEEPS, SparseOp, is_sparse_variable
 from rewrite_engine.sparse.parts import SparseFromDense, csm_data, with_data
 from rewrite_engine.tensor.op import Shapes, same_shape
 
@@ -23,6 +23,7 @@ class AsFormat(SparseOp):
 
     __props__ = ("format",)
     only_lengths = True
+    implied = KEEPS
     view_map = {0: [0]}
     samples: Sequence[Any] = (({"format": "csc"}, (3, 4)), ({"format": "csr"}, (3, 4)))
 
@@ -61,6 +62,7 @@ class SparseTranspose(SparseOp):
     only_lengths = True
     view_map = {0: [0]}
     entries_of = 0
+    implied = {**KEEPS, "band": lambda f, x: f.across(f.band(x))}
     samples: Sequence[Any] = (({}, (3, 4)),)
 
     def __str__(self) -> str:

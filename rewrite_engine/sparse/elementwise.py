@@ -192,7 +192,7 @@ class OfTwo(SparseOp):
 class Add(OfTwo):
     """The sum. Plain gradient."""
 
-    commutative = False  # (the first tells the format)
+    implied = {"band": lambda f, x, y: f.in_any(f.band(x), f.band(y))}
 
     def __str__(self) -> str:
         return "sparse_add"
@@ -206,6 +206,8 @@ class Add(OfTwo):
 
 class Multiply(OfTwo):
     """Elements times elements; stored is what is stored in both. Plain gradient."""
+
+    implied = {"band": lambda f, x, y: f.in_all(f.band(x), f.band(y))}
 
     def __str__(self) -> str:
         return "sparse_multiply"

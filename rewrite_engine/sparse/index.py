@@ -20,7 +20,6 @@ from rewrite_engine.sparse.constant import as_sparse_variable
 from rewrite_engine.sparse.convert import to_format, transpose
 from rewrite_engine.sparse.op import DENSE, SPARSE, SparseOp
 from rewrite_engine.sparse.parts import (
-    CSC,
     CSR,
     SparseFromDense,
     csm_shape,
@@ -42,6 +41,7 @@ from rewrite_engine.tensor.index.template import (
     show,
     tokens_of,
 )
+from rewrite_engine.tensor.math import as_gradient_of
 from rewrite_engine.tensor.op import Computed, Shapes, Value
 from rewrite_engine.tensor.shape import shape_i
 
@@ -51,8 +51,10 @@ __all__ = [
     "SparseDiagonal",
     "SparseRows",
     "SparseSlices",
+    "SquareDiagonal",
     "construct_sparse_from_list",
     "diag",
+    "eye",
     "from_coordinates",
     "get_item",
     "get_item_2d",
@@ -64,7 +66,7 @@ __all__ = [
 
 
 class FromCoordinates(SparseOp):
-    """A matrix with elements at given places; what is at one place is added up.
+    """A matrix with elements at given places; what is at one place is added up, and sorted.
 
     Inputs: the elements, their rows and columns (vectors of one length, counted from 0), and the
     shape. Raises `AxisError` for a place that is not in it.
@@ -74,6 +76,7 @@ class FromCoordinates(SparseOp):
     nin = 4
     kinds = (DENSE,) * 4
     may_fail = True
+    implied = {"stored_once": True, "band": lambda f, x, i, j, shape: f.on_diagonal(i, j)}
     samples: Sequence[Any] = (
         ({"format": "csr"}, (4,), [1, 0, 1, 1], [2, 0, 0, 2], [2, 3]),
         ({"format": "csc"}, (4,), [1, 0, 1, 1], [2, 0, 0, 2], [2, 3]),
@@ -418,14 +421,59 @@ def diag(x: Any) -> Any:
     return SparseDiagonal()(as_sparse_variable(x))
 
 
+class SquareDiagonal(SparseOp):
+    """A square matrix with a dense vector on its diagonal, all of which is stored. Plain gradient."""
+
+    __props__ = ("format",)
+    kinds = (DENSE,)
+    only_lengths = True
+    view_map = {0: [0]}
+    implied = {
+        "band": lambda f, v: f.because("a diagonal", value=(0, 0)),
+        "stored_once": True,
+    }
+    samples: Sequence[Any] = (
+        ({"format": "csc"}, ("dense", 3)),
+        ({"format": "csr"}, ("dense", 0)),
+    )
+
+    def __init__(self, format: str) -> None:
+        self.format = SparseFromDense(format).format
+
+    def __str__(self) -> str:
+        return "square_diagonal"
+
+    def formats(self, *types: Any) -> list[str]:
+        return [self.format]
+
+    def shapes(self, *types: Any) -> Shapes:
+        if types[0].ndim != 1:
+            raise NDimError(f"takes a vector, not a {types[0]}")
+        return Shapes([[(0, 0), (0, 0)]])
+
+    def function(self, node: Apply) -> Callable[..., Any]:
+        make = node.outputs[0].type.classes[0]
+
+        def run(v: Any) -> Any:
+            places = np.arange(len(v) + 1, dtype="int32")
+            return make((v, places[:-1], places), shape=(len(v), len(v)), copy=False)
+
+        return run
+
+    def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
+        return [as_gradient_of(inputs[0], SparseDiagonal()(output_gradients[0]))]
+
+
 def square_diagonal(diag: Any, format: str = "csc") -> Any:
-    """Return a square sparse matrix with a dense vector on its diagonal."""
-    v = pt.as_tensor_variable(diag)
-    if v.type.ndim != 1:
-        raise NDimError(message("takes a vector", inputs=[v]))
-    n = v.shape[0]
-    make = CSC if format == "csc" else CSR
-    return make(v, pt.arange(n), pt.arange(n + 1), pt.stack([n, n]))
+    """Return a square sparse matrix with a dense vector on its diagonal, which is all stored.
+    Raises `NDimError`.
+    """
+    return SquareDiagonal(format)(pt.as_tensor_variable(diag))
+
+
+def eye(n: Any, dtype: Any = None, format: str = "csr") -> Any:
+    """Return the identity of n rows as a sparse matrix. dtype: by default `config.floatX`."""
+    return square_diagonal(pt.ones((n,), dtype=dtype), format)
 
 
 def construct_sparse_from_list(x: Any, values: Any, ilist: Any) -> Any:

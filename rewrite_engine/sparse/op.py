@@ -21,6 +21,13 @@ from rewrite_engine.tensor.op import TensorOp, Types
 SPARSE, DENSE, ANY = "sparse", "dense", "any"
 
 
+#: what holds of a matrix, and of the first input that it is made of
+KEEPS: dict[str, Any] = {
+    "band": lambda f, x, *_: f.band(x),
+    "stored_once": lambda f, x, *_: f.stored_once(x),
+}
+
+
 class SparseOp(TensorOp):
     """An op on sparse matrices. A subclass says which inputs are sparse (`kinds`), which formats
     the outputs have (`formats`), their `dtypes` and `shapes`, and computes by `function`.

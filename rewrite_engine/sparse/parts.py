@@ -24,7 +24,7 @@ from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.sparse.constant import as_sparse_or_tensor_variable, as_sparse_variable
-from rewrite_engine.sparse.op import ANY, DENSE, SPARSE, SparseOp, is_sparse_variable
+from rewrite_engine.sparse.op import ANY, DENSE, KEEPS, SPARSE, SparseOp, is_sparse_variable
 from rewrite_engine.sparse.type import FORMATS, SparseTensorType, coordinates, deduplicated
 from rewrite_engine.tensor.math import as_gradient_of
 from rewrite_engine.tensor.op import Computed, Shapes, Types, Value, same_shape
@@ -165,6 +165,10 @@ class CSM(SparseOp):
     nin = 4
     kinds = (DENSE,) * 4
     view_map = {0: [0, 1, 2]}
+    implied = {
+        "band": lambda f, data, i, p, shape: f.on_diagonal(i, p),
+        "stored_once": lambda f, data, i, p, shape: f.on_diagonal(i, p),
+    }
     may_fail = True
     samples: Sequence[Any] = (
         ({"format": "csr"}, (3,), [1, 0, 1], [0, 2, 3], [2, 3]),
@@ -254,7 +258,7 @@ class WithData(SparseOp):
     kinds = (SPARSE, DENSE)
     view_map = {0: [0, 1]}
     entries_of = 0
-    implied = {"fits": lambda f, x, data: f.one_for_each(data, x)}
+    implied = {**KEEPS, "fits": lambda f, x, data: f.one_for_each(data, x)}
     may_fail = True
     samples: Sequence[Any] = (({}, (3, 4), "entries"),)
 
@@ -315,6 +319,7 @@ class Tidied(SparseOp):
     """The same matrix, stored in another way; itself where it is already. Plain gradient."""
 
     __props__ = ()
+    implied = KEEPS
     only_lengths = True
     view_map = {0: [0]}
     samples: Sequence[Any] = (({}, (3, 4)), ({}, (0, 2)))
@@ -335,6 +340,8 @@ class Tidied(SparseOp):
 
 class Canonical(Tidied):
     """With sorted indices, and each place once: what is stored in parts is added up."""
+
+    implied = {**KEEPS, "stored_once": True}
 
     def __str__(self) -> str:
         return "canonical"
@@ -497,6 +504,8 @@ class DenseFromSparse(SparseOp):
     only_lengths = True
     samples: Sequence[Any] = (({}, (3, 4)), ({"structured": False}, (3, 4)), ({}, (0, 2)))
 
+    implied = {"band": KEEPS["band"]}
+
     def __init__(self, structured: bool = True) -> None:
         self.structured = bool(structured)
 
@@ -535,6 +544,7 @@ class SparseFromDense(SparseOp):
     """A matrix of which the elements that are not 0 are stored. Plain gradient."""
 
     __props__ = ("format",)
+    implied = {"band": KEEPS["band"], "stored_once": True}
     kinds = (DENSE,)
     only_lengths = True
     samples: Sequence[Any] = (

@@ -224,6 +224,7 @@ class TrueDot(Product):
     """
 
     kinds = (SPARSE, ANY)
+    implied = {"band": lambda f, x, y: f.along(f.band(x), f.band(y))}
     samples: Sequence[Any] = tuple(
         [
             ({"structured": s}, *given)

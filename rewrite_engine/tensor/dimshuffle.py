@@ -47,7 +47,7 @@ __all__ = [
 _TRANSPOSED = {
     name: name
     for name in ("distinct", "symmetric", "diagonal", "positive_semidefinite", "positive_definite")
-}
+} | {"band": lambda f, x: f.across(f.band(x))}
 
 
 class DimShuffle(Linear, Odd):

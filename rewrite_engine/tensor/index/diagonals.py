@@ -128,8 +128,9 @@ class IncDiagonal(BaseInc):
     def __init__(
         self, offset: int = 0, set_instead_of_inc: bool = False, inplace: bool = False
     ) -> None:
-        self.offset = int(offset)
+        self.offset = k = int(offset)
         super().__init__((), set_instead_of_inc, inplace)
+        self.implied = {**self.implied, "band": lambda f, x, y: f.one_diagonal(x, k)}
 
     def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
         """The lengths of the diagonals."""
