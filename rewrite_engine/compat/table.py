@@ -106,7 +106,11 @@ HOMES: dict[str, tuple[str, ...]] = {
     "raise_op": (f"{TENSOR}.flow.raise_op",),
     "scan": ("rewrite_engine.loops", "rewrite_engine.loops.op"),
     "scan.rewriting": (),
-    "sparse": (),
+    "sparse": ("rewrite_engine.sparse", "rewrite_engine.compat.sparse", "rewrite_engine.errors"),
+    "sparse.linalg": ("rewrite_engine.sparse.linalg",),
+    "sparse.sharedvar": ("rewrite_engine.compile.shared_sparse",),
+    "sparse.utils": (),
+    "sparse.rewriting": ("rewrite_engine.compat.databases",),
     "scalar": (
         "rewrite_engine.scalar",
         "rewrite_engine.scalar.ops",
@@ -168,8 +172,8 @@ tensor.linalg.decomposition.svd tensor.linalg.solvers.core tensor.linalg.solvers
 tensor.linalg.solvers.linear_control tensor.linalg.solvers.lstsq tensor.linalg.solvers.psd
 tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
 assumptions.specify compile.rewriting conditional link.jax.dispatch link.jax.linker
-link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
-sparse.type sparse.variable
+link.mlx.linker link.numba.linker link.pytorch.linker sandbox.sparse sparse.basic sparse.math
+sparse.opt sparse.rewriting sparse.sharedvar sparse.type sparse.utils sparse.variable
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
 xtensor.basic xtensor.linalg xtensor.math xtensor.random xtensor.random.variable xtensor.shape
 xtensor.type xtensor.vectorization
@@ -191,7 +195,9 @@ OLD_MODULES = {
     "graph.opt": "graph.rewriting",
     "sandbox.linalg": "tensor.linalg",
     "sandbox.rng_mrg": "tensor.random",
+    "sandbox.sparse": "sparse",
     "scan_module": "scan",
+    "sparse.opt": "sparse.rewriting",
     "scan_module.scan_op": "scan.op",
     "scan_module.scan_utils": "scan.utils",
     "scan_module.scan_views": "scan.views",
@@ -205,7 +211,7 @@ OLD_MODULES = {
 MODULES += [*OLD_MODULES, "sandbox"]
 
 #: types of which nothing here is one: they may be asked for in `isinstance` as attributes, too
-OF_NOTHING = frozenset({"sparse.SparseTensorType", "sparse.variable.SparseVariable"})
+OF_NOTHING: frozenset[str] = frozenset()
 
 #: modules that hide a name of ours in the module above them, as `.name` or `module.name`
 HIDING = frozenset({".ifelse", "tensor.subtensor"})
@@ -214,7 +220,32 @@ HIDING = frozenset({".ifelse", "tensor.subtensor"})
 RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
-    "sparse.as_sparse_or_tensor_variable": "rewrite_engine.tensor.constant:as_tensor_variable",
+    "sparse.shared": "rewrite_engine.compile.shared:shared",
+    "sparse.all_dtypes": "rewrite_engine.sparse:all_dtypes",
+    "sparse.sparse_formats": "rewrite_engine.sparse:sparse_formats",
+    "sparse._mtypes": "rewrite_engine.compat.sparse:_mtypes",
+    **{
+        f"sparse.{name}": f"rewrite_engine.compat.sparse:{name}"
+        for name in ("_is_dense", "_is_dense_variable", "_is_sparse", "_is_sparse_variable")
+    },
+    **{
+        f"sparse.{theirs}": f"rewrite_engine.sparse:{ours}"
+        for theirs, ours in {
+            "AddSS": "Add",
+            "AddSparseSparse": "Add",
+            "Diag": "SparseDiagonal",
+            "Dot": "SparseDot",
+            "GetItem2Lists": "Elements",
+            "GetItem2d": "SparseSlices",
+            "GetItemList": "SparseRows",
+            "MulSS": "Multiply",
+            "MultiplySparseSparse": "Multiply",
+            "SparseBlockDiagonal": "BlockDiagonal",
+            "SparseType": "SparseTensorType",
+            "Transpose": "SparseTranspose",
+        }.items()
+    },
+    "sparse.linalg.SparseBlockDiagonal": "rewrite_engine.sparse:BlockDiagonal",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",
     "dot": "rewrite_engine.tensor:dot",

@@ -244,7 +244,9 @@ class Compare(OfTwo):
         return ["bool"]
 
     def on_values(self, x: Any, y: Any) -> Any:
-        return COMPARED[self.name](x, y)
+        if self.name in ("neq", "lt", "gt"):
+            return COMPARED[self.name](x, y)
+        return type(x)(COMPARED[self.name](x.toarray(), y.toarray()))  # SciPy forgets NaNs
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         """Nothing is connected."""

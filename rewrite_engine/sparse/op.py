@@ -15,7 +15,7 @@ from rewrite_engine.errors import ForeignObjectError, MethodNotDefined
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.sparse.constant import as_sparse_or_tensor_variable
 from rewrite_engine.sparse.type import SparseTensorType
-from rewrite_engine.tensor.op import TensorOp, Types
+from rewrite_engine.tensor.op import Group, TensorOp, Types, is_dimension
 
 #: what `kinds` tells of an input
 SPARSE, DENSE, ANY = "sparse", "dense", "any"
@@ -76,8 +76,19 @@ class SparseOp(TensorOp):
         raise MethodNotDefined(f"{self} defines no function")
 
     def make_function(self, node: Apply) -> Callable[..., Any]:
-        """`function`; its lengths are compared by whoever calls it."""
-        return self.function(node)
+        """`function`, after lengths that have to be equal are compared: SciPy does not always."""
+        run = self.function(node)
+        pairs = [pair for group in self.shapes_of(node).equal for pair in compared(group)]
+        if not pairs:
+            return run
+
+        def checked(*values: Any) -> Any:
+            for i, axis, j, other in pairs:
+                if values[i].shape[axis] != (other if j is None else values[j].shape[other]):
+                    self.check(node, values)
+            return run(*values)
+
+        return checked
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
@@ -88,6 +99,14 @@ class SparseOp(TensorOp):
         values = found if isinstance(found, tuple) else (found,)
         for cell, value in zip(output_storage, values, strict=True):
             cell[0] = value
+
+
+def compared(group: Group) -> list[tuple[int, int, int | None, int]]:
+    """Pairs of dimensions of inputs that are equal if all lengths of a group are: (input, axis,
+    other input, axis), or (input, axis, None, length).
+    """
+    (i, axis), *others = sorted(group, key=lambda m: not is_dimension(m))
+    return [(i, axis, *m) if is_dimension(m) else (i, axis, None, m) for m in others]
 
 
 def result(types: Sequence[Any]) -> str:
