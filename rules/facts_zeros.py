@@ -176,7 +176,9 @@ def pattern(x):
     found, turned = x, False
     while found.owner is not None:
         op = found.owner.op
-        entries = getattr(op, "entries_of", None)
+        entries, keeps = getattr(op, "entries_of", None), op.implied.get("pattern")
+        if keeps is not None and keeps(FACTS, *found.owner.inputs):
+            entries = 0
         if entries is None:
             break
         turned ^= type(op).__name__ == "SparseTranspose"

@@ -2,7 +2,14 @@
 
 from functools import cache
 
-from rewrite_engine.rules.facts import finite, one_for_each, same_pattern, stored_once
+from rewrite_engine.rules.facts import (
+    band,
+    finite,
+    one_for_each,
+    same_length,
+    same_pattern,
+    stored_once,
+)
 from rewrite_engine.rules.language import *
 from rewrite_engine.sparse import (
     CSM,
@@ -35,7 +42,7 @@ from rewrite_engine.sparse import (
     to_format,
     true_dot,
 )
-from rewrite_engine.tensor import Alloc, Dot, Sum, alloc, cast, second
+from rewrite_engine.tensor import Alloc, Dot, Sum, alloc, cast, constant, second
 
 
 @cache
@@ -251,12 +258,19 @@ def at_of_filled(fgraph, node):
     CSMProperties(x).data
     """
     y, s = node.inputs
-    if y.head is not second and not isinstance(y.head, Alloc):
-        return None
-    value = y.owner.inputs[y.head is second]
-    if value.type.ndim:
+    value = filled_with(y)
+    if value is None or value.type.ndim:
         return None
     return alloc(cast(value, node.outputs[0].type.dtype), csm_data(s).shape[0])
+
+
+def filled_with(y):
+    """What a dense array is filled with, a variable; None: it is not."""
+    if y.head is CONSTANT:
+        number = y.element if y.type.kind != "?" else None
+        return None if number is None else constant(number, dtype=y.type.dtype)
+    filled = y.head is second or isinstance(y.head, Alloc)
+    return y.owner.inputs[y.head is second] if filled else None
 
 
 @rule(phase="canonicalize")
@@ -353,19 +367,36 @@ def diagonal_of_diagonal(v: Vector, format: Prop):
     return SparseDiagonal()(SquareDiagonal(format=format)(v)) >> v
 
 
+@fact
+def is_diagonal(d):
+    """A square sparse matrix with zeros everywhere but on its diagonal."""
+    found = band(d) if isinstance(d.type, SparseTensorType) else unknown("it is dense", blame=d)
+    if found and -1 < found.value[0] and found.value[1] < 1:
+        return both("a diagonal", found, same_length(d, 0, d, 1))
+    return found or unknown("it is not known to be diagonal", blame=d)
+
+
+@fact
+def are_dense(x):
+    """It is no sparse matrix."""
+    sparse = isinstance(x.type, SparseTensorType)
+    return unknown("it is sparse", blame=x) if sparse else because("its type")
+
+
 @rule(phase="canonicalize")
-def diagonal_times(v: Vector, x: Sparse, structured: Prop, format: Prop):
+def diagonal_times(d: Sparse, x: Sparse, structured: Prop):
     """A diagonal multiplies rows; no product of matrices is needed.
 
     >>> rewritten(true_dot(square_diagonal(vector("v"), "csr"), csr_matrix("x")))
     with_data(canonical(x), CSMProperties(canonical(x)).data * At(ExpandDims{axes=[1]}(v), canonical(x)))
     """
-    left = TrueDot(structured=structured)(SquareDiagonal(format=format)(v), x)
-    return left >> compute(lambda v, x, format: to_format(row_scale(x, v), format))
+    return TrueDot(structured=structured)(d, x) >> compute(
+        lambda d, x: to_format(row_scale(x, diag(d)), d.type.format)
+    ), given(is_diagonal(d))
 
 
 @rule(phase="canonicalize")
-def times_diagonal(v: Vector, x: Sparse, structured: Prop, format: Prop):
+def times_diagonal(d: Sparse, x: Sparse, structured: Prop):
     """And columns; an identity nothing.
 
     >>> from rewrite_engine.sparse import eye
@@ -373,37 +404,33 @@ def times_diagonal(v: Vector, x: Sparse, structured: Prop, format: Prop):
     >>> rewritten(true_dot(csr_matrix("x"), eye(lscalar("n"))))
     canonical(x)
     """
-    left = TrueDot(structured=structured)(x, SquareDiagonal(format=format)(v))
-    return left >> compute(lambda v, x: col_scale(x, v))
-
-
-def are_dense(x):
-    """Whether an operand is dense."""
-    return not isinstance(x.type, SparseTensorType)
+    return TrueDot(structured=structured)(x, d) >> compute(lambda d, x: col_scale(x, diag(d))), given(
+        is_diagonal(d)
+    )
 
 
 @rule(phase="canonicalize")
-def diagonal_times_dense(v: Vector, x, structured: Prop, format: Prop):
+def diagonal_times_dense(d: Sparse, x, structured: Prop):
     """The same of dense matrices and vectors.
 
     >>> rewritten(dot(square_diagonal(vector("v")), matrix("x")))
     ExpandDims{axes=[1]}(v) * x
     """
-    left = SparseDot(structured=structured)(SquareDiagonal(format=format)(v), x)
-    return left >> compute(lambda v, x: v[:, None] * x if x.type.ndim == 2 else v * x), given(
-        are_dense
-    )
+    return SparseDot(structured=structured)(d, x) >> compute(
+        lambda d, x: diag(d)[:, None] * x if x.type.ndim == 2 else diag(d) * x
+    ), given(is_diagonal(d), are_dense(x))
 
 
 @rule(phase="canonicalize")
-def dense_times_diagonal(v: Vector, x, structured: Prop, format: Prop):
+def dense_times_diagonal(d: Sparse, x, structured: Prop):
     """And from the other side.
 
     >>> rewritten(dot(matrix("x"), square_diagonal(vector("v"))))
     x * v
     """
-    left = SparseDot(structured=structured)(x, SquareDiagonal(format=format)(v))
-    return left >> compute(lambda v, x: x * v), given(are_dense)
+    return SparseDot(structured=structured)(x, d) >> compute(lambda d, x: x * diag(d)), given(
+        is_diagonal(d), are_dense(x)
+    )
 
 
 @rule(phase="canonicalize", claim=approx(ulps=8), tags=["reorder"])
