@@ -11,37 +11,7 @@ from rewrite_engine.rules.facts import (
     stored_once,
 )
 from rewrite_engine.rules.language import *
-from rewrite_engine.sparse import (
-    CSM,
-    Add,
-    AsFormat,
-    At,
-    Canonical,
-    DenseFromSparse,
-    Multiply,
-    SparseDiagonal,
-    SparseDot,
-    SparseFromDense,
-    SparseTensorType,
-    SparseTranspose,
-    SpSum,
-    SquareDiagonal,
-    TrueDot,
-    WithData,
-    col_scale,
-    csm_data,
-    csm_properties,
-    csr_matrix,
-    dense_from_sparse,
-    diag,
-    dot,
-    entries_at,
-    row_scale,
-    sp_sum,
-    square_diagonal,
-    to_format,
-    true_dot,
-)
+from rewrite_engine.sparse import *
 from rewrite_engine.tensor import Alloc, Dot, Sum, alloc, cast, constant, second
 
 
@@ -51,7 +21,7 @@ def _samples():
 
 
 Sparse = Sort("Sparse", lambda v: isinstance(v.type, SparseTensorType), samples=_samples)
-put, at, canonical, turned = WithData(), At(), Canonical(), SparseTranspose()
+put, at, once, turned = WithData(), At(), Canonical(), SparseTranspose()
 
 # --- dense and back -----------------------------------------------------------------------------
 
@@ -60,7 +30,7 @@ put, at, canonical, turned = WithData(), At(), Canonical(), SparseTranspose()
 def dense_of_sparse_of_dense(x: Matrix, structured: Prop, format: Prop):
     """All elements were there.
 
-    >>> rewritten(dense_from_sparse(SparseFromDense("csr")(matrix("x"))))
+    >>> rewritten(dense_from_sparse(SparseFromDense("csr")(dmatrix("x"))))
     x
     """
     return DenseFromSparse(structured=structured)(SparseFromDense(format=format)(x)) >> x
@@ -209,7 +179,7 @@ def canonical_of_canonical(x: Sparse):
     >>> rewritten(sin(sin(csr_matrix("x"))))
     with_data(canonical(x), sin(sin(CSMProperties(canonical(x)).data)))
     """
-    return canonical(x) >> x, given(stored_once(x))
+    return once(x) >> x, given(stored_once(x))
 
 
 # --- elements where something is stored ---------------------------------------------------------
@@ -219,7 +189,6 @@ def canonical_of_canonical(x: Sparse):
 def at_own_places(x: Sparse, data: Vector, s: Sparse):
     """Elements are read where they were put.
 
-    >>> from rewrite_engine.sparse import canonical
     >>> x = canonical(csr_matrix("x"))
     >>> rewritten(entries_at(put(x, csm_data(x) * 2), x))
     CSMProperties(canonical(x)).data * 2.0
@@ -242,7 +211,7 @@ def at_of_dense(x: Sparse, s: Sparse, structured: Prop):
 def at_of_sparse_of_dense(x: Matrix, s: Sparse, format: Prop):
     """The same the other way round.
 
-    >>> rewritten(entries_at(SparseFromDense("csr")(matrix("x")), csr_matrix("s")))
+    >>> rewritten(entries_at(SparseFromDense("csr")(dmatrix("x")), csr_matrix("s")))
     At(x, s)
     """
     return at(SparseFromDense(format=format)(x), s) >> at(x, s)
@@ -290,7 +259,7 @@ def sum_in_a_pattern(x: Sparse, y: Sparse):
 def product_in_a_pattern(x: Sparse, y: Sparse):
     """Or multiplied.
 
-    >>> from rewrite_engine.sparse import canonical, sqr
+    >>> from rewrite_engine.sparse import sqr
     >>> x = canonical(csr_matrix("x"))
     >>> rewritten(x * sqr(x))
     with_data(canonical(x), ...)
@@ -371,9 +340,11 @@ def diagonal_of_diagonal(v: Vector, format: Prop):
 def is_diagonal(d):
     """A square sparse matrix with zeros everywhere but on its diagonal."""
     found = band(d) if isinstance(d.type, SparseTensorType) else unknown("it is dense", blame=d)
-    if found and -1 < found.value[0] and found.value[1] < 1:
-        return both("a diagonal", found, same_length(d, 0, d, 1))
-    return found or unknown("it is not known to be diagonal", blame=d)
+    if not found:
+        return found
+    if found.value[0] < 0 or found.value[1] > 0:
+        return unknown("there are others", blame=d)
+    return both("a diagonal", found, same_length(d, 0, d, 1))
 
 
 @fact
@@ -388,7 +359,7 @@ def diagonal_times(d: Sparse, x: Sparse, structured: Prop):
     """A diagonal multiplies rows; no product of matrices is needed.
 
     >>> rewritten(true_dot(square_diagonal(vector("v"), "csr"), csr_matrix("x")))
-    with_data(canonical(x), CSMProperties(canonical(x)).data * At(ExpandDims{axes=[1]}(v), canonical(x)))
+    with_data(canonical(x), CSMProperties(canonical(x)).data * At(ExpandDims{...}(v), canonical(x)))
     """
     return TrueDot(structured=structured)(d, x) >> compute(
         lambda d, x: to_format(row_scale(x, diag(d)), d.type.format)
@@ -404,16 +375,16 @@ def times_diagonal(d: Sparse, x: Sparse, structured: Prop):
     >>> rewritten(true_dot(csr_matrix("x"), eye(lscalar("n"))))
     canonical(x)
     """
-    return TrueDot(structured=structured)(x, d) >> compute(lambda d, x: col_scale(x, diag(d))), given(
-        is_diagonal(d)
-    )
+    return TrueDot(structured=structured)(x, d) >> compute(
+        lambda d, x: col_scale(x, diag(d))
+    ), given(is_diagonal(d))
 
 
 @rule(phase="canonicalize")
 def diagonal_times_dense(d: Sparse, x, structured: Prop):
     """The same of dense matrices and vectors.
 
-    >>> rewritten(dot(square_diagonal(vector("v")), matrix("x")))
+    >>> rewritten(dot(square_diagonal(vector("v")), dmatrix("x")))
     ExpandDims{axes=[1]}(v) * x
     """
     return SparseDot(structured=structured)(d, x) >> compute(
@@ -425,7 +396,7 @@ def diagonal_times_dense(d: Sparse, x, structured: Prop):
 def dense_times_diagonal(d: Sparse, x, structured: Prop):
     """And from the other side.
 
-    >>> rewritten(dot(matrix("x"), square_diagonal(vector("v"))))
+    >>> rewritten(dot(dmatrix("x"), square_diagonal(vector("v"))))
     x * v
     """
     return SparseDot(structured=structured)(x, d) >> compute(lambda d, x: x * diag(d)), given(
@@ -462,7 +433,7 @@ def sum_without_gradient(x: Sparse, axis: Prop):
 def dot_without_gradient(x, y):
     """The same.
 
-    >>> rewritten(dot(csr_matrix("x"), matrix("y")))
+    >>> rewritten(dot(csr_matrix("x"), dmatrix("y")))
     structured_dot(x, y)
     """
     return SparseDot(structured=False)(x, y) >> SparseDot(structured=True)(x, y)

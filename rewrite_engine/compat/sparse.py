@@ -103,5 +103,3 @@ def HStack(format: str = "csc", dtype: Any = None) -> Any:
 def VStack(format: str = "csc", dtype: Any = None) -> Any:
     """Return what puts matrices below each other."""
     return lambda *blocks: sparse.vstack(blocks, format, dtype)
-
-

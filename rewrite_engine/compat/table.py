@@ -228,23 +228,18 @@ RENAMED = {
         f"sparse.{name}": f"rewrite_engine.compat.sparse:{name}"
         for name in ("_is_dense", "_is_dense_variable", "_is_sparse", "_is_sparse_variable")
     },
-    **{
-        f"sparse.{theirs}": f"rewrite_engine.sparse:{ours}"
-        for theirs, ours in {
-            "AddSS": "Add",
-            "AddSparseSparse": "Add",
-            "Diag": "SparseDiagonal",
-            "Dot": "SparseDot",
-            "GetItem2Lists": "Elements",
-            "GetItem2d": "SparseSlices",
-            "GetItemList": "SparseRows",
-            "MulSS": "Multiply",
-            "MultiplySparseSparse": "Multiply",
-            "SparseBlockDiagonal": "BlockDiagonal",
-            "SparseType": "SparseTensorType",
-            "Transpose": "SparseTranspose",
-        }.items()
-    },
+    "sparse.AddSS": "rewrite_engine.sparse:Add",
+    "sparse.AddSparseSparse": "rewrite_engine.sparse:Add",
+    "sparse.Diag": "rewrite_engine.sparse:SparseDiagonal",
+    "sparse.Dot": "rewrite_engine.sparse:SparseDot",
+    "sparse.GetItem2Lists": "rewrite_engine.sparse:Elements",
+    "sparse.GetItem2d": "rewrite_engine.sparse:SparseSlices",
+    "sparse.GetItemList": "rewrite_engine.sparse:SparseRows",
+    "sparse.MulSS": "rewrite_engine.sparse:Multiply",
+    "sparse.MultiplySparseSparse": "rewrite_engine.sparse:Multiply",
+    "sparse.SparseBlockDiagonal": "rewrite_engine.sparse:BlockDiagonal",
+    "sparse.SparseType": "rewrite_engine.sparse:SparseTensorType",
+    "sparse.Transpose": "rewrite_engine.sparse:SparseTranspose",
     "sparse.linalg.SparseBlockDiagonal": "rewrite_engine.sparse:BlockDiagonal",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",

@@ -193,9 +193,9 @@ def shared_constructor(
     if type(value).__module__.startswith("scipy.sparse."):
         from rewrite_engine.compile.shared_sparse import shared_sparse
 
-        given = {"strict": strict, "allow_downcast": allow_downcast, "borrow": borrow}
-        lengths = {"shape": shape, "broadcastable": broadcastable}
-        return shared_sparse(value, name, **given, **lengths, **options)
+        return shared_sparse(
+            value, name, strict, allow_downcast, borrow, shape, broadcastable, **options
+        )
     refuse_unknown("shared", options, OPTIONS)
     why = f"{type(value).__name__} has none"
     refuse_options("shared", why, shape=shape, broadcastable=broadcastable)

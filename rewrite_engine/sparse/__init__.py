@@ -2,9 +2,10 @@
 the formats csr and csc.
 
 `type.py` the type · `variable.py` variables and their operators · `constant.py` making them ·
-`op.py` the base of ops · `parts.py` what matrices consist of, sums, dense and back · `convert.py`
-formats, transposes, dtypes · `elementwise.py` · `product.py` · `index.py` · `join.py` · `linalg.py`
-(solving, determinants). A program that needs none of it does not load it, nor SciPy's.
+`op.py` the base of ops · `parts.py` what matrices consist of, sums, dense and back · `tidy.py` how
+they are stored · `convert.py` formats, transposes, dtypes · `elementwise.py` · `product.py` ·
+`index.py` · `join.py` · `linalg.py` (solving, determinants). A program that needs none of it does
+not load it, nor SciPy's.
 """
 
 import sys
@@ -27,8 +28,8 @@ from rewrite_engine.sparse.join import *
 from rewrite_engine.sparse.linalg import slogdet, splu, spsolve
 from rewrite_engine.sparse.parts import *
 from rewrite_engine.sparse.product import *
-from rewrite_engine.sparse.type import DTYPES as all_dtypes
-from rewrite_engine.sparse.type import SparseTensorType
+from rewrite_engine.sparse.tidy import *
+from rewrite_engine.sparse.type import SparseTensorType, all_dtypes
 from rewrite_engine.sparse.variable import SparseConstant, SparseVariable
 
 variable.sp = sys.modules[__name__]  # methods call the functions of this module

@@ -20,13 +20,13 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.sparse.constant import as_sparse_or_tensor_variable, as_sparse_variable
 from rewrite_engine.sparse.op import SPARSE, SparseOp, is_sparse_variable, result
 from rewrite_engine.sparse.parts import (
-    canonical,
     csm_data,
     dense_from_sparse,
     entries_at,
     with_data,
 )
-from rewrite_engine.tensor.op import Shapes, same_shape
+from rewrite_engine.sparse.tidy import canonical
+from rewrite_engine.tensor.op import Shapes
 
 # (the names of functions are those of the field: `abs` is not Python's here)
 
@@ -69,18 +69,36 @@ def _of_stored(name: str, tensor_name: str | None = None) -> Callable[[Any], Any
 
 
 #: functions that give 0 for 0, and those of what is stored only, whatever they give for 0
-_NAMES = (
-    "abs arcsin arcsinh arctan arctanh ceil conj deg2rad expm1 floor log1p neg rad2deg rint sign "
-    "sin sinh sqr sqrt tan tanh trunc"
-).split()
+_NAMES = [
+    "abs",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctanh",
+    "ceil",
+    "conj",
+    "deg2rad",
+    "expm1",
+    "floor",
+    "log1p",
+    "neg",
+    "rad2deg",
+    "rint",
+    "sign",
+    "sin",
+    "sinh",
+    "sqr",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+]
 for _name in _NAMES:
     globals()[_name] = _of_stored(_name)
 structured_exp = _of_stored("structured_exp", "exp")
 structured_log = _of_stored("structured_log", "log")
 structured_sigmoid = _of_stored("structured_sigmoid", "sigmoid")
 conjugate = structured_conjugate = globals()["conj"]
-neg: Any
-abs: Any
 
 __all__ = [
     "Add",
@@ -314,7 +332,7 @@ def add_s_d(x: Any, y: Any) -> Any:
 def subtract(x: Any, y: Any) -> Any:
     """Return x - y, of which one is sparse; see `add`."""
     x, y = pair("sub", x, y)
-    return add(x, neg(y) if is_sparse_variable(y) else -y)
+    return add(x, structured("neg", y) if is_sparse_variable(y) else -y)
 
 
 sub = subtract

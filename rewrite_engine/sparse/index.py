@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse as scipy_sparse
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import AxisError, DTypeError, NDimError, message
+from rewrite_engine.errors import AxisError, DTypeError, NDimError
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located, user_origin
@@ -88,7 +88,9 @@ class FromCoordinates(SparseOp):
     def __str__(self) -> str:
         return f"{self.format}_from_coordinates"
 
-    def make_node(self, data: Any, rows: Any, columns: Any, shape: Any) -> Apply:  # type: ignore[override]
+    def make_node(  # type: ignore[override]
+        self, data: Any, rows: Any, columns: Any, shape: Any
+    ) -> Apply:
         """Return the node; a shape that is constant, or that of a matrix, is known to types."""
         variables = (pt.as_tensor_variable(data), *map(as_indices, (rows, columns, shape)))
         known = static_numbers(variables[3])
@@ -422,7 +424,7 @@ def diag(x: Any) -> Any:
 
 
 class SquareDiagonal(SparseOp):
-    """A square matrix with a dense vector on its diagonal, all of which is stored. Plain gradient."""
+    """A square matrix with a dense vector on its diagonal, stored whole. Plain gradient."""
 
     __props__ = ("format",)
     kinds = (DENSE,)

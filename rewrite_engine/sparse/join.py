@@ -151,7 +151,9 @@ class BlockDiagonal(SparseOp):
         out = node.outputs[0].type
 
         def run(*blocks: Any) -> Any:
-            some = [b if scipy_sparse.issparse(b) else out.classes[0](np.asarray(b)) for b in blocks]
+            some = [
+                b if scipy_sparse.issparse(b) else out.classes[0](np.asarray(b)) for b in blocks
+            ]
             found = scipy_sparse.block_diag(some, out.format)
             return found if found.dtype == out.numpy_dtype else found.astype(out.numpy_dtype)
 

@@ -12,7 +12,7 @@ from scipy.sparse import linalg
 
 from rewrite_engine.errors import DTypeError, NDimError, message
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.null import disconnected, grad_not_implemented, is_disconnected
 from rewrite_engine.sparse.constant import as_sparse_variable
 from rewrite_engine.sparse.convert import transpose
 from rewrite_engine.sparse.join import block_diag
@@ -20,6 +20,7 @@ from rewrite_engine.sparse.op import DENSE, SPARSE, SparseOp, result
 from rewrite_engine.sparse.parts import as_structured
 from rewrite_engine.sparse.product import CHUNK, DotAt, conj
 from rewrite_engine.sparse.type import coordinates, deduplicated
+from rewrite_engine.tensor.linalg.op import SingularMatrixError
 from rewrite_engine.tensor.math import as_gradient_of
 from rewrite_engine.tensor.op import Shapes
 
@@ -38,7 +39,7 @@ class Factored(NamedTuple):
 
 def factored(op: Any, node: Apply, x: Any, dtype: Any) -> Factored:
     """Factor a square matrix: of csr its transpose, which is csc as it stands. Raises
-    `LinAlgError` if it is singular.
+    `SingularMatrixError` if it is singular.
     """
     turned = x.format == "csr"
     x = deduplicated(x.T if turned else x)
@@ -50,9 +51,9 @@ def factored(op: Any, node: Apply, x: Any, dtype: Any) -> Factored:
 
 
 def singular(op: Any, node: Apply, why: str) -> NoReturn:
-    """Raise `LinAlgError`."""
+    """Raise `SingularMatrixError`."""
     what = f"the matrix is singular: {why}"
-    raise np.linalg.LinAlgError(message(what, op=op, inputs=node.inputs, where=node.where()))
+    raise SingularMatrixError(message(what, op=op, inputs=node.inputs, where=node.where()))
 
 
 class OfSquare(SparseOp):
@@ -76,7 +77,7 @@ SQUARE = [(0, 0), (0, 1)]
 class SpSolve(OfSquare):
     """The x of A @ x = b: A sparse and square, b a dense vector, or a matrix of several.
 
-    Structured gradient of A. Raises `LinAlgError` where A is singular.
+    Structured gradient of A. Raises `SingularMatrixError` where A is singular.
     """
 
     nin = 2
@@ -93,7 +94,7 @@ class SpSolve(OfSquare):
         return [self.real_or_complex(types)]
 
     def shapes(self, *types: Any) -> Shapes:
-        a, b = types
+        b = types[1]
         if b.ndim not in (1, 2):
             raise NDimError(f"takes a vector or a matrix, not a {b}")
         return Shapes([[(1, i) for i in range(b.ndim)]], [[*SQUARE, (1, 0)]])
@@ -122,7 +123,7 @@ def spsolve(A: Any, b: Any) -> Any:
     """Return the x of A @ x = b: dense, in the shape of b.
 
     A: sparse and square; b: a dense vector, or a matrix. Of integers it is float64. The gradient of
-    A is structured. Raises `LinAlgError` where A is singular, `ShapeError`, `NDimError`.
+    A is structured. Raises `SingularMatrixError` where A is singular, `ShapeError`, `NDimError`.
     """
     return SpSolve()(as_sparse_variable(A), b)
 
@@ -234,8 +235,6 @@ class InverseAt(OfSquare):
         return run
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
-        from rewrite_engine.gradient import grad_not_implemented
-
         why = "second derivatives of determinants of sparse matrices are not there"
         return [grad_not_implemented(self, 0, inputs[0], why)]
 
@@ -290,8 +289,6 @@ def splu(A: Any) -> Any:
     """Return the LU decomposition of a square sparse matrix: `L` and `U`, csc matrices, and the
     permutations `perm_r` and `perm_c`, as `scipy.sparse.linalg.splu` has them: the row i of A is
     the row perm_r[i] of L @ U, its column i the column perm_c[i]. No gradient. Raises
-    `LinAlgError` where A is singular, `ShapeError`.
+    `SingularMatrixError` where A is singular, `ShapeError`.
     """
     return SPLU()(as_sparse_variable(A))
-
-

@@ -21,15 +21,14 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import AxisError, DTypeError, NDimError, OptionError, ShapeError, message
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.null import disconnected, is_disconnected
-from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.sparse.constant import as_sparse_or_tensor_variable, as_sparse_variable
 from rewrite_engine.sparse.op import ANY, DENSE, KEEPS, SPARSE, SparseOp, is_sparse_variable
+from rewrite_engine.sparse.tidy import canonical
 from rewrite_engine.sparse.type import FORMATS, SparseTensorType, coordinates, deduplicated
 from rewrite_engine.tensor.math import as_gradient_of
-from rewrite_engine.tensor.op import Computed, Shapes, Types, Value, same_shape
+from rewrite_engine.tensor.op import Computed, Shapes, Value, same_shape
 from rewrite_engine.tensor.shape import shape_tuple
-from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
     "CSC",
@@ -37,15 +36,10 @@ __all__ = [
     "CSR",
     "At",
     "CSMProperties",
-    "Canonical",
     "DenseFromSparse",
-    "EnsureSortedIndices",
-    "Remove0",
     "SpSum",
     "SparseFromDense",
     "WithData",
-    "canonical",
-    "clean",
     "csc_from_dense",
     "csm_data",
     "csm_indices",
@@ -54,10 +48,8 @@ __all__ = [
     "csm_shape",
     "csr_from_dense",
     "dense_from_sparse",
-    "ensure_sorted_indices",
     "entries_at",
     "nnz",
-    "remove0",
     "shape",
     "sp_ones_like",
     "sp_sum",
@@ -184,7 +176,9 @@ class CSM(SparseOp):
     def __str__(self) -> str:
         return self.format.upper()
 
-    def make_node(self, data: Any, indices: Any, indptr: Any, shape: Any) -> Apply:  # type: ignore[override]
+    def make_node(  # type: ignore[override]
+        self, data: Any, indices: Any, indptr: Any, shape: Any
+    ) -> Apply:
         """Return the node; a shape that is constant, or that of a matrix, is known to types."""
         given = [np.zeros(0, "int32") if isinstance(x, list) and not x else x
                  for x in (indices, indptr, shape)]  # fmt: skip
@@ -312,81 +306,6 @@ def sp_zeros_like(x: Any, dtype: Any = None) -> Any:
     return CSM(x.type.format)(data, np.zeros(0, "int32"), pt.zeros_like(indptr), shape)
 
 
-# --- how elements are stored ------------------------------------------------------------------
-
-
-class Tidied(SparseOp):
-    """The same matrix, stored in another way; itself where it is already. Plain gradient."""
-
-    __props__ = ()
-    implied = KEEPS
-    only_lengths = True
-    view_map = {0: [0]}
-    samples: Sequence[Any] = (({}, (3, 4)), ({}, (0, 2)))
-
-    def tidy(self, x: Any) -> Any:
-        """Compute it."""
-        raise NotImplementedError
-
-    def shapes(self, *types: Any) -> Shapes:
-        return same_shape(types[0])
-
-    def function(self, node: Apply) -> Callable[..., Any]:
-        return self.tidy
-
-    def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
-        return [output_gradients[0]]
-
-
-class Canonical(Tidied):
-    """With sorted indices, and each place once: what is stored in parts is added up."""
-
-    implied = {**KEEPS, "stored_once": True, "pattern": lambda f, x: f.stored_once(x)}
-
-    def __str__(self) -> str:
-        return "canonical"
-
-    def tidy(self, x: Any) -> Any:
-        return deduplicated(x)
-
-
-class EnsureSortedIndices(Tidied):
-    """With sorted indices."""
-
-    def __str__(self) -> str:
-        return "ensure_sorted_indices"
-
-    def tidy(self, x: Any) -> Any:
-        return x if x.has_sorted_indices else x.sorted_indices()
-
-
-class Remove0(Tidied):
-    """Without zeros among what is stored."""
-
-    def __str__(self) -> str:
-        return "remove0"
-
-    def tidy(self, x: Any) -> Any:
-        if x.data.all():
-            return x
-        x = x.copy()
-        x.eliminate_zeros()
-        return x
-
-
-_canonical, ensure_sorted_indices, remove0 = Canonical(), EnsureSortedIndices(), Remove0()
-
-
-def canonical(x: Any) -> Any:
-    """Return a sparse matrix with sorted indices, in which each place is stored once."""
-    return _canonical(as_sparse_variable(x))
-
-
-def clean(x: Any) -> Any:
-    """Return a sparse matrix with sorted indices, and without zeros among what is stored."""
-    return ensure_sorted_indices(remove0(as_sparse_variable(x)))
-
-
 # --- elements ---------------------------------------------------------------------------------
 
 
@@ -418,7 +337,7 @@ class At(SparseOp):
         return [None]
 
     def shapes(self, *types: Any) -> Shapes:
-        y, s = types
+        y = types[0]
         if y.ndim > 2:
             raise NDimError(f"takes up to 2 dimensions, not a {y}")
         off = 2 - y.ndim

@@ -27,10 +27,9 @@ from rewrite_engine.sparse.parts import (
     At,
     SparseFromDense,
     as_structured,
-    canonical,
-    only,
     with_data,
 )
+from rewrite_engine.sparse.tidy import canonical
 from rewrite_engine.sparse.type import SparseTensorType, coordinates
 from rewrite_engine.tensor.math import as_gradient_of, conjugated
 from rewrite_engine.tensor.op import Shapes
@@ -176,7 +175,9 @@ class SparseDot(Product):
 
     def formats(self, *types: Any) -> list[None]:
         if not any([isinstance(t, SparseTensorType) for t in types]):
-            raise ForeignObjectError("one of the operands has to be sparse; `tensor.dot` takes dense ones")
+            raise ForeignObjectError(
+                "one of the operands has to be sparse; `tensor.dot` takes dense ones"
+            )
         return [None]
 
     def function(self, node: Apply) -> Callable[..., Any]:

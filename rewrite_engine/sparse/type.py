@@ -1,4 +1,4 @@
-"""`SparseTensorType`: matrices most of whose elements are 0, in the formats csr and csc of SciPy."""
+"""`SparseTensorType`: matrices most of whose elements are 0, in the formats csr and csc."""
 
 from __future__ import annotations
 
@@ -32,9 +32,21 @@ FORMATS = {
     "csc": (scipy_sparse.csc_array, scipy_sparse.csc_matrix),
 }
 #: the dtypes that SciPy computes with
-DTYPES = (
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64 complex128"
-).split()
+all_dtypes = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+]
 
 
 class SparseTensorType(Type):
@@ -74,7 +86,7 @@ class SparseTensorType(Type):
             raise OptionError("SparseTensorType takes shape or broadcastable, not both")
         dims = shape if shape is not None else broadcastable
         dense = TensorType(dtype_name(dtype), (None, None) if dims is None else tuple(dims))
-        if dense.dtype not in DTYPES:
+        if dense.dtype not in all_dtypes:
             raise DTypeError(f"a sparse matrix cannot be of dtype {dense.dtype}")
         if dense.ndim != 2:
             raise NDimError(f"a sparse matrix has 2 dimensions, not {dense.ndim}")
@@ -116,9 +128,7 @@ class SparseTensorType(Type):
         `NDimError`, `StaticShapeError`, `ForeignObjectError`; all are a `TypeError`.
         """
         if type(value) in self.classes and value.dtype == self.numpy_dtype:
-            if value.shape != self.shape and None not in self.shape or value.ndim != 2:
-                self._check_shape(value.shape)
-            elif self.shape != (None, None):
+            if value.ndim != 2 or self.shape != (None, None):
                 self._check_shape(value.shape)
             return value
         if strict:

@@ -16,11 +16,49 @@ sp: Any = None  #: `rewrite_engine.sparse`, once it is imported
 
 #: what a dense variable has, and a sparse one does not
 DENSE_ONLY = frozenset(
-    (
-        "all any argmax argmin argsort clip cumprod cumsum dimshuffle fill flatten max mean min mT "
-        "nonzero nonzero_values norm prod ptp ravel repeat reshape round searchsorted sort "
-        "squeeze std swapaxes take trace var cos cosh arccos arccosh exp exp2 log log10 log2"
-    ).split()
+    [
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "argsort",
+        "clip",
+        "cumprod",
+        "cumsum",
+        "dimshuffle",
+        "fill",
+        "flatten",
+        "max",
+        "mean",
+        "min",
+        "mT",
+        "nonzero",
+        "nonzero_values",
+        "norm",
+        "prod",
+        "ptp",
+        "ravel",
+        "repeat",
+        "reshape",
+        "round",
+        "searchsorted",
+        "sort",
+        "squeeze",
+        "std",
+        "swapaxes",
+        "take",
+        "trace",
+        "var",
+        "cos",
+        "cosh",
+        "arccos",
+        "arccosh",
+        "exp",
+        "exp2",
+        "log",
+        "log10",
+        "log2",
+    ]
 )
 
 
@@ -248,10 +286,24 @@ def _method(name: str) -> Any:
     return method
 
 
-for _name in (
-    "arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg sin sinh sqrt tan tanh"
-    " trunc"
-).split():
+for _name in [
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctanh",
+    "ceil",
+    "deg2rad",
+    "expm1",
+    "floor",
+    "log1p",
+    "rad2deg",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+]:
     setattr(SparseVariable, _name, _method(_name))
 
 

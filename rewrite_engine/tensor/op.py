@@ -19,8 +19,8 @@ from rewrite_engine.errors import (
     InconsistencyError,
     MethodNotDefined,
     NDimError,
-    NoTensorError,
     NotConstantError,
+    NoTensorError,
     ShapeError,
     message,
 )

@@ -49,7 +49,9 @@ def stored(x: Any, format: str = "csr", how: str = "plain", matrix: bool = False
         half = (data / 4).astype(data.dtype) if data.dtype.kind in "fc" else data - data + 1
         parts = (data - half, half)
         rows, columns, data = np.tile(rows, 2), np.tile(columns, 2), np.concatenate(parts)
-    major, minor, n = (rows, columns, x.shape[0]) if format == "csr" else (columns, rows, x.shape[1])
+    major, minor, n = (
+        (rows, columns, x.shape[0]) if format == "csr" else (columns, rows, x.shape[1])
+    )
     order = np.lexsort((-minor, major))
     starts = np.concatenate([[0], np.cumsum(np.bincount(major, minlength=n))]).astype("int32")
     return make((data[order], minor[order].astype("int32"), starts), shape=x.shape)
@@ -119,5 +121,9 @@ class Case(NamedTuple):
         return inputs, list(self.op.make_node(*inputs).outputs)
 
 
-OPS = [c for c in classes(SparseOp) if c.perform is not Op.perform and c.__name__ not in ("Tidied", "OfTwo")]
+OPS = [
+    c
+    for c in classes(SparseOp)
+    if c.perform is not Op.perform and c.__name__ not in ("Tidied", "OfTwo")
+]
 CASES = [Case(cls(**sample[0]), sample[1:]) for cls in OPS for sample in cls.samples]

@@ -44,7 +44,7 @@ def test_a_regression_is_never_dense() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     stored = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-    assert peak < 6 * stored < 0.1 * 8 * ROWS * COLUMNS
+    assert peak < 4 * stored < 0.1 * 8 * ROWS * COLUMNS
     off = y - X @ at[2]
     np.testing.assert_allclose(value, -0.25 * off @ off + 5e4 * np.log(0.5) - at[2] @ at[2] / 2)
     np.testing.assert_allclose(gb, 0.5 * (X.T @ off) - at[2], rtol=1e-9, atol=1e-8)
@@ -65,10 +65,10 @@ def test_a_logistic_regression_is_fitted() -> None:
     loss = (pt.softplus(4 * (x @ w)) - labels * 4 * (x @ w)).mean() + 1e-4 * (w @ w)
     step = rw.function([], loss, updates={w: w - 2 * rw.grad(loss, w)})
     losses = [float(step()) for _ in range(100)]
-    assert losses[0] == np.float64(np.log(2))
+    np.testing.assert_allclose(losses[0], np.log(2))
     assert losses[-1] < 0.55
     assert np.corrcoef(w.get_value(), true)[0, 1] > 0.9
-    products = [n for n in step.nodes if "dot" in str(n.op)]
+    products = [n for n in step.nodes if "structured_dot" in str(n.op)]
     assert len(products) == 2  # one there, one back
 
 

@@ -155,7 +155,7 @@ def test_operators() -> None:
         M * x: A * dense, x + M: A + dense, M - x: dense - A, dense * x: A * dense,
         x @ M.T: A @ dense.T, M.T @ x: dense.T @ A, x @ v: A @ np.ones(4), x.T @ x: A.T @ A,
         x.T: A.T, x.sum(0): A.sum(0), x.sum(axis=1): A.sum(1), x.sum(): A.sum(),
-        x.astype("float32"): A, x.tocsc(): A, x.copy(): A, x > y: A > A + 1, x < M: A < dense,
+        x.astype("float32"): A, x.tocsc(): A, x.copy(): A, x > y: A > A + 1, x < M: dense > A,
         x.ones_like(): A != 0, x.zeros_like(): A * 0, x.sqrt()**2 * 0: A * 0, x.conj(): A,
         x.diagonal(): np.diagonal(A), x.dot(v): A @ np.ones(4), x.multiply(y): A * (A + 1),
     }  # fmt: skip
@@ -191,8 +191,17 @@ def test_parts() -> None:
         rw.function([x], x[5, 0])(value)
 
 
-@pytest.mark.parametrize("fn", [pt.exp, pt.sum, lambda s: pt.dot(s, v), lambda s: pt.add(M, s),
-                                lambda s: pt.concatenate([M, s]), lambda s: pt.reshape(s, (4, 3))])  # fmt: skip
+@pytest.mark.parametrize(
+    "fn",
+    [
+        pt.exp,
+        pt.sum,
+        lambda s: pt.dot(s, v),
+        lambda s: pt.add(M, s),
+        lambda s: pt.concatenate([M, s]),
+        lambda s: pt.reshape(s, (4, 3)),
+    ],
+)
 def test_ops_of_dense_arrays_say_what_to_do(fn: Any) -> None:
     with pytest.raises(ForeignObjectError, match=r"`rewrite_engine.sparse`, or make it dense"):
         fn(x)

@@ -18,9 +18,11 @@ target = pt.vector("target")
 w = pytensor.shared(np.zeros((30, 1)), name="w")
 b = pytensor.shared(0.0, name="b")
 p = pt.sigmoid(structured_dot(x, w)[:, 0] + b)
-cost = pt.nnet.binary_crossentropy(p, target).mean() if hasattr(pt, "nnet") else -(
-    target * pt.log(p) + (1 - target) * pt.log(1 - p)
-).mean()
+cost = (
+    pt.nnet.binary_crossentropy(p, target).mean()
+    if hasattr(pt, "nnet")
+    else -(target * pt.log(p) + (1 - target) * pt.log(1 - p)).mean()
+)
 gw, gb = pytensor.grad(cost, [w, b])
 train = pytensor.function([x, target], cost, updates=[(w, w - 5 * gw), (b, b - 5 * gb)])
 costs = [float(train(X, y)) for _ in range(50)]
@@ -28,11 +30,18 @@ print(round(costs[0], 4), costs[-1] < 0.6)
 
 s = as_sparse_variable(sp.csc_matrix(np.array([[0.0, 1.0], [2.0, 3.0]])))
 data, indices, indptr, shape = csm_properties(s)
-print(s.format, isinstance(data.owner.op, CSMProperties), indices.eval().tolist(), shape.eval().tolist())
+print(
+    s.format,
+    isinstance(data.owner.op, CSMProperties),
+    indices.eval().tolist(),
+    shape.eval().tolist(),
+)
 z = sparse.CSR(pt.exp(data), indices, indptr, shape)
 print(sparse.dense_from_sparse(z).eval().round(3).tolist())
 print(isinstance(s.type, sparse.SparseTensorType), sparse.sp_sum(s, axis=0).eval().tolist())
 shared = pytensor.shared(sp.csr_matrix(np.eye(2)), name="S")
 f = pytensor.function([], sparse.add(shared * 2, shared))
 print(type(f()).__name__, f().toarray().tolist(), type(shared).__name__)
-print(sparse.hstack([s, s]).format, sparse.transpose(s).format, (s * 2 + s).toarray().eval().tolist())
+print(
+    sparse.hstack([s, s]).format, sparse.transpose(s).format, (s * 2 + s).toarray().eval().tolist()
+)
