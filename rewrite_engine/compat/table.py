@@ -210,9 +210,6 @@ OLD_MODULES = {
 }
 MODULES += [*OLD_MODULES, "sandbox"]
 
-#: types of which nothing here is one: they may be asked for in `isinstance` as attributes, too
-OF_NOTHING: frozenset[str] = frozenset()
-
 #: modules that hide a name of ours in the module above them, as `.name` or `module.name`
 HIDING = frozenset({".ifelse", "tensor.subtensor"})
 

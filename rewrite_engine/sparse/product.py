@@ -189,6 +189,21 @@ class SparseDot(Product):
             return lambda x, y: x @ y
         return lambda x, y: np.asarray(x @ y, dtype)
 
+    def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
+        """All of a batch of the dense operand is one matrix."""
+        first = is_sparse_variable(inputs[1])  # the dense one
+        if first == is_sparse_variable(inputs[0]):
+            return None
+        s, d = inputs if not first else (inputs[1], inputs[0])
+        vector = node.inputs[1 - first].type.ndim == 1
+        if not first:
+            s = transpose(s)
+            d = d if vector else pt.swapaxes(d, -1, -2)
+        lengths = pt.shape_tuple(d)[:-1]
+        found = self(pt.reshape(d, (-1, d.shape[-1])), s)
+        found = pt.reshape(found, (*lengths, found.shape[-1]))
+        return [found if first or vector else pt.swapaxes(found, -1, -2)]
+
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
         (x, y), (g,) = inputs, output_gradients
         row, column = x.type.ndim == 1, y.type.ndim == 1

@@ -69,7 +69,9 @@ def _value(x: Any, dtype: str | None) -> np.ndarray:
     except (ValueError, TypeError, OverflowError) as error:
         raise NoTensorError(f"cannot make a constant of {describe(x)}: {error}") from error
     if array.dtype.kind not in "biufc":
-        raise NoTensorError(f"cannot make a constant of {describe(x)}: it is no array of numbers")
+        hint = "; `rewrite_engine.sparse.constant` makes one of it" if hasattr(x, "tocsr") else ""
+        what = f"cannot make a constant of {describe(x)}: it is no array of numbers"
+        raise NoTensorError(what + hint)
     if dtype is None and array.dtype.kind == "f" and not isinstance(x, np.ndarray | np.generic):
         return array.astype(config.floatX, copy=False)
     return array.astype(dtype_name(array.dtype), copy=False)

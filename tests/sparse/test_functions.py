@@ -93,7 +93,7 @@ def test_functions_of_what_is_stored(how: str) -> None:
         (sparse.col_scale(x, v), A * row),
         (sparse.row_scale(x, d[:, 0]), A * D[:, :1]),
         (sparse.structured("cos", x), np.cos(A)),
-        (sparse.structured(lambda a, b: a / b, x, d), A / (D + 0)),
+        (sparse.structured(lambda a, b: a / b, x, d + 20), A / (D + 20)),
         (sparse.sp_ones_like(sparse.canonical(x)), np.ones((3, 4))),
     ]
     for term, want in pairs:
@@ -317,3 +317,41 @@ def test_errors_name_the_op_and_the_line() -> None:
         f(ss.csr_array(A), np.ones(3))
     with pytest.raises(AxisError, match="from_coordinates"):
         sparse.from_coordinates([1.0], [3], [0], (2, 2)).eval()
+
+
+# --- with what surrounds them ---------------------------------------------------------------------
+
+
+def test_batches_of_dense_operands() -> None:
+    many = np.arange(24.0).reshape(2, 4, 3)
+    cube, wide = pt.tensor3("cube"), pt.matrix("wide")
+    s, w = sparse.constant(ss.csr_array(A)), np.arange(12.0).reshape(3, 4)
+    pairs = [
+        (pt.vectorize_graph(s @ v, {v: wide}), {wide: w}, w @ A.T),
+        (pt.vectorize_graph(s @ d, {d: cube}), {cube: many}, A @ many),
+        (pt.vectorize_graph(d @ s.T, {d: cube.mT}), {cube: many}, many.swapaxes(1, 2) @ A.T),
+        (pt.vectorize_graph(v @ s.T, {v: wide}), {wide: w}, w @ A.T),
+    ]
+    for term, given, want in pairs:
+        np.testing.assert_allclose(term.eval(given), want)
+    slope = rw.gradient.jacobian(s @ pt.sin(v), v)
+    np.testing.assert_allclose(slope.eval({v: np.ones(4)}), A * np.cos(1.0))
+
+
+def test_in_loops_branches_and_graphs_inside_ops() -> None:
+    square, start = masked((3, 3)), np.array([1.0, 2.0, 3.0])
+    last = rw.scan(lambda u, m: m @ u, None, [v], [x], n_steps=3, return_updates=False)[-1]
+    f = rw.function([v, x], [last, rw.grad(last.sum(), v)])
+    power = np.linalg.matrix_power(square, 3)
+    found = f(start, ss.csr_array(square))
+    np.testing.assert_allclose(found[0], power @ start)
+    np.testing.assert_allclose(found[1], power.sum(0))
+    choice = rw.ifelse(v[0] > 0, x, x * 2)
+    for sign, factor in ((1, 1), (-1, 2)):
+        got = rw.function([v, x], choice)(sign * start, ss.csr_array(square))
+        np.testing.assert_allclose(got.toarray(), factor * square)
+    inner = rw.OpFromGraph([x, v], [x @ v])(x, v)
+    g = rw.function([x, v], rw.grad(inner.sum(), [x, v]))
+    gx, gv = g(ss.csr_array(square), start)
+    np.testing.assert_allclose(gx.toarray(), np.tile(start, (3, 1)) * (square != 0))
+    np.testing.assert_allclose(gv, square.sum(0))
