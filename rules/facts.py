@@ -5,7 +5,7 @@
     arrays    same_dtype same_rank static_shape used_once                  rules/facts_arrays.py
               length same_length same_shape
               symmetric diagonal positive_semidefinite positive_definite
-    places    band pattern same_pattern one_for_each stored_once           rules/facts_zeros.py
+    places    band same_pattern one_for_each stored_once                   rules/facts_zeros.py
     errors    fits cannot_fail                                             rules/facts_failure.py
 
 What an op knows of its values stands beside the op (`range=`, `keeps=`, `Op.implied`,

@@ -1,5 +1,5 @@
-"""Where a term may be other than 0: `band`, of any matrix; `pattern`, of sparse ones. Import them
-from `rules/facts.py`.
+"""Where a term may be other than 0: `band`, of any matrix; `same_pattern`, of sparse ones. Import
+them from `rules/facts.py`.
 
 An op says what it keeps as of all facts (`Op.implied`). Nothing of `rewrite_engine.sparse` is
 loaded for it: ops whose vectors have one element for each that a matrix stores tell which input
@@ -16,7 +16,7 @@ from rewrite_engine.match.fact import because, both, fact, unknown
 from rewrite_engine.rules.facts_arrays import length
 from rewrite_engine.rules.facts_numbers import FACTS, finite, from_operands
 
-__all__ = ["band", "one_for_each", "pattern", "same_pattern", "stored_once"]
+__all__ = ["band", "one_for_each", "same_pattern", "stored_once"]
 
 #: nothing is other than 0
 NOWHERE = (inf, -inf)
@@ -167,31 +167,29 @@ def band_of_triangle(x):
 # --- what a sparse matrix stores ------------------------------------------------------------------
 
 
-@fact(depth=2)
 def pattern(x):
-    """Which matrix has the elements that x stores at the same places: the evidence has it, as
-    `value`, and whether x is its transpose. Always known: at least it is x itself. (A vector stands
-    for the elements that a matrix stores, in their order.)
+    """A matrix that has the elements that x stores at the same places, in their order, as far down
+    as there is one, and whether x is its transpose. (A vector stands for the elements that a matrix
+    stores.)
     """
-    found, turned = x, False
-    while found.owner is not None:
-        op = found.owner.op
-        entries, keeps = getattr(op, "entries_of", None), op.implied.get("pattern")
-        if keeps is not None and keeps(FACTS, *found.owner.inputs):
+    turned = False
+    while x.owner is not None:
+        op = x.owner.op
+        entries, keeps = getattr(op, "entries_of", None), op.implied.get("same_pattern")
+        if keeps is not None and keeps(FACTS, *x.owner.inputs):
             entries = 0
         if entries is None:
             break
         turned ^= type(op).__name__ == "SparseTranspose"
-        found = found.owner.inputs[entries]
-    return because("they are stored at the same places", value=(found, turned))
+        x = x.owner.inputs[entries]
+    return x, turned
 
 
 @fact
 def same_pattern(x, y):
     """Two sparse matrices store elements at the same places, in the same order."""
-    a, b = pattern(x), pattern(y)
-    if a.value == b.value and x.type.format == y.type.format:
-        return because("both have one pattern", a, b)
+    if pattern(x) == pattern(y) and x.type.format == y.type.format:
+        return because("both have one pattern")
     return unknown("they may be stored at other places", blame=y)
 
 
@@ -203,9 +201,8 @@ def one_for_each(data, x):
     entries = getattr(node.op, "entries_of", None) if node is not None else None
     if entries is None or found[0].index > 1:
         return unknown("its length is not known", blame=data)
-    own, other = pattern(node.inputs[entries]), pattern(x)
-    if own.value[0] is other.value[0]:
-        return because("as long as what is stored", own, other)
+    if pattern(node.inputs[entries])[0] is pattern(x)[0]:
+        return because("as long as what is stored")
     return unknown("as many may be stored elsewhere", blame=data)
 
 

@@ -22,7 +22,7 @@ def triangle_of_triangle(fgraph, node):
 
     >>> from rewrite_engine.tensor import diag, tril
     >>> rewritten(tril(diag(vector("v"))))
-    IncDiagonal(Alloc(0.0, Shape_i{i=0}(v), Shape_i{i=0}(v)), v)
+    SetDiagonal(Alloc(0.0, Shape_i{i=0}(v), Shape_i{i=0}(v)), v)
     """
     mask, x, y = node.inputs
     k = mask.owner.inputs[2] if isinstance(mask.head, Tri) else None

@@ -48,7 +48,7 @@ class Tidied(SparseOp):
 class Canonical(Tidied):
     """With sorted indices, and each place once: what is stored in parts is added up."""
 
-    implied = {**KEEPS, "stored_once": True, "pattern": lambda f, x: f.stored_once(x)}
+    implied = {**KEEPS, "stored_once": True, "same_pattern": lambda f, x: f.stored_once(x)}
 
     def __str__(self) -> str:
         return "canonical"
