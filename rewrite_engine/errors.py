@@ -45,6 +45,10 @@ class NoTensorError(DTypeError, ForeignObjectError, ValueError, NotImplementedEr
     """A value that is no array of numbers, such as a ragged list, or one with masked elements."""
 
 
+class DenseOnlyError(ForeignObjectError, AttributeError):
+    """A sparse matrix is asked for what only dense arrays have."""
+
+
 class TypeMismatchError(RewriteEngineError, TypeError):
     """A variable cannot take the place of one of another type."""
 

@@ -107,7 +107,11 @@ HOMES: dict[str, tuple[str, ...]] = {
     "raise_op": (f"{TENSOR}.flow.raise_op",),
     "scan": ("rewrite_engine.loops", "rewrite_engine.loops.op"),
     "scan.rewriting": (),
-    "sparse": (),
+    "sparse": ("rewrite_engine.sparse", "rewrite_engine.compat.sparse", "rewrite_engine.errors"),
+    "sparse.linalg": ("rewrite_engine.sparse.linalg",),
+    "sparse.sharedvar": ("rewrite_engine.compile.shared_sparse",),
+    "sparse.utils": (),
+    "sparse.rewriting": ("rewrite_engine.compat.databases",),
     "scalar": (
         "rewrite_engine.scalar",
         "rewrite_engine.scalar.ops",
@@ -172,8 +176,8 @@ tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
 assumptions.specify compile.rewriting conditional link.c.basic link.c.cmodule link.c.cvm
 link.c.exceptions link.c.interface link.c.op link.c.params_type link.c.type
 link.jax.dispatch link.jax.linker
-link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
-sparse.type sparse.variable
+link.mlx.linker link.numba.linker link.pytorch.linker sandbox.sparse sparse.basic sparse.math
+sparse.opt sparse.rewriting sparse.sharedvar sparse.type sparse.utils sparse.variable
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
 xtensor.basic xtensor.linalg xtensor.math xtensor.random xtensor.random.variable xtensor.shape
 xtensor.type xtensor.vectorization
@@ -197,7 +201,9 @@ OLD_MODULES = {
     "graph.params_type": "link.c.params_type",
     "sandbox.linalg": "tensor.linalg",
     "sandbox.rng_mrg": "tensor.random",
+    "sandbox.sparse": "sparse",
     "scan_module": "scan",
+    "sparse.opt": "sparse.rewriting",
     "scan_module.scan_op": "scan.op",
     "scan_module.scan_utils": "scan.utils",
     "scan_module.scan_views": "scan.views",
@@ -210,9 +216,6 @@ OLD_MODULES = {
 }
 MODULES += [*OLD_MODULES, "sandbox"]
 
-#: types of which nothing here is one: they may be asked for in `isinstance` as attributes, too
-OF_NOTHING = frozenset({"sparse.SparseTensorType", "sparse.variable.SparseVariable"})
-
 #: modules that hide a name of ours in the module above them, as `.name` or `module.name`
 HIDING = frozenset({".ifelse", "tensor.subtensor"})
 
@@ -220,7 +223,27 @@ HIDING = frozenset({".ifelse", "tensor.subtensor"})
 RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
-    "sparse.as_sparse_or_tensor_variable": "rewrite_engine.tensor.constant:as_tensor_variable",
+    "sparse.shared": "rewrite_engine.compile.shared:shared",
+    "sparse.all_dtypes": "rewrite_engine.sparse:all_dtypes",
+    "sparse.sparse_formats": "rewrite_engine.sparse:sparse_formats",
+    "sparse._mtypes": "rewrite_engine.compat.sparse:_mtypes",
+    **{
+        f"sparse.{name}": f"rewrite_engine.compat.sparse:{name}"
+        for name in ("_is_dense", "_is_dense_variable", "_is_sparse", "_is_sparse_variable")
+    },
+    "sparse.AddSS": "rewrite_engine.sparse:Add",
+    "sparse.AddSparseSparse": "rewrite_engine.sparse:Add",
+    "sparse.Diag": "rewrite_engine.sparse:SparseDiagonal",
+    "sparse.Dot": "rewrite_engine.sparse:SparseDot",
+    "sparse.GetItem2Lists": "rewrite_engine.sparse:Elements",
+    "sparse.GetItem2d": "rewrite_engine.sparse:SparseSlices",
+    "sparse.GetItemList": "rewrite_engine.sparse:SparseRows",
+    "sparse.MulSS": "rewrite_engine.sparse:Multiply",
+    "sparse.MultiplySparseSparse": "rewrite_engine.sparse:Multiply",
+    "sparse.SparseBlockDiagonal": "rewrite_engine.sparse:BlockDiagonal",
+    "sparse.SparseType": "rewrite_engine.sparse:SparseTensorType",
+    "sparse.Transpose": "rewrite_engine.sparse:SparseTranspose",
+    "sparse.linalg.SparseBlockDiagonal": "rewrite_engine.sparse:BlockDiagonal",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",
     "dot": "rewrite_engine.tensor:dot",

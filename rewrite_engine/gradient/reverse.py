@@ -305,7 +305,7 @@ def _stand_in(v: Variable, g: Variable, how: str) -> Variable | None:
     """What is returned for a disconnected variable."""
     if how == "none":
         return None
-    if how == "disconnected" or not isinstance(v.type, TensorType):
+    if how == "disconnected" or v.type.ndim is None:
         return g if is_disconnected(g) else disconnected()
     return float_zeros(v)
 

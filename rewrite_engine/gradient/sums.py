@@ -45,6 +45,8 @@ def total(v: Variable, terms: list[Any], whole: Branch, keep: bool) -> Any:
     """
     if len(terms) == 1:
         return terms[0]
+    if v.type.kind == "?" and v.type.ndim:
+        return v.type.sum_of_gradients([full(t) for t in terms])
     if not are_in_branches(terms):
         return _sum(terms, keep)
     branch = common_branch(terms, whole)

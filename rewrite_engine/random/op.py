@@ -82,6 +82,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
 
     __props__: tuple[str, ...] | None = ("name", "signature", "dtype", "inplace", "lengths")
     nin = None
+    measures = True
     default_output = 1
     output_names = ("next_rng", "draw")
     name: str = "random"
@@ -179,7 +180,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         if known is not None and len(known) == len(self.lengths or ()):  # what was said stays
             known = tuple([b if a is None else a for a, b in zip(known, self.lengths or ())])
         op = version(self, self._dtype(None), known)
-        variables = (rng, size, *map(as_tensor_variable, params))
+        variables = (rng, size, *map(as_parameter, params))
         types = op.output_types(tuple([v.type for v in variables]))
         return build_node(op, variables, types, user_origin())
 
@@ -378,6 +379,12 @@ class ScipyRandomVariable(RandomVariable):
     def rng_fn(self, rng: Any, *args: Any) -> Any:
         """By `rng_fn_scipy`."""
         return self.rng_fn_scipy(rng, *args)
+
+
+def as_parameter(x: Any) -> Any:
+    """A parameter as a variable: what has dimensions (a sparse matrix has) as it is."""
+    is_other = isinstance(x, Variable) and x.type.ndim is not None
+    return x if is_other else as_tensor_variable(x)
 
 
 def fits(shape: tuple[int, ...], static: tuple[int | None, ...]) -> bool:

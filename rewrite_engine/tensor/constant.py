@@ -69,7 +69,9 @@ def _value(x: Any, dtype: str | None) -> np.ndarray:
     except (ValueError, TypeError, OverflowError) as error:
         raise NoTensorError(f"cannot make a constant of {describe(x)}: {error}") from error
     if array.dtype.kind not in "biufc":
-        raise NoTensorError(f"cannot make a constant of {describe(x)}: it is no array of numbers")
+        hint = "; `rewrite_engine.sparse.constant` makes one of it" if hasattr(x, "tocsr") else ""
+        what = f"cannot make a constant of {describe(x)}: it is no array of numbers"
+        raise NoTensorError(what + hint)
     if dtype is None and array.dtype.kind == "f" and not isinstance(x, np.ndarray | np.generic):
         return array.astype(config.floatX, copy=False)
     return array.astype(dtype_name(array.dtype), copy=False)
@@ -160,7 +162,9 @@ def _fit(x: Variable, ndim: int | None, dtype: Any) -> Any:
     """Give a variable the dtype and number of dimensions asked for."""
     if not isinstance(x.type, TensorType):
         if not isinstance(x.type, ScalarType):
-            raise ForeignObjectError(message("not a tensor variable", inputs=[x]))
+            hint = x.type.instead_of_tensor
+            error = NoTensorError if hint else ForeignObjectError
+            raise error(message("not a tensor variable", inputs=[x], hint=hint))
         from rewrite_engine.tensor.numbers import tensor_from_scalar
 
         x = tensor_from_scalar(x)

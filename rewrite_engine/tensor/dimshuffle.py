@@ -43,11 +43,16 @@ __all__ = [
 ]
 
 
+def _turned_band(f: Any, x: Any) -> Any:
+    return f.across(f.band(x))
+
+
 #: what holds of a matrix, and of its transpose
-_TRANSPOSED = {
+_TRANSPOSED: dict[str, Any] = {
     name: name
     for name in ("distinct", "symmetric", "diagonal", "positive_semidefinite", "positive_definite")
 }
+_TRANSPOSED["band"] = _turned_band
 
 
 class DimShuffle(Linear, Odd):
