@@ -30,7 +30,7 @@ def is_discrete(v: Variable) -> bool:
 
 def float_zeros(v: Variable) -> Variable:
     """Zeros with the shape of `v` and the dtype of its gradient."""
-    return zeros_like(v, dtype=gradient_dtype(v))
+    return zeros_like(v.type.array_of(v), dtype=gradient_dtype(v))
 
 
 def fit(v: Variable, g: Any) -> Any:

@@ -109,7 +109,7 @@ def as_tensor_variable(
 
     A variable of a `ScalarType` becomes a 0-d tensor; a list or tuple with variables in it is
     stacked. dtype: cast to it. ndim: dimensions of length 1 are added, or dropped, on the left.
-    allow_xtensor_conversion: of variables with named dimensions, of which there are none here. A
+    allow_xtensor_conversion: of a variable with named dimensions take the values; else it is an error. A
     pattern (an object with `__apply_op__`) is returned unchanged. Raises `ForeignObjectError` for
     what cannot become a tensor, and for a Python bool, which is what `x == 1` is of a variable
     (`constant(True)` is one); `NDimError` if it cannot have `ndim` dimensions.
@@ -120,7 +120,7 @@ def as_tensor_variable(
     if isinstance(x, Apply):
         x = x.default_output()
     if isinstance(x, Variable):
-        return _fit(x, ndim, dtype)
+        return _fit(x.type.array_of(x) if allow_xtensor_conversion else x, ndim, dtype)
     if isinstance(x, list | tuple) and _has_symbols(x):
         from rewrite_engine.tensor.shaping.joins import stack
 
@@ -160,7 +160,8 @@ def _fit(x: Variable, ndim: int | None, dtype: Any) -> Any:
     """Give a variable the dtype and number of dimensions asked for."""
     if not isinstance(x.type, TensorType):
         if not isinstance(x.type, ScalarType):
-            raise ForeignObjectError(message("not a tensor variable", inputs=[x]))
+            named = "its dimensions have names: x.values has none" if x.type.ndim is not None else None
+            raise NoTensorError(message("not a tensor variable", inputs=[x], hint=named))
         from rewrite_engine.tensor.numbers import tensor_from_scalar
 
         x = tensor_from_scalar(x)
