@@ -234,5 +234,5 @@ def _steps(part: Any) -> tuple[list[Any], Any]:
 def _is_step(op: Any) -> bool:
     """Whether an op takes a part, or puts dimensions in order."""
     if isinstance(op, DimShuffle):
-        return {*op.new_order} == {*range(len(op.input_broadcastable))}
+        return op.is_transpose
     return isinstance(op, Subtensor | AdvancedSubtensor)

@@ -210,6 +210,8 @@ class XTensorVariable(Variable):
 
     def clip(self, min: Any = None, max: Any = None) -> Any:
         """Bring all elements into an interval; None: there is no such end."""
+        if min is not None and max is not None:
+            return px.math.clip(self, min, max)
         found = self if min is None else px.math.maximum(self, min)
         return found if max is None else px.math.minimum(found, max)
 
