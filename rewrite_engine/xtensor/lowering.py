@@ -11,6 +11,7 @@ from typing import Any
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.language import exact, node_rewriter
+from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.xtensor.ops import XOp
 from rewrite_engine.xtensor.type import TensorFromXTensor, XTensorFromTensor
 
@@ -25,8 +26,8 @@ def in_ops_of_tensors(fgraph: Any, node: Any) -> Any:
 
 @node_rewriter([TensorFromXTensor], phase="canonicalize", claim=exact, tags=TAGS)
 def tensor_of_named(fgraph: Any, node: Any) -> Any:
-    """The values of a tensor with names are that tensor. Not data: names are parameters of ops
-    that have not to be known.
+    """The values of a tensor with names are that tensor. Not data: tensors get names by ops of
+    programs, too, and an array that lost its names is one.
 
     >>> import rewrite_engine.tensor as pt
     >>> from rewrite_engine.rules.language import rewritten
@@ -34,9 +35,11 @@ def tensor_of_named(fgraph: Any, node: Any) -> Any:
     >>> rewritten(as_xtensor(pt.vector("x"), ["a"]).values)
     x
     """
-    made = node.inputs[0].owner
-    if made is not None and isinstance(made.op, XTensorFromTensor):
-        return made.inputs[0]
+    (x,) = node.inputs
+    if isinstance(x.type, TensorType):
+        return x
+    if x.owner is not None and isinstance(x.owner.op, XTensorFromTensor):
+        return x.owner.inputs[0]
     return None
 
 

@@ -81,5 +81,6 @@ class Transpose(XOp):
         ]
 
     def vectorize_named(self, inputs: Sequence[Any], batch: tuple[str, ...]) -> Sequence[Any]:
-        """With the names of the dimensions in front."""
-        return Transpose((*batch, *self.dims)).make_node(*inputs).outputs
+        """With those of the batch in front."""
+        first = [d for d in inputs[0].type.dims if d not in self.dims]
+        return Transpose((*first, *self.dims)).make_node(*inputs).outputs

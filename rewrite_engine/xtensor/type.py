@@ -214,14 +214,18 @@ def _itself(value: Any) -> Any:
 
 
 class TensorFromXTensor(Renaming):
-    """The values of an array with names, as a tensor."""
+    """The values of an array with names, as a tensor. A tensor is itself: PyMC's samplers of discrete
+    variables put one in the place of an array with names.
+    """
 
     __props__ = ()
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """The same arrays. Raises `ForeignObjectError` for what has no names."""
+        """The same arrays. Raises `ForeignObjectError` for what are none."""
         (type_,) = types
-        if getattr(type_, "dims", None) is None:
+        if isinstance(type_, TensorType):
+            return types
+        if not isinstance(type_, XTensorType):
             raise ForeignObjectError(f"takes an array with names for its dimensions, not a {type_}")
         return [type_.tensor_type]
 
@@ -259,8 +263,9 @@ class XTensorFromTensor(Renaming):
         raise NDimError(located("a batch has no name", op=self, inputs=inputs, hint=hint))
 
     def vectorize_named(self, inputs: Sequence[Any], batch: tuple[str, ...]) -> Sequence[Any]:
-        """With the names of the dimensions in front."""
-        return XTensorFromTensor((*batch, *self.dims)).make_node(*inputs).outputs
+        """With the names of the batch, if there is one."""
+        first = batch if inputs[0].type.ndim > len(self.dims) else ()
+        return XTensorFromTensor((*first, *self.dims)).make_node(*inputs).outputs
 
 
 tensor_from_xtensor = TensorFromXTensor()

@@ -87,7 +87,8 @@ class XTensorVariable(Variable):
             "`function` computes it, `.astype(…)` converts it in the graph"
         )
 
-    __bool__ = __index__ = __int__ = __float__ = __complex__ = __array__ = __iter__ = _no_value
+    __bool__ = __index__ = __int__ = __float__ = __complex__ = _no_value
+    __iter__ = None  # (as of `__getitem__`, it would not end)
 
     # --- operators --------------------------------------------------------------------------------
 

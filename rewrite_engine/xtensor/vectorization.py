@@ -36,7 +36,9 @@ def vectorize_graph(
     >>> vectorize_graph((x * w).sum("a"), {x: many}).dims
     ('draw',)
     """
-    batch = _batch_dims(replace, named(new_tensor_dims))
+    of_tensors = named(new_tensor_dims)
+    replace = {old: _with_names(old, new, of_tensors) for old, new in replace.items()}
+    batch = _batch_dims(replace, of_tensors)
     given = {old: _in_front(old, new, batch) for old, new in replace.items()}
     several = isinstance(outputs, Sequence)
     found: dict[Any, Any] = dict(given)
@@ -50,20 +52,29 @@ def vectorize_graph(
     return results if several else results[0]
 
 
+def _with_names(old: Any, new: Any, of_tensors: tuple[str, ...]) -> Any:
+    """What replaces a variable; a tensor that replaces one with names gets them. Raises
+    `ForeignObjectError`, `NDimError`.
+    """
+    if not isinstance(old, Variable) or not isinstance(new, Variable):
+        raise ForeignObjectError(located("vectorize_graph: replaces variables by variables"))
+    if is_named(new) or not isinstance(new.type, TensorType):
+        return new
+    count = new.type.ndim - old.type.ndim
+    if not 0 <= count <= len(of_tensors):
+        what = f"has {count} new dimensions, and new_tensor_dims names {len(of_tensors)}"
+        raise NDimError(located(what, inputs=[old, new]))
+    first = of_tensors[len(of_tensors) - count :]
+    return xtensor_from_tensor(new, (*first, *old.type.dims)) if is_named(old) else new
+
+
 def _batch_dims(replace: Mapping[Any, Any], of_tensors: tuple[str, ...]) -> tuple[str, ...]:
     """The names of the batch, in order."""
     new: dict[str, None] = {}
     for old, x in replace.items():
-        if not isinstance(old, Variable) or not isinstance(x, Variable):
-            raise ForeignObjectError(located("vectorize_graph: replaces variables by variables"))
         if is_named(old):
             refuse_missing(x, old.type.dims)
             new |= dict.fromkeys([d for d in x.type.dims if d not in old.type.dims])
-        elif isinstance(x.type, TensorType):
-            count = x.type.ndim - old.type.ndim
-            if not 0 <= count <= len(of_tensors):
-                what = f"has {count} new dimensions, and new_tensor_dims names {len(of_tensors)}"
-                raise NDimError(located(what, inputs=[old, x]))
     return (*[d for d in new if d not in of_tensors], *of_tensors)
 
 
@@ -75,7 +86,8 @@ def _in_front(old: Any, new: Any, batch: tuple[str, ...]) -> Any:
         for d in batch:
             if d in old.type.dims:
                 raise DimsError(located(f"the graph has a dimension {d!r} already", inputs=[old]))
-        return xtensor_from_tensor(in_order(new, (*batch, *old.type.dims)), (*batch, *old.type.dims))
+        dims = (*batch, *old.type.dims)
+        return xtensor_from_tensor(in_order(new, dims), dims)
     if not isinstance(new.type, TensorType):
         return new
     missing = len(batch) - (new.type.ndim - old.type.ndim)
