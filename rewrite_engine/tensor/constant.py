@@ -109,7 +109,7 @@ def as_tensor_variable(
 
     A variable of a `ScalarType` becomes a 0-d tensor; a list or tuple with variables in it is
     stacked. dtype: cast to it. ndim: dimensions of length 1 are added, or dropped, on the left.
-    allow_xtensor_conversion: of a variable with named dimensions take the values; else it is an error. A
+    allow_xtensor_conversion: whether a variable whose dimensions have names may lose them. A
     pattern (an object with `__apply_op__`) is returned unchanged. Raises `ForeignObjectError` for
     what cannot become a tensor, and for a Python bool, which is what `x == 1` is of a variable
     (`constant(True)` is one); `NDimError` if it cannot have `ndim` dimensions.
@@ -160,8 +160,8 @@ def _fit(x: Variable, ndim: int | None, dtype: Any) -> Any:
     """Give a variable the dtype and number of dimensions asked for."""
     if not isinstance(x.type, TensorType):
         if not isinstance(x.type, ScalarType):
-            named = "its dimensions have names: x.values has none" if x.type.ndim is not None else None
-            raise NoTensorError(message("not a tensor variable", inputs=[x], hint=named))
+            hint = None if x.type.ndim is None else "its dimensions have names: x.values has none"
+            raise NoTensorError(message("not a tensor variable", inputs=[x], hint=hint))
         from rewrite_engine.tensor.numbers import tensor_from_scalar
 
         x = tensor_from_scalar(x)

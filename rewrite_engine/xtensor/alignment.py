@@ -163,10 +163,10 @@ def refuse_taken(x: Any, dims: Iterable[str]) -> None:
 
 def stretched(tensor: Any, dims: Sequence[str], lengths: dict[str, Any]) -> Any:
     """A tensor with these dimensions, those of static length 1 as long as they are elsewhere."""
-    known = tensor.type.shape
-    if all([n != 1 or lengths[dim] == 1 for n, dim in zip(known, dims, strict=True)]):
+    pairs = list(zip(tensor.type.shape, dims, strict=True))
+    if all([n != 1 or lengths[dim] == 1 for n, dim in pairs]):
         return tensor
-    want = [lengths[dim] if n == 1 else tensor.shape[k] for k, (n, dim) in enumerate(zip(known, dims, strict=True))]
+    want = [lengths[d] if n == 1 else tensor.shape[k] for k, (n, d) in enumerate(pairs)]
     return broadcast_to(tensor, want)
 
 

@@ -35,7 +35,7 @@ pow power psi rad2deg real reciprocal round second sigmoid sign sin sinh softplu
 sub subtract switch tan tanh tri_gamma true_div true_divide trunc where xlogy xor
 """.split()  # noqa: SIM905
 
-__all__ = ["cast", "dot", "logsumexp", "softmax", *_ELEMENTWISE]  # noqa: PLE0604
+__all__ = ["cast", "dot", "logsumexp", "softmax", *_ELEMENTWISE]
 
 
 def _by_name(name: str) -> Any:

@@ -338,4 +338,3 @@ def shared_rng(
     made = np.random.default_rng(seed) if value is None else value
     kept = made if borrow or value is None else copied(made)
     return XRandomGeneratorSharedVariable(xrandom_generator_type, kept, name=name)
-

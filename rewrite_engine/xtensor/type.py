@@ -214,8 +214,8 @@ def _itself(value: Any) -> Any:
 
 
 class TensorFromXTensor(Renaming):
-    """The values of an array with names, as a tensor. A tensor is itself: PyMC's samplers of discrete
-    variables put one in the place of an array with names.
+    """The values of an array with names, as a tensor. A tensor is itself: PyMC's samplers of
+    discrete variables put one in the place of an array with names.
     """
 
     __props__ = ()

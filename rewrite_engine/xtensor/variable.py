@@ -265,12 +265,10 @@ class XTensorVariable(Variable):
         """
         return px.indexing.isel(self, _one_of("isel", indexers, more), missing_dims)
 
-    def head(self, indexers: Any = None, **more: Any) -> Any:
-        """The first 5 along each dimension, or as many as are said: `x.head(year=2)`."""
-        return px.indexing.head(self, self._counts("head", indexers, more))
-
     def tail(self, indexers: Any = None, **more: Any) -> Any:
-        """The last 5 along each dimension, or as many as are said."""
+        """The last 5 along each dimension, or as many as are said: `x.tail(year=2)`. (The first
+        ones: `indexing.head(x, {"year": 2})`; `x.head` is what computes a variable.)
+        """
         return px.indexing.tail(self, self._counts("tail", indexers, more))
 
     def thin(self, indexers: Any = None, **more: Any) -> Any:
