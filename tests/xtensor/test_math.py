@@ -130,7 +130,9 @@ def test_running_sums() -> None:
 
 
 @pytest.mark.parametrize("dim", [None, ..., "a", "b", ("a", "b"), "c"])
-@pytest.mark.parametrize("dims", [("ab", "bc"), ("ab", "b"), ("b", "b"), ("abc", "cab"), ("abc", "b")])
+@pytest.mark.parametrize(
+    "dims", [("ab", "bc"), ("ab", "b"), ("b", "b"), ("abc", "cab"), ("abc", "b")]
+)
 def test_dot(dims: tuple[str, str], dim: Any) -> None:
     left, right = dims
     every = tuple(dict.fromkeys(left + right))

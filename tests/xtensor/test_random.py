@@ -39,7 +39,9 @@ def test_more_dimensions() -> None:
     draw = px.random.poisson(m**2, extra_dims={"row": n, "column": 3}, rng=state())
     assert draw.dims == ("row", "column", "a") and draw.type.shape == (None, 3, None)
     value = draw.eval({m: array("a"), n: 4})
-    np.testing.assert_array_equal(value, np.random.default_rng(5).poisson(array("a") ** 2, (4, 3, 2)))
+    np.testing.assert_array_equal(
+        value, np.random.default_rng(5).poisson(array("a") ** 2, (4, 3, 2))
+    )
     alone = px.random.standard_normal(extra_dims={"a": 2}, rng=state())
     np.testing.assert_array_equal(alone.eval(), np.random.default_rng(5).normal(size=2))
 
@@ -126,7 +128,10 @@ def test_ops_are_told_apart_and_pickled() -> None:
     assert again.owner.op is draw.owner.op and again.type is draw.type
     np.testing.assert_array_equal(again.eval(), draw.eval())
     node = draw.owner
-    assert (op.update(node), op.rng_param(node)) == ({node.inputs[0]: node.outputs[0]}, node.inputs[0])
+    assert (op.update(node), op.rng_param(node)) == (
+        {node.inputs[0]: node.outputs[0]},
+        node.inputs[0],
+    )
     assert (len(op.size_params(node)), len(op.dist_params(node))) == (1, 2)
 
 
