@@ -69,8 +69,8 @@ class Transpose(XOp):
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         """That of the output (a tensor) in the order of the input."""
         dims = inputs[0].type.dims
-        (g,) = output_gradients
-        return [g.dimshuffle([self.dims.index(dim) for dim in dims])]  # type: ignore[attr-defined]
+        g: Any = output_gradients[0].type.array_of(output_gradients[0])
+        return [g.dimshuffle([self.dims.index(dim) for dim in dims])]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
         """That of the input in the order of the output."""

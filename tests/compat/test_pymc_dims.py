@@ -45,7 +45,8 @@ def test_data_of_another_length(told: Any) -> None:
         prior = 2 * stats.norm.logpdf(1) + stats.halfnorm.logpdf(1)
         want = prior + stats.norm.logpdf(y[:n], x[:n].sum(1)).sum()
         np.testing.assert_allclose(logp, want, rtol=1e-10)
-    assert found["seen"] == [1, 20, 9] and found["other"] == [1, 20, 4]
+    assert found["seen"] == [1, 20, 9]
+    assert found["other"] == [1, 20, 4]
     np.testing.assert_allclose(found["done"], x[:4] @ [1, 2])
 
 
@@ -54,4 +55,5 @@ def test_names_are_known_to_the_model(told: Any) -> None:
     assert found["b"] == ["chain", "draw", "f"]
     want = {"x": ["obs", "f"], "b": ["f"], "s": [], "mu": ["obs"], "seen": ["obs"], "y": ["obs"]}
     assert found["dims"] == want
-    assert "b ~ Normal(0, 1)" in found["text"] and "y ~ Normal(mu, s)" in found["text"]
+    assert "b ~ Normal(0, 1)" in found["text"]
+    assert "y ~ Normal(mu, s)" in found["text"]

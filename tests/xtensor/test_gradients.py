@@ -52,7 +52,8 @@ def test_of_a_cost_without_names() -> None:
     (x,) = variables("a")
     t = pt.vector("t")
     of_x, of_t = grad((x.values * t).sum(), [x, t])
-    assert of_x.type.dims == ("a",) and of_t.type == pt.vector().type
+    assert of_x.type.dims == ("a",)
+    assert of_t.type == pt.vector().type
     np.testing.assert_array_equal(of_x.eval({t: [1.0, 2.0], x: np.zeros(2)}), [1, 2])
 
 
@@ -62,9 +63,11 @@ def test_what_the_cost_does_not_depend_on() -> None:
     with pytest.raises(DisconnectedInputError, match="x1"):
         grad(cost, y)
     zero = grad(cost, y, disconnected_inputs="ignore")
-    assert zero.type.dims == ("b",) and not zero.eval({y: np.ones(3)}).any()
+    assert zero.type.dims == ("b",)
+    assert not zero.eval({y: np.ones(3)}).any()
     flat = grad(px.math.sign(x).sum(), x)
-    assert flat.type.dims == ("a",) and not flat.eval({x: np.ones(3)}).any()
+    assert flat.type.dims == ("a",)
+    assert not flat.eval({x: np.ones(3)}).any()
     whole = grad((x > 0).sum("a").astype("float64"), x, disconnected_inputs="ignore")
     assert not whole.eval({x: np.ones(3)}).any()
 
@@ -126,3 +129,15 @@ def test_branches() -> None:
     slope = grad((px.as_xtensor(chosen, dims="a") * x).sum(), x)
     np.testing.assert_allclose(slope.eval({x: [1.0, 2.0]}), [3, 12])
     np.testing.assert_allclose(slope.eval({x: [-1.0, -2.0]}), [-2, -4])
+
+
+def test_graphs_inside_ops() -> None:
+    """An `OpFromGraph` of named arrays, and its gradient."""
+    x, y = variables("a", "ab")
+    op = rw.OpFromGraph([x, y], [(x * y).sum("a").T])
+    z = op(x, y)
+    assert z.dims == ("b",)
+    slope = grad((z**2).sum(), x)
+    given = {x: array("a"), y: array("ab", seed=1)}
+    want = 2 * given[y] @ (given[x] @ given[y])
+    np.testing.assert_allclose(slope.eval(given), want)

@@ -98,7 +98,7 @@ def test_by_name() -> None:
         part.eval({x: array("abc"), n: 2}), array("abc")[[0, 1, 1], [0, 1, 2], :2]
     )
     assert x.isel(q=0, missing_dims="ignore").dims == x.dims
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="no dimensions"):
         x.isel(q=0, missing_dims="warn")
     end = px.as_xtensor(n)
     assert x.isel(c=slice(end)).eval({x: array("abc"), n: 3}).shape == (2, 3, 3)

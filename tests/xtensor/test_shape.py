@@ -37,7 +37,8 @@ def test_transpose(order: Any, want: str) -> None:
 
 def test_transpose_of_what_is_not_there() -> None:
     (x,) = variables("ab")
-    assert x.T.dims == ("b", "a") and x.transpose("a", "b") is x
+    assert x.T.dims == ("b", "a")
+    assert x.transpose("a", "b") is x
     assert x.transpose("q", "b", "a", missing_dims="ignore").dims == ("b", "a")
     with pytest.warns(UserWarning, match="no dimensions"):
         x.transpose("q", ..., missing_dims="warn")
@@ -61,7 +62,8 @@ def test_rename() -> None:
 
 def test_expand_dims() -> None:
     found, value = values(lambda x: x.expand_dims({"u": 2, "v": 1}), "ab")
-    assert found.type.shape[:2] == (2, 1) and found.dims == ("u", "v", "a", "b")
+    assert found.type.shape[:2] == (2, 1)
+    assert found.dims == ("u", "v", "a", "b")
     np.testing.assert_array_equal(value, np.broadcast_to(array("ab"), (2, 1, 2, 3)))
     assert variables("ab")[0].expand_dims("u").type.shape[0] == 1
     found, value = values(lambda x: x.expand_dims(["u", "v"], axis=[0, -1]), "ab")
@@ -78,7 +80,8 @@ def test_squeeze() -> None:
     x = px.xtensor("x", dims=("a", "b", "c"), shape=(1, None, 1))
     assert x.squeeze().dims == ("b",) == x.squeeze(axis=[0, 2]).dims
     found = x.squeeze("b")
-    assert found.dims == ("a", "c") and found.eval({x: np.ones((1, 1, 1))}) == [[1.0]]
+    assert found.dims == ("a", "c")
+    assert found.eval({x: np.ones((1, 1, 1))}) == [[1.0]]
     with pytest.raises(ShapeError):
         found.eval({x: np.ones((1, 2, 1))})
     with pytest.raises(ShapeError):
@@ -113,7 +116,8 @@ def test_broadcast() -> None:
     np.testing.assert_array_equal(value, np.broadcast_to(given[y].T, (2, 3, 4)))
     left, right = px.broadcast(x, y, exclude="b")
     assert (left.dims, right.dims) == (("a", "c", "b"), ("a", "c", "b"))
-    assert px.broadcast() == () and x.broadcast_like(y).dims == ("c", "b", "a")
+    assert px.broadcast() == ()
+    assert x.broadcast_like(y).dims == ("c", "b", "a")
     with pytest.raises(BroadcastError):
         px.broadcast(*[px.xtensor(dims="a", shape=(n,)) for n in (2, 3)])
 
@@ -125,7 +129,8 @@ def test_concat() -> None:
     parts = [x, np.broadcast_to(y, (2, 3)), np.zeros((2, 1)), x]
     np.testing.assert_array_equal(value, np.concatenate(parts, axis=1))
     found, value = values(lambda x, y: px.concat([x, y], dim="new"), "ab", "b")
-    assert found.dims == ("new", "a", "b") and found.type.shape == (2, None, None)
+    assert found.dims == ("new", "a", "b")
+    assert found.type.shape == (2, None, None)
     np.testing.assert_array_equal(value, [x, np.broadcast_to(y, (2, 3))])
     with pytest.raises(ShapeError):
         px.concat([], dim="a")
@@ -135,7 +140,8 @@ def test_concat() -> None:
 
 def test_filled_like() -> None:
     found, value = values(lambda x: px.full_like(x, 2.5) + px.ones_like(x) + px.zeros_like(x), "ab")
-    assert found.dims == ("a", "b") and (value == np.full((2, 3), 3.5)).all()
+    assert found.dims == ("a", "b")
+    assert (value == np.full((2, 3), 3.5)).all()
     (x,) = variables("ab")
     assert px.full_like(x, 1, dtype="int16").dtype == "int16"
     with pytest.raises(NDimError):
@@ -144,7 +150,8 @@ def test_filled_like() -> None:
 
 def test_lengths() -> None:
     (x,) = variables("ab")
-    assert [*x.sizes] == ["a", "b"] and x.type.broadcastable == (False, False)
+    assert [*x.sizes] == ["a", "b"]
+    assert x.type.broadcastable == (False, False)
     value = {x: np.zeros((4, 5))}
     assert [int(n.eval(value)) for n in (*x.shape, x.size)] == [4, 5, 20]
 

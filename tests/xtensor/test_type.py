@@ -37,7 +37,8 @@ def test_equal_types_are_one() -> None:
 
 def test_a_type_is_above_those_that_know_more() -> None:
     loose, tight = [XTensorType("float64", dims="a", shape=s) for s in ([None], [2])]
-    assert loose.is_super(tight) and not tight.is_super(loose)
+    assert loose.is_super(tight)
+    assert not tight.is_super(loose)
     assert not loose.is_super(XTensorType("float64", dims="b"))
     assert not loose.is_super(pt.vector().type)
 
@@ -59,7 +60,8 @@ def test_wrong_names(dims: Any, shape: Any, error: type[Exception]) -> None:
 def test_values_are_arrays() -> None:
     type_ = XTensorType("float64", dims=("a", "b"), shape=(None, 2))
     found = type_.filter([[1, 2]])
-    assert isinstance(found, np.ndarray) and found.dtype == "float64"
+    assert isinstance(found, np.ndarray)
+    assert found.dtype == "float64"
     for value, error in [(np.zeros(2), NDimError), (np.zeros((2, 3)), StaticShapeError)]:
         with pytest.raises(error):
             type_.filter(value)
@@ -70,7 +72,8 @@ def test_values_are_arrays() -> None:
 
 def test_a_constant_is_read_only_and_equal_by_content() -> None:
     one, other = [px.as_xtensor(np.arange(3.0), dims="a") for _ in range(2)]
-    assert one.type.shape == (3,) and one.signature() == other.signature()
+    assert one.type.shape == (3,)
+    assert one.signature() == other.signature()
     assert one.signature() != px.as_xtensor(np.arange(3.0), dims="b").signature()
     with pytest.raises(ValueError, match="read-only"):
         one.data[0] = 1
@@ -79,7 +82,8 @@ def test_a_constant_is_read_only_and_equal_by_content() -> None:
 
 def test_what_becomes_a_variable_with_names() -> None:
     x = px.xtensor("x", dims=("a", "b"))
-    assert px.as_xtensor(x) is x and px.as_xtensor(x, dims=("a", "b")) is x
+    assert px.as_xtensor(x) is x
+    assert px.as_xtensor(x, dims=("a", "b")) is x
     assert px.as_xtensor(pt.scalar()).dims == () == px.as_xtensor(2).dims
     named = px.as_xtensor(pt.matrix("m"), dims=("a", "b"), name="n")
     assert (named.dims, named.name) == (("a", "b"), "n")
@@ -134,7 +138,8 @@ def test_functions_and_their_arguments() -> None:
     x, y = px.xtensor("x", dims=("a", "b")), px.xtensor("y", dims="b")
     f = rw.function([x, rw.In(y, value=np.ones(3))], [x * y, x])
     product, same = f(np.ones((2, 3)))
-    assert type(product) is np.ndarray and product.shape == same.shape == (2, 3)
+    assert type(product) is np.ndarray
+    assert product.shape == same.shape == (2, 3)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(f))(np.ones((2, 3)))[0], product)
     with pytest.raises(BroadcastError):
         f(np.ones((2, 4)))
@@ -144,6 +149,7 @@ def test_functions_and_their_arguments() -> None:
 def test_printing() -> None:
     x, y = px.xtensor("x", dims=("a", "b")), px.xtensor("y", dims="b")
     tree = (x * y).dprint(file="str")
-    assert "XTensorFromTensor{dims=('a', 'b')}" in tree and "mul" in tree
+    assert "XTensorFromTensor{dims=('a', 'b')}" in tree
+    assert "mul" in tree
     assert "x" in rw.pp(x * y)
     assert str(px.as_xtensor([1.0, 2.0], dims="a")) == "XTensorConstant{[1. 2.]}"

@@ -76,7 +76,8 @@ def test_draws_are_drawn_anew() -> None:
     found = vectorize_graph(z, {x: xs})
     assert found.dims == ("draw", "a", "u")
     value = found.eval({xs: np.zeros((3, 5))})
-    assert value.shape == (5, 3, 2) and len(np.unique(value)) == 30
+    assert value.shape == (5, 3, 2)
+    assert len(np.unique(value)) == 30
 
 
 def test_wrong_batches() -> None:

@@ -1,4 +1,4 @@
-"""The same expressions of `xarray.DataArray`s and of variables with names, where it is installed."""
+"""The same expressions of `DataArray`s and of variables with names, where xarray is installed."""
 
 from typing import Any
 
