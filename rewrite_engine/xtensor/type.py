@@ -201,7 +201,7 @@ class Renaming(Op):
         return []
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """That of the output; of one with names, which an op with a graph has inside, the tensor."""
+        """That of the output; the tensor of one with names, as inside an op that holds a graph."""
         return [g.type.array_of(g) for g in output_gradients]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
