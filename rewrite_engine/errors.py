@@ -73,6 +73,10 @@ class AxisError(ShapeError, IndexError):
     """An axis or index is out of range."""
 
 
+class DimsError(ShapeError, IndexError):
+    """Names of dimensions that are not there, that are there already, or that do not fit."""
+
+
 class AxisTypeError(AxisError, TypeError):
     """An axis that is no integer."""
 

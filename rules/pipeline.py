@@ -252,8 +252,8 @@ def register(rule: Rule) -> None:
     """
     global _registered
     _registered += with_phases(RuleSet(rule))
-    known_rules.cache_clear()
-    optimizer.cache_clear()
+    for made in (known_rules, optimizer, stabiliser):
+        made.cache_clear()
 
 
 def with_phases(rules: RuleSet) -> RuleSet:
@@ -349,7 +349,7 @@ def rewrite_graph(
 @cache
 def stabiliser() -> GraphRewriter:
     """The driver for what is going to be differentiated: `gradient/stable.py`."""
-    rules = all_rules().query(Query())
+    rules = (all_rules() + _registered).query(Query())
     asked = RuleSet([r for r in rules if r.phase == "stabilize" or BEFORE_GRADIENTS in r.tags])
     return EquilibriumOptimizer(asked, "stable_form")
 

@@ -7,6 +7,7 @@ VERSIONS = {"pytensor": "3.3.7", "aesara": "2.9.4", "theano": "1.0.5"}
 
 TENSOR = "rewrite_engine.tensor"
 GRAPH = "rewrite_engine.graph"
+XTENSOR = "rewrite_engine.xtensor"
 
 #: {module of the library, without its first name: our modules, asked in this order}. A module that
 #: is not here has the homes of the one above it.
@@ -147,7 +148,13 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
     "updates": (),
     "utils": ("rewrite_engine.compat.extras",),
-    "xtensor": (),
+    "xtensor": (XTENSOR,),
+    "xtensor.basic": (f"{XTENSOR}.type", f"{XTENSOR}.ops", f"{XTENSOR}.shape", XTENSOR),
+    **{
+        f"xtensor.{name}": (f"{XTENSOR}.{name}",)
+        for name in ("indexing", "linalg", "math", "random", "reduction", "shape", "vectorization")
+    },
+    "xtensor.type": (f"{XTENSOR}.type", f"{XTENSOR}.variable", f"{XTENSOR}.shared", XTENSOR),
 }
 
 #: modules that have homes by the one above them
@@ -179,8 +186,7 @@ link.jax.dispatch link.jax.linker
 link.mlx.linker link.numba.linker link.pytorch.linker sandbox.sparse sparse.basic sparse.math
 sparse.opt sparse.rewriting sparse.sharedvar sparse.type sparse.utils sparse.variable
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
-xtensor.basic xtensor.linalg xtensor.math xtensor.random xtensor.random.variable xtensor.shape
-xtensor.type xtensor.vectorization
+xtensor.random.basic xtensor.random.type xtensor.random.variable xtensor.rewriting
 """.split()  # noqa: SIM905
 
 #: {module as older versions call it: as PyTensor does}

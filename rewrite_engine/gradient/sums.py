@@ -88,7 +88,7 @@ def _chosen(branch: Branch, sides: list[Any], v: Variable) -> Any:
     """The choice of two gradients of v, 0 where there is none. v itself is computed anyway."""
     known = next(g for g in sides if g is not None)
     if None in sides:
-        zero = zeros(shape_tuple(v), dtype=known.type.dtype)
+        zero = zeros(shape_tuple(v.type.array_of(v)), dtype=known.type.dtype)
         sides = [zero if g is None else g for g in sides]
     return branch.op(branch.condition, *sides)
 

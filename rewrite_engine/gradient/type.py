@@ -32,6 +32,7 @@ def is_discrete(v: Variable) -> bool:
 
 def float_zeros(v: Variable) -> Variable:
     """Zeros with the shape of `v` and the dtype of its gradient."""
+    v = v.type.array_of(v)
     if not isinstance(v.type, TensorType):
         return v.type.gradient_zeros(v)  # type: ignore[no-any-return]
     return zeros_like(v, dtype=gradient_dtype(v))

@@ -161,6 +161,16 @@ class Type(Record):
             return var
         return None
 
+    def array_of(self, var: Variable) -> Variable:
+        """The tensor that has a variable's values, where they are arrays under another name
+        (`xtensor/`); of other types the variable itself. Gradients are of these.
+        """
+        return var
+
+    def of_array(self, array: Variable) -> Variable:
+        """What `array_of` gives, as a variable of this type."""
+        return array
+
     def filter_variable(self, other: Any, allow_convert: bool = True) -> Variable:
         """Return `other` as a variable that can stand where one of this type is expected.
 

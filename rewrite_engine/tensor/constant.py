@@ -111,7 +111,7 @@ def as_tensor_variable(
 
     A variable of a `ScalarType` becomes a 0-d tensor; a list or tuple with variables in it is
     stacked. dtype: cast to it. ndim: dimensions of length 1 are added, or dropped, on the left.
-    allow_xtensor_conversion: of variables with named dimensions, of which there are none here. A
+    allow_xtensor_conversion: whether a variable whose dimensions have names may lose them. A
     pattern (an object with `__apply_op__`) is returned unchanged. Raises `ForeignObjectError` for
     what cannot become a tensor, and for a Python bool, which is what `x == 1` is of a variable
     (`constant(True)` is one); `NDimError` if it cannot have `ndim` dimensions.
@@ -122,7 +122,7 @@ def as_tensor_variable(
     if isinstance(x, Apply):
         x = x.default_output()
     if isinstance(x, Variable):
-        return _fit(x, ndim, dtype)
+        return _fit(x.type.array_of(x) if allow_xtensor_conversion else x, ndim, dtype)
     if isinstance(x, list | tuple) and _has_symbols(x):
         from rewrite_engine.tensor.shaping.joins import stack
 

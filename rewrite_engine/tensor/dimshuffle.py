@@ -106,6 +106,11 @@ class DimShuffle(Linear, Odd):
         """The dimensions of the result that are new."""
         return tuple([i for i, o in enumerate(self.new_order) if o == "x"])
 
+    @property
+    def is_transpose(self) -> bool:
+        """Whether dimensions are put in another order, none is dropped and none is new."""
+        return len(self.shuffle) == self.input_ndim == len(self.new_order)
+
     @cached_property
     def _index(self) -> tuple[Any, ...]:
         """What is taken of the array with its dimensions in order, those that are dropped last."""
