@@ -23,7 +23,6 @@ from rewrite_engine.tensor import (
 )
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.reshape import as_many
-from rewrite_engine.tensor.type import TensorType
 
 length_op = cache(Shape_i)
 
@@ -39,10 +38,7 @@ def dims_of(fgraph, variable, lengths=length):
     does not say.
     """
     node = variable.owner
-    ranks = [v.type.ndim if isinstance(v.type, TensorType) else 0 for v in node.inputs]
-    shapes = [
-        tuple([lengths(v, i) for i in range(n)]) for v, n in zip(node.inputs, ranks, strict=True)
-    ]
+    shapes = [tuple(lengths(v, i) for i in range(v.type.ndim or 0)) for v in node.inputs]
     try:
         return node.op.infer_shape(fgraph, node, shapes)[variable.index]
     except MethodNotDefined:
