@@ -121,6 +121,15 @@ def _vm_code(node: Apply) -> Run:
     return found
 
 
+def whole_graph(fgraph: FunctionGraph, linker: Linker) -> Callable[..., Any]:
+    """A graph as a linker runs it: a function of the values of its inputs, which it may overwrite,
+    to a list of those of its outputs.
+    """
+    arguments = tuple([Argument(v.type, mutable=True) for v in fgraph.inputs])
+    program = Program(fgraph, arguments, "debugged", len(fgraph.outputs), "list")
+    return linker.link(program, trust=True).call
+
+
 def _linked(node: Apply, linker: Linker) -> Run:
     """A node alone as a linker runs it. Operands that are constants stay so."""
     own = [v if isinstance(v, Constant) else v.type.make_variable() for v in node.inputs]

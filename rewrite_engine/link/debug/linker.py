@@ -13,6 +13,7 @@ import numpy as np
 from rewrite_engine.errors import (
     BadEvidence,
     BadOptimization,
+    BadThunkOutput,
     InvalidValueError,
     StochasticOrder,
     source_line,
@@ -20,10 +21,12 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import InnerGraph
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.link.compare import Verdict, compare_values
 from rewrite_engine.link.debug.claims import claim_of, judged, told_of
-from rewrite_engine.link.debug.contract import Contract, DebugOptions
+from rewrite_engine.link.debug.contract import Contract, DebugOptions, equal
 from rewrite_engine.link.debug.evidence import holds
+from rewrite_engine.link.debug.noise import within
 from rewrite_engine.link.debug.record import (
     RECORDS,
     Inside,
@@ -34,8 +37,12 @@ from rewrite_engine.link.debug.record import (
     recorded,
 )
 from rewrite_engine.link.debug.run import NoValue, TermValues
+from rewrite_engine.link.debug.storage import copy_of
 from rewrite_engine.link.debug.told import error_at, name_of, shown, term
 from rewrite_engine.link.failure import failed
+from rewrite_engine.link.forms import whole_graph
+from rewrite_engine.link.linker import Linker, get_linker
+from rewrite_engine.link.program import Linked
 from rewrite_engine.link.py import PyLinker
 from rewrite_engine.link.vm.linker import VMLinker
 
@@ -45,19 +52,30 @@ FIRST = 4  # runs of a graph inside an op that are looked at in each call, and t
 class DebugLinker(PyLinker):
     """Runs nodes one by one, each in all of its forms, and compares. options: None for those of
     `config`, when a graph is linked.
+
+    calls: how often the function was called that this is linked for.
     """
 
     name = "debugmode"
     phases = VMLinker.phases
 
     def __init__(self, options: DebugOptions | None = None) -> None:
-        self.options = options
+        self.options, self.calls = options, 0
+        self.own = {}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DebugLinker) and self.options == other.options
 
     def __hash__(self) -> int:
         return hash(DebugLinker)
+
+    def __repr__(self) -> str:
+        usual = DebugOptions.of_config()._asdict()
+        own = ({} if self.options is None else self.options._asdict()).items()
+        return f"DebugLinker({', '.join([f'{k}={v!r}' for k, v in own if v != usual[k]])})"
+
+    def __reduce__(self) -> Any:
+        return DebugLinker, (self.options,)
 
     @property
     def chosen(self) -> DebugOptions:
@@ -68,21 +86,28 @@ class DebugLinker(PyLinker):
         """What rewrites graphs, with a record of it."""
         return Recording(optimizer, self.chosen.patience)
 
+    def kept(self, op: Any) -> dict[Linker, Linked]:
+        """Where functions of graphs inside ops are kept: each function has its own."""
+        return self.own.setdefault(op, {})
+
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         record = RECORDS.get(fgraph) or RewriteRecord.of(fgraph)
-        checks = CallChecks(record, Contract(self, self.chosen), self)
-        if not isinstance(fgraph, InnerGraph):
-            return checks.call
-        return sampled(checks.call, super().compile(fgraph))
+        if isinstance(fgraph, InnerGraph):
+            checks = CallChecks(record, Contract(self, self.chosen), self)
+            return sampled(checks.call, super().compile(fgraph), self)
+        own = DebugLinker(self.chosen)
+        return CallChecks(record, Contract(own, self.chosen), own, fgraph).begin
 
 
-def sampled(check: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that checks its first runs, and then ever fewer; a loop has many."""
-    runs = 0
+def sampled(
+    check: Callable[..., Any], plain: Callable[..., Any], linker: DebugLinker
+) -> Callable[..., Any]:
+    """A function that checks its first runs in each call, and then ever fewer; a loop has many."""
+    runs = calls = 0
 
     def run(*values: Any) -> Any:
-        nonlocal runs
-        runs += 1
+        nonlocal runs, calls
+        runs, calls = (runs + 1 if calls == linker.calls else 1), linker.calls
         return (check if runs <= FIRST or not runs & (runs - 1) else plain)(*values)
 
     return run
@@ -138,11 +163,23 @@ def _stochastic(first: list[Any], again: list[Any], k: int) -> StochasticOrder:
 
 
 class CallChecks:
-    """What is looked at in each call of a graph."""
+    """What is looked at in each call of a graph. fgraph: that of the function; None: of an op."""
 
-    def __init__(self, record: RewriteRecord, contract: Contract, linker: DebugLinker) -> None:
-        self.record, self.contract, self.linker = record, contract, linker
+    def __init__(
+        self,
+        record: RewriteRecord,
+        contract: Contract,
+        linker: DebugLinker,
+        fgraph: FunctionGraph | None = None,
+    ) -> None:
+        self.record, self.contract, self.linker, self.fgraph = record, contract, linker, fgraph
         self.inner: dict[int, Callable[..., Any]] = {}
+        self.code: Callable[..., Any] | None = None
+
+    def begin(self, *values: Any) -> list[Any]:
+        """A call of the function."""
+        self.linker.calls += 1
+        return self.call(*values)
 
     def call(self, *values: Any) -> list[Any]:
         """The outputs of the graph as it is now. Raises what the graph as it was written raises,
@@ -160,6 +197,8 @@ class CallChecks:
         if self.contract.options.check_isfinite:
             self.check_finite(run)
         self.check_whole(written, found, mended, run)
+        if self.fgraph is not None and self.contract.options.check_c_code:
+            self.check_code(self.fgraph, values, found, run)
         return found
 
     def needed(self, run: TermValues, v: Variable) -> Any:
@@ -239,7 +278,7 @@ class CallChecks:
                 checks.call(*values)
                 return own(*values)
 
-            body = self.inner[id(step)] = sampled(watched, own)
+            body = self.inner[id(step)] = sampled(watched, own, self.linker)
         made = op.make_node(*[node.inputs[i] for i in inside.inputs])
         op.runs(made, body)(*given)
 
@@ -299,6 +338,33 @@ class CallChecks:
             verdict = judged(whole, run, a, b)
             if verdict.why is not None:
                 raise self.bad(whole, run, f"output {i}: {verdict.why}", a, b)
+
+    def check_code(
+        self, fgraph: FunctionGraph, values: Sequence[Any], found: list[Any], run: TermValues
+    ) -> None:
+        """Raise `BadThunkOutput` if the function that the VM writes gives other values than its
+        nodes one by one.
+        """
+        if self.code is None:
+            self.code = whole_graph(fgraph, get_linker("vm"))
+        what, given = "the function that the VM writes of all nodes", [copy_of(x) for x in values]
+        try:
+            more = self.code(*given)
+        except Exception as error:
+            what = f"{what} raises {type(error).__name__}, and they do not: {error}"
+            raise error_at(BadThunkOutput, what, None, thunk1="perform", thunk2="vm") from error
+        for i, (v, a, b) in enumerate(zip(self.record.outputs, found, more, strict=True)):
+            if equal(v, a, b):
+                continue
+            if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape:
+                samples = run.samples(v, toposort([v]))
+                if within(a, b, samples).all():
+                    continue
+            what = f"{what} gives other values for output {i} than they do one by one"
+            raise error_at(
+                BadThunkOutput, what, None, None, [*told_of(a, b), *_built_at(v.owner)],
+                r=v, val1=a, val2=b, thunk1="perform", thunk2="vm",
+            )  # fmt: skip
 
 
 def _leaves(run: TermValues, step: RewriteStep) -> list[str]:

