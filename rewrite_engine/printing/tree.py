@@ -60,9 +60,9 @@ class PrintedGraph:
 
 @singledispatch
 def op_debug_information(op: Any, node: Any) -> dict[Any, str]:
-    """What `print_op_info` shows of a node: `{variable: text}`, beside its outputs, its inputs where
-    they stand below it, and variables of the graph inside. By default the op's own
-    `debug_information(node)`, if it has that; register a function per class of op for others.
+    """What `print_op_info` shows of a node: `{variable: text}`, beside its outputs, beside its
+    inputs where they stand below it, and beside variables of the graph inside. The default is the
+    op's `debug_information(node)`, if it has one; register a function per class of op for others.
     """
     own = getattr(op, "debug_information", None)
     return {} if own is None else own(node)
