@@ -253,6 +253,9 @@ def variables(what: str, given: Sequence[Any], **about: Any) -> tuple[Variable, 
     """What is given, if all are variables, else a `ForeignObjectError` about the first that is not;
     what: "input {}", with its number. about: as of `message`.
     """
+    if isinstance(given, Variable):
+        text = f"a list of variables is wanted ({what.format(0)}, …), not {describe(given)}"
+        raise ForeignObjectError(message(text, **about))
     for i, x in enumerate(given):
         if not isinstance(x, Variable):
             text = f"{what.format(i)} is not a variable: {describe(x)}"

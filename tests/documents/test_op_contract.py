@@ -149,6 +149,37 @@ def test_operations_are_counted_by_shapes() -> None:
     assert cost_of(FunctionGraph([x], [own(own(x))]), {}).flops == 80
 
 
+# --- what is returned is what is promised ---------------------------------------------------------
+
+
+def test_methods_that_return_something_else_are_named() -> None:
+    """With the op and the line where it was applied."""
+    import pytensor
+    import pytensor.tensor as pt
+    from pytensor.graph.basic import Apply
+
+    x = pt.dvector("x")
+    made = lambda **methods: op_class(perform=doubled, **methods)()(x)
+    with pytest.raises(TypeError, match=r"Own: its make_node must return an Apply, not NoneType"):
+        made(make_node=lambda self, x: None)
+    with pytest.raises(
+        TypeError, match=r"Own: a list of variables is wanted \(input 0, …\), not x"
+    ):
+        made(make_node=lambda self, x: Apply(self, x, [x.type()]))
+    with pytest.raises(TypeError, match=r"Own: its make_thunk must .*[\s\S]*built at .*made = "):
+        pytensor.function([x], made(make_thunk=lambda self, *rest, **options: None))
+    with pytest.raises(
+        TypeError, match=r"its connection_pattern must return 1 lists .*not \[True\]"
+    ):
+        pytensor.grad(made(connection_pattern=lambda self, node: [True]).sum(), x)
+    for shapes in (lambda s: s[0], lambda s: [(*s[0], *s[0])], lambda s: [], lambda s: s[0][0]):
+        out = made(infer_shape=lambda self, fgraph, node, s, shapes=shapes: shapes(s))
+        with pytest.raises(Exception, match=r"its infer_shape must return .* \(1 for output 0\)"):
+            pytensor.function([x], out.shape)
+    unknown = made(infer_shape=lambda self, fgraph, node, s: [None])
+    assert pytensor.function([x], unknown.shape)([1.0]).tolist() == [1]
+
+
 # --- texts and equality -----------------------------------------------------------------------
 
 
