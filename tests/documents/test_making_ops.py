@@ -22,7 +22,6 @@ def scalar_add() -> Any:
 
     class Add(Op):
         def make_node(self, x: Any, y: Any) -> Any:
-            # note 2 of the sample: constant(x) is Constant(type=int64, data=x)
             if isinstance(x, int):
                 x = constant(x)
             elif not isinstance(x, Variable) or x.type != int64:
@@ -47,8 +46,12 @@ def scalar_add() -> Any:
 
 
 def test_make_node() -> None:
-    from aesara.scalar import float64, int64
+    from aesara.graph.basic import Variable
+    from aesara.scalar import ScalarType, constant, float64, int64
 
+    # notes 2 and 3 of the sample
+    assert (constant(2).type, constant(2).data) == (int64, 2)
+    assert int64().type == Variable(type=ScalarType(dtype="int64"), owner=None).type
     add = scalar_add()
     node1 = add.make_node(int64(), int64())
     node2 = add.make_node(1, 2)
