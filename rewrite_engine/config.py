@@ -7,8 +7,10 @@ import.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 _CHOICES = {
@@ -19,17 +21,16 @@ _CHOICES = {
 }
 
 
-#: settings of Aesara and PyTensor that say how C code is made and kept, how much is printed, or how
-#: often rules may fire (see `on_budget`):
-#: any value is taken, and changes nothing
+#: settings of Aesara and PyTensor that say how C code is kept, how much is printed, or how often
+#: rules may fire (see `on_budget`): any value is taken, and changes nothing
 WITHOUT_EFFECT = frozenset({
-    "allow_gc", "base_compiledir", "blas__check_openmp", "blas__ldflags", "check_input",
+    "allow_gc", "blas__check_openmp", "blas__ldflags", "check_input",
     "check_stack_trace", "cmodule__age_thresh_use", "cmodule__compilation_warning",
     "cmodule__debug", "cmodule__preload_cache", "cmodule__remove_gxx_opt",
     "cmodule__warn_no_version", "compile__timeout",
-    "compile__wait", "compiledir", "compiledir_format", "compiler_verbose", "cxx",
-    "cycle_detection", "exception_verbosity", "gcc__cxxflags", "lib__amdlibm", "nocleanup",
-    "numba__cache", "numba__vectorize_target", "on_shape_error", "openmp",
+    "compile__wait", "compiledir_format", "compiler_verbose",
+    "cycle_detection", "exception_verbosity", "lib__amdlibm", "nocleanup",
+    "numba__cache", "numba__vectorize_target", "on_shape_error",
     "openmp_elemwise_minsize", "optdb__max_use_ratio", "optdb__position_cutoff",
     "optimizer_verbose", "optimizer_verbose_ignore", "profiling__debugprint",
     "profiling__destination", "profiling__min_memory_size", "profiling__min_peak_memory",
@@ -65,9 +66,18 @@ FIXED: dict[str, tuple[Any, str]] = {
     "warn_float64": ("ignore", "dtypes are what types say"),
 }
 #: settings of theirs that have another name, or other values
-RENAMED = {"on_opt_error": "on_rule_error"}
+RENAMED = {"base_compiledir": "compiledir", "on_opt_error": "on_rule_error"}
 
 
+#: what values have to be
+KINDS = {
+    "fold_limit": int,
+    "check": bool,
+    "gcc__cxxflags": str,
+    "keep_matchers": bool,
+    "openmp": bool,
+    "profile": bool,
+}
 #: the settings, as they are until they are set
 DEFAULTS = {
     "floatX": "float64",
@@ -77,7 +87,11 @@ DEFAULTS = {
     "on_unused_input": "raise",
     "fold_limit": 1 << 20,
     "check": False,
+    "compiledir": "",
+    "cxx": None,
+    "gcc__cxxflags": "",
     "keep_matchers": True,
+    "openmp": False,
     "profile": False,
     "stable_gradients": True,
 }
@@ -89,13 +103,16 @@ class Config:
     "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
+    cxx: the command of the C++ compiler for ops with C code; "" to have none, None for the one that
+    setuptools would take. gcc__cxxflags: more arguments for it. compiledir: where what it made is
+    kept; "" is a folder in the user's cache. openmp: whether such ops use OpenMP.
     keep_matchers: whether the byte code of matchers is kept from one process to the next
     (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
     stable_gradients: whether terms are put into a stable form before they are differentiated.
     others: what was set of `WITHOUT_EFFECT`.
     """
 
-    __slots__ = (*DEFAULTS, "others")
+    __slots__ = (*(name for name in DEFAULTS if name != "cxx"), "_cxx", "others")
 
     floatX: str
     mode: str
@@ -104,7 +121,10 @@ class Config:
     on_unused_input: str
     fold_limit: int
     check: bool
+    compiledir: Any
+    gcc__cxxflags: str
     keep_matchers: bool
+    openmp: bool
     profile: bool
     stable_gradients: bool
     others: dict[str, Any]
@@ -113,6 +133,17 @@ class Config:
         object.__setattr__(self, "others", {})
         for name, value in DEFAULTS.items():
             setattr(self, name, value)
+
+    @property
+    def cxx(self) -> str:
+        """The command of the C++ compiler; "" if there is none."""
+        return compiler() if self._cxx is None else self._cxx
+
+    @cxx.setter
+    def cxx(self, command: str | None) -> None:
+        object.__setattr__(self, "_cxx", command)
+
+    _cxx: str | None
 
     def __repr__(self) -> str:
         return f"Config({', '.join([f'{name}={getattr(self, name)!r}' for name in DEFAULTS])})"
@@ -145,7 +176,7 @@ class Config:
         choices = _CHOICES.get(name)
         if choices and value not in choices:
             raise ValueError(f"config.{name} is one of {', '.join(choices)}, not {value!r}")
-        kind = {"fold_limit": int, "check": bool, "keep_matchers": bool, "profile": bool}.get(name)
+        kind = KINDS.get(name)
         if kind is not None and not isinstance(value, kind):
             raise ValueError(f"config.{name} is of type {kind.__name__}, not {value!r}")
         object.__setattr__(self, name, value)
@@ -169,6 +200,35 @@ class Config:
         finally:
             for name, value in before.items():
                 setattr(self, name, value)
+
+
+@cache
+def compiler() -> str:
+    """The C++ compiler as setuptools finds it: what CXX says, what goes with CC, what Python was
+    built with, or one of the usual names in PATH; "" if there is none.
+    """
+    import shutil  # (few programs ask)
+    from sysconfig import get_config_var
+
+    for asked in (os.environ.get("CXX"), _with_cxx(os.environ.get("CC"))):
+        if asked and asked.strip():
+            return asked
+    built = get_config_var("CXX"), _with_cxx(get_config_var("CC"))
+    for found in (*built, "g++", "clang++", "c++"):
+        if found and found.strip() and shutil.which(found.split()[0]):
+            return found
+    return ""
+
+
+def _with_cxx(command: str | None) -> str:
+    """The C++ compiler that goes with one of C: g++ with gcc; "" if it is not known."""
+    words = (command or "").split()
+    for i, word in enumerate(words):  # (the first may be `ccache`)
+        found = re.fullmatch(r"(|.*[-/])(clang|gcc|cc)((?:-[\d.]+)?)", word)
+        if found:
+            cxx = {"clang": "clang++", "gcc": "g++", "cc": "c++"}[found[2]]
+            return " ".join([*words[:i], found[1] + cxx + found[3], *words[i + 1 :]])
+    return ""
 
 
 def _unknown(name: str) -> str:

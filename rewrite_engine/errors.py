@@ -190,6 +190,23 @@ class BadValueError(RewriteEngineError, AssertionError):
     """A value with a NaN, an infinity or a very large number, where a mode refuses them."""
 
 
+class NoCompilerError(RewriteEngineError, OSError):
+    """C code has to be compiled, and the machine has no compiler that can be found."""
+
+
+class CompileError(RewriteEngineError):
+    """C code that the compiler refuses; the message has the compiler's lines.
+
+    source: the whole text that it was given.
+    """
+
+    source: str = ""
+
+
+class NoCCodeError(MethodNotDefined):
+    """An op, or a type, without C code where a linker insists on it."""
+
+
 class UpdateTypeError(RewriteEngineError, TypeError):
     """An update has not the type of its shared variable."""
 

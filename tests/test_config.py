@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.config import _from_environment, config
+from rewrite_engine.config import _from_environment, compiler, config
 
 
 def test_for_a_while() -> None:
@@ -47,7 +47,9 @@ def test_what_is_refused() -> None:
 def test_settings_of_other_libraries() -> None:
     with config.change_flags(cxx="", exception_verbosity="high", on_opt_error="warn"):
         assert (config.cxx, config.on_rule_error) == ("", "warn")
-    assert (config.cxx, config.on_rule_error, config.on_opt_error) == (None, "raise", "raise")
+    assert (config.on_rule_error, config.on_opt_error) == ("raise", "raise")
+    with config.change_flags(cxx=None, base_compiledir="somewhere"):
+        assert (config.cxx, config.compiledir) == (compiler(), "somewhere")
     config.compute_test_value = "off"
     with pytest.raises(ValueError, match="compute_test_value is 'off' .*eval"):
         config.compute_test_value = "warn"

@@ -97,8 +97,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "compile.profiling": ("rewrite_engine.compile.profiling",),
     "compile.nanguardmode": ("rewrite_engine.compile.watching",),
     "printing": ("rewrite_engine.printing", f"{TENSOR}.flow.watch"),
-    "link.c": (),
-    "link.c.type": (f"{GRAPH}.type",),
+    "link.c": ("rewrite_engine.compat.c_code", "rewrite_engine.link.c"),
     "link.jax": (),
     "link.mlx": (),
     "link.numba": (),
@@ -167,7 +166,9 @@ tensor.linalg.decomposition.lu tensor.linalg.decomposition.qr tensor.linalg.deco
 tensor.linalg.decomposition.svd tensor.linalg.solvers.core tensor.linalg.solvers.general
 tensor.linalg.solvers.linear_control tensor.linalg.solvers.lstsq tensor.linalg.solvers.psd
 tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
-assumptions.specify compile.rewriting conditional link.jax.dispatch link.jax.linker
+assumptions.specify compile.rewriting conditional link.c.basic link.c.cmodule link.c.cvm
+link.c.exceptions link.c.interface link.c.op link.c.params_type link.c.type
+link.jax.dispatch link.jax.linker
 link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
 sparse.type sparse.variable
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
@@ -184,11 +185,13 @@ OLD_MODULES = {
     "gof.null_type": "graph.null_type",
     "gof.op": "graph.op",
     "gof.opt": "graph.rewriting",
+    "gof.params_type": "link.c.params_type",
     "gof.toolbox": "graph.features",
     "gof.type": "graph.type",
     "gof.utils": "graph.utils",
     "graph.kanren": "graph.rewriting.kanren",
     "graph.opt": "graph.rewriting",
+    "graph.params_type": "link.c.params_type",
     "sandbox.linalg": "tensor.linalg",
     "sandbox.rng_mrg": "tensor.random",
     "scan_module": "scan",
@@ -249,7 +252,20 @@ RENAMED = {
     "graph.traversal.general_toposort": "rewrite_engine.compat.extras:general_toposort",
     "graph.type.HasShape": "rewrite_engine.tensor.type:TensorType",
     "graph.utils.MetaType": "rewrite_engine.graph.intern:Interned",
-    "link.c.type.CType": "rewrite_engine.graph.type:Type",
+    # (as Theano and the first Aesara had them)
+    "graph.COp": "rewrite_engine.link.c:ExternalCOp",
+    "graph.op.COp": "rewrite_engine.link.c:COp",
+    "graph.op.ExternalCOp": "rewrite_engine.link.c:ExternalCOp",
+    "graph.type.CType": "rewrite_engine.compat.c_code:CType",
+    **{
+        f"{module}.{name}": f"rewrite_engine.link.c:{name}"
+        for module, names in (
+            ("graph", "CLinkerOp CLinkerType OpenMPOp ParamsType Params EnumType EnumList"),
+            ("graph.op", "CLinkerOp OpenMPOp COpenMPOp"),
+            ("graph.type", "CLinkerType CDataType EnumType EnumList CEnumType"),
+        )
+        for name in names.split()
+    },
     "tensor.Lop": "rewrite_engine.gradient:Lop",
     "tensor.Rop": "rewrite_engine.gradient:Rop",
     "tensor.TensorLike": "typing:Any",

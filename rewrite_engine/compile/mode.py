@@ -37,9 +37,7 @@ MODES = {
 #: linkers of the field that run what they have compiled, and the rest in Python: as "vm" does
 VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc"})
 #: what the field has, and is not here yet
-PLANNED = frozenset(
-    {"c", "dask", "debugmode", "debug_mode", "jax", "mlx", "native", "numba", "pytorch"}
-)
+PLANNED = frozenset({"dask", "debugmode", "debug_mode", "jax", "mlx", "native", "numba", "pytorch"})
 #: what to write for some of them
 INSTEAD = dict.fromkeys(
     ("debugmode", "debug_mode"),

@@ -138,6 +138,9 @@ class Op(Record):
     identity: Any = None
     absorbing: Any = None
     idempotent: bool = False
+    #: whether `make_function` gives native code: it holds values against the types of the outputs
+    #: itself, and a linker that is a reference runs `perform`, if there is one
+    native: bool = False
     #: whether gradients pass it as they are, chosen, moved and added up but never multiplied
     moves_only: bool = False
     #: what is known of its (first) result, by the name of a fact: True, if it always holds; the
@@ -308,19 +311,28 @@ class Op(Record):
         """Return a function of no arguments that reads and writes the cells of `storage_map`.
 
         An op that defines this needs no `perform`. `no_recycling`: outputs whose old values must
-        not be reused. `compute_map`, if given, is set to [True] for the outputs.
+        not be reused. `compute_map`, if given, is set to [True] for the outputs. impl: "py" for
+        `perform`, "c" for native code alone: where there is none, that is a `MethodNotDefined`.
         """
         self.prepare_node(node, storage_map, compute_map, impl)
         ins = [storage_map[v] for v in node.inputs]
         outs = [storage_map[v] for v in node.outputs]
         done = [] if compute_map is None else [compute_map[v] for v in node.outputs]
+        run = self.make_function(node) if self.native and impl != "py" else None
+        if impl == "c" and run is None:
+            raise MethodNotDefined(f"{self} has no native code for {node}")
         drop = [storage_map[v] for v in node.outputs if v in set(no_recycling)]
         perform = self.perform
 
         def thunk() -> None:
             for cell in drop:
                 cell[0] = None
-            perform(node, [cell[0] for cell in ins], outs)
+            if run is None:
+                perform(node, [cell[0] for cell in ins], outs)
+            else:
+                found = run(*[cell[0] for cell in ins])
+                for cell, value in zip(outs, found if len(outs) > 1 else (found,), strict=True):
+                    cell[0] = value
             for flag in done:
                 flag[0] = True
 

@@ -16,13 +16,20 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.tensor.type import TensorType
 
 
-def runner(node: Apply) -> Callable[..., Any]:
+def runner(node: Apply, reference: bool = False) -> Callable[..., Any]:
     """Return a function of the input values: the output's value, or a tuple of the outputs'. Those
-    of ops of others are held against the types that their nodes declare.
+    of ops of others are held against the types that their nodes declare. reference: native code
+    runs only if there is nothing else.
     """
-    if type(node.op).make_thunk is not Op.make_thunk:
+    op = node.op
+    if type(op).make_thunk is not Op.make_thunk:
         return held_to_types(node, call_thunk(node))
-    return held_to_types(node, node.op.make_function(node) or call_perform(node))
+    if op.native and reference and type(op).perform is not Op.perform:
+        return held_to_types(node, call_perform(node))
+    function = op.make_function(node)
+    if op.native and function is not None:
+        return function
+    return held_to_types(node, function or call_perform(node))
 
 
 def held_to_types(node: Apply, run: Callable[..., Any]) -> Callable[..., Any]:

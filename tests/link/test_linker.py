@@ -63,7 +63,7 @@ def test_what_to_write_for_debug_mode() -> None:
         get_mode("DEBUG_MODE")
 
 
-@pytest.mark.parametrize("name", ["JAX", "numba", "c", "DebugMode"])
+@pytest.mark.parametrize("name", ["JAX", "numba", "DebugMode"])
 def test_what_is_not_there_yet(name: str) -> None:
     for make in (get_mode, Mode, lambda linker: Mode(linker=linker)):
         with pytest.raises(UnknownNameError, match=r"no .* yet; modes: .*; linkers: vm, py"):
