@@ -21,6 +21,7 @@ from rewrite_engine.errors import (
     MethodNotDefined,
     OptionError,
     RewriteEngineError,
+    ShapeError,
     describe,
     message,
 )
@@ -75,6 +76,21 @@ def known_outputs(op: Any) -> int | None:
         return op.nout
     heads: Sequence[Any] | None = vars(op).get("_heads")
     return None if heads is None else len(heads)
+
+
+def checked_shapes(node: Apply, found: Any) -> Sequence[Any]:
+    """What an op's `infer_shape` has returned for a node. Raises `ShapeError` if it is not, for
+    each output, a tuple of as many lengths as that has dimensions (None: it does not say).
+    """
+    shapes = found if isinstance(found, list | tuple) else ()
+    ranks = [len(s) if isinstance(s, list | tuple) else s for s in shapes]
+    wanted = [v.type.ndim for v in node.outputs]
+    pairs = zip(ranks, wanted, strict=False)
+    if len(ranks) == len(wanted) and all([n in (None, m) or m is None for n, m in pairs]):
+        return shapes
+    lengths = ", ".join([f"{m or 0} for output {j}" for j, m in enumerate(wanted)])
+    what = f"its infer_shape must return a list of tuples of lengths ({lengths}), not {found!r}"
+    raise ShapeError(message(what, op=node.op, inputs=node.inputs, where=node.where()))
 
 
 def output_text(op: Any, i: Any) -> str:
@@ -243,16 +259,21 @@ class Op(Record):
         except TypeError:
             self.check_options(inputs, kwargs)
             raise
+        try:
+            outputs = node.outputs
+        except AttributeError:
+            what = f"its make_node must return an Apply, not {describe(node)}"
+            raise ForeignObjectError(located(what, op=self)) from None
         if name is not None:
-            node.outputs[self.default_output or 0].name = name
+            outputs[self.default_output or 0].name = name
         if self.default_output is not None:
-            out = node.outputs[self.default_output]
+            out = outputs[self.default_output]
             return [out] if return_list else out
-        if len(node.outputs) == 1 and not return_list:
-            return node.outputs[0]
+        if len(outputs) == 1 and not return_list:
+            return outputs[0]
         if self.output_names is None or return_list:
-            return list(node.outputs)
-        return _named(type(self).__name__, tuple(self.output_names))(*node.outputs)
+            return list(outputs)
+        return _named(type(self).__name__, tuple(self.output_names))(*outputs)
 
     def check_options(self, inputs: Sequence[Any], options: Mapping[str, Any]) -> None:
         """Raise `OptionError` for what `make_node` does not take."""

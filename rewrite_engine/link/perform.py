@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine.errors import ForeignObjectError, describe, message
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
 from rewrite_engine.tensor.type import TensorType
@@ -83,6 +84,10 @@ def call_thunk(node: Apply) -> Callable[..., Any]:
     storage: dict[Any, list[Any]] = {v: [None] for v in (*node.inputs, *node.outputs)}
     done = {v: [False] for v in node.outputs} | {v: [True] for v in node.inputs}
     thunk = node.op.make_thunk(node, storage, done, list(node.outputs))
+    if not callable(thunk):
+        what = f"its make_thunk must return a function without arguments, not {describe(thunk)}"
+        about: dict[str, Any] = dict(op=node.op, inputs=node.inputs, where=node.where())
+        raise ForeignObjectError(message(what, **about))
     ins, outs = [storage[v] for v in node.inputs], [storage[v] for v in node.outputs]
     lock = Lock()
 
