@@ -24,6 +24,7 @@ from rewrite_engine.link.names import Names, identifier, parameter_names
 from rewrite_engine.link.program import MISSING, Argument, Cell, Linked, Program
 from rewrite_engine.link.quiet import QUIET, enter, leave, undo
 from rewrite_engine.link.source import define, file_name, publish
+from rewrite_engine.scalar.type import ScalarType
 
 _LOCALS = ("_live", "_workspace", "_token", "_error", "_tick", "_named")
 _FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
@@ -305,6 +306,8 @@ class Shell:
 
     def _leaving(self, v: Variable, name: str, shared: bool) -> str:
         ndim = v.type.ndim
+        if isinstance(v.type, ScalarType):
+            return f"{self.names.add(v.type.filter, 'number')}({name})"
         if ndim == 0:
             form = "array" if isinstance(v, Constant) else self.body.form.get(v, "array")
             if shared:

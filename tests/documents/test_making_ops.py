@@ -80,7 +80,7 @@ def test_call_gives_the_output_or_all_of_them() -> None:
     assert quotient.owner is rest.owner
 
 
-@pytest.mark.parametrize("mode", [None, "py"])
+@pytest.mark.parametrize("mode", [None, "py", "DebugMode"])
 def test_perform(mode: Any) -> None:
     import aesara
     from aesara.scalar import int64
@@ -312,7 +312,7 @@ def test_a_hidden_output_keeps_memory() -> None:
     assert np.may_share_memory(cells[0][0], memory)
 
 
-@pytest.mark.parametrize("mode", [None, "py", "FAST_COMPILE"])
+@pytest.mark.parametrize("mode", [None, "py", "FAST_COMPILE", "DebugMode"])
 def test_a_hidden_output_in_functions(mode: Any) -> None:
     """The op returns the first output alone; what the caller has got is never written again."""
     import aesara
@@ -327,6 +327,17 @@ def test_a_hidden_output_in_functions(mode: Any) -> None:
     second = f([5.0, 6.0, 7.0], [1.0, 1.0, 1.0])
     assert [v.tolist() for v in first] == [[4, 6], [14, 20]]
     assert [v.tolist() for v in second] == [[6, 7, 8], [14, 16, 18]]
+
+
+def test_what_is_hidden_and_read_is_held_to_what_the_op_says() -> None:
+    """Not the op's own affair any more: both outputs show the same memory."""
+    import aesara
+    import aesara.tensor as at
+
+    x, y = at.dvectors("xy")
+    f = aesara.function([x, y], hidden_add()(x, y).owner.outputs, mode="DebugMode")
+    with pytest.raises(Exception, match="outputs 0 and 1 of its perform share memory"):
+        f([1.0], [2.0])
 
 
 def test_call_may_be_overridden() -> None:

@@ -142,7 +142,7 @@ def test_it_decides_which_values_it_takes() -> None:
     assert double.values_eq_approx(total, 6 * a)
 
 
-@pytest.mark.parametrize("mode", [None, "py", "FAST_COMPILE"])
+@pytest.mark.parametrize("mode", [None, "py", "FAST_COMPILE", "DebugMode"])
 def test_it_is_used_as_any_other(mode: Any) -> None:
     """Arguments, options of inputs, ops on it, results."""
     import aesara

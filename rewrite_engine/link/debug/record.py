@@ -20,6 +20,7 @@ from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.journal import State
 from rewrite_engine.graph.knowledge import Knowledge, knowledge_of
 from rewrite_engine.graph.node import Apply, Constant, Variable, copied
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.fact import Fact
 from rewrite_engine.rewrite.inner import Exchange
 from rewrite_engine.rewrite.trace import Firing, Trace
@@ -83,6 +84,14 @@ class RewriteRecord:
         terms = Terms(fgraph)
         outputs = [terms.of(v) for v in fgraph.outputs]
         return cls(list(fgraph.inputs), outputs, [], outputs)
+
+    def read(self) -> set[Variable]:
+        """All variables that an operand of a term is, an output, or what a step or fact is of."""
+        asked = [*self.written, *self.outputs]
+        for event in self.events:
+            terms = event.args if isinstance(event, Said) else (event.before, event.after)
+            asked += [v for v in terms if isinstance(v, Variable)]
+        return {*asked, *[v for node in toposort(asked) for v in node.inputs]}
 
 
 #: the records of graphs that were rewritten for this linker
