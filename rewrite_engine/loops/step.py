@@ -131,6 +131,19 @@ def scan(
     >>> sums.eval({x: [1.0, 2.0, 3.0]})
     array([1., 3., 6.])
     """
+    loop = loop_of(
+        fn, sequences, outputs_info, non_sequences, n_steps, truncate_gradient, go_backwards, mode,
+        name, profile, allow_gc, strict, return_updates,
+    )  # fmt: skip
+    return loop.returned(*loop.built(), return_list, return_updates)
+
+
+def loop_of(
+    fn: Callable[..., Any], sequences: Any, outputs_info: Any, non_sequences: Any, n_steps: Any,
+    truncate_gradient: Any, go_backwards: Any, mode: Any, name: Any, profile: Any, allow_gc: Any,
+    strict: bool, return_updates: bool,
+) -> Loop:  # fmt: skip
+    """The arguments of `scan`, and what its step returns."""
     if not isinstance(profile, bool | str):
         refuse_options("scan", "give it to `function`", profile=profile)
     mode = _mode(mode)
@@ -150,10 +163,8 @@ def scan(
     step = _step(fn, [*slices, *given, *others], return_updates)
     infos = _matched(infos, step)
     past = past or [[] for _ in infos]
-    loop = _Loop(steps, shifted, slices, infos, past, others, step)
-    outputs, updates = loop.built(truncate_gradient, name, strict, mode)
-    found = outputs if return_list or step.several or len(outputs) != 1 else outputs[0]
-    return (found, updates) if return_updates else found
+    return Loop(steps, shifted, slices, infos, past, others, step, truncate_gradient, name, strict,
+                 mode)  # fmt: skip
 
 
 def map(
@@ -472,9 +483,9 @@ def _matched(infos: list[Taps] | None, step: Step) -> list[Taps]:
 
 
 @dataclass
-class _Loop:
-    """The parts of a loop: how many steps, sequences and their slices, outputs and the variables of
-    their last values, {argument: what it stands for}, what a step gives.
+class Loop:
+    """The parts of a loop: how many steps, sequences and their slices, what is said of the outputs
+    and the variables of their last values, the non_sequences, what a step gives; and its options.
     """
 
     steps: Any
@@ -484,10 +495,20 @@ class _Loop:
     past: list[list[Any]]
     others: list[Any]
     step: Step
+    truncate: int
+    name: str | None
+    strict: bool
+    mode: Any
 
-    def built(
-        self, truncate: int, name: str | None, strict: bool, mode: Any
-    ) -> tuple[list[Any], Any]:
+    def returned(
+        self, outputs: list[Any], updates: Any, return_list: bool, return_updates: bool
+    ) -> Any:
+        """What `scan` returns of these."""
+        one = len(outputs) == 1 and not (return_list or self.step.several)
+        found = outputs[0] if one else outputs
+        return (found, updates) if return_updates else found
+
+    def built(self) -> tuple[list[Any], Any]:
         """The outputs, and the updates."""
         states, starts, new, last = self.carried()
         step, shared = self.step, list(self.step.updates)
@@ -498,13 +519,13 @@ class _Loop:
         if inside:
             outputs = graph_replace(outputs, inside, strict=False)
         inputs = [*self.slices, *states, *inside.values()]
-        outer = self.outer(inputs, outputs, strict)
+        outer = self.outer(inputs, outputs)
         memo = {v: v.type(v.name) for v in outer}
         if memo:
             outputs = graph_replace(outputs, memo, strict=False)
         op = Scan(
             [*inputs, *memo.values()], outputs, len(self.slices), len(states) + len(shared),
-            step.condition is not None, truncate, name, mode,
+            step.condition is not None, self.truncate, self.name, self.mode,
         )  # fmt: skip
         made = op(self.steps, *self.sequences, *starts, *shared, *outer, return_list=True)
         first = len(states) + len(shared)
@@ -547,12 +568,12 @@ class _Loop:
             what = f"scan: the update of {describe(v)} is {describe(new)}"
             raise UpdateTypeError(located(what)) from None
 
-    def outer(self, inputs: list[Any], outputs: list[Any], strict: bool) -> list[Any]:
+    def outer(self, inputs: list[Any], outputs: list[Any]) -> list[Any]:
         """What a step uses that is no argument of it. Raises `MissingInputError`."""
         roots = truncated_graph_inputs(outputs, [*inputs, *self.others])
         known, said = set(inputs), {*self.others, *self.sequences}
         found = [v for v in roots if v not in known and any(True for _ in explicit_graph_inputs(v))]
-        for v in found if strict else ():
+        for v in found if self.strict else ():
             if any(r not in said and not isinstance(r, Constant) for r in graph_inputs([v], said)):
                 what = f"scan: the step uses {describe(v)}, which is not among its arguments"
                 raise MissingInputError(located(what, hint="strict=True: name it in non_sequences"))

@@ -86,7 +86,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     output_names = ("next_rng", "draw")
     name: str = "random"
     signature: str | None = None
-    ndim_supp: int = 0
+    ndim_supp: int  # (of a class that says nothing, only its ops know)
     ndims_params: Sequence[int] | None = None
     dtype: str = "floatX"
 
@@ -110,7 +110,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         if ndims_params is None:
             ndims_params, signature = self.ndims_params, signature or self.signature
         if signature is None:
-            supp = self.ndim_supp if ndim_supp is None else ndim_supp
+            supp = getattr(self, "ndim_supp", 0) if ndim_supp is None else ndim_supp
             signature = by_ranks(self.name, ndims_params, supp)
         self.signature = signature.replace(" ", "")
         dtype = dtype or self.dtype

@@ -53,9 +53,13 @@ class TensorVariable(TensorOperators, Variable):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         caller = sys._getframe(1).f_code
-        if self.type.ndim == 0 and caller.co_name in ("ndim", "shape", "size"):
-            if "numpy" in caller.co_filename:  # `np.ndim((5, n))` counts, and reads no value
-                return np.empty((), object)
+        if "numpy" in caller.co_filename:
+            if self.type.ndim == 0 and caller.co_name in ("ndim", "shape", "size"):
+                return np.empty((), object)  # `np.ndim((5, n))` counts, and reads no value
+            from rewrite_engine.tensor.numpy_calls import AS_OBJECTS, as_object
+
+            if caller.co_name in AS_OBJECTS:  # `np.atleast_1d((5, n))` of other libraries
+                return as_object(self)
         raise NotConstantError(
             f"{describe(self)} has no values before the graph runs and cannot become a NumPy "
             "array; `.eval({input: value})` or a `function` computes them, `pt.stack` makes a "
