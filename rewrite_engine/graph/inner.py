@@ -8,7 +8,7 @@ distinct op is looked at once, however often it is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import getitem
 from typing import Any, NoReturn
 
@@ -40,10 +40,12 @@ class InnerGraph(FrozenGraph):
         """The same, and {variable or node: its copy}."""
         return changeable(self, check_integrity, attach_feature)
 
-    def bind(self, inputs: Sequence[Variable]) -> list[Variable]:
-        """The outputs, of other inputs: new nodes, as of `inlined`."""
-        pairs = zip(self.inputs, inputs, strict=True)
-        fitted = {v: v.type.filter_variable(new) for v, new in pairs}
+    def bind(self, inputs: Sequence[Variable] | Mapping[Variable, Variable]) -> list[Variable]:
+        """The outputs, of other inputs (all, or {input: what stands for it}): new nodes, as of
+        `inlined`.
+        """
+        pairs = inputs if isinstance(inputs, Mapping) else zip(self.inputs, inputs, strict=True)
+        fitted = {v: v.type.filter_variable(new) for v, new in dict(pairs).items()}
         return rebuilt(self.outputs, fitted, True, anew=True)
 
     def unfreeze(self) -> FunctionGraph:
