@@ -137,7 +137,7 @@ class Scan(HasInnerGraph, Op):
         return build_node(self, tuple(variables), ordered, user_origin())
 
     @cached_property
-    def here(self) -> Any:
+    def _here(self) -> Any:
         """The op of the loop here. (A cache, which is not pickled.)"""
         states: list[Any] = []
         new: list[Any] = []
@@ -180,9 +180,9 @@ class Scan(HasInnerGraph, Op):
                 starts.append(x)
             else:
                 {"seqs": sequences, "non_seqs": others}.get(kind, []).append(x)
-        own = self.here.inner_inputs[len(sequences) :]
+        own = self._here.inner_inputs[len(sequences) :]
         starts = [v.type.filter_variable(x) for v, x in zip(own, starts)]
-        made = self.here(inputs[0], *sequences, *starts, *others, return_list=True)
+        made = self._here(inputs[0], *sequences, *starts, *others, return_list=True)
         shared = self.info.n_untraced_sit_sot
         last = made[len(starts) - shared : len(starts)]
         rows = made[len(starts) :][: self.nout - shared]

@@ -136,6 +136,10 @@ class Record(metaclass=Interned):
         """What equal instances of a class have in common: their `__props__`."""
         return tuple([prop_key(getattr(self, name)) for name in self.__props__ or ()])
 
+    def _props_dict(self) -> dict[str, Any]:
+        """{name: value} of the `__props__`, as PyTensor's programs ask for them."""
+        return {name: getattr(self, name) for name in self.__props__ or ()}
+
     def __state__(self) -> dict[str, Any]:
         """The attributes to keep when pickled (not caches, whose names start with `_`)."""
         return {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
