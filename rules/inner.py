@@ -3,7 +3,6 @@
 from rewrite_engine.graph.inner import HasInnerGraph, inlined
 from rewrite_engine.rules.facts_failure import dropping
 from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import Dot
 from rewrite_engine.tensor.blockwise import Blockwise
 
 

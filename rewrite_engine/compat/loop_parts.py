@@ -94,7 +94,7 @@ class Place(NamedTuple):
     """
 
     kind: str
-    index: int
+    number: int
     outside: int
     inside: tuple[int, ...]
     output: int | None
@@ -123,7 +123,7 @@ class FieldInfo(NamedTuple):
     """Where a variable is: the field, and its number there (inner_index: in a list of that)."""
 
     name: str
-    index: int
+    index: int  # type: ignore[assignment]  # (as clients call it: no method of tuples)
     inner_index: int | None = None
 
 
@@ -166,9 +166,7 @@ class ScanArgs:
     def from_node(node: Any, clone: bool = False) -> ScanArgs:
         """Those of a node; clone: with a copy of the graph of a step, which can be changed."""
         graph = node.op.fgraph.unfreeze() if clone else node.op.fgraph
-        return ScanArgs(
-            node.inputs, node.outputs, [*graph.inputs], [*graph.outputs], node.op.info
-        )
+        return ScanArgs(node.inputs, node.outputs, [*graph.inputs], [*graph.outputs], node.op.info)
 
     def _joined(self, side: str, *kinds: str) -> list[Any]:
         found: list[Any] = []
@@ -251,7 +249,9 @@ class ScanArgs:
         to be taken out by itself.
         """
         if rm_dependents:
-            raise ValueError("what depends on a variable is taken out by itself: rm_dependents=False")
+            raise ValueError(
+                "what depends on a variable is taken out by itself: rm_dependents=False"
+            )
         found = self.find_among_fields(i)
         if found is None:
             return

@@ -23,8 +23,8 @@ from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.graph.replace import graph_replace
+from rewrite_engine.loops import arguments, step
 from rewrite_engine.loops import op as loops
-from rewrite_engine.loops import step
 from rewrite_engine.random.type import RandomGeneratorType
 from rewrite_engine.tensor.blockwise import whole_batch
 from rewrite_engine.tensor.shape import shape_tuple
@@ -53,7 +53,7 @@ def scan(*args: Any, **kwargs: Any) -> Any:
     return loop.returned(found, updates, return_list, given["return_updates"])
 
 
-def behind(v: Variable, info: step.Taps) -> Any:
+def behind(v: Variable, info: arguments.Taps) -> Any:
     """An output, as what comes behind its initial values."""
     if info.start is None or not isinstance(v.type, TensorType):
         return v
@@ -62,7 +62,7 @@ def behind(v: Variable, info: step.Taps) -> Any:
     return OpFromGraph(inputs, inputs[1:], inline=True, name="behind the first")(whole, v)
 
 
-def first_rows(info: step.Taps) -> Any:
+def first_rows(info: arguments.Taps) -> Any:
     """The initial values of an output, one after the other."""
     return info.start[None] if info.taps == [-1] else info.start[: info.reach]
 
@@ -84,6 +84,7 @@ class Scan(HasInnerGraph, Op):
 
     __props__ = ("structure", "info", "mode", "truncate_gradient", "name")
     inline = True
+    nout: int
     profile, allow_gc = False, True
 
     def __init__(
@@ -102,7 +103,7 @@ class Scan(HasInnerGraph, Op):
         if info.mit_mot_in_slices:
             refuse_options("Scan", "gradients are other loops", mit_mot=info.mit_mot_in_slices)
         self.info, self.truncate_gradient, self.name = info, truncate_gradient, name
-        self.mode = step._mode(mode)
+        self.mode = arguments.mode_of(mode)
         self.nout = info.n_outer_outputs
         self.hold(inputs, outputs)
 
@@ -122,14 +123,13 @@ class Scan(HasInnerGraph, Op):
         variables = [loops.STEPS.filter_variable(pt.as_tensor_variable(inputs[0], dtype="int64"))]
         types: dict[int, Any] = {}
         for kind, _, outside, inside, output in places:
-            x = step._variable(inputs[outside])
-            own = self.inner_inputs[inside[0]].type if inside else None
+            x = arguments.variable_of(inputs[outside])
             if kind == "nit_sot":
-                x = loops.STEPS.filter_variable(x.astype("int64"))
+                wanted, x = loops.STEPS, x.astype("int64")
             else:
-                one = kind in ("shared", "non_seqs")
-                x = (own if one else loops.longer(own)).filter_variable(x)
-            variables.append(x)
+                wanted = self.inner_inputs[inside[0]].type
+                wanted = wanted if kind in ("shared", "non_seqs") else loops.longer(wanted)
+            variables.append(wanted.filter_variable(x))
             if output is not None:
                 own = self.inner_outputs[output].type
                 types[output] = own if kind == "shared" else loops.longer(own)
@@ -150,7 +150,7 @@ class Scan(HasInnerGraph, Op):
             if kind == "mit_sot":
                 taps = self.info.mit_sot_in_slices[k]
                 given = dict(zip(taps, own, strict=True))
-                own = [given[t] if t in given else own[0].type() for t in range(min(taps), 0)]
+                own = [given[t] if t in given else own[0].type() for t in range(min(given), 0)]
             parts.setdefault(kind, []).extend(own)
             if output is not None:
                 states += own
@@ -206,9 +206,18 @@ class Scan(HasInnerGraph, Op):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        own, made = self.apart(node)
-        for cell, value in zip(output_storage, function(own, made)(*inputs), strict=True):
+        for cell, value in zip(output_storage, self._run(*inputs), strict=True):
             cell[0] = value
+
+    @cached_property
+    def _run(self) -> Any:
+        """The loop here, as a function: for runs of graphs that were not rewritten."""
+        own = [loops.STEPS()]
+        for kind, _, _, inside, _ in self.info.places():
+            t = self.inner_inputs[inside[0]].type if inside else loops.STEPS
+            traced = kind in ("seqs", "mit_sot", "sit_sot")
+            own.append((loops.longer(t) if traced else t)())
+        return function(own, self.written_out(own), on_unused_input="ignore")
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
         """Those of the loop here."""
@@ -295,7 +304,7 @@ def in_their_form(loop: step.Loop) -> tuple[list[Any], dict[Any, Any]]:
         order[kind if isinstance(outputs[k].type, TensorType) else "shared"].append(k)
     traced = [*order["mit_sot"], *order["sit_sot"], *order["nit_sot"]]
     given = [v for kind in ("mit_sot", "sit_sot", "shared") for k in order[kind]
-             for v in step._given(loop.infos[k], loop.past[k])]  # fmt: skip
+             for v in arguments.given_of(loop.infos[k], loop.past[k])]  # fmt: skip
     inner = [*loop.slices, *given, *inside.values()]
     new = [*[outputs[k] for k in (*traced, *order["shared"])], *[loop.updated(v) for v in shared]]
     new += [] if loop.step.condition is None else [loop.step.condition]
@@ -303,12 +312,12 @@ def in_their_form(loop: step.Loop) -> tuple[list[Any], dict[Any, Any]]:
     outer = loop.outer(inner, new)
     memo = {v: v.type(v.name) for v in outer}
     new = graph_replace(new, memo, strict=False) if memo else new
-    info = ScanInfo(
+    parts = ScanInfo(
         len(loop.slices), (), (), tuple([tuple(loop.infos[k].taps) for k in order["mit_sot"]]),
         ((-1,),) * len(order["sit_sot"]), len(order["nit_sot"]),
         len(order["shared"]) + len(shared), len(outer), loop.step.condition is not None,
     )  # fmt: skip
-    op = Scan([*inner, *memo.values()], new, info, loop.mode, None, loop.truncate, loop.name)
+    op = Scan([*inner, *memo.values()], new, parts, loop.mode, None, loop.truncate, loop.name)
     n = loop.steps
     arrays = [begun(first_rows(loop.infos[k]), n) for k in (*order["mit_sot"], *order["sit_sot"])]
     states = [*[loop.infos[k].start for k in order["shared"]], *shared]

@@ -58,7 +58,9 @@ class PipelineDatabase:
         query = read_query(*tags, include=include, exclude=exclude, require=require)
         phases = pipeline.phases_of(query)
         if "canonicalize" in query.include:
-            return SequentialOptimizer([*phases.parts, in2out(RuleSet([min_by_max, matmul]))], phases.name)
+            return SequentialOptimizer(
+                [*phases.parts, in2out(RuleSet([min_by_max, matmul]))], phases.name
+            )
         return phases
 
     def register(self, name: str, *rewriter: Any, **options: Any) -> NoReturn:

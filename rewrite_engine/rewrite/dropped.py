@@ -19,7 +19,6 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.match.fact import Fact, because, unknown
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import Graph, OpNode, Prop, holes, subpatterns

@@ -27,6 +27,8 @@ if __name__ == "__main__":
     here = np.e, np.e, pytensor.__version__
     print([np.allclose(one[:2], here[:2]) and one[2] == here[2] for one in found])
     print(pickle.loads(pickle.dumps(pt)) is pt)
-    code = "import pytensor, sys; print(pytensor.__version__, 'rewrite_engine.compat' in sys.modules)"
+    code = (
+        "import pytensor, sys; print(pytensor.__version__, 'rewrite_engine.compat' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     print(done.stdout.split() == [pytensor.__version__, "True"])

@@ -21,11 +21,11 @@ def logp(model, point=None):
     return float(model.compile_logp()(filled(model, point)))
 
 
-def density(model, want, point=None, rtol=RTOL):
+def density(model, want, point=None, rtol=RTOL, **how):
     """Hold the log density against `want(**values)`, and its slopes against differences."""
     at = filled(model, point)
     assert_allclose(logp(model, point), np.sum(want(**at)), rtol=rtol)
-    slopes(model, point)
+    slopes(model, point, **how)
 
 
 def slopes(model, point=None, step=1e-5, rtol=1e-4, atol=1e-5):

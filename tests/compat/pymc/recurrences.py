@@ -1,5 +1,7 @@
 """Models with loops of their own, by `scan`: epidemics, prey, hidden states, filters, learning."""
 
+from itertools import pairwise
+
 import numpy as np
 import pymc as pm
 import pytensor
@@ -220,9 +222,7 @@ def drawn_walk():
             new = last + pm.Normal.dist(0, sigma, shape=(2,))
             return new, collect_default_updates([new])
 
-        steps, _ = pytensor.scan(
-            step, outputs_info=[pt.zeros(2)], non_sequences=[sigma], n_steps=5
-        )
+        steps, _ = pytensor.scan(step, outputs_info=[pt.zeros(2)], non_sequences=[sigma], n_steps=5)
         return steps
 
     at = np.arange(10.0).reshape(5, 2) / 5
@@ -231,7 +231,7 @@ def drawn_walk():
         pm.CustomDist("x", sigma, dist=walk, signature="()->(t,k)", observed=at)
 
     def want(sigma_log__):
-        found = positive(stats.halfnorm(), sigma_log__) 
+        found = positive(stats.halfnorm(), sigma_log__)
         steps = np.diff(at, axis=0, prepend=0)
         return found + norm.logpdf(steps, 0, np.exp(sigma_log__)).sum()
 
@@ -266,7 +266,7 @@ def learning():
             q[act] += rate * (reward - q[act])
         return found
 
-    density(model, want, {"rate_logodds__": -0.5, "heat_log__": 0.8})
+    density(model, want, {"rate_logodds__": -0.5, "heat_log__": 0.8}, step=1e-3)
 
 
 def moving_average():
@@ -287,7 +287,7 @@ def moving_average():
 
     def want(mu, phi, theta, y=y):
         found, error = norm.logpdf([mu, phi, theta]).sum(), y[0] - mu
-        for before, now in zip(y[:-1], y[1:], strict=True):
+        for before, now in pairwise(y):
             error = now - mu - phi * before - theta * error
             found += norm.logpdf(error, 0, 0.8)
         return found
