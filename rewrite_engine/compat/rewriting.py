@@ -52,12 +52,12 @@ class PipelineDatabase:
         """Return the driver of the phases that are included ("fast_run": of all), in their order.
 
         tags: one `Query`; or names with a sign: + to include, - to exclude, & to require. Other
-        names that are included are grants. "+canonicalize" leaves ops that PyTensor has
-        (functions are not compiled by queries). Raises `UnknownNameError`.
+        names that are included are grants. "+canonicalize" alone leaves ops that PyTensor has.
+        Raises `UnknownNameError`.
         """
         query = read_query(*tags, include=include, exclude=exclude, require=require)
         phases = pipeline.phases_of(query)
-        if "canonicalize" in query.include:
+        if [part.name for part in phases.parts] == ["canonicalize"]:
             return SequentialOptimizer(
                 [*phases.parts, in2out(RuleSet([min_by_max, matmul]))], phases.name
             )
