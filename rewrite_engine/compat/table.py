@@ -68,6 +68,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "graph.op": (f"{GRAPH}.op", f"{GRAPH}.inner"),
     "graph.replace": (f"{GRAPH}.replace", f"{TENSOR}.blockwise"),
     "graph.rewriting": (
+        "rewrite_engine.compat.rewriter_classes",
         "rewrite_engine.compat.rewriters",
         "rewrite_engine.compat.databases",
         "rewrite_engine.compat.rewriting",
@@ -215,6 +216,8 @@ RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
     "sparse.as_sparse_or_tensor_variable": "rewrite_engine.tensor.constant:as_tensor_variable",
+    "graph.rewriting.bfs_rewriter": "rewrite_engine.compat.rewriting:out2in",
+    "graph.rewriting.dfs_rewriter": "rewrite_engine.compat.rewriting:in2out",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",
     "dot": "rewrite_engine.tensor:dot",
@@ -234,7 +237,7 @@ RENAMED = {
     "compile.debug.monitormode.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
     "compile.monitormode.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
     "graph.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
-    "graph.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",
+    "graph.LocalOptimizer": "rewrite_engine.compat.rewriter_classes:NodeRewriter",
     "graph.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "graph.PatternSub": "rewrite_engine.compat.rewriting:PatternNodeRewriter",
@@ -242,7 +245,7 @@ RENAMED = {
     "graph.rewriting.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.rewriting.PatternSub": "rewrite_engine.compat.rewriting:PatternNodeRewriter",
     "graph.rewriting.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
-    "graph.rewriting.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",
+    "graph.rewriting.LocalOptimizer": "rewrite_engine.compat.rewriter_classes:NodeRewriter",
     "graph.rewriting.GlobalOptimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "compile.mode.FAST_COMPILE": "rewrite_engine.compat.extras:FAST_COMPILE",
     "compile.mode.FAST_RUN": "rewrite_engine.compat.extras:FAST_RUN",
@@ -259,6 +262,15 @@ RENAMED = {
     },
     "tensor.shared": "rewrite_engine.compile.shared:shared",
     "tensor.linalg.alloc_diag": "rewrite_engine.tensor:diag",
+    **{
+        f"tensor.linalg.{name}": f"rewrite_engine.compat.op_classes:{name}"
+        for name in ("Cholesky", "CholeskySolve", "Solve", "SolveTriangular")
+    },
+    "ifelse.IfElse": "rewrite_engine.compat.op_classes:IfElse",
+    "tensor.subtensor.advanced_subtensor1": "rewrite_engine.compat.older:advanced_subtensor1",
+    "tensor.subtensor.advanced_inc_subtensor1": (
+        "rewrite_engine.compat.older:advanced_inc_subtensor1"
+    ),
     **{
         f"tensor.linalg.solve_{kind}": f"rewrite_engine.compat.older:solve_{kind}"
         for kind in ("lower_triangular", "symmetric", "upper_triangular")
