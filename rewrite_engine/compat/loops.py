@@ -23,6 +23,7 @@ from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.graph.replace import graph_replace
+from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.loops import arguments, step
 from rewrite_engine.loops import op as loops
 from rewrite_engine.random.type import RandomGeneratorType
@@ -288,9 +289,9 @@ def initial(x: Any, n: int) -> Any:
 
 
 def draws(loop: step.Loop) -> bool:
-    """Whether a step carries on the state of a generator."""
-    states = [*loop.step.updates, *loop.step.outputs]
-    return any([isinstance(v.type, RandomGeneratorType) for v in states])
+    """Whether a step uses the state of a generator."""
+    used = [*loop.step.updates, *graph_inputs(loop.step.outputs)]
+    return any([isinstance(v.type, RandomGeneratorType) for v in used])
 
 
 def in_their_form(loop: step.Loop) -> tuple[list[Any], dict[Any, Any]]:

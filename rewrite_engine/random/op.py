@@ -56,6 +56,16 @@ from rewrite_engine.tensor.type import TensorType
 __all__ = ["RNGConsumerOp", "RandomVariable", "ScipyRandomVariable"]
 
 
+#: {name of a class, but for "RV": of the distribution, in full}
+IN_FULL = {
+    "GenGamma": "GeneralizedGamma",
+    "InvGamma": "InverseGamma",
+    "MvNormal": "MultivariateNormal",
+    "NegBinomial": "NegativeBinomial",
+    "TruncExponential": "TruncatedExponential",
+}
+
+
 class RNGConsumerOp(Op):
     """An op that takes states of generators and gives what becomes of them beside its results."""
 
@@ -94,6 +104,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     def _print_name(self) -> tuple[str, str]:
         """The distribution's name, as PyMC writes it in texts and in LaTeX."""
         name = type(self).__name__.removesuffix("RV")
+        name = IN_FULL.get(name, name)
         return name, f"\\operatorname{{{name}}}"
 
     def __init__(

@@ -129,6 +129,18 @@ def test_several_earlier_values() -> None:
     assert pt.Shape()(whole).eval({x: [9.0, 0.5], scale: 1.0}).tolist() == [6]
 
 
+def test_a_state_that_no_step_changes() -> None:
+    """It is the same in all steps, and found among those inputs."""
+    rng = rw.shared(np.random.default_rng(3))
+    again = scan(lambda _, state: state.normal()[1], x, None, rng, return_updates=False)
+    args = ScanArgs.from_node(again.owner)
+    assert (args.outer_in_shared, args.outer_in_non_seqs) == ([], [rng])
+    (at,) = [place for place in again.owner.op.info.places() if place.kind == "non_seqs"]
+    assert mappings(again.owner.op.info)["outer_out_from_outer_inp"][at.outside] == -1
+    drawn_once = np.random.default_rng(3).normal()
+    np.testing.assert_allclose(again.eval({x: [1.0, 2.0]}), [drawn_once, drawn_once])
+
+
 def test_they_are_pickled() -> None:
     (path, _), _, _ = walk()
     op = node_of(path).op
