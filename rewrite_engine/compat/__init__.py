@@ -74,6 +74,10 @@ class PeerModule(ModuleType):
         setattr(self, name, value)
         return value
 
+    def __reduce__(self) -> Any:
+        """By its name: a function that uses it may be sent to another process."""
+        return import_module, (self.__name__,)
+
     def __setattr__(self, name: str, value: Any) -> None:
         """Keep a value, but for a module of which the name means something else (`reshape`)."""
         path = self.__name__.partition(".")[2]

@@ -12,6 +12,7 @@ from inspect import Parameter, Signature
 from types import FunctionType
 from typing import Any, NoReturn
 
+from rewrite_engine.compat import extras
 from rewrite_engine.errors import (
     OptionError,
     PatternError,
@@ -28,7 +29,7 @@ from rewrite_engine.match.outline import deepest
 from rewrite_engine.match.query import Query, labels
 from rewrite_engine.match.rule import NodeRewriter, Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.driver import GraphRewriter
+from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.driver import graph_rewriter as graph_rewriter
 from rewrite_engine.rewrite.equilibrium import (
     EquilibriumOptimizer,
@@ -39,6 +40,8 @@ from rewrite_engine.rewrite.strategies import rules_in
 from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.language import rule
 from rewrite_engine.rules.pipeline import rewrite_graph as rewrite_graph
+from rewrite_engine.tensor.product.dots import Dot
+from rewrite_engine.tensor.reduce import Max, Min
 from rewrite_engine.terms.logic import LogicVariable
 
 
@@ -49,14 +52,20 @@ class PipelineDatabase:
         """Return the driver of the phases that are included ("fast_run": of all), in their order.
 
         tags: one `Query`; or names with a sign: + to include, - to exclude, & to require. Other
-        names that are included are grants. Raises `UnknownNameError`.
+        names that are included are grants. "+canonicalize" alone leaves ops that PyTensor has.
+        Raises `UnknownNameError`.
         """
         query = read_query(*tags, include=include, exclude=exclude, require=require)
         if query.include == {"lower_xtensor"}:  # a phase of its own there
             from rewrite_engine.xtensor.lowering import RULES
 
             return EquilibriumOptimizer(RULES, "lower_xtensor")
-        return pipeline.phases_of(query)
+        phases = pipeline.phases_of(query)
+        if [part.name for part in phases.parts] == ["canonicalize"]:
+            return SequentialOptimizer(
+                [*phases.parts, in2out(RuleSet([min_by_max, matmul]))], phases.name
+            )
+        return phases
 
     def register(self, name: str, *rewriter: Any, **options: Any) -> NoReturn:
         """Raise `OptionError`: rules are registered in a phase."""
@@ -79,6 +88,21 @@ class PipelineDatabase:
     def rules(self) -> RuleSet:
         """Every shipped rule."""
         return pipeline.all_rules()
+
+
+@node_rewriter([Min], claim=assumes("no_overflow"))
+def min_by_max(fgraph: Any, node: Any) -> Any:
+    """The least of some numbers is the greatest of their negatives, negated."""
+    (x,) = node.inputs
+    return [-Max(node.op.axis)(-x)] if x.type.kind in "fi" else None
+
+
+@node_rewriter([Dot])
+def matmul(fgraph: Any, node: Any) -> Any:
+    """A product of matrices by the op that it is there."""
+    if all(x.type.ndim == 2 for x in node.inputs):
+        return extras._matmul.make_node(*node.inputs).outputs
+    return None
 
 
 class PhaseDatabase:

@@ -14,12 +14,12 @@ query, and what it adds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import UnknownNameError, describe, refuse_options
+from rewrite_engine.errors import OptionError, UnknownNameError, describe, refuse_options
 from rewrite_engine.link.linker import LINKERS, get_linker
 from rewrite_engine.match.query import Query
 
@@ -84,6 +84,8 @@ class Mode:
         self.query = query or MODES[self.name]
         self.only = bool(self.query.include) and _names_phases(self.query)
         self.additions: tuple[Addition, ...] = ()
+        #: drivers beside the phases, with their positions
+        self.drivers: tuple[tuple[float, Any], ...] = ()
 
     @property
     def optimizer(self) -> Any:
@@ -95,7 +97,8 @@ class Mode:
 
         only = self.only and "fast_run" not in self.query.include
         phases = () if only else linker.phases
-        return linker.watching(optimizer(self.query, self.additions, phases=phases))
+        made = optimizer(self.query, self.additions, phases=phases)
+        return linker.watching(_beside(made, self.drivers) if self.drivers else made)
 
     @property
     def provided_optimizer(self) -> Any:
@@ -146,7 +149,19 @@ class Mode:
                 raise rule.without_phase()
         return self._with(self.query, Addition(new, overwrite, before, after))
 
-    register = adding  # as the field calls it
+    def register(self, *rewriters: Any, **how: Any) -> Mode:
+        """`adding`, as the field calls it; pairs (driver, position) are drivers that run beside the
+        phases: below 1 before them, else after them, but before nodes are made to work in place.
+        Raises `OptionError` for a position that is no number.
+        """
+        pairs = [r for r in rewriters if isinstance(r, tuple) and hasattr(r[0], "rewrite")]
+        for driver, position in pairs:
+            if not isinstance(position, int | float):
+                raise OptionError(f"the position of {driver!r} is a number, not {position!r}")
+        rules = [r for r in rewriters if r not in pairs]
+        new = self.adding(*rules, **how) if rules or how else self._with(self.query)
+        new.drivers += tuple([(position, driver) for driver, position in pairs])
+        return new
 
     def __add__(self, rules: Rule | RuleSet | Iterable[Rule]) -> Mode:
         return self.adding(rules)
@@ -179,6 +194,8 @@ class Mode:
                 if value
             ]
             text += f".adding({', '.join(rules.by_name)}{''.join(options)})"
+        for position, driver in self.drivers:
+            text += f".register(({driver!r}, {position}))"
         return text if self.only else text + self.query.calls(MODES[self.name])
 
     def __eq__(self, other: object) -> bool:
@@ -186,10 +203,22 @@ class Mode:
             return NotImplemented
         mine = (self.linker, self.query, self.only, self._optimizer, self.additions)
         its = (other.linker, other.query, other.only, other._optimizer, other.additions)
-        return mine == its
+        return mine == its and self.drivers == other.drivers
 
     def __hash__(self) -> int:
         return hash((self.linker, self.query, self.additions))
+
+
+def _beside(phases: Any, drivers: Sequence[tuple[float, Any]]) -> Any:
+    """The phases, with drivers at their positions."""
+    from rewrite_engine.rewrite.driver import SequentialOptimizer
+
+    ordered = sorted(drivers, key=lambda pair: pair[0])
+    early = [driver for position, driver in ordered if position < 1]
+    late = [driver for position, driver in ordered if position >= 1]
+    pure = [part for part in phases.parts if part.name != "inplace"]
+    last = phases.parts[len(pure) :]
+    return SequentialOptimizer([*early, *pure, *late, *last], phases.name)
 
 
 def _names_phases(query: Query) -> bool:

@@ -176,7 +176,7 @@ class Record(metaclass=Interned):
         return tuple([prop_key(getattr(self, name)) for name in self.__props__ or ()])
 
     def _props_dict(self) -> dict[str, Any]:
-        """The `__props__` by their names, as PyMC asks for them."""
+        """{name: value} of the `__props__`, as PyTensor's programs ask for them."""
         return {name: getattr(self, name) for name in self.__props__ or ()}
 
     def __state__(self) -> dict[str, Any]:

@@ -56,6 +56,16 @@ from rewrite_engine.tensor.type import TensorType
 __all__ = ["RNGConsumerOp", "RandomVariable", "ScipyRandomVariable"]
 
 
+#: {name of a class, but for "RV": of the distribution, in full}
+IN_FULL = {
+    "GenGamma": "GeneralizedGamma",
+    "InvGamma": "InverseGamma",
+    "MvNormal": "MultivariateNormal",
+    "NegBinomial": "NegativeBinomial",
+    "TruncExponential": "TruncatedExponential",
+}
+
+
 class RNGConsumerOp(Op):
     """An op that takes states of generators and gives what becomes of them beside its results."""
 
@@ -87,7 +97,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     output_names = ("next_rng", "draw")
     name: str = "random"
     signature: str | None = None
-    ndim_supp: int = 0
+    ndim_supp: int  # (of a class that says nothing, only its ops know)
     ndims_params: Sequence[int] | None = None
     dtype: str = "floatX"
 
@@ -95,6 +105,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     def _print_name(self) -> tuple[str, str]:
         """The distribution's name, as PyMC writes it in texts and in LaTeX."""
         name = type(self).__name__.removesuffix("RV")
+        name = IN_FULL.get(name, name)
         return name, f"\\operatorname{{{name}}}"
 
     def __init__(
@@ -111,7 +122,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         if ndims_params is None:
             ndims_params, signature = self.ndims_params, signature or self.signature
         if signature is None:
-            supp = self.ndim_supp if ndim_supp is None else ndim_supp
+            supp = getattr(self, "ndim_supp", 0) if ndim_supp is None else ndim_supp
             signature = by_ranks(self.name, ndims_params, supp)
         self.signature = signature.replace(" ", "")
         dtype = dtype or self.dtype

@@ -112,7 +112,7 @@ def summands(v):
         if u.head is neg:
             todo.append((-s, u.owner.inputs[0]))
         elif u.head in SUMS and (u is v or u.type.dtype == v.type.dtype):
-            signs = [s, -s if u.head is sub else s, *[s] * (len(u.owner.inputs) - 2)]
+            signs = [s, *[-s if u.head is sub else s] * (len(u.owner.inputs) - 1)]
             todo += [*zip(signs, u.owner.inputs, strict=True)][::-1]
         else:
             terms.append((s, u))

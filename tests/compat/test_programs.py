@@ -20,6 +20,7 @@ PRINTED = {
     "filtering": "True True\n",
     "gaussians": "(4000, 2) True\nTrue True\nTrue\n",
     "optima": "[6.0, 1.0, 3.0, 2.0]\nTrue True True\n[2.0, 0.25]\n",
+    "processes": "[True, True]\nTrue\nTrue\n",
     "products": "[True, True, True, True, True, True]\nTrue\n",
     "recurrences": "True\nTrue\n7.0\nTrue\n",
     "linear": "[1. 2.]\n-2.183399\n(2, 2)\n['one', '--two']\n",

@@ -18,6 +18,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import _interned
 from rewrite_engine.match.query import RewriteDatabaseQuery
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rules.language import Float, exact, rule
 from rewrite_engine.rules.pipeline import KNOWN, all_rules
 
@@ -279,3 +280,22 @@ def test_a_mode_has_no_database_of_its_own():
     with pytest.raises(OptionError, match=r"mode\.adding"):
         Mode(db=object())
     assert Mode(None, db=None) == Mode()
+
+
+def test_drivers_beside_the_phases() -> None:
+    x = pt.vector("x")
+    seen: list[tuple[str, list[str]]] = []
+
+    class Look(GraphRewriter):
+        def apply(self, fgraph: Any) -> None:  # type: ignore[override]
+            seen.append((self.name, [str(node.op) for node in fgraph.toposort()]))
+
+    early, late = Look("early"), Look("late")
+    mode = Mode("fast_run").register((late, 2.5), (early, -1))
+    assert mode != Mode("fast_run")
+    assert repr(mode).endswith(f".register(({early!r}, -1))")
+    function([x], pt.log(pt.exp(x)) + 1, mode=mode)
+    assert seen == [("early", ["exp", "log", "add"]), ("late", ["add"])]
+    assert [part.name for part in mode.optimizer.parts][-2:] == ["late", "inplace"]
+    with pytest.raises(OptionError, match="the position of .* is a number"):
+        mode.register((early, "first"))
