@@ -116,6 +116,23 @@ def mappings(info: ScanInfo) -> dict[str, dict[int, Any]]:
     return found
 
 
+def info_of(op: Any) -> ScanInfo:
+    """That of a loop here: what it carries on are states of which there is only the last, and what
+    a step gives beside them has no earlier values.
+    """
+    others = len(op.inner_inputs) - op.sequences - op.carried
+    return ScanInfo(
+        op.sequences, (), (), (), (), len(op.results), op.carried, others, bool(op.until)
+    )
+
+
+def in_their_order(op: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+    """The inputs and outputs of a node of such a loop, in PyTensor's order."""
+    first, n = 1 + op.sequences + op.carried, len(op.results)
+    known = [*inputs[:first], *list(inputs[:1]) * n, *inputs[first:]]
+    return known, [*outputs[op.carried : op.carried + n], *outputs[: op.carried]]
+
+
 # --- variables ------------------------------------------------------------------------------------
 
 
@@ -165,8 +182,13 @@ class ScanArgs:
     @staticmethod
     def from_node(node: Any, clone: bool = False) -> ScanArgs:
         """Those of a node; clone: with a copy of the graph of a step, which can be changed."""
-        graph = node.op.fgraph.unfreeze() if clone else node.op.fgraph
-        return ScanArgs(node.inputs, node.outputs, [*graph.inputs], [*graph.outputs], node.op.info)
+        op, inputs, outputs = node.op, node.inputs, node.outputs
+        graph = op.fgraph.unfreeze() if clone else op.fgraph
+        inner = [*graph.outputs]
+        if hasattr(op, "carried"):
+            inputs, outputs = in_their_order(op, inputs, outputs)
+            inner = [*in_their_order(op, (), inner)[1], *inner[len(inner) - op.until :]]
+        return ScanArgs(inputs, outputs, [*graph.inputs], inner, op.info)
 
     def _joined(self, side: str, *kinds: str) -> list[Any]:
         found: list[Any] = []

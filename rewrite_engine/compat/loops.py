@@ -19,6 +19,7 @@ from rewrite_engine.compile.function import function
 from rewrite_engine.errors import InputCountError, message, refuse_options
 from rewrite_engine.gradient import Lop
 from rewrite_engine.graph.inner import HasInnerGraph
+from rewrite_engine.graph.intern import Interned
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
@@ -74,7 +75,16 @@ scan.__signature__ = ARGUMENTS  # type: ignore[attr-defined]
 # --- the op ---------------------------------------------------------------------------------------
 
 
-class Scan(HasInnerGraph, Op):
+class _OfLoops(Interned):
+    """The loops here are some, too, of which `info` tells."""
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return type.__instancecheck__(self, instance) or (
+            self is Scan and isinstance(instance, loops.Scan)
+        )
+
+
+class Scan(HasInnerGraph, Op, metaclass=_OfLoops):
     """PyTensor's loop. Inputs: how many steps, sequences, of outputs with earlier values arrays
     that begin with the initial ones, states, of other outputs their lengths, and what is the same
     in all steps. Outputs: those arrays, filled; the others; the last states.

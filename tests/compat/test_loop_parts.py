@@ -11,6 +11,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.compat.loop_parts import ScanArgs, ScanInfo, mappings
 from rewrite_engine.compat.loops import Begun, Scan, scan
 from rewrite_engine.errors import InputCountError, OptionError
+from rewrite_engine.loops import until
 
 x, first, scale = pt.dvector("x"), pt.dscalar("first"), pt.dscalar("scale")
 
@@ -53,7 +54,7 @@ def test_what_is_drawn(mode: Any) -> None:
     assert not np.allclose(f(0.5, 2.0)[0], want)
     assert isinstance(node_of(path).op, Scan)
     if mode == "fast_run":
-        assert not any(isinstance(n.op, Scan | Begun) for n in f.fgraph.toposort())
+        assert not any(type(n.op) in (Scan, Begun) for n in f.fgraph.toposort())
 
 
 def test_parts_by_their_kinds() -> None:
@@ -139,6 +140,29 @@ def test_a_state_that_no_step_changes() -> None:
     assert mappings(again.owner.op.info)["outer_out_from_outer_inp"][at.outside] == -1
     drawn_once = np.random.default_rng(3).normal()
     np.testing.assert_allclose(again.eval({x: [1.0, 2.0]}), [drawn_once, drawn_once])
+
+
+def test_loops_here_tell_their_parts() -> None:
+    total = pt.dscalar("total")
+    sums = rw.scan(
+        lambda v, t, s: (t + s * v, s * v), x, [total, None], scale, return_updates=False
+    )
+    node = sums[0].owner
+    assert isinstance(node.op, Scan)
+    assert not isinstance(pt.exp, Scan)
+    info = ScanInfo(1, (), (), (), (), len(node.op.results), node.op.carried, 1, False)
+    assert node.op.info == info
+    args = ScanArgs.from_node(node)
+    assert args.outer_in_seqs == [x]
+    assert args.outer_in_shared == [total]
+    assert args.outer_in_nit_sot == [node.inputs[0]] * 2
+    assert args.outer_in_non_seqs == [scale]
+    assert args.outer_out_nit_sot == sums
+    assert args.inner_out_shared == node.op.inner_outputs[:1]
+    assert args.outer_out_shared == list(node.outputs[:1])
+    ended = rw.scan(lambda v: (v, until(v > scale)), x, return_updates=False).owner
+    assert ended.op.info.as_while
+    assert ScanArgs.from_node(ended).cond == [ended.op.inner_outputs[-1]]
 
 
 def test_they_are_pickled() -> None:
