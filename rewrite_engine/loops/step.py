@@ -30,6 +30,7 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.graph.states import collected
 from rewrite_engine.graph.traverse import (
+    ancestors,
     explicit_graph_inputs,
     graph_inputs,
     truncated_graph_inputs,
@@ -389,7 +390,9 @@ class Loop:
 
     def outer(self, inputs: list[Any], outputs: list[Any]) -> list[Any]:
         """What a step uses that is no argument of it. Raises `MissingInputError`."""
-        roots = truncated_graph_inputs(outputs, [*inputs, *self.others])
+        given = [*inputs, *self.others]  # (one of the latter may be computed from another)
+        reached = set(ancestors(outputs, set(given)))
+        roots = [v for v in truncated_graph_inputs(outputs, given) if v in reached]
         known, said = set(inputs), {*self.others, *self.sequences}
         found = [v for v in roots if v not in known and any(True for _ in explicit_graph_inputs(v))]
         for v in found if self.strict else ():
