@@ -52,7 +52,7 @@ class ScanInfo:
         """How many states have no trace."""
         return self.n_untraced_sit_sot
 
-    def places(self) -> Iterator[Place]:
+    def places(self) -> Iterator[PartOfLoop]:
         """The parts, in the order of the inputs outside; outputs are numbered in theirs."""
         outside, inside = 1, 0
         kinds = {
@@ -69,7 +69,7 @@ class ScanInfo:
         for kind, sizes in kinds.items():
             for k, size in enumerate(sizes):
                 out = firsts[kind] + k if kind in firsts else None
-                yield Place(kind, k, outside, tuple(range(inside, inside + size)), out)
+                yield PartOfLoop(kind, k, outside, tuple(range(inside, inside + size)), out)
                 outside, inside = outside + 1, inside + size
 
     @property
@@ -88,7 +88,7 @@ class ScanInfo:
         return self.n_outer_outputs + self.as_while
 
 
-class Place(NamedTuple):
+class PartOfLoop(NamedTuple):
     """One part: its kind, which of that kind it is, the number of its input outside, of those
     inside, and of its output (the same inside and outside), if it has one.
     """

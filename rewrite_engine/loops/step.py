@@ -141,7 +141,7 @@ def loop_of(
     fn: Callable[..., Any], sequences: Any, outputs_info: Any, non_sequences: Any, n_steps: Any,
     truncate_gradient: Any, go_backwards: Any, mode: Any, name: Any, profile: Any, allow_gc: Any,
     strict: bool, return_updates: bool,
-) -> Loop:  # fmt: skip
+) -> LoopRequest:  # fmt: skip
     """The arguments of `scan`, and what its step returns."""
     if not isinstance(profile, bool | str):
         refuse_options("scan", "give it to `function`", profile=profile)
@@ -162,8 +162,9 @@ def loop_of(
     step = _step(fn, [*slices, *given, *others], return_updates)
     infos = _matched(infos, step)
     past = past or [[] for _ in infos]
-    return Loop(steps, shifted, slices, infos, past, others, step, truncate_gradient, name, strict,
-                 mode)  # fmt: skip
+    return LoopRequest(
+        steps, shifted, slices, infos, past, others, step, truncate_gradient, name, strict, mode
+    )
 
 
 def map(
@@ -303,7 +304,7 @@ def _matched(infos: list[Taps] | None, step: Step) -> list[Taps]:
 
 
 @dataclass
-class Loop:
+class LoopRequest:
     """The parts of a loop: how many steps, sequences and their slices, what is said of the outputs
     and the variables of their last values, the non_sequences, what a step gives; and its options.
     """
