@@ -22,6 +22,7 @@ HOMES = {
     "rule_body": ".match.lower:RuleBody",  # `left >> right`
     "in_our_names": ".compat.peer_names",  # what a query means that has PyTensor's names
     "clients": ".compat.graphs:Clients",  # `fgraph.clients`, a view that PyTensor has
+    "scan_info": ".compat.loop_parts:info_of",  # the parts of a loop by the kinds PyTensor has
     # names that users also find in a lower package: `rewrite_engine.graph`, `rewrite_engine.tensor`
     "RewriteDatabaseQuery": ".match.query",
     "vectorize_graph": ".tensor.blockwise",

@@ -16,7 +16,7 @@ from rewrite_engine.tensor.linalg import decomposition, solvers, triangular
 __all__ = ["Cholesky", "CholeskySolve", "IfElse", "Solve", "SolveTriangular"]
 
 
-class OpClass(type):
+class MadeWithArguments(type):
     """The type of what stands for a class of ops: a call makes a function of its arguments."""
 
     ours: Any
@@ -34,7 +34,9 @@ class OpClass(type):
 
 def stands_for(ours: Any, function: Callable[..., Any], what: str) -> Any:
     """What stands for a class here, and makes functions."""
-    return OpClass(ours.__name__, (), {"ours": ours, "function": function, "__doc__": what})
+    return MadeWithArguments(
+        ours.__name__, (), {"ours": ours, "function": function, "__doc__": what}
+    )
 
 
 def _branches(n_outs: int = 1, as_view: bool = False, name: str | None = None) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from rewrite_engine.match import rule
 from rewrite_engine.match.decorate import several
 
-__all__ = ["NodeRewriter"]
+__all__ = ["ClassRewriter"]
 
 
 class _MadeOfClass(type):
@@ -27,11 +27,11 @@ class _MadeOfClass(type):
         return made
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        of_function = cls is NodeRewriter and isinstance(instance, rule.NodeRewriter)
+        of_function = cls is ClassRewriter and isinstance(instance, rule.NodeRewriter)
         return of_function or super().__instancecheck__(instance)
 
 
-class NodeRewriter(rule.NodeRewriter, metaclass=_MadeOfClass):
+class ClassRewriter(rule.NodeRewriter, metaclass=_MadeOfClass):
     """A rule as PyTensor has it written: a subclass has `transform(self, fgraph, node)`, which
     returns replacements for the node's outputs, or None; and `tracks(self)` returns the ops, or
     classes of ops, that it looks at (None: all).
