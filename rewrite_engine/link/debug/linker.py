@@ -176,6 +176,9 @@ class CallChecks:
         contract.read |= record.read()
         self.inner: dict[int, Callable[..., Any]] = {}
         self.code: Callable[..., Any] | None = None
+        graph = toposort(record.outputs)
+        determined = all([node.op.determined for node in graph])
+        self.runs_code = contract.options.check_c_code and determined
 
     def begin(self, *values: Any) -> list[Any]:
         """A call of the function."""
@@ -198,8 +201,8 @@ class CallChecks:
         if self.contract.options.check_isfinite:
             self.check_finite(run)
         self.check_whole(written, found, mended, run)
-        if self.fgraph is not None and self.contract.options.check_c_code:
-            self.check_code(self.fgraph, values, found, run)
+        if self.runs_code:
+            self.check_code(values, found, run)
         return found
 
     def needed(self, run: TermValues, v: Variable) -> Any:
@@ -340,14 +343,14 @@ class CallChecks:
             if verdict.why is not None:
                 raise self.bad(whole, run, f"output {i}: {verdict.why}", a, b)
 
-    def check_code(
-        self, fgraph: FunctionGraph, values: Sequence[Any], found: list[Any], run: TermValues
-    ) -> None:
+    def check_code(self, values: Sequence[Any], found: list[Any], run: TermValues) -> None:
         """Raise `BadThunkOutput` if the function that the VM writes gives other values than its
         nodes one by one.
         """
+        if self.fgraph is None:
+            return
         if self.code is None:
-            self.code = whole_graph(fgraph, get_linker("vm"))
+            self.code = whole_graph(self.fgraph, get_linker("vm"))
         what, given = "the function that the VM writes of all nodes", [copy_of(x) for x in values]
         try:
             more = self.code(*given)
