@@ -6,6 +6,7 @@ loaded for it: ops whose vectors have one element for each that a matrix stores 
 that is (`entries_of`).
 """
 
+from functools import wraps
 from math import inf
 
 import numpy as np
@@ -50,6 +51,20 @@ def is_in_band(value, ends):
     return ends[0] <= lower and upper <= ends[1]
 
 
+def of_matrices(*ops):
+    """Add a case of `band`: a function of a matrix that such an op makes."""
+
+    def register(fn):
+        @band.case(*ops)
+        @wraps(fn)
+        def case(x):
+            return fn(x) if x.type.ndim == 2 else unknown("it is no matrix", blame=x)
+
+        return case
+
+    return register
+
+
 def _is_zero(x):
     """Whether all of a term is the constant 0, by its form."""
     if x.head is CONSTANT:
@@ -58,9 +73,15 @@ def _is_zero(x):
     return filling is not None and filling.head is CONSTANT and not filling.data.any()
 
 
-def _band(x):
-    """`band`, also of what is filled with 0."""
-    return because("it is 0", value=NOWHERE) if _is_zero(x) else band(x)
+def _band(x, whole):
+    """`band` of an operand, also of what is filled with 0. whole: what is made of it; what is
+    stretched is elsewhere, too.
+    """
+    if _is_zero(x):
+        return because("it is 0", value=NOWHERE)
+    if x.type.broadcastable != whole.type.broadcastable:
+        return unknown("it may be stretched", blame=x)
+    return band(x)
 
 
 def in_all(*answers):
@@ -100,42 +121,44 @@ def along(a, b):
     return because("of a product", a, b, value=NOWHERE if nothing else ends)
 
 
-@band.case(pt.add, pt.sub)
+@of_matrices(pt.add, pt.sub)
 def band_of_sum(x):
     """Where any term may be."""
-    return in_any(*map(_band, x.owner.inputs))
+    return in_any(*[_band(v, x) for v in x.owner.inputs])
 
 
-@band.case(pt.neg, pt.abs, pt.sqr, pt.sign, pt.sqrt, pt.sin, pt.tan, pt.arctan, pt.sinh, pt.tanh)
+@of_matrices(pt.neg, pt.abs, pt.sqr, pt.sign, pt.sqrt, pt.sin, pt.tan, pt.arctan, pt.sinh, pt.tanh)
 def band_of_odd(x):
     """0 stays 0."""
-    return _band(x.owner.inputs[0])
+    return _band(x.owner.inputs[0], x)
 
 
-@band.case(pt.mul)
+@of_matrices(pt.mul)
 def band_of_product(x):
     """Where a factor is 0, if the others are finite there."""
-    xs, answers = x.owner.inputs, []
-    for i, x in enumerate(xs):
-        found = _band(x)
-        others = [finite(y) for k, y in enumerate(xs) if k != i]
-        answers.append(found if all(others) or not found else unknown("0 times inf", blame=x))
+    factors, answers = x.owner.inputs, []
+    for i, v in enumerate(factors):
+        found = _band(v, x)
+        others = [finite(y) for k, y in enumerate(factors) if k != i]
+        answers.append(found if all(others) or not found else unknown("0 times inf", blame=v))
     return in_all(*answers)
 
 
-@band.case(pt.switch)
+@of_matrices(pt.switch)
 def band_of_choice(chosen):
     """Of what is chosen; of triangles, where they are."""
     condition, x, y = chosen.owner.inputs
     if _is_zero(y):
-        return in_all(band(condition), _band(x))
+        return in_all(_band(condition, chosen), _band(x, chosen))
     if _is_zero(x):
-        return in_all(_other_side(condition), _band(y))
-    return in_any(_band(x), _band(y))
+        return in_all(_other_side(condition, chosen), _band(y, chosen))
+    return in_any(_band(x, chosen), _band(y, chosen))
 
 
-def _other_side(condition):
+def _other_side(condition, chosen):
     """Where a condition may be false: above the diagonals of a triangle."""
+    if condition.type.broadcastable != chosen.type.broadcastable:
+        return unknown("it may be stretched", blame=condition)
     k = _diagonal_of(condition, pt.creation.Tri)
     return because("above a triangle", value=(k + 1, inf)) if k is not None else unknown("any")
 
@@ -146,7 +169,7 @@ def _diagonal_of(x, op):
     return int(x.owner.inputs[2].number) if known else None
 
 
-@band.case(pt.creation.Eye)
+@of_matrices(pt.creation.Eye)
 def band_of_eye(x):
     """One diagonal."""
     k = x.owner.inputs[2]
@@ -155,7 +178,7 @@ def band_of_eye(x):
     return because("one diagonal", value=(k.number, k.number))
 
 
-@band.case(pt.creation.Tri)
+@of_matrices(pt.creation.Tri)
 def band_of_triangle(x):
     """All below a diagonal."""
     k = x.owner.inputs[2]
@@ -234,7 +257,7 @@ def _counts(i):
 
 def one_diagonal(x, k):
     """Of a matrix x that has a diagonal k more."""
-    return in_any(_band(x), because("one diagonal", value=(k, k)))
+    return in_any(_band(x, x), because("one diagonal", value=(k, k)))
 
 
 vars(FACTS).update({name: globals()[name] for name in __all__}, in_all=in_all, in_any=in_any,

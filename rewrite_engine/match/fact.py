@@ -244,7 +244,7 @@ class Fact:
 
     def of_value(self, type_: Any, value: Any, more: Any = None) -> Any:
         """What the fact says of a value of a type. more: the `Evidence.value` that was declared."""
-        if self.tester is None:
+        if self.tester is None or (self.takes_value and more is None):
             return self(type_.make_constant(value))
         holds = self.tester(value) if more is None else self.tester(value, more)
         return because("its value") if holds else unknown("its value is not")

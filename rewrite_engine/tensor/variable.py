@@ -104,10 +104,6 @@ class TensorConstant(TensorVariable, Constant):
 
     __slots__ = ()
 
-    def __init__(self, type: Any, data: Any, name: str | None = None) -> None:
-        """type: lengths that it leaves open are those of the data."""
-        super().__init__(type.clone(shape=data.shape) if None in type.shape else type, data, name)
-
     def as_number(self) -> Any:
         """The value as a Python number if it has 0 dimensions, else None."""
         data = self.data
