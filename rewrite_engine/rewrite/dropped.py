@@ -81,14 +81,14 @@ class Dropping:
             if is_below(v.owner):
                 continue
             here = self.fits.at(fgraph, node, v)  # type: ignore[arg-type]
-            if not here and not self._are_compared(v.owner, made):
+            if not here and not self.are_compared(v.owner, made):
                 return here
             if len(seen) > MOST:
                 return unknown("what is dropped may raise an error", blame=v)
             todo += v.owner.inputs
         return because("no error is lost")
 
-    def _are_compared(self, node: Apply, new: Iterable[Apply]) -> bool:
+    def are_compared(self, node: Apply, new: Iterable[Apply]) -> bool:
         """Whether new nodes compare all lengths that a node does, one or several together, which
         fails for no more.
         """
@@ -145,7 +145,7 @@ class Dropping:
             groups = None if one in makers else one.op.equal_lengths(one)
             if one in makers or groups == [] or (groups is None and type(one.op) in again):
                 continue
-            answer = self._are_compared(one, fresh) or self.fits.at(fgraph, node, one.outputs[0])
+            answer = self.are_compared(one, fresh) or self.fits.at(fgraph, node, one.outputs[0])
             if not answer:
                 return answer
         for v in dropped:
