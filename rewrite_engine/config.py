@@ -13,7 +13,7 @@ from typing import Any
 
 _CHOICES = {
     "floatX": ("float16", "float32", "float64"),
-    "on_rule_error": ("raise", "warn"),
+    "on_rule_error": ("raise", "warn", "ignore"),
     "on_budget": ("raise", "stop"),
     "on_unused_input": ("raise", "warn", "ignore"),
 }
@@ -27,23 +27,22 @@ WITHOUT_EFFECT = frozenset({
     "check_stack_trace", "cmodule__age_thresh_use", "cmodule__compilation_warning",
     "cmodule__debug", "cmodule__preload_cache", "cmodule__remove_gxx_opt",
     "cmodule__warn_no_version", "compile__timeout",
-    "compile__wait", "compiledir", "compiledir_format", "compiler_verbose", "cxx",
+    "compile__wait", "compute_test_value", "compute_test_value_opt", "compiledir", "compiledir_format", "compiler_verbose", "cxx",
     "cycle_detection", "exception_verbosity", "gcc__cxxflags", "lib__amdlibm", "nocleanup",
     "numba__cache", "numba__vectorize_target", "on_shape_error", "openmp",
     "openmp_elemwise_minsize", "optdb__max_use_ratio", "optdb__position_cutoff",
-    "optimizer_verbose", "optimizer_verbose_ignore", "profiling__debugprint",
+    "optimizer_verbose", "optimizer_verbose_ignore", "print_test_value", "profiling__debugprint",
     "profiling__destination", "profiling__min_memory_size", "profiling__min_peak_memory",
     "profiling__n_apply", "profiling__n_ops",
     "profiling__output_line_width", "profiling__time_thunks", "scan__allow_gc",
     "scan__allow_output_prealloc",
     "tensor__insert_inplace_optimizer_validate_nb", "traceback__compile_limit",
-    "traceback__limit", "unpickle_function", "vm__lazy", "warn__ignore_bug_before",
+    "traceback__limit", "unittests__rseed", "unpickle_function", "vm__lazy", "warn__ignore_bug_before",
     "warn_unused_flags",
 })  # fmt: skip
 #: settings of theirs that have one value here, and what to do instead of setting another
 FIXED: dict[str, tuple[Any, str]] = {
     "cast_policy": ("custom", "Python's numbers take the dtype of the array"),
-    "compute_test_value": ("off", "call `variable.eval`"),
     "device": ("cpu", "functions run on the CPU"),
     "int_division": ("int", "`/` of integers is a float and `//` an integer"),
     "linker": ("auto", 'say Mode(linker="py"), here or as config.mode'),
@@ -56,7 +55,6 @@ FIXED: dict[str, tuple[Any, str]] = {
     "optimizer_excluding": ("", "say Mode().excluding(…)"),
     "optimizer_including": ("", "say Mode().including(…)"),
     "optimizer_requiring": ("", "say Mode().including(…)"),
-    "print_test_value": (False, "call `variable.eval`"),
     "print_global_stats": (False, "say f.profile.summary()"),
     "profile_memory": (False, "a profile tells times only"),
     "profile_optimizer": (False, "`explain` tells times of rules"),
@@ -64,6 +62,8 @@ FIXED: dict[str, tuple[Any, str]] = {
     "tensor__cmp_sloppy": (0, "say verify_grad(…, abs_tol=…, rel_tol=…)"),
     "warn_float64": ("ignore", "dtypes are what types say"),
 }
+#: values of these that come to the same
+ALIKE = {"cast_policy": ("custom", "numpy+floatX")}
 #: settings of theirs that have another name, or other values
 RENAMED = {"on_opt_error": "on_rule_error"}
 
@@ -85,7 +85,7 @@ DEFAULTS = {
 
 class Config:
     """floatX: dtype of `vector()`, `matrix()`, … when none is given. mode: the default `Mode`.
-    on_rule_error: "raise" or "warn". on_budget: what happens when rules use up their budget,
+    on_rule_error: "raise", "warn" or "ignore". on_budget: what happens when rules use up their budget,
     "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
@@ -137,7 +137,7 @@ class Config:
             return
         if name in FIXED:
             fixed, instead = FIXED[name]
-            if value != fixed:
+            if value not in ALIKE.get(name, (fixed,)):
                 raise ValueError(f"config.{name} is {fixed!r} and cannot be {value!r}: {instead}")
             return
         if name not in DEFAULTS:

@@ -9,8 +9,9 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from inspect import Parameter, Signature
+from math import inf
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any
 
 from rewrite_engine.errors import (
     OptionError,
@@ -19,6 +20,7 @@ from rewrite_engine.errors import (
     UnknownNameError,
     refuse_options,
 )
+from rewrite_engine.graph.op import Op, one_output
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.match.claim import Claim, assumes, refines
 from rewrite_engine.match.decorate import node_rewriter as node_rewriter
@@ -38,6 +40,7 @@ from rewrite_engine.rewrite.equilibrium import (
 from rewrite_engine.rewrite.strategies import rules_in
 from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.language import rule
+from rewrite_engine.rules.pipeline import Step, register_step
 from rewrite_engine.rules.pipeline import rewrite_graph as rewrite_graph
 from rewrite_engine.terms.logic import LogicVariable
 
@@ -54,10 +57,19 @@ class PipelineDatabase:
         query = read_query(*tags, include=include, exclude=exclude, require=require)
         return pipeline.phases_of(query)
 
-    def register(self, name: str, *rewriter: Any, **options: Any) -> NoReturn:
-        """Raise `OptionError`: rules are registered in a phase."""
-        where = f"optdb['specialize'].register({name!r}, rule), or Mode() + rule for one mode"
-        raise OptionError(f"optdb.register: a rule belongs to a phase; write {where}")
+    def register(
+        self, name: str, rewriter: Any, *tags: str, position: float | str = "last", **unknown: Any
+    ) -> None:
+        """Let every mode run a driver, or a rule once at each node, from now on, before the phase
+        that stands at this position there. Tags as there: without "fast_run" and "fast_compile"
+        only modes run it that include its name or a tag. Raises `OptionError`.
+        """
+        refuse_options("register", "a mode knows names, tags and places", **unknown)
+        always = "fast_run" in tags or "fast_compile" in tags
+        names = {name, *tags} - {"fast_run", "fast_compile"}
+        names |= set() if "fast_compile" in tags else {"specialize"}  # (what that mode leaves out)
+        driver = as_driver(rewriter, name)
+        register_step(Step(driver, phase_at(position), frozenset(names), not always))
 
     def __getitem__(self, name: str) -> PhaseDatabase:
         """The rules of a phase: others can be registered there. Raises `UnknownNameError`."""
@@ -77,6 +89,27 @@ class PipelineDatabase:
         return pipeline.all_rules()
 
 
+#: {phase: its position in PyTensor's database}
+POSITIONS = {
+    "merge": 0, "inner": 0.2, "canonicalize": 1, "loops": 1.1, "stabilize": 1.5, "specialize": 2,
+    "inplace": 49.5,
+}  # fmt: skip
+
+
+def phase_at(position: float | str) -> str | None:
+    """The first phase that does not come before a position of PyTensor's; None: after all."""
+    if isinstance(position, str):
+        position = {"first": -inf, "last": inf}[position]
+    return next((name for name, at in POSITIONS.items() if at >= position), None)
+
+
+def as_driver(rewriter: Any, name: str | None = None) -> GraphRewriter:
+    """A driver as it is; what tries a rule at each node; what a database has for everything."""
+    if isinstance(rewriter, Rule | RuleSet):
+        return in2out(rewriter, name=name)
+    return rewriter.default_query if hasattr(rewriter, "default_query") else rewriter
+
+
 class PhaseDatabase:
     """The rules of a phase, as others add to them: `optdb["canonicalize"].register(name, rule)`."""
 
@@ -87,13 +120,18 @@ class PhaseDatabase:
         self.phase = phase
 
     def register(
-        self, name: str, rule: Rule, *tags: str, use_db_name_as_tag: bool = True, **unknown: Any
+        self, name: str, rule: Any, *tags: str, use_db_name_as_tag: bool = True, **unknown: Any
     ) -> None:
-        """Let the phase use a rule from now on, in every mode. use_db_name_as_tag: False lets only
-        modes use it that include its name (or a tag). Raises `OptionError`.
+        """Let the phase use a rule from now on, in every mode; a driver runs before its rules.
+        use_db_name_as_tag: False lets only modes use it that include its name (or a tag). Raises
+        `OptionError`.
         """
         why = "rules stand in the order in which they are registered"
         refuse_options("register", why, **unknown)
+        if not isinstance(rule, Rule):
+            names = frozenset({name, *tags} - {"fast_run", "fast_compile"})
+            register_step(Step(as_driver(rule), self.phase, names, not use_db_name_as_tag))
+            return
         claim = rule.claim if use_db_name_as_tag else assumes(name)
         tags = (*rule.tags, *claim.tags, *tags, self.phase, name)
         pipeline.register(rule.copied(phase=self.phase, claim=claim, tags=frozenset(tags)))
@@ -145,6 +183,9 @@ def PatternNodeRewriter(
     allow_multiple_clients: bool = True,
     name: str | None = None,
     tracks: Sequence[Any] = (),
+    get_nodes: Any = None,
+    values_eq_approx: Any = None,
+    allow_cast: bool = True,
     *,
     phase: str | None = None,
     claim: Claim = refines,
@@ -152,20 +193,21 @@ def PatternNodeRewriter(
 ) -> Rule:
     """Return the rule that replaces one pattern by another, a data rule.
 
-    A pattern is `(op, pattern, …)`, a name for a variable, a number, a constant, or {"pattern":
+    An op of which nothing tells how many outputs it has is taken to have one. A pattern is `(op, pattern, …)`, a name for a variable, a number, a constant, or {"pattern":
     name, "constraint": predicate on variables}. out_pattern may be a function `(fgraph, node,
     found)` instead, which gets what the names stand for and returns the replacement, or None: the
     rule is a node rewriter then, as it is with allow_multiple_clients=False: it fires only where
     nothing else uses what is between the node and what the names stand for. phase, claim: as of
-    `rule`. Raises `PatternError` for what is no
-    pattern, `UnboundVariableError`, `OptionError` for options that say how to search.
+    `rule`. tracks, get_nodes (where to look first), values_eq_approx, allow_cast: of no effect, for
+    rules are indexed by what they match, hold as claimed, and keep dtypes. Raises `PatternError`
+    for what is no pattern, `UnboundVariableError`, `OptionError`.
 
     >>> import rewrite_engine.tensor as pt
     >>> PatternNodeRewriter((pt.log, (pt.exp, "x")), "x").text
     'log(exp(x)) -> x'
     """
     why = "rules are indexed by what they match"
-    refuse_options("PatternNodeRewriter", why, tracks=tracks or None, **options)
+    refuse_options("PatternNodeRewriter", why, **options)
     sorts = _variables(in_pattern)
     if not isinstance(in_pattern, tuple):
         raise PatternError(f"the pattern to replace is (op, …), not {in_pattern!r}")
@@ -256,6 +298,8 @@ def _built(pattern: Any, variables: dict[str, Any]) -> Any:
     """A pattern with its variables put in."""
     if isinstance(pattern, tuple):
         op, *operands = pattern
+        if isinstance(op, Op):
+            one_output(op)
         return op(*[_built(part, variables) for part in operands])
     if isinstance(pattern, dict):
         pattern = pattern["pattern"]

@@ -97,7 +97,11 @@ HOMES: dict[str, tuple[str, ...]] = {
     "compile.profiling": ("rewrite_engine.compile.profiling",),
     "compile.nanguardmode": ("rewrite_engine.compile.watching",),
     "printing": ("rewrite_engine.printing", f"{TENSOR}.flow.watch"),
+    "d3viz": (),
+    "graph.sched": (),
     "link.c": (),
+    "link.utils": (),
+    "misc": (),
     "link.c.type": (f"{GRAPH}.type",),
     "link.jax": (),
     "link.mlx": (),
@@ -124,6 +128,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.elemwise": (f"{TENSOR}.elemwise", f"{TENSOR}.reduce", f"{TENSOR}.dimshuffle", TENSOR),
     "tensor.exceptions": ("rewrite_engine.errors",),
     "tensor.fft": (f"{TENSOR}.fft", TENSOR),
+    "tensor.inplace": ("rewrite_engine.compat.inplace",),
+    "tensor.io": (),
     "tensor.linalg": (f"{TENSOR}.linalg", TENSOR),
     "tensor.nnet": ("rewrite_engine.compat.nnet", TENSOR),
     "tensor.optimize": ("rewrite_engine.optimize",),
@@ -140,6 +146,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.signal.pool": ("rewrite_engine.compat.images",),
     "tensor.type": (f"{TENSOR}.type", f"{TENSOR}.constructors", TENSOR),
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
+    "typed_list": (),
     "updates": (),
     "utils": ("rewrite_engine.compat.extras",),
     "xtensor": (),
@@ -167,7 +174,16 @@ tensor.linalg.decomposition.lu tensor.linalg.decomposition.qr tensor.linalg.deco
 tensor.linalg.decomposition.svd tensor.linalg.solvers.core tensor.linalg.solvers.general
 tensor.linalg.solvers.linear_control tensor.linalg.solvers.lstsq tensor.linalg.solvers.psd
 tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
-assumptions.specify compile.rewriting conditional link.jax.dispatch link.jax.linker
+assumptions.specify assumptions.core compile.debug.profiling conditional.op d3viz.formatting
+misc.may_share_memory misc.pkl_utils misc.safe_asarray scalar.basic_scipy scalar.basic_sympy
+sandbox.linalg.ops sandbox.minimal sandbox.multinomial
+tensor.blas_c tensor.blas_scipy tensor.fourier tensor.nnet.batchnorm tensor.nnet.blocksparse
+tensor.nnet.conv3d2d tensor.nnet.corr tensor.nnet.corr3d tensor.nnet.ctc tensor.nnet.neighbours
+tensor.rewriting.blas tensor.rewriting.blockwise tensor.rewriting.elemwise
+tensor.rewriting.extra_ops tensor.rewriting.linalg tensor.rewriting.special
+tensor.rewriting.subtensor tensor.rewriting.subtensor_lift tensor.rewriting.uncanonicalize
+typed_list.basic typed_list.type
+compile.rewriting conditional link.jax.dispatch link.jax.linker
 link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
 sparse.type sparse.variable
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
@@ -188,6 +204,9 @@ OLD_MODULES = {
     "gof.type": "graph.type",
     "gof.utils": "graph.utils",
     "graph.kanren": "graph.rewriting.kanren",
+    "graph.opt_utils": "graph.rewriting.utils",
+    "graph.optdb": "graph.rewriting.db",
+    "graph.unify": "graph.rewriting.unify",
     "graph.opt": "graph.rewriting",
     "sandbox.linalg": "tensor.linalg",
     "sandbox.rng_mrg": "tensor.random",
@@ -195,12 +214,17 @@ OLD_MODULES = {
     "scan_module.scan_op": "scan.op",
     "scan_module.scan_utils": "scan.utils",
     "scan_module.scan_views": "scan.views",
+    "scalar.basic_scipy": "scalar.math",
+    "tensor.basic_opt": "tensor.rewriting.basic",
+    "tensor.math_opt": "tensor.rewriting.math",
     "tensor.nlinalg": "tensor.linalg",
+    "tensor.opt_uncanonicalize": "tensor.rewriting.uncanonicalize",
     "tensor.opt": "tensor.rewriting",
     "tensor.raw_random": "tensor.random",
     "tensor.shared_randomstreams": "tensor.random",
     "tensor.signal.downsample": "tensor.signal.pool",
     "tensor.slinalg": "tensor.linalg",
+    "tensor.subtensor_opt": "tensor.rewriting.subtensor",
 }
 MODULES += [*OLD_MODULES, "sandbox"]
 
@@ -215,6 +239,27 @@ RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
     "sparse.as_sparse_or_tensor_variable": "rewrite_engine.tensor.constant:as_tensor_variable",
+    "misc.may_share_memory.may_share_memory": "rewrite_engine.compat.extras:may_share_memory",
+    "misc.safe_asarray._asarray": "rewrite_engine.compat.extras:_asarray",
+    "_asarray": "rewrite_engine.compat.extras:_asarray",
+    "tensor.math._allclose": "rewrite_engine.compat.extras:_allclose",
+    "tensor.math._dot": "rewrite_engine.tensor.product.dots:_dot",
+    "get_scalar_constant_value": "rewrite_engine.tensor:get_underlying_scalar_constant_value",
+    **{
+        f"{module}.RewriteDatabaseQuery": "rewrite_engine.compat.databases:RewriteDatabaseQuery"
+        for module in ("graph", "graph.rewriting", "graph.rewriting.db")
+    },
+    "graph.rewriting.OptimizationQuery": "rewrite_engine.compat.databases:RewriteDatabaseQuery",
+    "graph.rewriting.Query": "rewrite_engine.compat.databases:RewriteDatabaseQuery",
+    "graph.rewriting.OptimizationDatabase": "rewrite_engine.compat.databases:RewriteDatabase",
+    "graph.basic.general_toposort": "rewrite_engine.compat.extras:general_toposort",
+    "graph.rewriting.optimize_graph": "rewrite_engine.rules.pipeline:rewrite_graph",
+    "graph.op.get_test_value": "rewrite_engine.compat.extras:get_test_value",
+    "scalar.Scalar": "rewrite_engine.scalar.type:ScalarType",
+    "scalar.floats": "rewrite_engine.compat.scalar_types:floats",
+    "scalar.ints": "rewrite_engine.compat.scalar_types:ints",
+    "utils.PYTHON_INT_BITWIDTH": "rewrite_engine.compat.extras:PYTHON_INT_BITWIDTH",
+    "utils.LOCAL_BITWIDTH": "rewrite_engine.compat.extras:PYTHON_INT_BITWIDTH",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",
     "dot": "rewrite_engine.tensor:dot",
@@ -229,7 +274,9 @@ RENAMED = {
     "compile.debug.monitormode.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
     "compile.monitormode.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
     "graph.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
-    "graph.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",
+    "graph.LocalOptimizer": "rewrite_engine.compat.rewriters:NodeRewriter",
+    "graph.GraphRewriter": "rewrite_engine.rewrite.driver:GraphRewriter",
+    "graph.NodeRewriter": "rewrite_engine.compat.rewriters:NodeRewriter",
     "graph.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "graph.PatternSub": "rewrite_engine.compat.rewriting:PatternNodeRewriter",
@@ -237,7 +284,11 @@ RENAMED = {
     "graph.rewriting.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.rewriting.PatternSub": "rewrite_engine.compat.rewriting:PatternNodeRewriter",
     "graph.rewriting.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
-    "graph.rewriting.LocalOptimizer": "rewrite_engine.match.rule:NodeRewriter",
+    "graph.rewriting.LocalOptimizer": "rewrite_engine.compat.rewriters:NodeRewriter",
+    "graph.rewriting.OpKeyOptimizer": "rewrite_engine.compat.rewriters:OpKeyGraphRewriter",
+    "graph.rewriting.SeqOptimizer": "rewrite_engine.compat.rewriters:SequentialGraphRewriter",
+    "graph.rewriting.TopoOptimizer": "rewrite_engine.compat.rewriters:WalkingGraphRewriter",
+    "graph.rewriting.dfs_rewriter": "rewrite_engine.compat.rewriting:out2in",
     "graph.rewriting.GlobalOptimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "compile.mode.FAST_COMPILE": "rewrite_engine.compat.extras:FAST_COMPILE",
     "compile.mode.FAST_RUN": "rewrite_engine.compat.extras:FAST_RUN",

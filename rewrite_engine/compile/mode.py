@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from rewrite_engine.link.linker import Linker
     from rewrite_engine.match.rule import Rule
     from rewrite_engine.match.ruleset import Addition, RuleSet
+    from rewrite_engine.rewrite.driver import GraphRewriter
+    from rewrite_engine.rules.pipeline import Step
 
 DEFAULT = "default"  # the optimizer that the pipeline makes for the query
 
@@ -88,6 +90,7 @@ class Mode:
         self.query = query or MODES[self.name]
         self.only = bool(self.query.include) and _names_phases(self.query)
         self.additions: tuple[Addition, ...] = ()
+        self.steps: tuple[Step, ...] = ()
 
     @property
     def optimizer(self) -> Any:
@@ -98,7 +101,7 @@ class Mode:
 
         only = self.only and "fast_run" not in self.query.include
         phases = () if only else get_linker(self.linker).phases
-        return optimizer(self.query, self.additions, phases=phases)
+        return optimizer(self.query, self.additions, phases=phases, steps=self.steps)
 
     @property
     def provided_optimizer(self) -> Any:
@@ -126,13 +129,14 @@ class Mode:
 
     def adding(
         self,
-        *rules: Rule | RuleSet | Iterable[Rule],
+        *rules: Rule | RuleSet | Iterable[Rule] | GraphRewriter,
         overwrite: bool = False,
         before: str | None = None,
         after: str | None = None,
     ) -> Mode:
         """Use more rules; `mode + rules` is short for it. They come last, or before (after) the
-        rules that have a name; overwrite: in the place of those that have the same names.
+        rules that have a name; overwrite: in the place of those that have the same names. A driver
+        runs after all phases, or before one: `mode.adding(driver, before="canonicalize")`.
 
         Raises `PatternError` for a rule without a phase and `ValueError` for a mode that has an
         optimizer of its own; `DuplicateRuleError` and `UnknownNameError` when a graph is rewritten,
@@ -143,15 +147,38 @@ class Mode:
 
         if self._optimizer != DEFAULT:
             raise ValueError(f"{self!r} has an optimizer of its own: give that the rules")
+        drivers = [one for one in rules if hasattr(one, "rewrite")]
+        if drivers:
+            others = [one for one in rules if one not in drivers]
+            mode = self._running(drivers, before, overwrite=overwrite, after=after)
+            return mode.adding(*others) if others else mode
         new = RuleSet().adding(*rules)
         for rule in new:
             if rule.phase is None:
                 raise rule.without_phase()
         return self._with(self.query, Addition(new, overwrite, before, after))
 
-    register = adding  # as the field calls it
+    def _running(self, drivers: Iterable[Any], before: str | None, **unknown: Any) -> Mode:
+        from rewrite_engine.rules.pipeline import Step, check_place
 
-    def __add__(self, rules: Rule | RuleSet | Iterable[Rule]) -> Mode:
+        refuse_options("adding", "a driver stands before a phase, or after all", **unknown)
+        check_place(before)
+        new = copy(self)
+        new.steps += tuple([Step(driver, before) for driver in drivers])
+        return new
+
+    def register(self, *rules: Any, **options: Any) -> Mode:
+        """`adding`, as the field calls it: `(driver, 1.5)` is a driver and its position there."""
+        from rewrite_engine import hooks
+
+        placed = [one for one in rules if isinstance(one, tuple)]
+        mode = self
+        for driver, position in placed:
+            mode = mode.adding(hooks.as_driver(driver), before=hooks.phase_at(position))
+        others = [one for one in rules if one not in placed]
+        return mode.adding(*others, **options) if others else mode
+
+    def __add__(self, rules: Rule | RuleSet | Iterable[Rule] | GraphRewriter) -> Mode:
         return self.adding(rules)
 
     def including(self, *tags: Any) -> Mode:
@@ -182,13 +209,16 @@ class Mode:
                 if value
             ]
             text += f".adding({', '.join(rules.by_name)}{''.join(options)})"
+        for step in self.steps:
+            where = "" if step.before is None else f", before={step.before!r}"
+            text += f".adding({step.driver}{where})"
         return text if self.only else text + self.query.calls(MODES[self.name])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mode):
             return NotImplemented
-        mine = (self.linker, self.query, self.only, self._optimizer, self.additions)
-        its = (other.linker, other.query, other.only, other._optimizer, other.additions)
+        mine = (self.linker, self.query, self.only, self._optimizer, self.additions, self.steps)
+        its = (other.linker, other.query, other.only, other._optimizer, other.additions, other.steps)
         return mine == its
 
     def __hash__(self) -> int:

@@ -77,6 +77,12 @@ def known_outputs(op: Any) -> int | None:
     return None if heads is None else len(heads)
 
 
+def one_output(op: Any) -> None:
+    """Take it that an op has one output, where nothing else is known of it so far."""
+    if known_outputs(op) is None:
+        op._heads = (op,)
+
+
 def output_text(op: Any, i: Any) -> str:
     """What is written behind an op with several outputs for one of them: `.S`, or `[1]`."""
     name = output_name(op, i)
