@@ -37,10 +37,10 @@ MODES = {
     "fast_compile": Query(exclude=frozenset({"specialize", "inplace"})),
 }
 #: linkers of the field that run what they have compiled, and the rest in Python: as "vm" does
-VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc"})
+VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "numba", "vm_nogc"})
 #: what the field has, and is not here yet
 PLANNED = frozenset(
-    {"c", "dask", "debugmode", "debug_mode", "jax", "mlx", "native", "numba", "pytorch"}
+    {"c", "dask", "debugmode", "debug_mode", "jax", "mlx", "native", "pytorch"}
 )
 #: what to write for some of them
 INSTEAD = dict.fromkeys(

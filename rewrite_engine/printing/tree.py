@@ -227,7 +227,8 @@ class Tree:
         """Type, shape and stored value, where asked for."""
         text = f" <{v.type}>" if self.options.print_type else ""
         if self.options.print_shape and v.type.ndim is not None:
-            text += " shape=(" + ", ".join("?" if n is None else str(n) for n in v.type.shape) + ")"
+            lengths = ["?" if n is None else str(n) for n in v.type.shape]
+            text += f" shape=({', '.join(lengths)}{',' if len(lengths) == 1 else ''})"
         if self.options.print_storage and v in source.storage:
             text += f" {source.storage[v]}"
         return text

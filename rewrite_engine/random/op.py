@@ -64,6 +64,18 @@ class RNGConsumerOp(Op):
         raise MethodNotDefined(f"{self} defines no update")
 
 
+#: {name of a distribution's class: the whole of it}
+WRITTEN_OUT = {
+    "GenGamma": "GeneralizedGamma",
+    "Integers": "integers",
+    "InvGamma": "InverseGamma",
+    "MvNormal": "MultivariateNormal",
+    "NegBinomial": "NegativeBinomial",
+    "Permutation": "permutation",
+    "TruncExponential": "TruncatedExponential",
+}
+
+
 class RandomVariable(RNGConsumerOp, TensorOp):
     """Draws from a distribution: `op(*parameters, size=…, rng=…)`.
 
@@ -94,6 +106,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     def _print_name(self) -> tuple[str, str]:
         """The distribution's name, as PyMC writes it in texts and in LaTeX."""
         name = type(self).__name__.removesuffix("RV")
+        name = WRITTEN_OUT.get(name, name)
         return name, f"\\operatorname{{{name}}}"
 
     def __init__(
