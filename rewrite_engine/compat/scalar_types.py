@@ -26,14 +26,14 @@ get_scalar_type = ScalarType
 upcast = promote
 
 
-def ints(names: str) -> list[Any]:
-    """Scalars of int64 with these names."""
-    return [c.int64(name) for name in names.split()]
+def ints(*names: str) -> list[Any]:
+    """Scalars of int64 with these names; of one string, called after its letters."""
+    return [c.int64(name) for name in (names[0] if len(names) == 1 else names)]
 
 
-def floats(names: str) -> list[Any]:
-    """Scalars of float64 with these names."""
-    return [c.float64(name) for name in names.split()]
+def floats(*names: str) -> list[Any]:
+    """Scalars of float64 with these names; of one string, called after its letters."""
+    return [c.float64(name) for name in (names[0] if len(names) == 1 else names)]
 
 
 def as_scalar(x: Any, name: str | None = None) -> Any:

@@ -54,6 +54,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     ),
     "graph.basic": (
         "rewrite_engine.compat.graphs",
+        "rewrite_engine.compat.texts",
         f"{GRAPH}.node",
         f"{GRAPH}.traverse",
         "rewrite_engine.compat.walks",
@@ -154,7 +155,7 @@ HOMES: dict[str, tuple[str, ...]] = {
 
 #: modules that have homes by the one above them
 MODULES = """
-compile.builders compile.debug.monitormode compile.debug.nanguardmode compile.debugmode
+compile.builders compile.pfunc compile.debug.monitormode compile.debug.nanguardmode compile.debugmode
 compile.executor compile.function
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops compile.rebuild
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
@@ -239,6 +240,12 @@ RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
     "sparse.as_sparse_or_tensor_variable": "rewrite_engine.tensor.constant:as_tensor_variable",
+    "link.basic.PerformLinker": "rewrite_engine.compat.linkers:PerformLinker",
+    "link.vm.VMLinker": "rewrite_engine.compat.linkers:VMLinker",
+    **{
+        f"{module}.pfunc": "rewrite_engine.compile:function"
+        for module in ("compile", "compile.function", "compile.function.pfunc", "compile.pfunc")
+    },
     "misc.may_share_memory.may_share_memory": "rewrite_engine.compat.extras:may_share_memory",
     "misc.safe_asarray._asarray": "rewrite_engine.compat.extras:_asarray",
     "_asarray": "rewrite_engine.compat.extras:_asarray",

@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import UnknownNameError, describe, refuse_options
-from rewrite_engine.link.linker import LINKERS, get_linker
+from rewrite_engine.link.linker import LINKERS, Linker, get_linker
 from rewrite_engine.match.query import Query
 
 if TYPE_CHECKING:
-    from rewrite_engine.link.linker import Linker
     from rewrite_engine.match.rule import Rule
     from rewrite_engine.match.ruleset import Addition, RuleSet
     from rewrite_engine.rewrite.driver import GraphRewriter
@@ -36,11 +35,13 @@ MODES = {
     "fast_run": Query(),
     "fast_compile": Query(exclude=frozenset({"specialize", "inplace"})),
 }
+#: what the field calls them by number
+LEVELS = {"o1": "fast_compile", "o2": "fast_run", "o3": "fast_run", "o4": "fast_run"}
 #: linkers of the field that run what they have compiled, and the rest in Python: as "vm" does
 VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "numba", "vm_nogc"})
 #: what the field has, and is not here yet
 PLANNED = frozenset(
-    {"c", "dask", "debugmode", "debug_mode", "jax", "mlx", "native", "pytorch"}
+    {"c", "dask", "debugmode", "debug_mode", "jax", "mlx", "native", "numba", "pytorch"}
 )
 #: what to write for some of them
 INSTEAD = dict.fromkeys(
@@ -52,11 +53,11 @@ INSTEAD = dict.fromkeys(
 class Mode:
     """A linker and an optimizer.
 
-    linker: a linker's name, or the name of a mode (case does not matter). optimizer: "default" for
-    the pipeline with this mode's query, the name of a mode or a `Query` for the pipeline with that
-    one, None (or "None") for no rewriting, or an object with `rewrite(fgraph, trace=None)`. A query
-    that includes phases, and not "fast_run", asks for these phases only. Immutable. Raises
-    `UnknownNameError`, `OptionError` for a db: a mode uses the rules of the pipeline.
+    linker: a linker's name, or the name of a mode (case does not matter), or a linker. optimizer:
+    "default" for the pipeline with this mode's query, the name of a mode or a `Query` for the
+    pipeline with that one, None (or "None") for no rewriting, or an object with `rewrite(fgraph,
+    trace=None)`. db: what a query asks (None: the pipeline). A query that includes phases, and not
+    "fast_run", asks for these phases only. Immutable. Raises `UnknownNameError`.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
@@ -64,19 +65,20 @@ class Mode:
 
     def __init__(
         self,
-        linker: str | None = None,
+        linker: str | Linker | None = None,
         optimizer: Any = DEFAULT,
         query: Query | None = None,
-        db: None = None,
+        db: Any = None,
     ) -> None:
-        refuse_options("Mode", "rules are those of the pipeline; use mode.adding(rules)", db=db)
+        if db is not None and optimizer != DEFAULT and isinstance(optimizer, Query):
+            optimizer = db.query(optimizer)
         self.linker: str | Linker  # a linker itself, of modes that make theirs
         self.name, self.linker = _names(linker or "vm")
         self._optimizer: Any = DEFAULT
         if isinstance(optimizer, str) and optimizer.casefold() == "none":
             optimizer = None
         if isinstance(optimizer, str) and optimizer != DEFAULT:
-            self.name = optimizer.casefold()
+            self.name = LEVELS.get(optimizer, optimizer).casefold()
             if self.name not in MODES:
                 what = f"no optimizer is called {optimizer!r}; there are {', '.join(MODES)}"
                 raise UnknownNameError(what)
@@ -232,8 +234,10 @@ def _names_phases(query: Query) -> bool:
     return "fast_run" not in query.include and not query.include.isdisjoint(NAMES)
 
 
-def _names(linker: Any) -> tuple[str, str]:
-    """The names of the mode and the linker that a name stands for."""
+def _names(linker: Any) -> tuple[str, str | Linker]:
+    """The names of the mode and the linker that a name stands for; a linker is itself."""
+    if isinstance(linker, Linker):
+        return "fast_run", linker
     key = linker.casefold() if isinstance(linker, str) else None
     if key in MODES:
         return key, "vm"

@@ -155,7 +155,8 @@ class RuleEmitter(Source):
     def head(self, pattern: OpNode, v: str) -> str:
         head = pattern.head
         if not isinstance(pattern.op, OpClass):
-            return f"{v}.head is {self.constant(head)}"
+            own = type(head).__eq__ is not object.__eq__  # (an op may say what it equals)
+            return f"{v}.head {'==' if own else 'is'} {self.constant(head)}"
         test = f"type({v}.head) is {self.constant(head)}"
         if pattern.index is None:
             return test
