@@ -19,6 +19,8 @@ from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.random.op import read_size
+from rewrite_engine.rules import assumptions
+from rewrite_engine.rules.assumptions import SHIPPED
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange, zeros
 from rewrite_engine.tensor.dimshuffle import broadcast_to
@@ -28,6 +30,7 @@ from rewrite_engine.tensor.shaping import rearrange
 
 __all__ = [
     "ReplaceValidate",
+    "assume",
     "broadcast_arrays",
     "broadcast_params",
     "broadcasted_by",
@@ -217,3 +220,10 @@ class ReplaceValidate(History):
         except InconsistencyError:
             return False
         return True
+
+
+def assume(x: Any, **facts: bool | None) -> Any:
+    """`x`, of which facts are declared (`diagonal=True`, …). What there is no fact for here, and
+    that something does not hold, changes nothing.
+    """
+    return assumptions.assume(x, **{n: True for n, v in facts.items() if v and n in SHIPPED and SHIPPED[n].unary})

@@ -153,7 +153,10 @@ def SubstitutionNodeRewriter(op1: Op, op2: Op, transfer_tags: bool = True) -> Ru
 
 
 class KanrenRelationSub(RelationRule):
-    """The rule that a miniKanren relation is. results_filter, node_filter: as of `RelationRule`."""
+    """The rule that a miniKanren relation is. results_filter: gets the iterator of all answers, as
+    the relation gives them, and returns the one to take, a list of one for each output, or None.
+    node_filter: as of `RelationRule`.
+    """
 
     def __init__(
         self,
@@ -161,7 +164,19 @@ class KanrenRelationSub(RelationRule):
         results_filter: Any = None,
         node_filter: Callable[[Apply], bool] | None = None,
     ) -> None:
-        super().__init__(kanren_relation, results_filter=results_filter, node_filter=node_filter)
+        super().__init__(kanren_relation, node_filter=node_filter)
+        self.choose = results_filter
+
+    def apply(self, fgraph: Any, node: Apply) -> Any:
+        if self.choose is None or (self.node_filter is not None and not self.node_filter(node)):
+            return super().apply(fgraph, node)
+        chosen = self.choose(self.found(self.term(node)))
+        return None if not chosen else self.result(node, chosen)
+
+    def transform(self, fgraph: Any, node: Apply) -> Any:
+        """Replacements for a node's outputs, as a list, or False."""
+        found = self.apply(fgraph, node)
+        return False if found is None else found if isinstance(found, list) else [found]
 
 
 # --- drivers --------------------------------------------------------------------------------------

@@ -13,6 +13,13 @@ from math import inf
 from types import FunctionType
 from typing import Any
 
+from rewrite_engine.compat.unify import (
+    Asterisk,
+    OpPattern,
+    convert_strs_to_vars,
+    match_pattern,
+    reify_pattern,
+)
 from rewrite_engine.errors import (
     OptionError,
     PatternError,
@@ -24,6 +31,7 @@ from rewrite_engine.graph.op import Op, one_output
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.match.claim import Claim, assumes, refines
 from rewrite_engine.match.decorate import node_rewriter as node_rewriter
+from rewrite_engine.match.decorate import several
 from rewrite_engine.match.differences import levels
 from rewrite_engine.match.find import finder_for
 from rewrite_engine.match.outline import deepest
@@ -194,7 +202,8 @@ def PatternNodeRewriter(
     """Return the rule that replaces one pattern by another, a data rule.
 
     An op of which nothing tells how many outputs it has is taken to have one. A pattern is `(op, pattern, …)`, a name for a variable, a number, a constant, or {"pattern":
-    name, "constraint": predicate on variables}. out_pattern may be a function `(fgraph, node,
+    name, "constraint": predicate on variables}; with an `OpPattern` or an `Asterisk` in it, the rule
+    is a node rewriter that uses `match_pattern`. out_pattern may be a function `(fgraph, node,
     found)` instead, which gets what the names stand for and returns the replacement, or None: the
     rule is a node rewriter then, as it is with allow_multiple_clients=False: it fires only where
     nothing else uses what is between the node and what the names stand for. phase, claim: as of
@@ -208,9 +217,12 @@ def PatternNodeRewriter(
     """
     why = "rules are indexed by what they match"
     refuse_options("PatternNodeRewriter", why, **options)
-    sorts = _variables(in_pattern)
     if not isinstance(in_pattern, tuple):
         raise PatternError(f"the pattern to replace is (op, …), not {in_pattern!r}")
+    if _has_objects(in_pattern):
+        names = {"name": name or _text(in_pattern), "phase": phase, "claim": claim}
+        return _matching(in_pattern, out_pattern, allow_multiple_clients, sys._getframe(1), **names)
+    sorts = _variables(in_pattern)
     left, title = lambda **names: _built(in_pattern, names), name or _text(in_pattern)
     frame, kind = sys._getframe(1), Parameter.POSITIONAL_OR_KEYWORD
     parameters = [Parameter(_identifier(v), kind, annotation=sort) for v, sort in sorts.items()]
@@ -244,11 +256,55 @@ def _by_function(
     return NodeRewriter(fn, tracks=[finder.left.op], depth=depth, **options)
 
 
+def _has_objects(pattern: Any) -> bool:
+    """Whether a pattern has parts that only `match_pattern` knows."""
+    stack = [pattern]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, OpPattern | Asterisk):
+            return True
+        stack += part if isinstance(part, tuple) else ()
+    return False
+
+
+def _matching(
+    in_pattern: Any, out_pattern: Any, many: bool, frame: Any, name: str, **options: Any
+) -> NodeRewriter:
+    """The rule that matches a pattern as it stands, and puts in what another one describes."""
+    variables: dict[str, Any] = {}
+    left = convert_strs_to_vars(in_pattern, variables)
+    right = None if callable(out_pattern) else convert_strs_to_vars(out_pattern, variables)
+
+    def make(fgraph: Any, node: Any, found: dict[str, Any]) -> Any:
+        if right is None:
+            return out_pattern(fgraph, node, found)
+        return reify_pattern(right, {v: found[t] for t, v in variables.items() if t in found})
+
+    make, match = make if many else _where_alone(make), match_pattern
+
+    def apply(fgraph: Any, node: Any) -> Any:
+        found = match(left, node) if len(node.outputs) == 1 else None
+        return found and make(fgraph, node, {v.token: value for v, value in found.items()})
+
+    fn = _written_at(frame, apply, name)
+    head = left.op_match
+    roots = several([head] if not isinstance(head, OpPattern) else [head.match_op], "")
+    return NodeRewriter(fn, tracks=roots, depth=_depth(in_pattern), **options)
+
+
+def _depth(pattern: Any) -> int:
+    """How many levels of ops a pattern has."""
+    levels, part = 0, [pattern]
+    while part := [p for p in part if isinstance(p, tuple)]:
+        levels, part = levels + 1, [p for whole in part for p in whole[1:]]
+    return levels
+
+
 def _where_alone(make: Callable[..., Any]) -> Callable[..., Any]:
     """None where something else uses a variable between a node and what was found below it."""
 
     def made(fgraph: Any, node: Any, found: dict[str, Any]) -> Any:
-        ends = set(found.values())
+        ends = {v for x in found.values() for v in (x if isinstance(x, tuple) else (x,))}
         between = [v for v in ancestors(node.inputs, ends) if v not in ends and v.owner]
         alone = all(len(fgraph.get_clients(v)) == 1 for v in between)
         return make(fgraph, node, found) if alone else None

@@ -72,6 +72,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.compat.rewriters",
         "rewrite_engine.compat.databases",
         "rewrite_engine.compat.rewriting",
+        "rewrite_engine.compat.unify",
         "rewrite_engine.match.decorate",
         "rewrite_engine.match.rule",
         "rewrite_engine.match.query",
@@ -82,6 +83,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.rewrite.strategies.node",
     ),
     "graph.rewriting.kanren": ("rewrite_engine.terms.dispatch", "rewrite_engine.match.relation"),
+    "graph.rewriting.unify": ("rewrite_engine.terms.dispatch", "rewrite_engine.compat.unify"),
     "graph.traversal": (
         "rewrite_engine.compat.graphs",
         f"{GRAPH}.traverse",
@@ -246,6 +248,7 @@ RENAMED = {
         f"{module}.pfunc": "rewrite_engine.compile:function"
         for module in ("compile", "compile.function", "compile.function.pfunc", "compile.pfunc")
     },
+    "assumptions.assume": "rewrite_engine.compat.extras:assume",
     "misc.may_share_memory.may_share_memory": "rewrite_engine.compat.extras:may_share_memory",
     "misc.safe_asarray._asarray": "rewrite_engine.compat.extras:_asarray",
     "_asarray": "rewrite_engine.compat.extras:_asarray",
