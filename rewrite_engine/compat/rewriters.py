@@ -158,6 +158,8 @@ class KanrenRelationSub(RelationRule):
     node_filter: as of `RelationRule`.
     """
 
+    needs_reason = False
+
     def __init__(
         self,
         kanren_relation: Callable[[Any, Any], Any],
