@@ -26,20 +26,24 @@ WITHOUT_EFFECT = frozenset({
     "allow_gc", "base_compiledir", "blas__check_openmp", "blas__ldflags", "check_input",
     "check_stack_trace", "cmodule__age_thresh_use", "cmodule__compilation_warning",
     "cmodule__debug", "cmodule__preload_cache", "cmodule__remove_gxx_opt",
-    "cmodule__warn_no_version", "compile__timeout",
-    "compile__wait", "compute_test_value", "compute_test_value_opt", "compiledir", "compiledir_format", "compiler_verbose", "cxx",
-    "cycle_detection", "exception_verbosity", "gcc__cxxflags", "lib__amdlibm", "nocleanup",
+    "cmodule__warn_no_version", "compile__timeout", "compile__wait", "compiledir",
+    "compiledir_format", "compiler_verbose", "compute_test_value", "compute_test_value_opt",
+    "cxx", "cycle_detection", "exception_verbosity", "gcc__cxxflags", "lib__amdlibm", "nocleanup",
     "numba__cache", "numba__vectorize_target", "on_shape_error", "openmp",
     "openmp_elemwise_minsize", "optdb__max_use_ratio", "optdb__position_cutoff",
     "optimizer_verbose", "optimizer_verbose_ignore", "print_test_value", "profiling__debugprint",
     "profiling__destination", "profiling__min_memory_size", "profiling__min_peak_memory",
-    "profiling__n_apply", "profiling__n_ops",
-    "profiling__output_line_width", "profiling__time_thunks", "scan__allow_gc",
-    "scan__allow_output_prealloc",
+    "profiling__n_apply", "profiling__n_ops", "profiling__output_line_width",
+    "profiling__time_thunks", "scan__allow_gc", "scan__allow_output_prealloc",
     "tensor__insert_inplace_optimizer_validate_nb", "traceback__compile_limit",
-    "traceback__limit", "unittests__rseed", "unpickle_function", "vm__lazy", "warn__ignore_bug_before",
-    "warn_unused_flags",
+    "traceback__limit", "unittests__rseed", "unpickle_function", "vm__lazy",
+    "warn__ignore_bug_before", "warn_unused_flags",
 })  # fmt: skip
+#: what programs find of these where nothing is set (None: of others)
+UNSET = {
+    "compute_test_value": "off", "openmp": False, "openmp_elemwise_minsize": 200_000,
+    "unittests__rseed": "666",
+}  # fmt: skip
 #: settings of theirs that have one value here, and what to do instead of setting another
 FIXED: dict[str, tuple[Any, str]] = {
     "cast_policy": ("custom", "Python's numbers take the dtype of the array"),
@@ -85,8 +89,8 @@ DEFAULTS = {
 
 class Config:
     """floatX: dtype of `vector()`, `matrix()`, … when none is given. mode: the default `Mode`.
-    on_rule_error: "raise", "warn" or "ignore". on_budget: what happens when rules use up their budget,
-    "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
+    on_rule_error: "raise", "warn" or "ignore". on_budget: what happens when rules use up their
+    budget, "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
     keep_matchers: whether the byte code of matchers is kept from one process to the next
@@ -124,7 +128,7 @@ class Config:
         if name in FIXED:
             return FIXED[name][0]
         if name in WITHOUT_EFFECT:
-            return self.others.get(name)
+            return self.others.get(name, UNSET.get(name))
         raise AttributeError(_unknown(name))
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -266,10 +266,10 @@ def in_order(drivers: Mapping[str, Any], steps: Sequence[Step]) -> list[Any]:
     """The drivers of phases, with steps where these belong."""
     if not steps:
         return [*drivers.values()]
-    found = []
+    found: list[Any] = []
     for name in (*NAMES, None):
         found += [step.driver for step in steps if step.before == name]
-        found += [drivers[name]] if name in drivers else []
+        found += [drivers[name]] if name is not None and name in drivers else []
     return found
 
 

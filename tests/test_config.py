@@ -48,9 +48,10 @@ def test_settings_of_other_libraries() -> None:
     with config.change_flags(cxx="", exception_verbosity="high", on_opt_error="warn"):
         assert (config.cxx, config.on_rule_error) == ("", "warn")
     assert (config.cxx, config.on_rule_error, config.on_opt_error) == (None, "raise", "raise")
-    config.compute_test_value = "off"
-    with pytest.raises(ValueError, match="compute_test_value is 'off' .*eval"):
-        config.compute_test_value = "warn"
+    with config.change_flags(compute_test_value="raise", cast_policy="numpy+floatX"):
+        assert (config.compute_test_value, config.cast_policy) == ("raise", "custom")
+    with pytest.raises(ValueError, match="cast_policy is 'custom' .*dtype of the array"):
+        config.cast_policy = "other"
     assert config.device == "cpu"  # which Theano's programs ask
     with pytest.raises(ValueError, match="device is 'cpu' .*run on the CPU"):
         config.device = "gpu0"

@@ -226,4 +226,6 @@ def assume(x: Any, **facts: bool | None) -> Any:
     """`x`, of which facts are declared (`diagonal=True`, …). What there is no fact for here, and
     that something does not hold, changes nothing.
     """
-    return assumptions.assume(x, **{n: True for n, v in facts.items() if v and n in SHIPPED and SHIPPED[n].unary})
+    return assumptions.assume(
+        x, **{n: True for n, v in facts.items() if v and n in SHIPPED and SHIPPED[n].unary}
+    )

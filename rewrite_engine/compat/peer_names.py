@@ -29,13 +29,16 @@ NEAREST = {
     "scan_save_mem_no_prealloc": "last_of_trace",
 }
 _WITHOUT = """
-AbstractConvCheck BlasOpt CheckStackTrace Print1.21 Print1.51 UnShapeOpt add_destroy_handler add_mul_fusion all_pushout_opt blockwise c_blas
-c_blas_destructive composite_elemwise_fusion cond_make_inplace cond_lift_single_if constant_folding_for_scan2 crossentropy_to_crossentropy_with_softmax cxx_only elemwise_fusion fusion
-gemm_optimizer ifelse_merge ifelse_remove_identical_inside ifelse_simplify inline_ofg_expansion introduce_explicit_core_shape_blockwise
-jax lazy_ifelse minimum_compile more_mem numba ofg_inner_graph make_scipy_blas_destructive optimize_inner_graph py_only
-pytorch random_make_inplace random_make_inplace_mrg save_mem_new_scan scan scipy_blas
-specialize_device symbolic_op_recognition topo_constant_folding typed_list_inplace_rewrite
-uncanonicalize use_c_blas useless
+AbstractConvCheck BlasOpt CheckStackTrace Print1.21 Print1.51 UnShapeOpt add_destroy_handler
+add_mul_fusion all_pushout_opt blockwise c_blas c_blas_destructive composite_elemwise_fusion
+cond_lift_single_if cond_make_inplace constant_folding_for_scan2
+crossentropy_to_crossentropy_with_softmax cxx_only elemwise_fusion fusion gemm_optimizer
+ifelse_merge ifelse_remove_identical_inside ifelse_simplify inline_ofg_expansion
+introduce_explicit_core_shape_blockwise jax lazy_ifelse make_scipy_blas_destructive
+minimum_compile more_mem numba ofg_inner_graph optimize_inner_graph py_only pytorch
+random_make_inplace random_make_inplace_mrg save_mem_new_scan scan scipy_blas specialize_device
+symbolic_op_recognition topo_constant_folding typed_list_inplace_rewrite uncanonicalize use_c_blas
+useless
 """
 #: names of what is done by other means here, or not at all: they change nothing; nor do those of
 #: rewrites of single nodes, `local_...`, and of loops, `scan_...`

@@ -84,12 +84,13 @@ class NodeRewriter(FunctionRewriter, metaclass=_AnyRule):
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         """Rules differ by name: the second of a class is called after it and a number."""
         made = object.__new__(cls)
-        FunctionRewriter.__init__(made, cls.transform)
+        FunctionRewriter.__init__(made, cls.transform)  # type: ignore[arg-type]
         vars(made).pop("tracks")
-        made.short_name = cls.__name__ if cls._first else f"{cls.__name__}_{next(cls._numbers)}"
+        title: str = cls.__name__  # type: ignore[assignment]
+        made.short_name = title if cls._first else f"{title}_{next(cls._numbers)}"
         cls._first = False
         made.name = f"{made.pack}/{made.short_name}"
-        made.text = f"node rewriter {cls.__name__}"
+        made.text = f"node rewriter {title}"
         return made
 
     def __init__(self) -> None:
@@ -214,7 +215,7 @@ class WalkingGraphRewriter(GraphRewriter):
         name: str = "walk",
     ) -> None:
         if isinstance(ignore_newtrees, str):  # (the third argument was the name)
-            ignore_newtrees, name = True, ignore_newtrees
+            name, ignore_newtrees = ignore_newtrees, True
         super().__init__(name)
         _no_callback("WalkingGraphRewriter", {"failure_callback": failure_callback})
         if order not in ("in_to_out", "out_to_in", "dfs"):
@@ -292,7 +293,9 @@ def copy_stack_trace(from_var: Any, to_var: Any) -> Any:
     return to_var
 
 
-def check_stack_trace(f_or_fgraph: Any, ops_to_check: Any = "last", bug_print: str = "raise") -> bool:
+def check_stack_trace(
+    f_or_fgraph: Any, ops_to_check: Any = "last", bug_print: str = "raise"
+) -> bool:
     """Whether it is known of nodes which lines they come from. ops_to_check: "last" (those of the
     outputs), "all"; ops, classes of ops or of scalar ops, one or several; or a predicate on nodes.
     bug_print: what becomes of it if there is no such node: "raise", "warn" or "ignore".

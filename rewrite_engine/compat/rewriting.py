@@ -21,7 +21,6 @@ from rewrite_engine.compat.unify import (
     reify_pattern,
 )
 from rewrite_engine.errors import (
-    OptionError,
     PatternError,
     UnboundVariableError,
     UnknownNameError,
@@ -201,15 +200,16 @@ def PatternNodeRewriter(
 ) -> Rule:
     """Return the rule that replaces one pattern by another, a data rule.
 
-    An op of which nothing tells how many outputs it has is taken to have one. A pattern is `(op, pattern, …)`, a name for a variable, a number, a constant, or {"pattern":
-    name, "constraint": predicate on variables}; with an `OpPattern` or an `Asterisk` in it, the rule
-    is a node rewriter that uses `match_pattern`. out_pattern may be a function `(fgraph, node,
-    found)` instead, which gets what the names stand for and returns the replacement, or None: the
-    rule is a node rewriter then, as it is with allow_multiple_clients=False: it fires only where
-    nothing else uses what is between the node and what the names stand for. phase, claim: as of
-    `rule`. tracks, get_nodes (where to look first), values_eq_approx, allow_cast: of no effect, for
-    rules are indexed by what they match, hold as claimed, and keep dtypes. Raises `PatternError`
-    for what is no pattern, `UnboundVariableError`, `OptionError`.
+    A pattern is `(op, pattern, …)`, a name for a variable, a number, a constant, or {"pattern":
+    name, "constraint": predicate on variables}. An op of which nothing tells how many outputs it
+    has is taken to have one. With an `OpPattern` or an `Asterisk` in it, the rule is a node
+    rewriter that uses `match_pattern`. out_pattern may be a function `(fgraph, node, found)`
+    instead, which gets what the names stand for and returns the replacement, or None: the rule is a
+    node rewriter then, as it is with allow_multiple_clients=False: it fires only where nothing else
+    uses what is between the node and what the names stand for. phase, claim: as of `rule`. tracks,
+    get_nodes (where to look first), values_eq_approx, allow_cast: of no effect, for rules are
+    indexed by what they match, hold as claimed, and keep dtypes. Raises `PatternError` for what is
+    no pattern, `UnboundVariableError`, `OptionError`.
 
     >>> import rewrite_engine.tensor as pt
     >>> PatternNodeRewriter((pt.log, (pt.exp, "x")), "x").text
@@ -220,8 +220,9 @@ def PatternNodeRewriter(
     if not isinstance(in_pattern, tuple):
         raise PatternError(f"the pattern to replace is (op, …), not {in_pattern!r}")
     if _has_objects(in_pattern):
-        names = {"name": name or _text(in_pattern), "phase": phase, "claim": claim}
-        return _matching(in_pattern, out_pattern, allow_multiple_clients, sys._getframe(1), **names)
+        frame, title = sys._getframe(1), name or _text(in_pattern)
+        rest = (allow_multiple_clients, frame, title)
+        return _matching(in_pattern, out_pattern, *rest, phase=phase, claim=claim)
     sorts = _variables(in_pattern)
     left, title = lambda **names: _built(in_pattern, names), name or _text(in_pattern)
     frame, kind = sys._getframe(1), Parameter.POSITIONAL_OR_KEYWORD

@@ -157,8 +157,8 @@ HOMES: dict[str, tuple[str, ...]] = {
 
 #: modules that have homes by the one above them
 MODULES = """
-compile.builders compile.pfunc compile.debug.monitormode compile.debug.nanguardmode compile.debugmode
-compile.executor compile.function
+compile.builders compile.debug.monitormode compile.debug.nanguardmode compile.debugmode
+compile.executor compile.function compile.pfunc
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops compile.rebuild
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
 graph.rewriting.db graph.rewriting.unify graph.rewriting.utils
@@ -249,6 +249,16 @@ RENAMED = {
         for module in ("compile", "compile.function", "compile.function.pfunc", "compile.pfunc")
     },
     "assumptions.assume": "rewrite_engine.compat.extras:assume",
+    **{
+        f"{module}.{name}": f"rewrite_engine.compat.op_classes:{name}"
+        for module, names in (
+            ("tensor.linalg", "CholeskySolve Solve SolveTriangular"),
+            ("tensor.subtensor", "AdvancedIncSubtensor1 AdvancedSubtensor1 advanced_inc_subtensor"),
+            ("tensor.subtensor", "advanced_inc_subtensor1 advanced_set_subtensor"),
+            ("tensor.subtensor", "advanced_set_subtensor1 advanced_subtensor advanced_subtensor1"),
+        )
+        for name in names.split()
+    },
     "misc.may_share_memory.may_share_memory": "rewrite_engine.compat.extras:may_share_memory",
     "misc.safe_asarray._asarray": "rewrite_engine.compat.extras:_asarray",
     "_asarray": "rewrite_engine.compat.extras:_asarray",
@@ -329,6 +339,7 @@ RENAMED = {
     "graph.features.ReplacementDidNotRemoveError": "rewrite_engine.errors:NotRemovedError",
     "tensor.math.variadic_add": "rewrite_engine.compat.extras:variadic_add",
     "tensor.math.variadic_mul": "rewrite_engine.compat.extras:variadic_mul",
+    "tensor.random.basic.broadcast_shapes": "numpy:broadcast_shapes",
     "tensor.random.basic._gamma": "rewrite_engine.random.functions:_gamma",
     "tensor.random.MRG_RandomStreams": "rewrite_engine.compat.streams:RandomStreams",
     "tensor.random.RandomStreams": "rewrite_engine.compat.streams:RandomStreams",

@@ -150,11 +150,11 @@ class Mode:
         if self._optimizer != DEFAULT:
             raise ValueError(f"{self!r} has an optimizer of its own: give that the rules")
         drivers = [one for one in rules if hasattr(one, "rewrite")]
+        others: Any = [one for one in rules if one not in drivers]
         if drivers:
-            others = [one for one in rules if one not in drivers]
             mode = self._running(drivers, before, overwrite=overwrite, after=after)
             return mode.adding(*others) if others else mode
-        new = RuleSet().adding(*rules)
+        new = RuleSet().adding(*others)
         for rule in new:
             if rule.phase is None:
                 raise rule.without_phase()
@@ -220,7 +220,14 @@ class Mode:
         if not isinstance(other, Mode):
             return NotImplemented
         mine = (self.linker, self.query, self.only, self._optimizer, self.additions, self.steps)
-        its = (other.linker, other.query, other.only, other._optimizer, other.additions, other.steps)
+        its = (
+            other.linker,
+            other.query,
+            other.only,
+            other._optimizer,
+            other.additions,
+            other.steps,
+        )
         return mine == its
 
     def __hash__(self) -> int:

@@ -380,7 +380,7 @@ class Op(Record):
         output_gradients: Sequence[Variable],
     ) -> Sequence[Any]:
         """Like `grad`, but may use the outputs. The default calls `grad`."""
-        return self.grad(inputs, output_gradients)
+        return self.grad(list(inputs), list(output_gradients))
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Sequence[Any]:
         """Return the Jacobian-vector products, one per output: disconnected where they are zeros,

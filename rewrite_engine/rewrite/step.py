@@ -166,8 +166,8 @@ def fire_all(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool
 
 
 def fail(rule: Any, node: Apply, error: Exception) -> None:
-    """Report a rule that failed at a node: an error that names both, or a warning
-    or nothing (`config.on_rule_error`). No rule is to blame for shapes that do not fit in the graph itself:
+    """Report a rule that failed at a node: an error that names both, a warning, or nothing
+    (`config.on_rule_error`). No rule is to blame for shapes that do not fit in the graph itself:
     the graph says so when it runs.
     """
     if isinstance(error, ShapeError) and not fits(node):

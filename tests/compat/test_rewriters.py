@@ -23,7 +23,13 @@ from rewrite_engine.compat.rewriters import (
     WalkingGraphRewriter,
     check_stack_trace,
 )
-from rewrite_engine.compat.rewriting import PatternNodeRewriter, in2out, node_rewriter, optdb, out2in
+from rewrite_engine.compat.rewriting import (
+    PatternNodeRewriter,
+    in2out,
+    node_rewriter,
+    optdb,
+    out2in,
+)
 from rewrite_engine.compat.unify import (
     Asterisk,
     ConstrainedVar,

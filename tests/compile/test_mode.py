@@ -16,6 +16,7 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import DuplicateRuleError, OptionError, PatternError, UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import _interned
+from rewrite_engine.link import get_linker
 from rewrite_engine.match.query import RewriteDatabaseQuery
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rules.language import Float, exact, rule
@@ -279,3 +280,19 @@ def test_a_mode_has_no_database_of_its_own():
     with pytest.raises(OptionError, match=r"mode\.adding"):
         Mode(db=object())
     assert Mode(None, db=None) == Mode()
+
+
+def test_a_linker_may_be_given_itself() -> None:
+    x = pt.vector("x")
+    mode = Mode(linker=get_linker("py"))
+    assert mode == Mode(linker=get_linker("py")) != Mode()
+    assert function([x], x + 1, mode=mode)([1.0]).tolist() == [2.0]
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("o1", "fast_compile"), ("o4", "fast_run")])
+def test_levels_of_others(theirs: str, ours: str) -> None:
+    assert phases_of(Mode(optimizer=theirs)) == phases_of(Mode(ours))
+
+
+def test_numba_is_run_by_the_vm() -> None:
+    assert Mode("NUMBA") == Mode("fast_run")
