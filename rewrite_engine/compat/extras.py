@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -21,11 +22,12 @@ from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.random.op import read_size
 from rewrite_engine.rules import assumptions
 from rewrite_engine.rules.assumptions import SHIPPED
+from rewrite_engine.scalar.dtype import all_dtypes
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange, zeros
 from rewrite_engine.tensor.dimshuffle import broadcast_to
 from rewrite_engine.tensor.index.subtensor import set_subtensor
-from rewrite_engine.tensor.math import add, mul
+from rewrite_engine.tensor.math import add, cast, mul
 from rewrite_engine.tensor.shaping import rearrange
 
 __all__ = [
@@ -229,3 +231,6 @@ def assume(x: Any, **facts: bool | None) -> Any:
     return assumptions.assume(
         x, **{n: True for n, v in facts.items() if v and n in SHIPPED and SHIPPED[n].unary}
     )
+
+
+globals().update({f"_convert_to_{name}": partial(cast, dtype=name) for name in all_dtypes})

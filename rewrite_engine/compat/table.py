@@ -331,6 +331,25 @@ RENAMED = {
     },
     "tensor.to_one_hot": "rewrite_engine.compat.extras:to_one_hot",
     "tensor.broadcast_arrays": "rewrite_engine.compat.extras:broadcast_arrays",
+    **{
+        f"tensor.basic._convert_to_{name}": f"rewrite_engine.compat.extras:_convert_to_{name}"
+        for name in (
+            "bool",
+            "int8",
+            "int16",
+            "int32",
+            "int64",
+            "uint8",
+            "uint16",
+            "uint32",
+            "uint64",
+            "float16",
+            "float32",
+            "float64",
+            "complex64",
+            "complex128",
+        )
+    },
     "tensor.basic._as_tensor_variable": "rewrite_engine.tensor.constant:of_value",
     "tensor.basic.infer_shape_db": "rewrite_engine.compat.databases:infer_shape_db",
     "tensor.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
