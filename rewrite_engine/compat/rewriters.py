@@ -141,7 +141,8 @@ def SequentialNodeRewriter(
     makes is handed to the next, until none applies.
     """
     parts = list(rules_in(rewriters))
-    return seq(*[try_(part) for part in parts]) if apply_all_rewrites else first(*parts)  # type: ignore[no-any-return]
+    made: Rule = seq(*[try_(part) for part in parts]) if apply_all_rewrites else first(*parts)
+    return made
 
 
 def SubstitutionNodeRewriter(op1: Op, op2: Op, transfer_tags: bool = True) -> Rule:
