@@ -154,6 +154,10 @@ class Config:
             raise ValueError(f"config.{name} is of type {kind.__name__}, not {value!r}")
         object.__setattr__(self, name, value)
 
+    def __reduce__(self) -> str:
+        """There is one in each process: a pickle says where."""
+        return "config"
+
     @contextmanager
     def change_flags(self, *pairs: tuple[str, Any], **settings: Any) -> Iterator[None]:
         """Change settings for a `with` block, or for the calls of a decorated function.

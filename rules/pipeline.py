@@ -225,7 +225,7 @@ def register(rule: Rule) -> None:
     optimizer.cache_clear()
 
 
-class Step(NamedTuple):
+class PlacedDriver(NamedTuple):
     """A driver that stands between the phases. before: the phase; None: after all. names: what a
     query can leave it out by, or has to include (`asked`).
     """
@@ -242,10 +242,10 @@ class Step(NamedTuple):
 
 
 #: drivers that every mode knows since they were registered
-_steps: tuple[Step, ...] = ()
+_steps: tuple[PlacedDriver, ...] = ()
 
 
-def register_step(step: Step) -> None:
+def register_step(step: PlacedDriver) -> None:
     """Let every mode know a driver from now on. Raises `UnknownNameError` for a phase that does
     not exist.
     """
@@ -262,7 +262,7 @@ def check_place(phase: str | None) -> None:
         raise UnknownNameError(f"there is no phase {phase!r}; there are {known}")
 
 
-def in_order(drivers: Mapping[str, Any], steps: Sequence[Step]) -> list[Any]:
+def in_order(drivers: Mapping[str, Any], steps: Sequence[PlacedDriver]) -> list[Any]:
     """The drivers of phases, with steps where these belong."""
     if not steps:
         return [*drivers.values()]
@@ -292,7 +292,7 @@ def optimizer(
     extra: RuleSet | tuple[Addition, ...] = (),
     budget: RunBudget | None = None,
     phases: tuple[str, ...] = NAMES,
-    steps: tuple[Step, ...] = (),
+    steps: tuple[PlacedDriver, ...] = (),
 ) -> SequentialOptimizer:
     """The phases, with the rules that a query selects (default: all that need no grant).
 

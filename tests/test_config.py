@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 
 import rewrite_engine.tensor as pt
@@ -85,3 +88,8 @@ def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REWRITE_ENGINE_FLAGS", "flotX=float32")
     with pytest.raises(ValueError, match="no setting 'flotX'"):
         _from_environment()
+
+
+def test_a_pickle_means_the_one_there_is() -> None:
+    assert pickle.loads(pickle.dumps(config)) is config
+    assert copy.deepcopy({"config": config})["config"] is config

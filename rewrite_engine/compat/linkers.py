@@ -1,5 +1,5 @@
 """PyTensor's linkers with their own arguments: `PerformLinker`, which runs node by node, and
-`VMLinker`. `Mode(linker=VMLinker())` takes them.
+`VMLinker`. `Mode(linker=…)` takes them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from rewrite_engine.errors import refuse_options
 from rewrite_engine.link import vm
 from rewrite_engine.link.py import PyLinker
 
-__all__ = ["PerformLinker", "VMLinker"]
+__all__ = ["PerformLinker", "VMLinkerOfOthers"]
 
 
 class PerformLinker(PyLinker):
@@ -22,7 +22,7 @@ class PerformLinker(PyLinker):
         refuse_options("PerformLinker", "a plan has one order", schedule=schedule)
 
 
-class VMLinker(vm.LINKER.__class__):  # type: ignore[misc,name-defined]
+class VMLinkerOfOthers(vm.LINKER.__class__):  # type: ignore[misc,name-defined]
     """One Python function for all nodes. Of no effect: when values are given up, and whether
     branches are lazy (they are).
     """

@@ -18,8 +18,8 @@ __all__ = [
     "AdvancedIncSubtensor1",
     "AdvancedSubtensor1",
     "CholeskySolve",
-    "Solve",
-    "SolveTriangular",
+    "SolveOfOthers",
+    "SolveTriangularOfOthers",
     "advanced_inc_subtensor",
     "advanced_inc_subtensor1",
     "advanced_set_subtensor",
@@ -46,14 +46,14 @@ class _Made(type):
 # --- equations ------------------------------------------------------------------------------------
 
 
-class Solve(metaclass=_Made):
+class SolveOfOthers(metaclass=_Made):
     """Solves equations. assume_a, lower, b_ndim: as of `solve`."""
 
     is_one = staticmethod(lambda op: isinstance(op, solvers.Solve))
     made = staticmethod(lambda **options: partial(linalg.solve, **options))
 
 
-class SolveTriangular(metaclass=_Made):
+class SolveTriangularOfOthers(metaclass=_Made):
     """Solves equations with a triangular matrix, of which `lower` says which half is read."""
 
     is_one = staticmethod(lambda op: isinstance(op, triangular.SolveTriangular))

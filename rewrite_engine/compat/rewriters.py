@@ -1,5 +1,5 @@
 """PyTensor's rewriters with their own arguments, as rules and drivers that are here: those written
-as classes (`NodeRewriter`), and what walks a graph with them.
+as classes (PyTensor's `NodeRewriter`), and what walks a graph with them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import origin_line
 from rewrite_engine.match.decorate import node_rewriter, several
 from rewrite_engine.match.outline import ROOTS
-from rewrite_engine.match.relation import RelationRule
+from rewrite_engine.match.relation import KanrenRelationSub
 from rewrite_engine.match.rule import NodeRewriter as FunctionRewriter
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.budget import RunBudget
@@ -29,8 +29,8 @@ from rewrite_engine.rewrite.strategies import first, rules_in, seq, try_
 
 __all__ = [
     "EquilibriumGraphRewriter",
-    "KanrenRelationSub",
-    "NodeRewriter",
+    "RelationOfOthers",
+    "ClassRewriter",
     "OpKeyGraphRewriter",
     "SequentialGraphRewriter",
     "SequentialNodeRewriter",
@@ -52,7 +52,7 @@ class _AnyRule(type):
         return isinstance(instance, Rule) if own else super().__instancecheck__(instance)
 
 
-class NodeRewriter(FunctionRewriter, metaclass=_AnyRule):
+class ClassRewriter(FunctionRewriter, metaclass=_AnyRule):
     """A rule written as a class. A subclass defines `transform(fgraph, node)`, which returns
     replacements for the node's outputs, as a list or {old: new}, or False; `tracks()`, the ops and
     classes of ops that it looks at (None: all); and perhaps `add_requirements(fgraph)`, which is
@@ -60,7 +60,7 @@ class NodeRewriter(FunctionRewriter, metaclass=_AnyRule):
 
     >>> import rewrite_engine.tensor as pt
     >>> from rewrite_engine.compat.rewriting import in2out, rewrite_graph
-    >>> class DropExp(NodeRewriter):
+    >>> class DropExp(ClassRewriter):
     ...     def tracks(self):
     ...         return [pt.exp]
     ...     def transform(self, fgraph, node):
@@ -154,7 +154,7 @@ def SubstitutionNodeRewriter(op1: Op, op2: Op, transfer_tags: bool = True) -> Ru
     return node_rewriter([op1])(substitute)
 
 
-class KanrenRelationSub(RelationRule):
+class RelationOfOthers(KanrenRelationSub):
     """The rule that a miniKanren relation is. results_filter: gets the iterator of all answers, as
     the relation gives them, and returns the one to take, a list of one for each output, or None.
     node_filter: as of `RelationRule`.

@@ -47,7 +47,7 @@ from rewrite_engine.rewrite.equilibrium import (
 from rewrite_engine.rewrite.strategies import rules_in
 from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.language import rule
-from rewrite_engine.rules.pipeline import Step, register_step
+from rewrite_engine.rules.pipeline import PlacedDriver, register_step
 from rewrite_engine.rules.pipeline import rewrite_graph as rewrite_graph
 from rewrite_engine.terms.logic import LogicVariable
 
@@ -76,7 +76,7 @@ class PipelineDatabase:
         names = {name, *tags} - {"fast_run", "fast_compile"}
         names |= set() if "fast_compile" in tags else {"specialize"}  # (what that mode leaves out)
         driver = as_driver(rewriter, name)
-        register_step(Step(driver, phase_at(position), frozenset(names), not always))
+        register_step(PlacedDriver(driver, phase_at(position), frozenset(names), not always))
 
     def __getitem__(self, name: str) -> PhaseDatabase:
         """The rules of a phase: others can be registered there. Raises `UnknownNameError`."""
@@ -137,7 +137,7 @@ class PhaseDatabase:
         refuse_options("register", why, **unknown)
         if not isinstance(rule, Rule):
             names = frozenset({name, *tags} - {"fast_run", "fast_compile"})
-            register_step(Step(as_driver(rule), self.phase, names, not use_db_name_as_tag))
+            register_step(PlacedDriver(as_driver(rule), self.phase, names, not use_db_name_as_tag))
             return
         claim = rule.claim if use_db_name_as_tag else assumes(name)
         tags = (*rule.tags, *claim.tags, *tags, self.phase, name)

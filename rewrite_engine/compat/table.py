@@ -100,10 +100,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "compile.profiling": ("rewrite_engine.compile.profiling",),
     "compile.nanguardmode": ("rewrite_engine.compile.watching",),
     "printing": ("rewrite_engine.printing", f"{TENSOR}.flow.watch"),
-    "d3viz": (),
-    "graph.sched": (),
     "link.c": (),
-    "link.utils": (),
     "misc": (),
     "link.c.type": (f"{GRAPH}.type",),
     "link.jax": (),
@@ -132,7 +129,6 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.exceptions": ("rewrite_engine.errors",),
     "tensor.fft": (f"{TENSOR}.fft", TENSOR),
     "tensor.inplace": ("rewrite_engine.compat.inplace",),
-    "tensor.io": (),
     "tensor.linalg": (f"{TENSOR}.linalg", TENSOR),
     "tensor.nnet": ("rewrite_engine.compat.nnet", TENSOR),
     "tensor.optimize": ("rewrite_engine.optimize",),
@@ -149,7 +145,6 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.signal.pool": ("rewrite_engine.compat.images",),
     "tensor.type": (f"{TENSOR}.type", f"{TENSOR}.constructors", TENSOR),
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
-    "typed_list": (),
     "updates": (),
     "utils": ("rewrite_engine.compat.extras",),
     "xtensor": (),
@@ -177,15 +172,11 @@ tensor.linalg.decomposition.lu tensor.linalg.decomposition.qr tensor.linalg.deco
 tensor.linalg.decomposition.svd tensor.linalg.solvers.core tensor.linalg.solvers.general
 tensor.linalg.solvers.linear_control tensor.linalg.solvers.lstsq tensor.linalg.solvers.psd
 tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
-assumptions.specify assumptions.core compile.debug.profiling conditional.op d3viz.formatting
-misc.may_share_memory misc.pkl_utils misc.safe_asarray scalar.basic_scipy scalar.basic_sympy
-sandbox.linalg.ops sandbox.minimal sandbox.multinomial
-tensor.blas_c tensor.blas_scipy tensor.fourier tensor.nnet.batchnorm tensor.nnet.blocksparse
-tensor.nnet.conv3d2d tensor.nnet.corr tensor.nnet.corr3d tensor.nnet.ctc tensor.nnet.neighbours
+assumptions.specify compile.debug.profiling conditional.op
+misc.may_share_memory misc.safe_asarray scalar.basic_scipy tensor.nnet.batchnorm
 tensor.rewriting.blas tensor.rewriting.blockwise tensor.rewriting.elemwise
 tensor.rewriting.extra_ops tensor.rewriting.linalg tensor.rewriting.special
 tensor.rewriting.subtensor tensor.rewriting.subtensor_lift tensor.rewriting.uncanonicalize
-typed_list.basic typed_list.type
 compile.rewriting conditional link.jax.dispatch link.jax.linker
 link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
 sparse.type sparse.variable
@@ -243,16 +234,20 @@ RENAMED = {
     "updates.OrderedUpdates": "builtins:dict",
     "sparse.as_sparse_or_tensor_variable": "rewrite_engine.tensor.constant:as_tensor_variable",
     "link.basic.PerformLinker": "rewrite_engine.compat.linkers:PerformLinker",
-    "link.vm.VMLinker": "rewrite_engine.compat.linkers:VMLinker",
+    "link.vm.VMLinker": "rewrite_engine.compat.linkers:VMLinkerOfOthers",
     **{
         f"{module}.pfunc": "rewrite_engine.compile:function"
         for module in ("compile", "compile.function", "compile.function.pfunc", "compile.pfunc")
     },
+    "graph.rewriting.KanrenRelationSub": "rewrite_engine.compat.rewriters:RelationOfOthers",
+    "graph.rewriting.NodeRewriter": "rewrite_engine.compat.rewriters:ClassRewriter",
+    "tensor.linalg.Solve": "rewrite_engine.compat.op_classes:SolveOfOthers",
+    "tensor.linalg.SolveTriangular": "rewrite_engine.compat.op_classes:SolveTriangularOfOthers",
     "assumptions.assume": "rewrite_engine.compat.extras:assume",
     **{
         f"{module}.{name}": f"rewrite_engine.compat.op_classes:{name}"
         for module, names in (
-            ("tensor.linalg", "CholeskySolve Solve SolveTriangular"),
+            ("tensor.linalg", "CholeskySolve"),
             ("tensor.subtensor", "AdvancedIncSubtensor1 AdvancedSubtensor1 advanced_inc_subtensor"),
             ("tensor.subtensor", "advanced_inc_subtensor1 advanced_set_subtensor"),
             ("tensor.subtensor", "advanced_set_subtensor1 advanced_subtensor advanced_subtensor1"),
@@ -294,9 +289,9 @@ RENAMED = {
     "compile.debug.monitormode.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
     "compile.monitormode.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
     "graph.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
-    "graph.LocalOptimizer": "rewrite_engine.compat.rewriters:NodeRewriter",
+    "graph.LocalOptimizer": "rewrite_engine.compat.rewriters:ClassRewriter",
     "graph.GraphRewriter": "rewrite_engine.rewrite.driver:GraphRewriter",
-    "graph.NodeRewriter": "rewrite_engine.compat.rewriters:NodeRewriter",
+    "graph.NodeRewriter": "rewrite_engine.compat.rewriters:ClassRewriter",
     "graph.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "graph.PatternSub": "rewrite_engine.compat.rewriting:PatternNodeRewriter",
@@ -304,7 +299,7 @@ RENAMED = {
     "graph.rewriting.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.rewriting.PatternSub": "rewrite_engine.compat.rewriting:PatternNodeRewriter",
     "graph.rewriting.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
-    "graph.rewriting.LocalOptimizer": "rewrite_engine.compat.rewriters:NodeRewriter",
+    "graph.rewriting.LocalOptimizer": "rewrite_engine.compat.rewriters:ClassRewriter",
     "graph.rewriting.OpKeyOptimizer": "rewrite_engine.compat.rewriters:OpKeyGraphRewriter",
     "graph.rewriting.SeqOptimizer": "rewrite_engine.compat.rewriters:SequentialGraphRewriter",
     "graph.rewriting.TopoOptimizer": "rewrite_engine.compat.rewriters:WalkingGraphRewriter",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rewrite_engine.match.rule import Rule
     from rewrite_engine.match.ruleset import Addition, RuleSet
     from rewrite_engine.rewrite.driver import GraphRewriter
-    from rewrite_engine.rules.pipeline import Step
+    from rewrite_engine.rules.pipeline import PlacedDriver
 
 DEFAULT = "default"  # the optimizer that the pipeline makes for the query
 
@@ -92,7 +92,7 @@ class Mode:
         self.query = query or MODES[self.name]
         self.only = bool(self.query.include) and _names_phases(self.query)
         self.additions: tuple[Addition, ...] = ()
-        self.steps: tuple[Step, ...] = ()
+        self.steps: tuple[PlacedDriver, ...] = ()
 
     @property
     def optimizer(self) -> Any:
@@ -161,12 +161,12 @@ class Mode:
         return self._with(self.query, Addition(new, overwrite, before, after))
 
     def _running(self, drivers: Iterable[Any], before: str | None, **unknown: Any) -> Mode:
-        from rewrite_engine.rules.pipeline import Step, check_place
+        from rewrite_engine.rules.pipeline import PlacedDriver, check_place
 
         refuse_options("adding", "a driver stands before a phase, or after all", **unknown)
         check_place(before)
         new = copy(self)
-        new.steps += tuple([Step(driver, before) for driver in drivers])
+        new.steps += tuple([PlacedDriver(driver, before) for driver in drivers])
         return new
 
     def register(self, *rules: Any, **options: Any) -> Mode:

@@ -10,7 +10,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.compat import extras, scalar_types, walks
-from rewrite_engine.compat.linkers import PerformLinker, VMLinker
+from rewrite_engine.compat.linkers import PerformLinker, VMLinkerOfOthers
 from rewrite_engine.config import config
 from rewrite_engine.errors import MissingInputError, OptionError
 
@@ -110,9 +110,9 @@ def test_nodes_between() -> None:
     assert not walks.is_in_ancestors(nodes[0], nodes[1])
 
 
-@pytest.mark.parametrize("linker", [PerformLinker(allow_gc=False), VMLinker(lazy=True)])
+@pytest.mark.parametrize("linker", [PerformLinker(allow_gc=False), VMLinkerOfOthers(lazy=True)])
 def test_linkers(linker: object) -> None:
     f = rw.function([x], pt.exp(x), mode=rw.Mode(linker=linker))  # type: ignore[arg-type]
     np.testing.assert_allclose(f([0.0, 1.0]), np.exp([0.0, 1.0]))
     with pytest.raises(OptionError, match="callback"):
-        VMLinker(callback=print)  # type: ignore[arg-type]
+        VMLinkerOfOthers(callback=print)  # type: ignore[arg-type]

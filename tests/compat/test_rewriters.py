@@ -15,10 +15,10 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.compat.databases import EquilibriumDB, RewriteDatabaseQuery, SequenceDB
 from rewrite_engine.compat.graphs import UnmergedGraph
 from rewrite_engine.compat.rewriters import (
+    ClassRewriter,
     EquilibriumGraphRewriter,
-    KanrenRelationSub,
-    NodeRewriter,
     OpKeyGraphRewriter,
+    RelationOfOthers,
     SequentialNodeRewriter,
     WalkingGraphRewriter,
     check_stack_trace,
@@ -59,7 +59,7 @@ x, y = pt.vectors("x", "y")
 m = pt.matrix("m")
 
 
-class Unwrap(NodeRewriter):
+class Unwrap(ClassRewriter):
     """Leaves an op out."""
 
     def __init__(self, op: Any) -> None:
@@ -98,7 +98,7 @@ def rewritten(term: Any, *rules: Any) -> str:
 
 def test_a_class_is_a_rule() -> None:
     rule = Unwrap(pt.exp)
-    assert isinstance(rule, NodeRewriter)
+    assert isinstance(rule, ClassRewriter)
     assert rewritten(pt.exp(pt.log(pt.exp(x))), rule) == "log(x)"
     assert rule.transform(None, pt.exp(x).owner) == [x]
     f = rw.function([x], pt.exp(x), mode=rw.Mode(optimizer=in2out(rule)))
@@ -110,9 +110,9 @@ def test_every_rule_is_one_and_only_its_own_of_a_subclass() -> None:
     def keep(fgraph: Any, node: Any) -> None:
         return None
 
-    assert isinstance(keep, NodeRewriter)
+    assert isinstance(keep, ClassRewriter)
     assert not isinstance(keep, Unwrap)
-    assert not isinstance(pt.exp, NodeRewriter)
+    assert not isinstance(pt.exp, ClassRewriter)
 
 
 def test_rules_of_a_class_stand_side_by_side() -> None:
@@ -125,7 +125,7 @@ def test_rules_of_a_class_stand_side_by_side() -> None:
 def test_what_a_class_may_return_and_is_told() -> None:
     told = []
 
-    class ByName(NodeRewriter):
+    class ByName(ClassRewriter):
         def add_requirements(self, fgraph: Any) -> None:
             told.append(fgraph)
 
@@ -141,7 +141,7 @@ def test_what_a_class_may_return_and_is_told() -> None:
 
 
 def test_a_class_without_transform() -> None:
-    class Nothing(NodeRewriter):
+    class Nothing(ClassRewriter):
         pass
 
     with pytest.raises(MethodNotDefined, match="Nothing defines no transform"):
@@ -365,14 +365,14 @@ def test_a_relation_is_a_rule() -> None:
         operands = kanren.var()
         return kanren.lall(conso(pt.log, operands, term), conso(pt.exp, operands, out))
 
-    assert rewritten(pt.log(x), KanrenRelationSub(logs_are_exps)) == "exp(x)"
+    assert rewritten(pt.log(x), RelationOfOthers(logs_are_exps)) == "exp(x)"
     seen: list[Any] = []
 
     def last(answers: Iterator[Any]) -> Any:
         seen.extend(answers)
         return seen[-1] if seen else None
 
-    rule = KanrenRelationSub(logs_are_exps, last, lambda node: node.op is pt.log)
+    rule = RelationOfOthers(logs_are_exps, last, lambda node: node.op is pt.log)
     assert rewritten(pt.log(x), rule) == "exp(x)"
     assert len(seen) == 1
     assert rule.transform(None, pt.sin(x).owner) is False
