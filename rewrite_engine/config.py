@@ -7,8 +7,10 @@ import.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 _CHOICES = {
@@ -16,20 +18,19 @@ _CHOICES = {
     "on_rule_error": ("raise", "warn", "ignore"),
     "on_budget": ("raise", "stop"),
     "on_unused_input": ("raise", "warn", "ignore"),
+    "DebugMode__check_strides": (0, 1, 2),
 }
 
 
-#: settings of Aesara and PyTensor that say how C code is made and kept, how much is printed, or how
-#: often rules may fire (see `on_budget`):
-#: any value is taken, and changes nothing
+#: settings of Aesara and PyTensor that say how C code is kept, how much is printed, or how often
+#: rules may fire (see `on_budget`): any value is taken, and changes nothing
 WITHOUT_EFFECT = frozenset({
-    "allow_gc", "base_compiledir", "blas__check_openmp", "blas__ldflags", "check_input",
-    "check_stack_trace", "cmodule__age_thresh_use", "cmodule__compilation_warning",
-    "cmodule__debug", "cmodule__preload_cache", "cmodule__remove_gxx_opt",
-    "cmodule__warn_no_version", "compile__timeout", "compile__wait", "compiledir",
-    "compiledir_format", "compiler_verbose", "compute_test_value", "compute_test_value_opt",
-    "cxx", "cycle_detection", "exception_verbosity", "gcc__cxxflags", "lib__amdlibm", "nocleanup",
-    "numba__cache", "numba__vectorize_target", "on_shape_error", "openmp",
+    "allow_gc", "blas__check_openmp", "blas__ldflags", "check_input", "check_stack_trace",
+    "cmodule__age_thresh_use", "cmodule__compilation_warning", "cmodule__debug",
+    "cmodule__preload_cache", "cmodule__remove_gxx_opt", "cmodule__warn_no_version",
+    "compile__timeout", "compile__wait", "compiledir_format", "compiler_verbose",
+    "compute_test_value", "compute_test_value_opt", "cycle_detection", "exception_verbosity",
+    "lib__amdlibm", "nocleanup", "numba__cache", "numba__vectorize_target", "on_shape_error",
     "openmp_elemwise_minsize", "optdb__max_use_ratio", "optdb__position_cutoff",
     "optimizer_verbose", "optimizer_verbose_ignore", "print_test_value", "profiling__debugprint",
     "profiling__destination", "profiling__min_memory_size", "profiling__min_peak_memory",
@@ -41,7 +42,7 @@ WITHOUT_EFFECT = frozenset({
 })  # fmt: skip
 #: what programs find of these where nothing is set (None: of others)
 UNSET = {
-    "compute_test_value": "off", "openmp": False, "openmp_elemwise_minsize": 200_000,
+    "compute_test_value": "off", "openmp_elemwise_minsize": 200_000,
     "unittests__rseed": "666",
 }  # fmt: skip
 #: settings of theirs that have one value here, and what to do instead of setting another
@@ -69,7 +70,7 @@ FIXED: dict[str, tuple[Any, str]] = {
 #: values of these that come to the same
 ALIKE = {"cast_policy": ("custom", "numpy+floatX")}
 #: settings of theirs that have another name, or other values
-RENAMED = {"on_opt_error": "on_rule_error"}
+RENAMED = {"base_compiledir": "compiledir", "on_opt_error": "on_rule_error"}
 
 
 #: the settings, as they are until they are set
@@ -81,10 +82,29 @@ DEFAULTS = {
     "on_unused_input": "raise",
     "fold_limit": 1 << 20,
     "check": False,
+    "compiledir": "",
+    "cxx": None,
+    "gcc__cxxflags": "",
     "keep_matchers": True,
+    "openmp": False,
     "profile": False,
     "stable_gradients": True,
+    "DebugMode__patience": 2,
+    "DebugMode__check_c": True,
+    "DebugMode__check_py": True,
+    "DebugMode__check_finite": True,
+    "DebugMode__check_strides": 0,
+    "DebugMode__warn_input_not_reused": True,
+    "DebugMode__check_preallocated_output": "ALL",
+    "DebugMode__check_preallocated_output_ndim": 2,
 }
+
+
+#: of what types values have to be
+KINDS = {
+    "fold_limit": int, "check": bool, "gcc__cxxflags": str, "keep_matchers": bool, "openmp": bool,
+    "profile": bool,
+}  # fmt: skip
 
 
 class Config:
@@ -93,13 +113,17 @@ class Config:
     budget, "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
+    cxx: the command of the C++ compiler for ops with C code; "" to have none, None for the one that
+    setuptools would take. gcc__cxxflags: more arguments for it. compiledir: where what it made is
+    kept; "" is a folder in the user's cache. openmp: whether such ops use OpenMP.
     keep_matchers: whether the byte code of matchers is kept from one process to the next
     (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
     stable_gradients: whether terms are put into a stable form before they are differentiated.
+    DebugMode__…: what `DebugMode` looks at where it is not told (`compile/debug.py`).
     others: what was set of `WITHOUT_EFFECT`.
     """
 
-    __slots__ = (*DEFAULTS, "others")
+    __slots__ = (*(name for name in DEFAULTS if name != "cxx"), "_cxx", "others")
 
     floatX: str
     mode: str
@@ -108,15 +132,37 @@ class Config:
     on_unused_input: str
     fold_limit: int
     check: bool
+    compiledir: Any
+    gcc__cxxflags: str
     keep_matchers: bool
+    openmp: bool
     profile: bool
     stable_gradients: bool
+    DebugMode__patience: int
+    DebugMode__check_c: bool
+    DebugMode__check_py: bool
+    DebugMode__check_finite: bool
+    DebugMode__check_strides: int
+    DebugMode__warn_input_not_reused: bool
+    DebugMode__check_preallocated_output: str
+    DebugMode__check_preallocated_output_ndim: int
     others: dict[str, Any]
 
     def __init__(self) -> None:
         object.__setattr__(self, "others", {})
         for name, value in DEFAULTS.items():
             setattr(self, name, value)
+
+    @property
+    def cxx(self) -> str:
+        """The command of the C++ compiler; "" if there is none."""
+        return compiler() if self._cxx is None else self._cxx
+
+    @cxx.setter
+    def cxx(self, command: str | None) -> None:
+        object.__setattr__(self, "_cxx", command)
+
+    _cxx: str | None
 
     def __repr__(self) -> str:
         return f"Config({', '.join([f'{name}={getattr(self, name)!r}' for name in DEFAULTS])})"
@@ -148,8 +194,9 @@ class Config:
             raise AttributeError(_unknown(name))
         choices = _CHOICES.get(name)
         if choices and value not in choices:
-            raise ValueError(f"config.{name} is one of {', '.join(choices)}, not {value!r}")
-        kind = {"fold_limit": int, "check": bool, "keep_matchers": bool, "profile": bool}.get(name)
+            known = ", ".join(map(str, choices))
+            raise ValueError(f"config.{name} is one of {known}, not {value!r}")
+        kind = KINDS.get(name) or (type(DEFAULTS[name]) if name.startswith("DebugMode__") else None)
         if kind is not None and not isinstance(value, kind):
             raise ValueError(f"config.{name} is of type {kind.__name__}, not {value!r}")
         object.__setattr__(self, name, value)
@@ -177,6 +224,35 @@ class Config:
         finally:
             for name, value in before.items():
                 setattr(self, name, value)
+
+
+@cache
+def compiler() -> str:
+    """The C++ compiler as setuptools finds it: what CXX says, what goes with CC, what Python was
+    built with, or one of the usual names in PATH; "" if there is none.
+    """
+    import shutil  # (few programs ask)
+    from sysconfig import get_config_var
+
+    for asked in (os.environ.get("CXX"), _with_cxx(os.environ.get("CC"))):
+        if asked and asked.strip():
+            return asked
+    built = get_config_var("CXX"), _with_cxx(get_config_var("CC"))
+    for found in (*built, "g++", "clang++", "c++"):
+        if found and found.strip() and shutil.which(found.split()[0]):
+            return found
+    return ""
+
+
+def _with_cxx(command: str | None) -> str:
+    """The C++ compiler that goes with one of C: g++ with gcc; "" if it is not known."""
+    words = (command or "").split()
+    for i, word in enumerate(words):  # (the first may be `ccache`)
+        found = re.fullmatch(r"(|.*[-/])(clang|gcc|cc)((?:-[\d.]+)?)", word)
+        if found:
+            cxx = {"clang": "clang++", "gcc": "g++", "cc": "c++"}[found[2]]
+            return " ".join([*words[:i], found[1] + cxx + found[3], *words[i + 1 :]])
+    return ""
 
 
 def _unknown(name: str) -> str:

@@ -45,6 +45,10 @@ class NoTensorError(DTypeError, ForeignObjectError, ValueError, NotImplementedEr
     """A value that is no array of numbers, such as a ragged list, or one with masked elements."""
 
 
+class DenseOnlyError(ForeignObjectError, AttributeError):
+    """A sparse matrix is asked for what only dense arrays have."""
+
+
 class TypeMismatchError(RewriteEngineError, TypeError):
     """A variable cannot take the place of one of another type."""
 
@@ -67,6 +71,10 @@ class BroadcastError(ShapeError):
 
 class AxisError(ShapeError, IndexError):
     """An axis or index is out of range."""
+
+
+class DimsError(ShapeError, IndexError):
+    """Names of dimensions that are not there, that are there already, or that do not fit."""
 
 
 class AxisTypeError(AxisError, TypeError):
@@ -139,6 +147,12 @@ class DisconnectedInputError(GradientError, ValueError):
     """The cost does not depend on the variable."""
 
 
+class PropsError(RewriteEngineError, TypeError):
+    """Two ops (or types) with equal `__props__` were given other parameters: the `__props__` leave
+    something out, and one would stand for the other.
+    """
+
+
 # --- functions ------------------------------------------------------------------------------------
 
 
@@ -190,8 +204,114 @@ class BadValueError(RewriteEngineError, AssertionError):
     """A value with a NaN, an infinity or a very large number, where a mode refuses them."""
 
 
+class NoCompilerError(RewriteEngineError, OSError):
+    """C code has to be compiled, and the machine has no compiler that can be found."""
+
+
+class CompileError(RewriteEngineError):
+    """C code that the compiler refuses; the message has the compiler's lines.
+
+    source: the whole text that it was given.
+    """
+
+    source: str = ""
+
+
+class NoCCodeError(MethodNotDefined):
+    """An op, or a type, without C code where a linker insists on it."""
+
+
 class UpdateTypeError(RewriteEngineError, TypeError):
     """An update has not the type of its shared variable."""
+
+
+# --- what DebugMode finds -------------------------------------------------------------------------
+
+
+class DebugModeError(RewriteEngineError):
+    """Something of a graph is not what it says of itself; found by `DebugMode` (`link/debug`).
+
+    node: what was run (of a rule, what computes the term before), or None.
+    """
+
+    node: Any = None
+
+
+class BadThunkOutput(DebugModeError):
+    """Two ways to run a node, or two runs, do not give equal values for the same inputs.
+
+    r: the variable. thunk1, val1: the first way, and what it gave; thunk2, val2: of the second.
+    """
+
+    r: Any = None
+    thunk1 = thunk2 = ""
+    val1: Any = None
+    val2: Any = None
+
+    def offending_op(self) -> type | None:
+        """The class of the op."""
+        return None if self.node is None else type(self.node.op)
+
+
+class BadOptimization(DebugModeError):
+    """A step of rewriting changed values by more than the rule claims.
+
+    rule: the rule, or the name of what a driver does itself. before, after: the terms, which are
+    variables of no graph; old_r, new_r: the same. old_val, new_val: their values.
+    """
+
+    rule: Any = None
+    before: Any = None
+    after: Any = None
+    old_val: Any = None
+    new_val: Any = None
+
+    @property
+    def old_r(self) -> Any:
+        """The term before."""
+        return self.before
+
+    @property
+    def new_r(self) -> Any:
+        """The term after."""
+        return self.after
+
+
+class BadEvidence(BadOptimization):
+    """A fact said while a graph was rewritten that something holds, and on the values it does not.
+
+    fact: the fact. evidence: what it answered. before: the variable it was asked of.
+    """
+
+    fact: Any = None
+    evidence: Any = None
+
+
+class BadDestroyMap(DebugModeError):
+    """A node changed an input, and the op's `destroy_map` does not say so. idx: which input."""
+
+    idx: int | None = None
+
+
+class BadViewMap(DebugModeError):
+    """An output shares memory with an input, or another output, and the op's `view_map` does not
+    say so; or it shares none where `must_view_map` does. output_idx: which output.
+    """
+
+    output_idx: int | None = None
+
+
+class StochasticOrder(DebugModeError):
+    """Rewriting the same graph again does other things."""
+
+
+class InvalidValueError(DebugModeError):
+    """A value is not what the type of its variable says, or what the op says of its results: shape,
+    range, facts; or not finite where that is checked (`check_isfinite`). r, v: variable and value.
+    """
+
+    r: Any = None
+    v: Any = None
 
 
 # --- rules ----------------------------------------------------------------------------------------

@@ -286,7 +286,8 @@ def second_of_computed(fgraph, node):
     if x.owner is None or not only_for_its_shape(fgraph, x):
         return None
     ones = x.type.broadcastable
-    fitting_types = [v for v in x.owner.inputs if getattr(v.type, "broadcastable", None) == ones]
+    tensors = [v for v in x.owner.inputs if v.type.kind != "?"]
+    fitting_types = [v for v in tensors if v.type.broadcastable == ones]
     alike = [v for v in fitting_types if is_covered(x, [v])]
     new = fitting(out, second(alike[0], y)) if alike else None
     if new is not None and dropping.operands_kept(fgraph, node, new):

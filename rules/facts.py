@@ -5,6 +5,7 @@
     arrays    same_dtype same_rank static_shape used_once                  rules/facts_arrays.py
               length same_length same_shape
               symmetric diagonal positive_semidefinite positive_definite
+    places    band same_pattern one_for_each stored_once                   rules/facts_zeros.py
     errors    fits cannot_fail                                             rules/facts_failure.py
 
 What an op knows of its values stands beside the op (`range=`, `keeps=`, `Op.implied`,
@@ -18,3 +19,4 @@ What an op knows of its values stands beside the op (`range=`, `keeps=`, `Op.imp
 from rewrite_engine.rules.facts_arrays import *
 from rewrite_engine.rules.facts_failure import *
 from rewrite_engine.rules.facts_numbers import *
+from rewrite_engine.rules.facts_zeros import *

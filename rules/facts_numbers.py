@@ -77,7 +77,8 @@ def always(fact, x):
 
 #: facts of how elements relate: what is taken from others need not have them
 MATRICES = {"symmetric", "diagonal", "positive_semidefinite", "positive_definite"}
-RELATIONS = frozenset({"distinct", "increasing", *MATRICES})
+PLACES = {"band", "stored_once"}
+RELATIONS = frozenset({"distinct", "increasing", *MATRICES, *PLACES})
 
 
 def from_operands(fact, x, otherwise):

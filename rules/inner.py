@@ -1,8 +1,9 @@
-"""Ops that hold a graph (`OpFromGraph`)."""
+"""Ops that hold a graph (`OpFromGraph`), or are another along a batch (`Blockwise`)."""
 
 from rewrite_engine.graph.inner import HasInnerGraph, inlined
 from rewrite_engine.rules.facts_failure import dropping
 from rewrite_engine.rules.language import *
+from rewrite_engine.tensor.blockwise import Blockwise
 
 
 @node_rewriter([HasInnerGraph], phase="inner", claim=exact, keeps=dropping.call_errors_kept)
@@ -20,3 +21,15 @@ def inline(fgraph, node):
         return None
     found = inlined(node)
     return found[0] if len(found) == 1 else tuple(found)
+
+
+@node_rewriter([Blockwise], phase="canonicalize", claim=exact)
+def unbatched(fgraph, node):
+    """An op along no batch is the op itself. Not data: which op that is, is a parameter.
+
+    >>> rewritten(Blockwise(Dot(), "(m,n),(n)->(m)")(matrix("x"), vector("v")))
+    dot(x, v)
+    """
+    if type(node.op) is not Blockwise or any(node.op.ranks([v.type for v in node.inputs])):
+        return None
+    return tuple(node.op.core.make_node(*node.inputs).outputs)

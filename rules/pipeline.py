@@ -8,8 +8,9 @@ graph is rewritten.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, wraps
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -61,6 +62,10 @@ PACKS = (
     "rewrite_engine.rules.loops",
     "rewrite_engine.rewrite.ac",  # last: rules on two operands are tried before these are joined
 )
+
+#: {packs about ops of packages that few programs load: the package}; they are imported, and tried
+#: after all others, once that is loaded
+ON_DEMAND = {"rewrite_engine.rules.sparse": "rewrite_engine.sparse"}
 
 #: packs of equations; they are imported when a query includes "saturate"
 EQUATIONS = ("rewrite_engine.rules.equations",)
@@ -155,13 +160,39 @@ EVERY = frozenset({"fast_run"})  # of a query: all phases
 WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
 #: names a query may use that no rule has: what drivers do, and assumptions a user may grant
 #: (those of PyTensor's are in `compat/peer_names.py`)
-KNOWN = ALWAYS.union(*(p.names for p in PHASES))
+KNOWN = ALWAYS.union(*(p.names for p in PHASES), [p.rpartition(".")[2] for p in ON_DEMAND])
+
+
+def wanted_packs() -> tuple[str, ...]:
+    """The packs on demand whose packages are loaded."""
+    return tuple([pack for pack, package in ON_DEMAND.items() if package in sys.modules])
+
+
+def kept(fn: Any) -> Any:
+    """`lru_cache`, which asks anew once a package with a pack on demand is loaded."""
+
+    @lru_cache(maxsize=64)
+    def by_packs(packs: tuple[str, ...], *given: Any, **options: Any) -> Any:
+        return fn(*given, **options)
+
+    @wraps(fn)
+    def call(*given: Any, **options: Any) -> Any:
+        return by_packs(wanted_packs(), *given, **options)
+
+    call.cache_clear = by_packs.cache_clear  # type: ignore[attr-defined]
+    return call
 
 
 @cache
 def all_rules() -> RuleSet:
-    """Every shipped rule."""
+    """Every shipped rule, but for those of packs on demand."""
     return RuleSet.of(*[import_module(name) for name in PACKS])
+
+
+@cache
+def on_demand(packs: tuple[str, ...] = tuple(ON_DEMAND)) -> RuleSet:
+    """The rules of packs on demand. Loads what they are about."""
+    return RuleSet.of(*[import_module(name) for name in packs])
 
 
 @cache
@@ -186,7 +217,7 @@ def crossing() -> tuple[tuple[Fact, ...], Fact, Callable[..., Any]]:
     return tuple(dict.fromkeys(facts)), facts_arrays.length, arguments_kept
 
 
-@lru_cache(maxsize=64)
+@kept
 def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()) -> RuleSet:
     """What a query chooses from: the shipped rules, those of installed packs that it does not
     exclude by name, and additions. Raises a `PackError` for a pack that cannot be loaded,
@@ -194,7 +225,7 @@ def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()
     exist.
     """
     query = query or Query()
-    rules = all_rules()
+    rules = all_rules() + on_demand(wanted_packs())
     if "saturate" in query.include:
         rules += equations()
     for pack in installed():
@@ -221,8 +252,8 @@ def register(rule: Rule) -> None:
     """
     global _registered
     _registered += with_phases(RuleSet(rule))
-    known_rules.cache_clear()
-    optimizer.cache_clear()
+    for made in (known_rules, optimizer, stabiliser):
+        made.cache_clear()
 
 
 class PlacedDriver(NamedTuple):
@@ -286,7 +317,7 @@ def with_phases(rules: RuleSet) -> RuleSet:
     return rules
 
 
-@lru_cache(maxsize=64)
+@kept
 def optimizer(
     query: Query | None = None,
     extra: RuleSet | tuple[Addition, ...] = (),
@@ -370,7 +401,7 @@ def rewrite_graph(
 @cache
 def stabiliser() -> GraphRewriter:
     """The driver for what is going to be differentiated: `gradient/stable.py`."""
-    rules = all_rules().query(Query())
+    rules = (all_rules() + _registered).query(Query())
     asked = RuleSet([r for r in rules if r.phase == "stabilize" or BEFORE_GRADIENTS in r.tags])
     return EquilibriumOptimizer(asked, "stable_form")
 

@@ -5,6 +5,7 @@ views of views.
 from functools import cache
 
 from rewrite_engine.errors import MethodNotDefined
+from rewrite_engine.graph.op import checked_shapes
 from rewrite_engine.match.build import apply_op
 from rewrite_engine.rules.facts import length as known_length
 from rewrite_engine.rules.facts_failure import dropping
@@ -40,9 +41,10 @@ def dims_of(fgraph, variable, lengths=length):
     node = variable.owner
     shapes = [tuple(lengths(v, i) for i in range(v.type.ndim or 0)) for v in node.inputs]
     try:
-        return node.op.infer_shape(fgraph, node, shapes)[variable.index]
+        found = node.op.infer_shape(fgraph, node, shapes)
     except MethodNotDefined:
         return None
+    return checked_shapes(node, found)[variable.index]
 
 
 @node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)

@@ -38,6 +38,13 @@ def _settings_are_put_back() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _c_modules_are_kept_for_the_run(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """In a folder that all processes of a test run share."""
+    base = tmp_path_factory.getbasetemp()
+    config.compiledir = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "c_modules"
+
+
 @pytest.fixture
 def registered() -> Iterator[Callable[[Linker], Linker]]:
     """Registers linkers for one test."""

@@ -16,6 +16,10 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.type import Type
 
 
+class Rows(sparse.csr_array):  # type: ignore[misc]
+    """A value of `SparseType` that shared variables are made of."""
+
+
 class SparseType(Type):
     """Matrices most of whose elements are 0; a value is a `scipy.sparse.csr_array`."""
 
@@ -146,6 +150,6 @@ class Normal(Op):
         return Normal(self.n, inplace=True) if 0 in allowed and not self.inplace else None
 
 
-@shared_constructor.register(sparse.csr_array)
+@shared_constructor.register(Rows)
 def _(value: Any, name: str | None = None, **options: Any) -> SharedVariable:
     return SharedVariable(SparseType(value.dtype.name), value.copy(), name=name)

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.config import _from_environment, config
+from rewrite_engine.config import _from_environment, compiler, config
 
 
 def test_for_a_while() -> None:
@@ -50,7 +50,9 @@ def test_what_is_refused() -> None:
 def test_settings_of_other_libraries() -> None:
     with config.change_flags(cxx="", exception_verbosity="high", on_opt_error="warn"):
         assert (config.cxx, config.on_rule_error) == ("", "warn")
-    assert (config.cxx, config.on_rule_error, config.on_opt_error) == (None, "raise", "raise")
+    assert (config.on_rule_error, config.on_opt_error) == ("raise", "raise")
+    with config.change_flags(cxx=None, base_compiledir="somewhere"):
+        assert (config.cxx, config.compiledir) == (compiler(), "somewhere")
     with config.change_flags(compute_test_value="raise", cast_policy="numpy+floatX"):
         assert (config.compute_test_value, config.cast_policy) == ("raise", "custom")
     with pytest.raises(ValueError, match="cast_policy is 'custom' .*dtype of the array"):

@@ -138,7 +138,7 @@ def test_sparse_shape_and_work_in_place() -> None:
 
 
 def test_sparse_shared_printed_and_pickled() -> None:
-    w = rw.shared(sparse.csr_array(A), name="w")
+    w = rw.shared(Rows(A), name="w")
     f = rw.function([], densify(w), updates={w: sparse_scale(w, 2.0)})
     again = pickle.loads(pickle.dumps(f))
     for one in (f, again):

@@ -26,7 +26,6 @@ from rewrite_engine.compat.table import (
     HIDING,
     HOMES,
     MODULES,
-    OF_NOTHING,
     OLD_MODULES,
     RENAMED,
     VERSIONS,
@@ -69,11 +68,15 @@ class PeerModule(ModuleType):
                 return import_module(f"{self.__name__}.{name}")
             frame = sys._getframe(1)
             imported = frame.f_code.co_code[frame.f_lasti] == IMPORT_FROM
-            if not imported and f"{path}.{name}" not in OF_NOTHING:
+            if not imported:
                 raise AttributeError(self.why_not(name), name=name, obj=self) from None
             return not_here(partial(self.why_not, name))
         setattr(self, name, value)
         return value
+
+    def __reduce__(self) -> Any:
+        """By its name: a function that uses it may be sent to another process."""
+        return import_module, (self.__name__,)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Keep a value, but for a module of which the name means something else (`reshape`)."""

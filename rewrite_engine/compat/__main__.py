@@ -53,8 +53,11 @@ def list_missing(script: Path) -> int:
 
 
 def run(script: Path, arguments: list[str]) -> int:
-    """Run a program as `__main__`."""
+    """Run a program as `__main__`; the Python processes that it starts find what it does."""
     install()
+    startup = Path(__file__).with_name("startup")
+    path = os.environ.get("PYTHONPATH", "")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(startup), *([path] if path else [])])
     sys.argv = [str(script), *arguments]
     sys.path[0] = str(script.resolve().parent)
     try:

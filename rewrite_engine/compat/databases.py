@@ -22,7 +22,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
+from rewrite_engine.rewrite.driver import Fixpoint, GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.fold import constant_folding
 from rewrite_engine.tensor.elemwise import Elemwise
 
@@ -138,10 +138,13 @@ class SequenceDB(RewriteDatabase):
 
 
 class EquilibriumDB(RewriteDatabase):
-    """Rules until none applies."""
+    """Rules until none applies; with drivers, all of them until nothing changes."""
 
     def driver(self, found: Iterable[tuple[float, Any]]) -> GraphRewriter:
-        return EquilibriumGraphRewriter([part for _, part in found], name=self.name)
+        parts = [part for _, part in found]
+        drivers = [part for part in parts if isinstance(part, GraphRewriter)]
+        rules = EquilibriumGraphRewriter([p for p in parts if p not in drivers], name=self.name)
+        return Fixpoint(SequentialOptimizer([rules, *drivers])) if drivers else rules
 
 
 class LocalGroupDB(RewriteDatabase):

@@ -23,15 +23,20 @@ from rewrite_engine.random.op import read_size
 from rewrite_engine.rules import assumptions
 from rewrite_engine.rules.assumptions import SHIPPED
 from rewrite_engine.scalar.dtype import all_dtypes
+from rewrite_engine.tensor.blockwise import Blockwise
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange, zeros
 from rewrite_engine.tensor.dimshuffle import broadcast_to
+from rewrite_engine.tensor.flow import raise_op
 from rewrite_engine.tensor.index.subtensor import set_subtensor
 from rewrite_engine.tensor.math import add, cast, mul
+from rewrite_engine.tensor.product.dots import Dot
 from rewrite_engine.tensor.shaping import rearrange
 
 __all__ = [
+    "Assert",
     "ReplaceValidate",
+    "assert_op",
     "assume",
     "broadcast_arrays",
     "broadcast_params",
@@ -47,6 +52,19 @@ __all__ = [
 ]
 
 
+class Assert(raise_op.Assert):
+    """An `Assert` that is asked only where its value is needed, as PyTensor has it: reading other
+    elements of a vector that it stands in does not raise.
+    """
+
+    def equal_lengths(self, node: Any) -> Any:
+        """Nothing has to hold where the value is not needed."""
+        return []
+
+
+assert_op = Assert()
+#: products of matrices, as PyTensor has them
+_matmul = Blockwise(Dot(), "(m,k),(k,n)->(m,n)")
 FAST_COMPILE, FAST_RUN = Mode("fast_compile"), Mode("fast_run")
 
 

@@ -15,7 +15,9 @@ from rewrite_engine.errors import refuse_options
 from rewrite_engine.graph import fgraph, traverse
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.frozen import FrozenGraph
+from rewrite_engine.graph.inner import InnerGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.op import Output
 
 __all__ = ["Clients", "UnmergedGraph", "ancestors", "explicit_graph_inputs", "graph_inputs"]
 
@@ -81,11 +83,9 @@ ELSEWHERE = {
     "add_client": "`replace` keeps the clients",
     "collect_callbacks": "features are in `features`, and are told by `replace`",
     "execute_callbacks": "features are told by `replace`",
-    "freeze": "an op keeps its inner graph in an `OpFromGraph`; `clone` copies a graph",
     "import_node": "`replace` and `add_output` import what is new",
     "import_var": "`replace` and `add_output` import what is new",
     "remove_client": "`replace` keeps the clients",
-    "remove_node": "a node leaves when nothing uses it: `replace`, `remove_output`",
 }
 
 
@@ -132,6 +132,20 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
             memo.update([(v, v.clone()) for v in constants if v not in memo])
         super().__init__(inputs, outputs, features or (), clone, memo, merging, update_mapping)
         self.merging = False
+
+    def remove_node(self, node: Apply, reason: Any = None) -> None:
+        """Drop the outputs that need a node; it, and what only they needed, leaves with them."""
+        self.flush()
+        if node not in self.apply_nodes:
+            return
+        users = lambda one: [user for v in one.outputs for user, _ in self.get_clients(v)]
+        last = [user.op.idx for user in walk([node], users) if isinstance(user.op, Output)]
+        for i in sorted(last, reverse=True):
+            self.remove_output(i, reason)
+
+    def freeze(self) -> InnerGraph:
+        """A copy that does not change."""
+        return InnerGraph(self.inputs, self.outputs, merging=False)
 
     @property
     def update_mapping(self) -> dict[int, int]:

@@ -1,5 +1,6 @@
-"""Classes of PyTensor's ops that are called with other arguments than ours: `Solve(assume_a="pos")`
-makes what solves equations; what an op of ours is, is asked with `isinstance`.
+"""Classes of ops that PyTensor's programs make with its arguments: `Solve(assume_a="sym")(a, b)`,
+`IfElse(2)(condition, *values)`. Each stands for the op of that name here, also in `isinstance`;
+what it makes is a function of variables.
 """
 
 from __future__ import annotations
@@ -10,16 +11,19 @@ from typing import Any
 
 from rewrite_engine.tensor import linalg
 from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.flow import branches
 from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSubtensor
 from rewrite_engine.tensor.index.subtensor import inc_subtensor, set_subtensor
-from rewrite_engine.tensor.linalg import solvers, triangular
+from rewrite_engine.tensor.linalg import decomposition, solvers, triangular
 
 __all__ = [
     "AdvancedIncSubtensor1",
     "AdvancedSubtensor1",
+    "Cholesky",
     "CholeskySolve",
-    "SolveOfOthers",
-    "SolveTriangularOfOthers",
+    "IfElse",
+    "Solve",
+    "SolveTriangular",
     "advanced_inc_subtensor",
     "advanced_inc_subtensor1",
     "advanced_set_subtensor",
@@ -29,65 +33,65 @@ __all__ = [
 ]
 
 
-class _Made(type):
-    """The type of classes whose instances are the ops of ours for which `is_one` holds."""
+class OpClass(type):
+    """The type of what stands for a class of ops: a call makes a function of its arguments."""
 
-    is_one: Callable[[Any], bool]
-    made: Callable[..., Any]
+    ours: Any
+    function: Callable[..., Any]
+    only: Callable[[Any], bool] | None
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        return cls.function(*args, **options)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return cls.is_one(instance)
+        return isinstance(instance, cls.ours) and (cls.only is None or cls.only(instance))
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """What applies it, a function of its operands."""
-        return cls.made(*args, **kwargs)
-
-
-# --- equations ------------------------------------------------------------------------------------
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, cls.ours)
 
 
-class SolveOfOthers(metaclass=_Made):
-    """Solves equations. assume_a, lower, b_ndim: as of `solve`."""
-
-    is_one = staticmethod(lambda op: isinstance(op, solvers.Solve))
-    made = staticmethod(lambda **options: partial(linalg.solve, **options))
-
-
-class SolveTriangularOfOthers(metaclass=_Made):
-    """Solves equations with a triangular matrix, of which `lower` says which half is read."""
-
-    is_one = staticmethod(lambda op: isinstance(op, triangular.SolveTriangular))
-    made = staticmethod(lambda **options: partial(linalg.solve_triangular, **options))
+def stands_for(
+    ours: Any, function: Callable[..., Any], what: str, only: Callable[[Any], bool] | None = None
+) -> Any:
+    """What stands for a class here, and makes functions. only: which of its ops are meant."""
+    names = {"ours": ours, "function": function, "only": only, "__doc__": what}
+    return OpClass(ours.__name__, (), names)
 
 
-class CholeskySolve(metaclass=_Made):
-    """Solves equations with a matrix of which the Cholesky factor is given, below the diagonal
-    where `lower` says so.
-    """
+def _branches(n_outs: int = 1, as_view: bool = False, name: str | None = None) -> Any:
+    """`ifelse` of so many values each, one after the other. (as_view changes nothing.)"""
 
-    is_one = staticmethod(lambda op: False)
+    def choose(condition: Any, *values: Any, return_list: bool = False) -> Any:
+        first, second = list(values[:n_outs]), list(values[n_outs:])
+        found = branches.ifelse(condition, first, second, name)
+        return found if return_list or n_outs > 1 else found[0]
 
-    @staticmethod
-    def made(lower: bool = True, **options: Any) -> Any:
-        return lambda factor, b: linalg.cho_solve((factor, lower), b, **options)
+    return choose
 
 
-# --- elements at arrays of indices ----------------------------------------------------------------
+def _of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A class whose instances are a function with options."""
+    return lambda **options: partial(function, **options)
+
+
+def _cho_solve(c: Any, b: Any, lower: bool = True, **options: Any) -> Any:
+    """`cho_solve` of a factor."""
+    return linalg.cho_solve((c, lower), b, **options)
 
 
 def advanced_subtensor(x: Any, *index: Any) -> Any:
     """`x[index]`."""
-    return as_tensor_variable(x)[index]
+    return as_tensor_variable(x)[tuple([as_tensor_variable(i) for i in index])]
 
 
 def advanced_inc_subtensor(x: Any, y: Any, *index: Any) -> Any:
     """`x`, with `y` added at `index`, as often as an element is named."""
-    return inc_subtensor(as_tensor_variable(x)[index], y)
+    return inc_subtensor(advanced_subtensor(x, *index), y)
 
 
 def advanced_set_subtensor(x: Any, y: Any, *index: Any) -> Any:
     """`x`, with `y` put in at `index`."""
-    return set_subtensor(as_tensor_variable(x)[index], y)
+    return set_subtensor(advanced_subtensor(x, *index), y)
 
 
 advanced_subtensor1 = advanced_subtensor
@@ -95,23 +99,26 @@ advanced_inc_subtensor1 = advanced_inc_subtensor
 advanced_set_subtensor1 = advanced_set_subtensor
 
 
-class AdvancedSubtensor1(metaclass=_Made):
-    """Takes rows, by one vector of indices."""
-
-    is_one = staticmethod(lambda op: isinstance(op, AdvancedSubtensor) and _rows(op))
-    made = staticmethod(lambda **options: advanced_subtensor)
-
-
-class AdvancedIncSubtensor1(metaclass=_Made):
-    """Adds to rows, or puts them in, by one vector of indices."""
-
-    is_one = staticmethod(lambda op: isinstance(op, AdvancedIncSubtensor) and _rows(op))
-
-    @staticmethod
-    def made(inplace: bool = False, set_instead_of_inc: bool = False) -> Any:
-        return advanced_set_subtensor if set_instead_of_inc else advanced_inc_subtensor
-
-
 def _rows(op: Any) -> bool:
     """Whether an op has one array of indices, and nothing else."""
     return tuple(op.idx_list) == ("i",)
+
+
+def _writing(inplace: bool = False, set_instead_of_inc: bool = False) -> Any:
+    """What puts in, or adds. (inplace changes nothing.)"""
+    return advanced_set_subtensor if set_instead_of_inc else advanced_inc_subtensor
+
+
+AdvancedSubtensor1 = stands_for(
+    AdvancedSubtensor, lambda **_: advanced_subtensor, "Rows by numbers.", _rows
+)
+AdvancedIncSubtensor1 = stands_for(
+    AdvancedIncSubtensor, _writing, "Rows by numbers, changed.", _rows
+)
+Cholesky = stands_for(decomposition.Cholesky, _of(linalg.cholesky), "`cholesky`, with options.")
+CholeskySolve = stands_for(solvers.Solve, _of(_cho_solve), "`cho_solve`, with options.")
+IfElse = stands_for(branches.IfElse, _branches, "`ifelse` of so many values.")
+Solve = stands_for(solvers.Solve, _of(linalg.solve), "`solve`, with options.")
+SolveTriangular = stands_for(
+    triangular.SolveTriangular, _of(linalg.solve_triangular), "`solve_triangular`, with options."
+)

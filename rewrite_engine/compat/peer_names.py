@@ -17,6 +17,7 @@ NEAREST = {
     "blockwise_inplace": "inplace",
     "canonicalize_db": "canonicalize",
     "inplace_elemwise": "inplace",
+    "local_eager_useless_unbatched_blockwise": "unbatched",
     "inplace_elemwise_opt": "inplace",
     "inplace_elemwise_optimizer": "inplace",
     "merge1": "merge",

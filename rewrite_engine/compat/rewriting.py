@@ -13,6 +13,7 @@ from math import inf
 from types import FunctionType
 from typing import Any
 
+from rewrite_engine.compat import extras
 from rewrite_engine.compat.unify import (
     Asterisk,
     OpPattern,
@@ -21,6 +22,7 @@ from rewrite_engine.compat.unify import (
     reify_pattern,
 )
 from rewrite_engine.errors import (
+    OptionError,
     PatternError,
     UnboundVariableError,
     UnknownNameError,
@@ -37,7 +39,7 @@ from rewrite_engine.match.outline import deepest
 from rewrite_engine.match.query import Query, labels
 from rewrite_engine.match.rule import NodeRewriter, Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rewrite.driver import GraphRewriter
+from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.driver import graph_rewriter as graph_rewriter
 from rewrite_engine.rewrite.equilibrium import (
     EquilibriumOptimizer,
@@ -49,6 +51,8 @@ from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.language import rule
 from rewrite_engine.rules.pipeline import PlacedDriver, register_step
 from rewrite_engine.rules.pipeline import rewrite_graph as rewrite_graph
+from rewrite_engine.tensor.product.dots import Dot
+from rewrite_engine.tensor.reduce import Max, Min
 from rewrite_engine.terms.logic import LogicVariable
 
 
@@ -59,10 +63,20 @@ class PipelineDatabase:
         """Return the driver of the phases that are included ("fast_run": of all), in their order.
 
         tags: one `Query`; or names with a sign: + to include, - to exclude, & to require. Other
-        names that are included are grants. Raises `UnknownNameError`.
+        names that are included are grants. "+canonicalize" alone leaves ops that PyTensor has.
+        Raises `UnknownNameError`.
         """
         query = read_query(*tags, include=include, exclude=exclude, require=require)
-        return pipeline.phases_of(query)
+        if query.include == {"lower_xtensor"}:  # a phase of its own there
+            from rewrite_engine.xtensor.lowering import RULES
+
+            return EquilibriumOptimizer(RULES, "lower_xtensor")
+        phases = pipeline.phases_of(query)
+        if [part.name for part in phases.parts] == ["canonicalize"]:
+            return SequentialOptimizer(
+                [*phases.parts, in2out(RuleSet([min_by_max, matmul]))], phases.name
+            )
+        return phases
 
     def register(
         self, name: str, rewriter: Any, *tags: str, position: float | str = "last", **unknown: Any
@@ -104,9 +118,13 @@ POSITIONS = {
 
 
 def phase_at(position: float | str) -> str | None:
-    """The first phase that does not come before a position of PyTensor's; None: after all."""
-    if isinstance(position, str):
-        position = {"first": -inf, "last": inf}[position]
+    """The first phase that does not come before a position of PyTensor's; None: after all. Raises
+    `OptionError`.
+    """
+    ends = {"first": -inf, "last": inf}
+    if position not in ends and not isinstance(position, int | float):
+        raise OptionError(f"a position is a number, 'first' or 'last', not {position!r}")
+    position = float(ends.get(position, position))  # type: ignore[arg-type]
     return next((name for name, at in POSITIONS.items() if at >= position), None)
 
 
@@ -115,6 +133,21 @@ def as_driver(rewriter: Any, name: str | None = None) -> GraphRewriter:
     if isinstance(rewriter, Rule | RuleSet):
         return in2out(rewriter, name=name)
     return rewriter.default_query if hasattr(rewriter, "default_query") else rewriter
+
+
+@node_rewriter([Min], claim=assumes("no_overflow"))
+def min_by_max(fgraph: Any, node: Any) -> Any:
+    """The least of some numbers is the greatest of their negatives, negated."""
+    (x,) = node.inputs
+    return [-Max(node.op.axis)(-x)] if x.type.kind in "fi" else None
+
+
+@node_rewriter([Dot])
+def matmul(fgraph: Any, node: Any) -> Any:
+    """A product of matrices by the op that it is there."""
+    if all(x.type.ndim == 2 for x in node.inputs):
+        return extras._matmul.make_node(*node.inputs).outputs
+    return None
 
 
 class PhaseDatabase:

@@ -7,6 +7,7 @@ VERSIONS = {"pytensor": "3.3.7", "aesara": "2.9.4", "theano": "1.0.5"}
 
 TENSOR = "rewrite_engine.tensor"
 GRAPH = "rewrite_engine.graph"
+XTENSOR = "rewrite_engine.xtensor"
 
 #: {module of the library, without its first name: our modules, asked in this order}. A module that
 #: is not here has the homes of the one above it.
@@ -96,21 +97,26 @@ HOMES: dict[str, tuple[str, ...]] = {
     "link": ("rewrite_engine.link",),
     "breakpoint": (f"{TENSOR}.flow.watch",),
     "compile.debug": ("rewrite_engine.compile.watching", "rewrite_engine.compile"),
+    "compile.debug.debugmode": ("rewrite_engine.compile.debug", "rewrite_engine.compile"),
+    "compile.debugmode": ("rewrite_engine.compile.debug", "rewrite_engine.compile"),
     "compile.monitormode": ("rewrite_engine.compile.watching",),
     "compile.profiling": ("rewrite_engine.compile.profiling",),
     "compile.nanguardmode": ("rewrite_engine.compile.watching",),
     "printing": ("rewrite_engine.printing", f"{TENSOR}.flow.watch"),
-    "link.c": (),
     "misc": (),
-    "link.c.type": (f"{GRAPH}.type",),
+    "link.c": ("rewrite_engine.compat.c_code", "rewrite_engine.link.c"),
     "link.jax": (),
     "link.mlx": (),
     "link.numba": (),
     "link.pytorch": (),
-    "raise_op": (f"{TENSOR}.flow.raise_op",),
+    "raise_op": ("rewrite_engine.compat.extras", f"{TENSOR}.flow.raise_op"),
     "scan": ("rewrite_engine.loops", "rewrite_engine.loops.op"),
     "scan.rewriting": (),
-    "sparse": (),
+    "sparse": ("rewrite_engine.sparse", "rewrite_engine.compat.sparse", "rewrite_engine.errors"),
+    "sparse.linalg": ("rewrite_engine.sparse.linalg",),
+    "sparse.sharedvar": ("rewrite_engine.compile.shared_sparse",),
+    "sparse.utils": (),
+    "sparse.rewriting": ("rewrite_engine.compat.databases",),
     "scalar": (
         "rewrite_engine.scalar",
         "rewrite_engine.scalar.ops",
@@ -147,13 +153,21 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
     "updates": (),
     "utils": ("rewrite_engine.compat.extras",),
-    "xtensor": (),
+    "xtensor": (XTENSOR,),
+    "xtensor.basic": (f"{XTENSOR}.type", f"{XTENSOR}.ops", f"{XTENSOR}.shape", XTENSOR),
+    **{
+        f"xtensor.{name}": (f"{XTENSOR}.{name}",)
+        for name in ("indexing", "linalg", "math", "random", "reduction", "shape", "vectorization")
+    },
+    "xtensor.type": (f"{XTENSOR}.type", f"{XTENSOR}.variable", f"{XTENSOR}.shared", XTENSOR),
 }
 
 #: modules that have homes by the one above them
 MODULES = """
-compile.builders compile.debug.monitormode compile.debug.nanguardmode compile.debugmode
-compile.executor compile.function compile.pfunc
+compile.builders compile.debug.debugmode compile.debug.monitormode compile.debug.nanguardmode
+compile.debugmode
+compile.executor compile.function
+compile.pfunc
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops compile.rebuild
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
 graph.rewriting.db graph.rewriting.unify graph.rewriting.utils
@@ -172,17 +186,18 @@ tensor.linalg.decomposition.lu tensor.linalg.decomposition.qr tensor.linalg.deco
 tensor.linalg.decomposition.svd tensor.linalg.solvers.core tensor.linalg.solvers.general
 tensor.linalg.solvers.linear_control tensor.linalg.solvers.lstsq tensor.linalg.solvers.psd
 tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
-assumptions.specify compile.debug.profiling conditional.op
+assumptions.specify compile.debug.profiling compile.rewriting conditional conditional.op
+link.c.basic link.c.cmodule link.c.cvm
+link.c.exceptions link.c.interface link.c.op link.c.params_type link.c.type
+link.jax.dispatch link.jax.linker
+link.mlx.linker link.numba.linker link.pytorch.linker sandbox.sparse sparse.basic sparse.math
+sparse.opt sparse.rewriting sparse.sharedvar sparse.type sparse.utils sparse.variable
 misc.may_share_memory misc.safe_asarray scalar.basic_scipy tensor.nnet.batchnorm
 tensor.rewriting.blas tensor.rewriting.blockwise tensor.rewriting.elemwise
 tensor.rewriting.extra_ops tensor.rewriting.linalg tensor.rewriting.special
 tensor.rewriting.subtensor tensor.rewriting.subtensor_lift tensor.rewriting.uncanonicalize
-compile.rewriting conditional link.jax.dispatch link.jax.linker
-link.mlx.linker link.numba.linker link.pytorch.linker sparse.basic sparse.math
-sparse.type sparse.variable
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
-xtensor.basic xtensor.linalg xtensor.math xtensor.random xtensor.random.variable xtensor.shape
-xtensor.type xtensor.vectorization
+xtensor.random.basic xtensor.random.type xtensor.random.variable xtensor.rewriting
 """.split()  # noqa: SIM905
 
 #: {module as older versions call it: as PyTensor does}
@@ -194,6 +209,7 @@ OLD_MODULES = {
     "gof.null_type": "graph.null_type",
     "gof.op": "graph.op",
     "gof.opt": "graph.rewriting",
+    "gof.params_type": "link.c.params_type",
     "gof.toolbox": "graph.features",
     "gof.type": "graph.type",
     "gof.utils": "graph.utils",
@@ -202,9 +218,12 @@ OLD_MODULES = {
     "graph.optdb": "graph.rewriting.db",
     "graph.unify": "graph.rewriting.unify",
     "graph.opt": "graph.rewriting",
+    "graph.params_type": "link.c.params_type",
     "sandbox.linalg": "tensor.linalg",
     "sandbox.rng_mrg": "tensor.random",
+    "sandbox.sparse": "sparse",
     "scan_module": "scan",
+    "sparse.opt": "sparse.rewriting",
     "scan_module.scan_op": "scan.op",
     "scan_module.scan_utils": "scan.utils",
     "scan_module.scan_views": "scan.views",
@@ -222,9 +241,6 @@ OLD_MODULES = {
 }
 MODULES += [*OLD_MODULES, "sandbox"]
 
-#: types of which nothing here is one: they may be asked for in `isinstance` as attributes, too
-OF_NOTHING = frozenset({"sparse.SparseTensorType", "sparse.variable.SparseVariable"})
-
 #: modules that hide a name of ours in the module above them, as `.name` or `module.name`
 HIDING = frozenset({".ifelse", "tensor.subtensor"})
 
@@ -232,7 +248,6 @@ HIDING = frozenset({".ifelse", "tensor.subtensor"})
 RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
-    "sparse.as_sparse_or_tensor_variable": "rewrite_engine.tensor.constant:as_tensor_variable",
     "link.basic.PerformLinker": "rewrite_engine.compat.linkers:PerformLinker",
     "link.vm.VMLinker": "rewrite_engine.compat.linkers:VMLinkerOfOthers",
     **{
@@ -241,13 +256,10 @@ RENAMED = {
     },
     "graph.rewriting.KanrenRelationSub": "rewrite_engine.compat.rewriters:RelationOfOthers",
     "graph.rewriting.NodeRewriter": "rewrite_engine.compat.rewriters:ClassRewriter",
-    "tensor.linalg.Solve": "rewrite_engine.compat.op_classes:SolveOfOthers",
-    "tensor.linalg.SolveTriangular": "rewrite_engine.compat.op_classes:SolveTriangularOfOthers",
     "assumptions.assume": "rewrite_engine.compat.extras:assume",
     **{
         f"{module}.{name}": f"rewrite_engine.compat.op_classes:{name}"
         for module, names in (
-            ("tensor.linalg", "CholeskySolve"),
             ("tensor.subtensor", "AdvancedIncSubtensor1 AdvancedSubtensor1 advanced_inc_subtensor"),
             ("tensor.subtensor", "advanced_inc_subtensor1 advanced_set_subtensor"),
             ("tensor.subtensor", "advanced_set_subtensor1 advanced_subtensor advanced_subtensor1"),
@@ -275,14 +287,41 @@ RENAMED = {
     "scalar.ints": "rewrite_engine.compat.scalar_types:ints",
     "utils.PYTHON_INT_BITWIDTH": "rewrite_engine.compat.extras:PYTHON_INT_BITWIDTH",
     "utils.LOCAL_BITWIDTH": "rewrite_engine.compat.extras:PYTHON_INT_BITWIDTH",
+    "sparse.shared": "rewrite_engine.compile.shared:shared",
+    "sparse.all_dtypes": "rewrite_engine.sparse:all_dtypes",
+    "sparse.sparse_formats": "rewrite_engine.sparse:sparse_formats",
+    "sparse._mtypes": "rewrite_engine.compat.sparse:_mtypes",
+    **{
+        f"sparse.{name}": f"rewrite_engine.compat.sparse:{name}"
+        for name in ("_is_dense", "_is_dense_variable", "_is_sparse", "_is_sparse_variable")
+    },
+    "sparse.AddSS": "rewrite_engine.sparse:Add",
+    "sparse.AddSparseSparse": "rewrite_engine.sparse:Add",
+    "sparse.Diag": "rewrite_engine.sparse:SparseDiagonal",
+    "sparse.Dot": "rewrite_engine.sparse:SparseDot",
+    "sparse.GetItem2Lists": "rewrite_engine.sparse:Elements",
+    "sparse.GetItem2d": "rewrite_engine.sparse:SparseSlices",
+    "sparse.GetItemList": "rewrite_engine.sparse:SparseRows",
+    "sparse.MulSS": "rewrite_engine.sparse:Multiply",
+    "sparse.MultiplySparseSparse": "rewrite_engine.sparse:Multiply",
+    "sparse.SparseBlockDiagonal": "rewrite_engine.sparse:BlockDiagonal",
+    "sparse.SparseType": "rewrite_engine.sparse:SparseTensorType",
+    "sparse.Transpose": "rewrite_engine.sparse:SparseTranspose",
+    "sparse.linalg.SparseBlockDiagonal": "rewrite_engine.sparse:BlockDiagonal",
+    "graph.rewriting.bfs_rewriter": "rewrite_engine.compat.rewriting:out2in",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",
     "dot": "rewrite_engine.tensor:dot",
     "scan": "rewrite_engine.compat.loops:scan",
     "scan.scan": "rewrite_engine.compat.loops:scan",
+    "scan.basic.scan": "rewrite_engine.compat.loops:scan",
+    "scan.op.Scan": "rewrite_engine.compat.loops:Scan",
+    "scan.op.ScanInfo": "rewrite_engine.compat.loop_parts:ScanInfo",
+    "scan.utils.ScanArgs": "rewrite_engine.compat.loop_parts:ScanArgs",
     "graph.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.basic.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.fg.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
+    "graph.fg.FrozenFunctionGraph": "rewrite_engine.graph.inner:InnerGraph",
     "Param": "rewrite_engine.compat.older:Param",
     "compile.Param": "rewrite_engine.compat.older:Param",
     "compile.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
@@ -294,6 +333,11 @@ RENAMED = {
     "graph.NodeRewriter": "rewrite_engine.compat.rewriters:ClassRewriter",
     "graph.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
+    "graph.Generic": "rewrite_engine.graph.type:Generic",
+    "graph.generic": "rewrite_engine.graph.type:generic",
+    "graph.PureOp": "rewrite_engine.graph.op:Op",
+    "graph.op.PureOp": "rewrite_engine.graph.op:Op",
+    "graph.type.PureType": "rewrite_engine.graph.type:Type",
     "graph.PatternSub": "rewrite_engine.compat.rewriting:PatternNodeRewriter",
     "graph.rewriting.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "graph.rewriting.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
@@ -310,7 +354,20 @@ RENAMED = {
     "graph.traversal.general_toposort": "rewrite_engine.compat.extras:general_toposort",
     "graph.type.HasShape": "rewrite_engine.tensor.type:TensorType",
     "graph.utils.MetaType": "rewrite_engine.graph.intern:Interned",
-    "link.c.type.CType": "rewrite_engine.graph.type:Type",
+    # (as Theano and the first Aesara had them)
+    "graph.COp": "rewrite_engine.link.c:ExternalCOp",
+    "graph.op.COp": "rewrite_engine.link.c:COp",
+    "graph.op.ExternalCOp": "rewrite_engine.link.c:ExternalCOp",
+    "graph.type.CType": "rewrite_engine.compat.c_code:CType",
+    **{
+        f"{module}.{name}": f"rewrite_engine.link.c:{name}"
+        for module, names in (
+            ("graph", "CLinkerOp CLinkerType OpenMPOp ParamsType Params EnumType EnumList"),
+            ("graph.op", "CLinkerOp OpenMPOp COpenMPOp"),
+            ("graph.type", "CLinkerType CDataType EnumType EnumList CEnumType"),
+        )
+        for name in names.split()
+    },
     "tensor.Lop": "rewrite_engine.gradient:Lop",
     "tensor.Rop": "rewrite_engine.gradient:Rop",
     "tensor.TensorLike": "typing:Any",
@@ -320,6 +377,11 @@ RENAMED = {
     },
     "tensor.shared": "rewrite_engine.compile.shared:shared",
     "tensor.linalg.alloc_diag": "rewrite_engine.tensor:diag",
+    **{
+        f"tensor.linalg.{name}": f"rewrite_engine.compat.op_classes:{name}"
+        for name in ("Cholesky", "CholeskySolve", "Solve", "SolveTriangular")
+    },
+    "ifelse.IfElse": "rewrite_engine.compat.op_classes:IfElse",
     **{
         f"tensor.linalg.solve_{kind}": f"rewrite_engine.compat.older:solve_{kind}"
         for kind in ("lower_triangular", "symmetric", "upper_triangular")
@@ -351,6 +413,7 @@ RENAMED = {
     "tensor.exceptions.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
     "graph.features.ReplaceValidate": "rewrite_engine.compat.extras:ReplaceValidate",
     "graph.features.ReplacementDidNotRemoveError": "rewrite_engine.errors:NotRemovedError",
+    "tensor.math._matmul": "rewrite_engine.compat.extras:_matmul",
     "tensor.math.variadic_add": "rewrite_engine.compat.extras:variadic_add",
     "tensor.math.variadic_mul": "rewrite_engine.compat.extras:variadic_mul",
     "tensor.random.basic.broadcast_shapes": "numpy:broadcast_shapes",

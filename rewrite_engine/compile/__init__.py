@@ -3,7 +3,7 @@
 `function.py` puts it together: `request.py` reads and checks what is asked for, `inputs.py` has
 `In` and `Out`, `shared.py` variables with a value, `mode.py` which rules and which linker,
 `callable.py` what is returned · `checks.py` is `check=True`, `evaluate.py` `variable.eval` ·
-`watching.py` modes that look at values, `profiling.py` times ·
+`watching.py` modes that look at values, `debug.py` one that checks all, `profiling.py` times ·
 `from_graph.py`, `derivative.py`, `inner_shape.py` are `OpFromGraph`, its derivatives and shapes.
 How the generated code looks is in `link/`; what rules do to a graph is in `rules/`.
 """
@@ -26,11 +26,13 @@ from rewrite_engine.compile.shared import (
 from rewrite_engine.lazy import lookup
 
 if TYPE_CHECKING:
+    from rewrite_engine.compile.debug import DebugMode
     from rewrite_engine.compile.from_graph import OpFromGraph
     from rewrite_engine.compile.profiling import ProfileStats
     from rewrite_engine.compile.watching import MonitorMode, NanGuardMode
 
 __all__ = [
+    "DebugMode",
     "Function",
     "In",
     "Mode",
@@ -54,6 +56,7 @@ __all__ = [
 __getattr__ = lookup(
     __name__,
     {
+        "DebugMode": "debug",
         "MonitorMode": "watching",
         "NanGuardMode": "watching",
         "OpFromGraph": "from_graph",

@@ -129,6 +129,14 @@ class Function(partial):  # type: ignore[type-arg]
         return [*results, *[cell for _, cell in self.program.updates]]
 
     @property
+    def storage_map(self) -> dict[Variable, list[Any]]:
+        """Of the inputs that have a value between calls, states and defaults, that value in a list:
+        what `dprint(f, print_storage=True)` shows. (What nodes compute is not kept.)
+        """
+        cells = zip(self.fgraph.inputs, self.input_storage, strict=True)
+        return {v: [cell.value] for v, cell in cells if cell.value is not None}
+
+    @property
     def unpack_single(self) -> bool:
         """Whether a single result is returned as it is, not in a list."""
         return self.program.packing == "single"

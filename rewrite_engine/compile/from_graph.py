@@ -224,7 +224,8 @@ def with_variables(inputs: list[Any], outputs: list[Any]) -> tuple[list[Any], li
     given: dict[Variable, Variable] = {v: v.type.make_variable(v.name) for v in constants}
     if not given:
         return inputs, outputs
-    return [given.get(v, v) for v in inputs], clone_replace(outputs, given)
+    kept = {v: v for v in inputs if v not in given}  # (they may be computed from the constants)
+    return [given.get(v, v) for v in inputs], clone_replace(outputs, given | kept)
 
 
 def implicit(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Variable]:

@@ -3,6 +3,7 @@
     Mode("fast_run")                              everything
     Mode("fast_compile")                          only what makes the graph small
     Mode(linker="py")                             run by `perform`, node by node
+    Mode("DebugMode")                             so, and all of it checked (`compile/debug.py`)
     Mode("fast_run").excluding("inplace")         by tag, or by a rule's name
     Mode("fast_run") + my_rule                    beside the others
     Mode(optimizer=None)                          the graph as it was built
@@ -40,14 +41,9 @@ LEVELS = {"o1": "fast_compile", "o2": "fast_run", "o3": "fast_run", "o4": "fast_
 #: linkers of the field that run what they have compiled, and the rest in Python: as "vm" does
 VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "numba", "vm_nogc"})
 #: what the field has, and is not here yet
-PLANNED = frozenset(
-    {"c", "dask", "debugmode", "debug_mode", "jax", "mlx", "native", "numba", "pytorch"}
-)
-#: what to write for some of them
-INSTEAD = dict.fromkeys(
-    ("debugmode", "debug_mode"),
-    "; Mode('py', optimizer=None) runs the graph as it was written, to compare with",
-)
+PLANNED = frozenset({"dask", "jax", "mlx", "native", "numba", "pytorch"})
+#: other names of linkers
+ALIASES = {"debug_mode": "debugmode"}
 
 
 class Mode:
@@ -97,13 +93,15 @@ class Mode:
     @property
     def optimizer(self) -> Any:
         """What rewrites the graph: an object with `rewrite(fgraph, trace=None)`, or None."""
+        linker = get_linker(self.linker)
         if self._optimizer != DEFAULT:
-            return self._optimizer
+            return None if self._optimizer is None else linker.watching(self._optimizer)
         from rewrite_engine.rules.pipeline import optimizer
 
         only = self.only and "fast_run" not in self.query.include
-        phases = () if only else get_linker(self.linker).phases
-        return optimizer(self.query, self.additions, phases=phases, steps=self.steps)
+        phases = () if only else linker.phases
+        steps = self.steps
+        return linker.watching(optimizer(self.query, self.additions, phases=phases, steps=steps))
 
     @property
     def provided_optimizer(self) -> Any:
@@ -246,6 +244,7 @@ def _names(linker: Any) -> tuple[str, str | Linker]:
     if isinstance(linker, Linker):
         return "fast_run", linker
     key = linker.casefold() if isinstance(linker, str) else None
+    key = ALIASES.get(key or "", key)
     if key in MODES:
         return key, "vm"
     if key in LINKERS:
@@ -258,7 +257,7 @@ def _names(linker: Any) -> tuple[str, str | Linker]:
     elif key in PLANNED:
         why = f"there is no {linker!r} yet"
     known = f"modes: {', '.join(MODES)}; linkers: {', '.join(LINKERS)}"
-    raise UnknownNameError(f"{why}; {known}{INSTEAD.get(key or '', '')}")
+    raise UnknownNameError(f"{why}; {known}")
 
 
 def get_mode(mode: Any = None) -> Mode:

@@ -190,6 +190,12 @@ def shared_constructor(
     **options: Any,
 ) -> SharedVariable:
     """Make the shared variable for a value; other classes of values are added by `register`."""
+    if type(value).__module__.startswith("scipy.sparse."):
+        from rewrite_engine.compile.shared_sparse import shared_sparse
+
+        return shared_sparse(
+            value, name, strict, allow_downcast, borrow, shape, broadcastable, **options
+        )
     refuse_unknown("shared", options, OPTIONS)
     why = f"{type(value).__name__} has none"
     refuse_options("shared", why, shape=shape, broadcastable=broadcastable)

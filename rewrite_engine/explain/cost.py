@@ -74,7 +74,7 @@ def bytes_moved(node: Apply, shapes: Shapes) -> int:
 
 def _size(v: Variable, shapes: Shapes) -> int:
     shape = shape_of(v, shapes)
-    return 0 if shape is None or not hasattr(v.type, "dtype") else v.type.get_size(shape)
+    return 0 if shape is None or v.type.kind == "?" else v.type.get_size(shape)
 
 
 def _reads_shape_only(node: Apply, i: int) -> bool:

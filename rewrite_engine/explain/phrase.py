@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.cost import amount
 from rewrite_engine.explain.model import FunctionReport
+from rewrite_engine.link.compare import Verdict
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
 

@@ -18,12 +18,12 @@ from typing import Any
 
 from rewrite_engine.compile import Function, function
 from rewrite_engine.errors import InputError, UnknownNameError
-from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.diagnosis import find_rule
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.record import FunctionRecord, record_of, recording
 from rewrite_engine.explain.why import Derivation, NotFired, derivation, find_nodes, not_fired
 from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.link.compare import Verdict
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet

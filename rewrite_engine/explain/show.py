@@ -23,7 +23,6 @@ from rich.table import Table
 from rich.text import Text
 
 from rewrite_engine.errors import UnknownNameError, did_you_mean
-from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.phrase import (
     amounts,
@@ -43,6 +42,7 @@ from rewrite_engine.explain.phrase import (
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.term import Change, cut
 from rewrite_engine.explain.why import MOST, Derivation, NotFired
+from rewrite_engine.link.compare import Verdict
 from rewrite_engine.rewrite.result import COLUMNS, Result
 from rewrite_engine.rewrite.trace.attempts import Attempt
 

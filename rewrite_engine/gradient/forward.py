@@ -107,7 +107,7 @@ def pushed(outputs: Sequence[Variable], tangents: dict[Variable, Any]) -> list[A
 def _result(v: Any, tangents: dict[Variable, Any], how: str, stand_in: str) -> Any:
     found = tangents.get(v)
     if found is not None:
-        return found
+        return v.type.of_array(found) if isinstance(found.type, TensorType) else found
     if how != "ignore":
         where = v.owner.where() if v.owner is not None else None
         what = f"{v!r} of type {v.type} does not depend on the elements of the given variables"
@@ -117,7 +117,7 @@ def _result(v: Any, tangents: dict[Variable, Any], how: str, stand_in: str) -> A
         warnings.warn(text, stacklevel=4)
     if stand_in == "none":
         return None
-    return float_zeros(v) if stand_in == "zero" else disconnected()
+    return v.type.of_array(float_zeros(v)) if stand_in == "zero" else disconnected()
 
 
 def _push(node: Apply, tangents: dict[Variable, Any], by_rule: bool) -> None:

@@ -110,7 +110,9 @@ def is_zero(g: Any) -> bool:
             g = g.owner.inputs[1]
         elif isinstance(op, Alloc):
             g = g.owner.inputs[0]
-    return isinstance(g, Constant) and g.data.size <= 1024 and not np.any(g.data)
+    if not isinstance(g, Constant) or not isinstance(g.data, np.ndarray):
+        return False
+    return g.data.size <= 1024 and not np.any(g.data)
 
 
 def read(g: Any) -> Any:

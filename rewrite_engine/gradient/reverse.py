@@ -73,6 +73,8 @@ def grad(
     return_disconnected = _what_is_returned(return_disconnected)
     _check_choice("null_gradients", null_gradients, ("raise", "return"))
     wanted = _variables(wrt, "wrt")
+    if isinstance(cost, Variable):
+        cost = cost.type.array_of(cost)
     if known_grads is not None and not isinstance(known_grads, Mapping):
         raise OptionError(f"grad: known_grads must be a mapping, not {describe(known_grads)}")
     fixed = {v: _known(v, g) for v, g in (known_grads or {}).items()}
@@ -220,6 +222,8 @@ def _results(
         if is_disconnected(g):
             _report_disconnected(v, cost, disconnected_inputs)
             g = _stand_in(v, g, return_disconnected)
+        elif not is_null(g):
+            g = v.type.of_array(g)
         results.append(g)
     return results
 
@@ -277,9 +281,10 @@ def _known(v: Variable, g: Any) -> Any:
     """Check a gradient that the user gives for `v`."""
     if isinstance(g, Variable) and (is_null(g) or is_disconnected(g)):
         return g
+    v = v.type.array_of(v)
     if not isinstance(v.type, TensorType):
         return g if isinstance(g, Variable) else v.type.make_constant(g)
-    g = as_tensor_variable(g)
+    g = as_tensor_variable(g, allow_xtensor_conversion=True)
     if g.type.ndim != v.type.ndim:
         what = f"the gradient given for {v!r} has {g.type.ndim} dimensions, not {v.type.ndim}"
         raise NDimError(message(what, inputs=[v, g]))
@@ -305,9 +310,10 @@ def _stand_in(v: Variable, g: Variable, how: str) -> Variable | None:
     """What is returned for a disconnected variable."""
     if how == "none":
         return None
-    if how == "disconnected" or not isinstance(v.type, TensorType):
+    array = v.type.array_of(v)
+    if how == "disconnected" or array.type.ndim is None:
         return g if is_disconnected(g) else disconnected()
-    return float_zeros(v)
+    return v.type.of_array(float_zeros(array))
 
 
 def _name(

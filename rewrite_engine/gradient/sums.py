@@ -45,6 +45,8 @@ def total(v: Variable, terms: list[Any], whole: Branch, keep: bool) -> Any:
     """
     if len(terms) == 1:
         return terms[0]
+    if v.type.kind == "?" and v.type.ndim:
+        return v.type.sum_of_gradients([full(t) for t in terms])
     if not are_in_branches(terms):
         return _sum(terms, keep)
     branch = common_branch(terms, whole)
@@ -86,7 +88,7 @@ def _chosen(branch: Branch, sides: list[Any], v: Variable) -> Any:
     """The choice of two gradients of v, 0 where there is none. v itself is computed anyway."""
     known = next(g for g in sides if g is not None)
     if None in sides:
-        zero = zeros(shape_tuple(v), dtype=known.type.dtype)
+        zero = zeros(shape_tuple(v.type.array_of(v)), dtype=known.type.dtype)
         sides = [zero if g is None else g for g in sides]
     return branch.op(branch.condition, *sides)
 

@@ -25,11 +25,16 @@ def is_discrete(v: Variable) -> bool:
     """Whether the values are integers or booleans, so that nothing has a gradient through them
     but zero.
     """
-    return isinstance(v.type, TensorType) and v.type.kind not in "fc"
+    if isinstance(v.type, TensorType):
+        return v.type.kind not in "fc"
+    return not getattr(v.type, "is_continuous", True)
 
 
 def float_zeros(v: Variable) -> Variable:
     """Zeros with the shape of `v` and the dtype of its gradient."""
+    v = v.type.array_of(v)
+    if not isinstance(v.type, TensorType):
+        return v.type.gradient_zeros(v)  # type: ignore[no-any-return]
     return zeros_like(v, dtype=gradient_dtype(v))
 
 
@@ -39,7 +44,7 @@ def fit(v: Variable, g: Any) -> Any:
     """
     if not isinstance(v.type, TensorType):
         added = isinstance(v.type, ScalarType) and isinstance(g.type, TensorType)
-        return scalar_from_tensor(g) if added else g
+        return scalar_from_tensor(g) if added else v.type.as_gradient(g)
     if isinstance(g, Partial):
         value = fit(v, g.value)
         return g if value is g.value else replace(g, value=value)

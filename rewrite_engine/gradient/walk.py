@@ -51,9 +51,18 @@ from rewrite_engine.tensor.type import TensorType
 
 
 def connection_pattern(node: Apply) -> list[list[bool]] | None:
-    """Which inputs affect which outputs; None: each affects all."""
-    pattern = node.op.connection_pattern
-    return None if pattern is None else pattern(node)
+    """Which inputs affect which outputs; None: each affects all. Raises `GradientTermsError` if it
+    is not a list of as many answers as there are outputs, for each input.
+    """
+    if node.op.connection_pattern is None:
+        return None
+    pattern = node.op.connection_pattern(node)
+    rows = [len(row) if hasattr(row, "__len__") else None for row in pattern or ()]
+    if rows == [len(node.outputs)] * len(node.inputs):
+        return pattern
+    wanted = f"{len(node.inputs)} lists (one per input) of {len(node.outputs)} (one per output)"
+    what = f"its connection_pattern must return {wanted}, not {pattern!r}"
+    raise GradientTermsError(message(what, op=node.op, inputs=node.inputs, where=node.where()))
 
 
 class Reverse:

@@ -8,7 +8,7 @@ distinct op is looked at once, however often it is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import getitem
 from typing import Any, NoReturn
 
@@ -22,7 +22,7 @@ from rewrite_engine.graph.intern import intern
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.replace import clone_replace, rebuilt
-from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.graph.traverse import graph_inputs, toposort
 
 
 class InnerGraph(FrozenGraph):
@@ -40,10 +40,12 @@ class InnerGraph(FrozenGraph):
         """The same, and {variable or node: its copy}."""
         return changeable(self, check_integrity, attach_feature)
 
-    def bind(self, inputs: Sequence[Variable]) -> list[Variable]:
-        """The outputs, of other inputs: new nodes, as of `inlined`."""
-        pairs = zip(self.inputs, inputs, strict=True)
-        fitted = {v: v.type.filter_variable(new) for v, new in pairs}
+    def bind(self, inputs: Sequence[Variable] | Mapping[Variable, Variable]) -> list[Variable]:
+        """The outputs, of other inputs (all, or {input: what stands for it}): new nodes, as of
+        `inlined`.
+        """
+        pairs = inputs if isinstance(inputs, Mapping) else zip(self.inputs, inputs, strict=True)
+        fitted = {v: v.type.filter_variable(new) for v, new in dict(pairs).items()}
         return rebuilt(self.outputs, fitted, True, anew=True)
 
     def unfreeze(self) -> FunctionGraph:
@@ -124,6 +126,13 @@ class HasInnerGraph:
         """
         return range(len(self.inner_outputs))
 
+    def needed_inputs(self, used: Sequence[int]) -> Sequence[int]:
+        """The numbers of the inputs that what stands in the place of a call is made of, where some
+        outputs are used.
+        """
+        needed = {*graph_inputs([self.inner_outputs[j] for j in used])}
+        return [i for i, v in enumerate(self.inner_inputs) if v in needed]
+
     @property
     def passed(self) -> Sequence[int | None]:
         """For each input of the graph, the number of the op's input whose value it has in every
@@ -147,6 +156,13 @@ class HasInnerGraph:
         values = (found,) if len(output_storage) == 1 else found
         for cell, value in zip(output_storage, values, strict=True):
             cell[0] = value
+
+    def written_out(self, inputs: Sequence[Variable]) -> list[Variable]:
+        """What stands in the place of a call that is inlined: by default the graph, of new nodes.
+        (Of an op that is a form of others: those.)
+        """
+        pairs = dict(zip(self.inner_inputs, inputs, strict=True))
+        return rebuilt(self.inner_outputs, pairs, True, anew=True)
 
     def clone(self, fgraph: FunctionGraph | None = None) -> Any:
         """Return this op with another graph, of the same types; without one, itself."""
@@ -247,8 +263,7 @@ def inner_ops(ops: Iterable[Any]) -> list[Any]:
 def inlined(node: Apply) -> list[Variable]:
     """What the graph of a node's op makes of the node's inputs: new nodes, one level deep."""
     op: Any = node.op
-    pairs = dict(zip(op.inner_inputs, node.inputs, strict=True))
-    return rebuilt(op.inner_outputs, pairs, True, anew=True)
+    return op.written_out(node.inputs)  # type: ignore[no-any-return]
 
 
 def unfolded(outputs: Sequence[Variable], ops: Collection[Any]) -> list[Variable]:

@@ -2,8 +2,9 @@
 
 A class that lists its defining attributes in `__props__` gets equality by value for the price of
 identity: constructing an equal instance returns the one that exists. `==`, `hash` and `is` then
-agree and cost nothing, which is what matchers, hash-consing and type comparison rely on. A class
-without `__props__` compares by identity; one that defines `__eq__` itself is left alone.
+agree and cost nothing, which is what matchers, hash-consing and type comparison rely on. What was
+given other parameters, and would be one, is an error (`check_twin`). A class without `__props__`
+compares by identity; one that defines `__eq__` itself is left alone.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from __future__ import annotations
 from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]
 from abc import ABCMeta
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 from weakref import KeyedRef
+
+from rewrite_engine.errors import PropsError
+from rewrite_engine.graph.origin import located
 
 #: without a lock, which Ctrl-C could leave locked: each step is atomic
 _interned: dict[Any, KeyedRef[Any, Any]] = {}
@@ -26,6 +31,8 @@ class Interned(ABCMeta):
     keys. Classes may inherit from abstract ones, too; `isinstance` is as fast as of all others.
     """
 
+    _ours: bool  # whether it is a class of this library
+
     __instancecheck__ = type.__instancecheck__
     __subclasscheck__ = type.__subclasscheck__
 
@@ -35,6 +42,7 @@ class Interned(ABCMeta):
         if "__eq__" in namespace:
             namespace.setdefault("__hash__", lambda self: hash(type(self)))
         ours = namespace.get("__module__", "").startswith("rewrite_engine.")
+        namespace["_ours"] = ours
         namespace["_says_all"] = ours or "__props__" in namespace
         return super().__new__(mcs, name, bases, namespace, **kw)
 
@@ -50,7 +58,11 @@ class Interned(ABCMeta):
             hook = getattr(type(x), "__apply_class__", None)
             if hook is not None:  # a parameter is a logic variable: this is a pattern
                 return hook(cls, args, kwargs)
-        return intern(super().__call__(*args, **kwargs))
+        instance = super().__call__(*args, **kwargs)
+        found = intern(instance)
+        if found is not instance and not cls._ours:
+            check_twin(found, instance, args, kwargs)
+        return found
 
 
 def intern(instance: Any) -> Any:
@@ -71,6 +83,33 @@ def intern(instance: Any) -> Any:
     if known is instance or cls._says_all or _alike(known, instance):
         return known
     return instance
+
+
+def check_twin(known: Any, twin: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise `PropsError` if an instance that another one is to stand for was given something else:
+    its `__props__` leave a parameter of `__init__` out.
+    """
+    cls, mine, its = type(twin), vars(known), vars(twin)
+    others = [k for k, v in its.items() if mine.get(k) is not v and k[:1] != "_"]
+    others = [k for k in others if k not in cls.__props__ and not _same(mine.get(k), its[k])]
+    if not others:  # nearly always
+        return
+    try:
+        given = signature(cls.__init__).bind(twin, *args, **kwargs)
+    except (TypeError, ValueError):  # a metaclass of its own, or the like
+        return
+    parameters, values = given.signature.parameters, list(given.arguments.items())[1:]
+    for attribute in others:
+        name = attribute if attribute in parameters else None
+        for one, value in values:  # what is kept by another name
+            plain = value is None or type(value) is bool or one in its
+            name = one if name is None and not plain and its[attribute] is value else name
+        if name is None:
+            continue
+        what = f"{cls.__name__}: its __props__ {cls.__props__} leave out {name!r}, which __init__ "
+        what += f"takes: there are {mine.get(attribute)!r} and {its[attribute]!r}, and both would "
+        hint = "list in __props__ whatever the op (or type) does depends on"
+        raise PropsError(located(f"{what}be one", hint=hint))
 
 
 def _first_with(key: Any, instance: Any) -> Any:
@@ -149,6 +188,10 @@ class Record(metaclass=Interned):
     def __key__(self) -> tuple[Any, ...]:
         """What equal instances of a class have in common: their `__props__`."""
         return tuple([prop_key(getattr(self, name)) for name in self.__props__ or ()])
+
+    def _props_dict(self) -> dict[str, Any]:
+        """{name: value} of the `__props__`, as PyTensor's programs ask for them."""
+        return {name: getattr(self, name) for name in self.__props__ or ()}
 
     def __state__(self) -> dict[str, Any]:
         """The attributes to keep when pickled (not caches, whose names start with `_`)."""

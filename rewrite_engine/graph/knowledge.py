@@ -49,6 +49,8 @@ class Knowledge:
         #: per variable: facts, and what the user says of them. (Weak: a history may hold variables
         #: that left, and come back with what was declared of them.)
         self.declared: WeakKeyDictionary[Variable, dict[Any, Any]] = WeakKeyDictionary()
+        #: who is told of each answer that is computed: (fact, arguments, answer)
+        self.told: Callable[[Any, tuple[Any, ...], Any], None] | None = None
         if fgraph is not None:
             fgraph.on_change_type.append(self.on_change_type)
             fgraph.on_prune.append(self.on_prune)
@@ -288,6 +290,8 @@ class Evaluation:
         finally:
             self.frames.pop()
             self.open.discard(key)
+        if knowledge.told is not None:
+            knowledge.told(fact, args, answer)
         if frame.passing or fact.wants_graph or not knowledge.covers(args):
             self.passing[key] = answer
         elif knowledge.fgraph is None:

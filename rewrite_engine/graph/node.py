@@ -16,7 +16,7 @@ from rewrite_engine.errors import ForeignObjectError, ReadOnlyError, describe, m
 from rewrite_engine.graph.intern import Record, prop_key
 from rewrite_engine.graph.number import CONSTANT as CONSTANT
 from rewrite_engine.graph.number import NO_NUMBER
-from rewrite_engine.graph.origin import Origin, origin_line, user_origin
+from rewrite_engine.graph.origin import Origin, applied_origin, origin_line
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.op import Op
@@ -253,6 +253,9 @@ def variables(what: str, given: Sequence[Any], **about: Any) -> tuple[Variable, 
     """What is given, if all are variables, else a `ForeignObjectError` about the first that is not;
     what: "input {}", with its number. about: as of `message`.
     """
+    if isinstance(given, Variable):
+        text = f"a list of variables is wanted ({what.format(0)}, …), not {describe(given)}"
+        raise ForeignObjectError(message(text, **about))
     for i, x in enumerate(given):
         if not isinstance(x, Variable):
             text = f"{what.format(i)} is not a variable: {describe(x)}"
@@ -281,7 +284,7 @@ class Apply(Tagged):
         self.op = op
         self.inputs = variables("input {}", inputs, op=op)
         self.outputs = variables("output {}", outputs, op=op, inputs=self.inputs)
-        self.origin = user_origin()
+        self.origin = applied_origin()
         for i, (out, head) in enumerate(zip(self.outputs, heads_of(op, len(self.outputs)))):
             if out.owner is not None and (out.owner is not self or out.index != i):
                 what = f"output {i} already belongs to another node"

@@ -21,6 +21,7 @@ from rewrite_engine.errors import (
     MethodNotDefined,
     OptionError,
     RewriteEngineError,
+    ShapeError,
     describe,
     message,
 )
@@ -83,6 +84,21 @@ def one_output(op: Any) -> None:
         op._heads = (op,)
 
 
+def checked_shapes(node: Apply, found: Any) -> Sequence[Any]:
+    """What an op's `infer_shape` has returned for a node. Raises `ShapeError` if it is not, for
+    each output, a tuple of as many lengths as that has dimensions (None: it does not say).
+    """
+    shapes = found if isinstance(found, list | tuple) else ()
+    ranks = [len(s) if isinstance(s, list | tuple) else s for s in shapes]
+    wanted = [v.type.ndim for v in node.outputs]
+    pairs = zip(ranks, wanted, strict=False)
+    if len(ranks) == len(wanted) and all([n in (None, m) or m is None for n, m in pairs]):
+        return shapes
+    lengths = ", ".join([f"{m or 0} for output {j}" for j, m in enumerate(wanted)])
+    what = f"its infer_shape must return a list of tuples of lengths ({lengths}), not {found!r}"
+    raise ShapeError(message(what, op=node.op, inputs=node.inputs, where=node.where()))
+
+
 def output_text(op: Any, i: Any) -> str:
     """What is written behind an op with several outputs for one of them: `.S`, or `[1]`."""
     name = output_name(op, i)
@@ -128,6 +144,9 @@ class Op(Record):
     identity: Any = None
     absorbing: Any = None
     idempotent: bool = False
+    #: whether `make_function` gives native code: it holds values against the types of the outputs
+    #: itself, and a linker that is a reference runs `perform`, if there is one
+    native: bool = False
     #: whether gradients pass it as they are, chosen, moved and added up but never multiplied
     moves_only: bool = False
     #: what is known of its (first) result, by the name of a fact: True, if it always holds; the
@@ -246,16 +265,21 @@ class Op(Record):
         except TypeError:
             self.check_options(inputs, kwargs)
             raise
+        try:
+            outputs = node.outputs
+        except AttributeError:
+            what = f"its make_node must return an Apply, not {describe(node)}"
+            raise ForeignObjectError(located(what, op=self)) from None
         if name is not None:
-            node.outputs[self.default_output or 0].name = name
+            outputs[self.default_output or 0].name = name
         if self.default_output is not None:
-            out = node.outputs[self.default_output]
+            out = outputs[self.default_output]
             return [out] if return_list else out
-        if len(node.outputs) == 1 and not return_list:
-            return node.outputs[0]
+        if len(outputs) == 1 and not return_list:
+            return outputs[0]
         if self.output_names is None or return_list:
-            return list(node.outputs)
-        return _named(type(self).__name__, tuple(self.output_names))(*node.outputs)
+            return list(outputs)
+        return _named(type(self).__name__, tuple(self.output_names))(*outputs)
 
     def check_options(self, inputs: Sequence[Any], options: Mapping[str, Any]) -> None:
         """Raise `OptionError` for what `make_node` does not take."""
@@ -293,19 +317,28 @@ class Op(Record):
         """Return a function of no arguments that reads and writes the cells of `storage_map`.
 
         An op that defines this needs no `perform`. `no_recycling`: outputs whose old values must
-        not be reused. `compute_map`, if given, is set to [True] for the outputs.
+        not be reused. `compute_map`, if given, is set to [True] for the outputs. impl: "py" for
+        `perform`, "c" for native code alone: where there is none, that is a `MethodNotDefined`.
         """
         self.prepare_node(node, storage_map, compute_map, impl)
         ins = [storage_map[v] for v in node.inputs]
         outs = [storage_map[v] for v in node.outputs]
         done = [] if compute_map is None else [compute_map[v] for v in node.outputs]
+        run = self.make_function(node) if self.native and impl != "py" else None
+        if impl == "c" and run is None:
+            raise MethodNotDefined(f"{self} has no native code for {node}")
         drop = [storage_map[v] for v in node.outputs if v in set(no_recycling)]
         perform = self.perform
 
         def thunk() -> None:
             for cell in drop:
                 cell[0] = None
-            perform(node, [cell[0] for cell in ins], outs)
+            if run is None:
+                perform(node, [cell[0] for cell in ins], outs)
+            else:
+                found = run(*[cell[0] for cell in ins])
+                for cell, value in zip(outs, found if len(outs) > 1 else (found,), strict=True):
+                    cell[0] = value
             for flag in done:
                 flag[0] = True
 

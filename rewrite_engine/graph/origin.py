@@ -54,6 +54,23 @@ def user_origin() -> Origin | None:
     return known
 
 
+def applied_origin() -> Origin | None:
+    """The origin of a node that a `make_node` of a program puts together: where the op was applied,
+    not the line in `make_node`, which all nodes of that op have in common.
+    """
+    frame = sys._getframe(1)
+    while _ours[frame.f_code.co_filename] or frame.f_code.co_name == "make_node":
+        back = frame.f_back
+        if back is None:
+            return None
+        frame = back
+    at = frame.f_lasti
+    known = _last.get(at)
+    if known is None or known[0] is not frame.f_code:
+        known = _last[at] = frame.f_code, at
+    return known
+
+
 def origin_line(origin: Origin | None) -> Line | None:
     """Resolve an origin to (file name, line): of what a rule made, that of the root it replaced."""
     if origin is not None and len(origin) > 2:

@@ -26,9 +26,13 @@ class Type(Record):
     #: whether sums and products of such values may be regrouped without changing a bit
     regroups_exactly: bool = True
 
+    #: what to do where an op on dense arrays is given such a variable
+    instead_of_tensor: str = ""
+
     #: what values are that are arrays: the kind of their numbers (as `numpy.dtype.kind`), how many
     #: dimensions they have, and the lengths of these (None: not known). Other types keep these
-    #: defaults, and whoever asks sees that they are none
+    #: defaults, and whoever asks sees that they are none. (What has lengths but is no array, as a
+    #: sparse matrix, tells ndim and shape, and keeps the kind.)
     kind: str = "?"
     ndim: int | None = None
     shape: tuple[int | None, ...] = ()
@@ -157,6 +161,16 @@ class Type(Record):
             return var
         return None
 
+    def array_of(self, var: Variable) -> Variable:
+        """The tensor that has a variable's values, where they are arrays under another name
+        (`xtensor/`); of other types the variable itself. Gradients are of these.
+        """
+        return var
+
+    def of_array(self, array: Variable) -> Variable:
+        """What `array_of` gives, as a variable of this type."""
+        return array
+
     def filter_variable(self, other: Any, allow_convert: bool = True) -> Variable:
         """Return `other` as a variable that can stand where one of this type is expected.
 
@@ -176,6 +190,22 @@ class Type(Record):
                 f"cannot use {other!r} of type {other.type} as a variable of type {self}"
             )
         return result
+
+    # --- gradients -------------------------------------------------------------------------------
+
+    def gradient_zeros(self, var: Variable) -> Variable:
+        """A gradient for a variable of this type that is zero. (Those of tensors are made by
+        `gradient/`, as all that is asked here.)
+        """
+        raise MethodNotDefined(f"{type(self).__name__} does not define gradient_zeros")
+
+    def as_gradient(self, g: Any) -> Any:
+        """A gradient for a variable of this type, as it should be; the default: as it is."""
+        return g
+
+    def sum_of_gradients(self, terms: Any) -> Any:
+        """The sum of two gradients or more for a variable of this type."""
+        raise MethodNotDefined(f"{type(self).__name__} does not define sum_of_gradients")
 
     # --- variables -------------------------------------------------------------------------------
 

@@ -141,6 +141,9 @@ def lookup(frame: FrameType, name: str) -> Any:
 
 def show(value: Any) -> str:
     """A value's dtype, shape and strides, or its beginning."""
+    if hasattr(value, "indptr"):  # a sparse matrix
+        kind = f"{type(value).__name__} of dtype {value.dtype} and shape {value.shape}"
+        return f"{kind}, {value.nnz} stored"
     if hasattr(value, "dtype") and hasattr(value, "strides"):
         kind = f"{type(value).__name__} of dtype {value.dtype}"
         return f"{kind}, shape {value.shape}, strides {value.strides}"

@@ -31,13 +31,21 @@ class Linker:
     """A way of running graphs. A subclass has a `name` and defines `compile`.
 
     phases: those of `rules/pipeline.py` that its graphs get (a mode can include others). Without
-    "inplace", no op overwrites an input unless the user built it so. profile: asked for `ticks`.
+    "inplace", no op overwrites an input unless the user built it so. reference: nodes run by
+    `perform` where they have native code, too. profile: asked for `ticks`.
     """
 
     name = ""
     phases: tuple[str, ...] = ("merge", "inner", "canonicalize", "loops", "stabilize", "specialize")
+    reference = False
     profile: Callable[[FunctionGraph, Sequence[Apply]], Ticks] | None = None
     own: dict[Any, dict[Linker, Linked]]  # of one that is profiled, for `kept`
+
+    def watching(self, optimizer: Any) -> Any:
+        """Return what rewrites the linker's graphs in the place of an optimizer: itself, or one
+        that takes notes.
+        """
+        return optimizer
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
         """Return a function of the values of the graph's inputs that returns one value for each of
@@ -69,7 +77,7 @@ class Linker:
         """
         op = node.op
         if not isinstance(op, HasInnerGraph) or op.runs is None:
-            return runner(node)
+            return runner(node, self.reference)
         if op.mode is not None:
             return hooks.compiled_apart(node)  # type: ignore[no-any-return]
         return op.runs(node, self.body(op))
@@ -154,7 +162,9 @@ class Compiled(Code):
 LINKERS: dict[str, Linker | str] = {
     "vm": "rewrite_engine.link.vm",
     "py": "rewrite_engine.link.py",
+    "c": "rewrite_engine.link.c.linker",
     "nanguardmode": "rewrite_engine.link.watch",
+    "debugmode": "rewrite_engine.link.debug",
 }
 
 

@@ -10,18 +10,26 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine.errors import ForeignObjectError, describe, message
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
 from rewrite_engine.tensor.type import TensorType
 
 
-def runner(node: Apply) -> Callable[..., Any]:
+def runner(node: Apply, reference: bool = False) -> Callable[..., Any]:
     """Return a function of the input values: the output's value, or a tuple of the outputs'. Those
-    of ops of others are held against the types that their nodes declare.
+    of ops of others are held against the types that their nodes declare. reference: native code
+    runs only if there is nothing else.
     """
-    if type(node.op).make_thunk is not Op.make_thunk:
+    op = node.op
+    if type(op).make_thunk is not Op.make_thunk:
         return held_to_types(node, call_thunk(node))
-    return held_to_types(node, node.op.make_function(node) or call_perform(node))
+    if op.native and reference and type(op).perform is not Op.perform:
+        return held_to_types(node, call_perform(node))
+    function = op.make_function(node)
+    if op.native and function is not None:
+        return function
+    return held_to_types(node, function or call_perform(node))
 
 
 def held_to_types(node: Apply, run: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,6 +84,10 @@ def call_thunk(node: Apply) -> Callable[..., Any]:
     storage: dict[Any, list[Any]] = {v: [None] for v in (*node.inputs, *node.outputs)}
     done = {v: [False] for v in node.outputs} | {v: [True] for v in node.inputs}
     thunk = node.op.make_thunk(node, storage, done, list(node.outputs))
+    if not callable(thunk):
+        what = f"its make_thunk must return a function without arguments, not {describe(thunk)}"
+        about: dict[str, Any] = dict(op=node.op, inputs=node.inputs, where=node.where())
+        raise ForeignObjectError(message(what, **about))
     ins, outs = [storage[v] for v in node.inputs], [storage[v] for v in node.outputs]
     lock = Lock()
 

@@ -26,6 +26,7 @@ class PyLinker(Linker):
     """
 
     name = "py"
+    reference = True
 
     def checked(self, v: Variable, value: Any) -> Any:
         """A value, if it is of a variable's type."""

@@ -13,8 +13,9 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import InputError, OptionError, ShapeError, describe
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.origin import located
+from rewrite_engine.loops.arguments import listed, read_output, read_sequence, steps_of
 from rewrite_engine.loops.op import Scan
-from rewrite_engine.loops.step import _listed, _output, _sequence, _steps, scan, until
+from rewrite_engine.loops.step import scan, until
 
 
 def scan_checkpoints(
@@ -45,10 +46,10 @@ def scan_checkpoints(
     array([ 3., 10., 15.])
     """
     size = _size(save_every_N)
-    reads = [_sequence(_plain(x)) for x in _listed(sequences)]
-    starts = [_output(_plain(x)).start for x in _listed(outputs_info)]
-    others = _listed(non_sequences)
-    n = _steps(reads if n_steps is not None else reads[:1], n_steps, backwards=False)[0]
+    reads = [read_sequence(_plain(x)) for x in listed(sequences)]
+    starts = [read_output(_plain(x)).start for x in listed(outputs_info)]
+    others = listed(non_sequences)
+    n = steps_of(reads if n_steps is not None else reads[:1], n_steps, backwards=False)[0]
     multiple = size if reads and not padding else 1
     n, xs = _checked(n, n_steps is not None, multiple, [read.start for read in reads])
     segments = (n + size - 1) // size

@@ -52,7 +52,7 @@ def drawn(outputs: Sequence[Any]) -> list[Any]:
 
 
 def is_state(v: Any) -> bool:
-    return not isinstance(v.type, TensorType) and not isinstance(v, Constant)
+    return v.type.ndim is None and not isinstance(v, Constant)
 
 
 def written_onto(total: Any, g: Any) -> Any:

@@ -121,6 +121,27 @@ class Scan(HasInnerGraph, Op):
         """The numbers of the outputs that are of all steps."""
         return range(self.carried, self.nout - self.until)
 
+    def debug_information(self, node: Apply) -> dict[Any, str]:
+        """What is what, for `dprint(…, print_op_info=True)`: of the inputs and outputs of a node,
+        and of the graph inside.
+        """
+        own = self.inner_inputs
+        slices, past, _ = self.parts(own)
+        read, first, same = self.parts(node.inputs[1:])
+        outputs = node.outputs
+        told = [(node.inputs[0], "steps")]
+        told += [(v, f"sequence {i}") for i, v in enumerate(read)]
+        told += [(v, f"first value {k}") for k, v in enumerate(first)]
+        told += [(v, "the same in all steps") for v in same]
+        told += [(v, f"element of sequence {i}") for i, v in enumerate(slices)]
+        told += [(v, f"value {k} of the step before") for k, v in enumerate(past)]
+        told += [(v, f"last value {k}") for k, v in enumerate(outputs[: self.carried])]
+        told += [(outputs[j], f"result {i} of all steps") for i, j in enumerate(self.results)]
+        found: dict[Any, list[str]] = {}
+        for v, text in told:
+            found.setdefault(v, []).append(text)
+        return {v: ", ".join(dict.fromkeys(texts)) for v, texts in found.items()}
+
     def parts(self, inputs: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
         """Sequences (or slices), carried values, and the others; without the number of steps."""
         a, b = self.sequences, self.sequences + self.carried

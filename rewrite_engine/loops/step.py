@@ -7,15 +7,11 @@ is computed before it, once.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 import rewrite_engine.tensor as pt
-from rewrite_engine import hooks
 from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
@@ -29,7 +25,7 @@ from rewrite_engine.errors import (
     describe,
     refuse_options,
 )
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.graph.states import collected
@@ -37,6 +33,21 @@ from rewrite_engine.graph.traverse import (
     explicit_graph_inputs,
     graph_inputs,
     truncated_graph_inputs,
+)
+from rewrite_engine.loops.arguments import (
+    Taps,
+    check_flags,
+    check_takes,
+    given_of,
+    listed,
+    mode_of,
+    read_output,
+    read_sequence,
+    slice_of,
+    steps_of,
+    truncated,
+    values_of,
+    variable_of,
 )
 from rewrite_engine.loops.op import Scan
 from rewrite_engine.tensor.type import TensorType
@@ -49,19 +60,6 @@ class until:  # noqa: N801 (the name of the field)
         self.condition = pt.as_tensor_variable(condition)
         if self.condition.type.ndim:
             raise NDimError(located("until: the condition has 0 dimensions"))
-
-
-@dataclass
-class Taps:
-    """A sequence, or an output (of which `start` may be None): which of its values a step gets."""
-
-    start: Any
-    taps: list[int]
-
-    @property
-    def reach(self) -> int:
-        """How many values back."""
-        return -min(self.taps, default=0)
 
 
 @dataclass
@@ -131,29 +129,40 @@ def scan(
     >>> sums.eval({x: [1.0, 2.0, 3.0]})
     array([1., 3., 6.])
     """
+    loop = loop_of(
+        fn, sequences, outputs_info, non_sequences, n_steps, truncate_gradient, go_backwards, mode,
+        name, profile, allow_gc, strict, return_updates,
+    )  # fmt: skip
+    return loop.returned(*loop.built(), return_list, return_updates)
+
+
+def loop_of(
+    fn: Callable[..., Any], sequences: Any, outputs_info: Any, non_sequences: Any, n_steps: Any,
+    truncate_gradient: Any, go_backwards: Any, mode: Any, name: Any, profile: Any, allow_gc: Any,
+    strict: bool, return_updates: bool,
+) -> Loop:  # fmt: skip
+    """The arguments of `scan`, and what its step returns."""
     if not isinstance(profile, bool | str):
         refuse_options("scan", "give it to `function`", profile=profile)
-    mode = _mode(mode)
-    truncate_gradient = _truncated(truncate_gradient)
-    _check_flags(go_backwards=go_backwards, allow_gc=False if allow_gc is None else allow_gc)
+    mode = mode_of(mode)
+    truncate_gradient = truncated(truncate_gradient)
+    check_flags(go_backwards=go_backwards, allow_gc=False if allow_gc is None else allow_gc)
     if not isinstance(name, str | None):
         raise OptionError(located(f"scan: name is a str, not {describe(name)}"))
-    reads = [_sequence(s) for s in _listed(sequences)]
-    infos = None if outputs_info is None else [_output(o) for o in _listed(outputs_info)]
-    others = [_variable(v) for v in _listed(non_sequences)]
-    steps, shifted = _steps(reads, n_steps, go_backwards)
-    slices = [_slice(x) for x in shifted]
-    past = [_values(k, info) for k, info in enumerate(infos or [])]
+    reads = [read_sequence(s) for s in listed(sequences)]
+    infos = None if outputs_info is None else [read_output(o) for o in listed(outputs_info)]
+    others = [variable_of(v) for v in listed(non_sequences)]
+    steps, shifted = steps_of(reads, n_steps, go_backwards)
+    slices = [slice_of(x) for x in shifted]
+    past = [values_of(k, info) for k, info in enumerate(infos or [])]
     given = [x for info, values in zip(infos or [], past, strict=True)
-             for x in _given(info, values)]  # fmt: skip
-    _takes(fn, len(slices), len(given), len(others))
+             for x in given_of(info, values)]  # fmt: skip
+    check_takes(fn, len(slices), len(given), len(others))
     step = _step(fn, [*slices, *given, *others], return_updates)
     infos = _matched(infos, step)
     past = past or [[] for _ in infos]
-    loop = _Loop(steps, shifted, slices, infos, past, others, step)
-    outputs, updates = loop.built(truncate_gradient, name, strict, mode)
-    found = outputs if return_list or step.several or len(outputs) != 1 else outputs[0]
-    return (found, updates) if return_updates else found
+    return Loop(steps, shifted, slices, infos, past, others, step, truncate_gradient, name, strict,
+                 mode)  # fmt: skip
 
 
 def map(
@@ -211,181 +220,6 @@ def foldr(fn: Any, sequences: Any, outputs_info: Any, non_sequences: Any = None,
     return reduce(fn, sequences, outputs_info, non_sequences, True, mode, name, return_updates)
 
 
-# --- arguments --------------------------------------------------------------------------------
-
-
-def _mode(given: Any) -> Any:
-    """The mode of a loop's own; None for the default one. Raises `UnknownNameError`."""
-    if given is None:
-        return None
-    mode = hooks.get_mode(given)
-    return None if mode == hooks.get_mode() else mode
-
-
-def _truncated(given: Any) -> int:
-    """Raises `InputError`."""
-    if isinstance(given, int | np.integer) and not isinstance(given, bool):
-        if given == -1 or given >= 1:
-            return int(given)
-    what = f"truncate_gradient is a number of steps, or -1, not {given!r}"
-    raise InputError(located(f"scan: {what}"))
-
-
-def _check_flags(**flags: Any) -> None:
-    """Raises `OptionError`."""
-    for key, given in flags.items():
-        if not isinstance(given, bool | np.bool_):
-            raise OptionError(located(f"scan: {key} is True or False, not {given!r}"))
-
-
-def _listed(given: Any) -> list[Any]:
-    if given is None:
-        return []
-    return list(given) if isinstance(given, list | tuple | range) else [given]
-
-
-def _taps(given: Any, default: list[int]) -> list[int]:
-    taps = default if given is None else list(np.atleast_1d(given))
-    if not all(isinstance(k, int | np.integer) for k in taps):
-        raise InputError(located(f"scan: taps are integers, not {given}"))
-    return [int(k) for k in taps]
-
-
-def _keys(given: Mapping[str, Any], known: Sequence[str]) -> None:
-    for key in given:
-        if key not in known:
-            raise OptionError(located(f"scan: a dict has the keys {[*known]}, not {key!r}"))
-
-
-def _sequence(given: Any) -> Taps:
-    """Raises `InputError`, `NDimError`."""
-    if isinstance(given, Mapping):
-        _keys(given, ("input", "taps"))
-        if given.get("input") is None:
-            raise InputError(located("scan: a sequence that is a dict needs an input"))
-        taps, given = _taps(given.get("taps"), [0]), given["input"]
-    else:
-        taps = [0]
-    x = pt.as_tensor_variable(given)
-    if not x.type.ndim:
-        raise NDimError(located("scan: a sequence has one dimension or more", inputs=[x]))
-    return Taps(x, taps)
-
-
-def _output(given: Any) -> Taps:
-    """Raises `InputError`, `NDimError`."""
-    if given is None:
-        return Taps(None, [])
-    if not isinstance(given, Mapping):
-        given = {"initial": given}
-    _keys(given, ("initial", "taps"))
-    start = given.get("initial")
-    none = start is None or given.get("taps", ()) is None  # ("taps": None says that there are none)
-    taps = _taps(given.get("taps"), [] if none else [-1])
-    if start is None or not taps:
-        if taps:
-            raise InputError(located(f"scan: an output with taps {taps} needs an initial value"))
-        return Taps(None, [])
-    if max(taps) >= 0:
-        raise InputError(located(f"scan: taps of outputs are below 0: {taps}"))
-    if len(set(taps)) < len(taps):
-        raise InputError(located(f"scan: an output has each tap once, not {taps}"))
-    x = _variable(start)
-    in_row = taps != [-1] or isinstance(given.get("taps"), tuple | range)
-    if in_row and not x.type.ndim:
-        what = f"scan: the initial value of an output with taps {taps} holds {-min(taps)} values"
-        raise NDimError(located(what, inputs=[x]))
-    return Taps(x[0] if in_row and taps == [-1] else x, taps)
-
-
-def _steps(reads: list[Taps], n_steps: Any, backwards: bool) -> tuple[Any, list[Any]]:
-    """How many steps there are, and for each tap of each sequence what is read from its first
-    element on. Raises `InputError`, `ShapeError`.
-    """
-    shifted = []
-    for read in reads:
-        low, high = min([0, *read.taps]), max([0, *read.taps])
-        for tap in read.taps:
-            end = tap - high
-            whole = tap == low and not end
-            x = read.start if whole else read.start[tap - low : end or None]
-            shifted.append(x[::-1] if backwards else x)
-    if n_steps is not None:
-        steps = pt.as_tensor_variable(n_steps)
-        if steps.type.ndim or steps.type.kind not in "iu":
-            raise InputError(located("scan: n_steps is a 0-d integer", inputs=[steps]))
-        if isinstance(steps, Constant):
-            n = int(steps.data)
-            if n < 0:
-                raise ShapeError(located(f"scan: n_steps is negative: {n}"))
-            _long_enough(shifted, n)
-            return n, shifted
-        return steps, shifted
-    if not shifted:
-        raise InputError(located("scan: without sequences, n_steps says how many steps there are"))
-    lengths = [pt.shape_tuple(x)[0] for x in shifted]
-    if all(isinstance(n, int) for n in lengths):
-        return min(lengths), shifted
-    steps = lengths[0]
-    for n in lengths[1:]:
-        steps = pt.minimum(steps, n)
-    return steps, shifted
-
-
-def _long_enough(sequences: list[Any], n: int) -> None:
-    """Raise `ShapeError` for one that is known to be too short."""
-    for i, x in enumerate(sequences):
-        length = x.type.shape[0]
-        if length is not None and length < n:
-            what = f"scan: sequence {i} has {length} elements, and there are {n} steps"
-            raise ShapeError(located(what, inputs=[x]))
-
-
-def _slice(x: Any) -> Any:
-    """A variable for the elements of a sequence."""
-    name = f"{x.name}[t]" if x.name else None
-    return x.type.clone(shape=x.type.shape[1:])(name)
-
-
-def _values(k: int, info: Taps) -> list[Any]:
-    """Variables for the last values of output k, the oldest first. Raises `ShapeError`."""
-    if info.start is None:
-        return []
-    if info.taps == [-1]:
-        return [info.start.type(f"{info.start.name}[t-1]" if info.start.name else None)]
-    length = info.start.type.shape[0]
-    if length is not None and length < info.reach:
-        what = f"the initial value of output {k} holds {length} values"
-        what += f", and its taps {info.taps} reach back {info.reach}"
-        raise ShapeError(located(f"scan: {what}", inputs=[info.start]))
-    return [_slice(info.start) for _ in range(info.reach)]
-
-
-def _given(info: Taps, values: list[Any]) -> list[Any]:
-    """Those that the step gets."""
-    return [values[tap + info.reach] for tap in info.taps]
-
-
-def _takes(fn: Callable[..., Any], *counts: int) -> None:
-    """Raise `InputError` for no function, or one that does not take so many arguments."""
-    if not callable(fn):
-        raise InputError(located(f"scan: a step is a function, not {describe(fn)}"))
-    try:
-        signature = inspect.signature(fn)
-    except (TypeError, ValueError):  # it does not tell
-        return
-    try:
-        signature.bind(*[None] * sum(counts))
-    except TypeError:
-        names = list(signature.parameters)
-        takes = f"{len(names)} argument{'s' * (len(names) != 1)} ({', '.join(names)})"
-        kinds = ("sequences", "earlier values", "non_sequences")
-        given = ", ".join([f"{n} of {kind}" for n, kind in zip(counts, kinds, strict=True)])
-        what = f"scan: the step takes {takes}, and is given {sum(counts)}: {given}"
-        hint = "an output whose earlier values a step takes needs an initial value in outputs_info"
-        raise InputError(located(what, hint=hint)) from None
-
-
 def _step(fn: Callable[..., Any], arguments: list[Any], may_update: bool) -> Step:
     """Call the function. Raises `InputError`."""
     with collected() as states:
@@ -433,14 +267,10 @@ def _returned(found: Any) -> Step:
     return step
 
 
-def _variable(x: Any) -> Any:
-    return x if isinstance(x, Variable) else pt.as_tensor_variable(x)
-
-
 def _value(x: Any) -> Any:
     """An output. Raises `ForeignObjectError`."""
     try:
-        return _variable(x)
+        return variable_of(x)
     except ForeignObjectError:
         what = f"scan: a step returns variables or numbers, not {describe(x)}"
         raise ForeignObjectError(located(what)) from None
@@ -472,9 +302,9 @@ def _matched(infos: list[Taps] | None, step: Step) -> list[Taps]:
 
 
 @dataclass
-class _Loop:
-    """The parts of a loop: how many steps, sequences and their slices, outputs and the variables of
-    their last values, {argument: what it stands for}, what a step gives.
+class Loop:
+    """The parts of a loop: how many steps, sequences and their slices, what is said of the outputs
+    and the variables of their last values, the non_sequences, what a step gives; and its options.
     """
 
     steps: Any
@@ -484,10 +314,20 @@ class _Loop:
     past: list[list[Any]]
     others: list[Any]
     step: Step
+    truncate: int
+    name: str | None
+    strict: bool
+    mode: Any
 
-    def built(
-        self, truncate: int, name: str | None, strict: bool, mode: Any
-    ) -> tuple[list[Any], Any]:
+    def returned(
+        self, outputs: list[Any], updates: Any, return_list: bool, return_updates: bool
+    ) -> Any:
+        """What `scan` returns of these."""
+        one = len(outputs) == 1 and not (return_list or self.step.several)
+        found = outputs[0] if one else outputs
+        return (found, updates) if return_updates else found
+
+    def built(self) -> tuple[list[Any], Any]:
         """The outputs, and the updates."""
         states, starts, new, last = self.carried()
         step, shared = self.step, list(self.step.updates)
@@ -498,13 +338,13 @@ class _Loop:
         if inside:
             outputs = graph_replace(outputs, inside, strict=False)
         inputs = [*self.slices, *states, *inside.values()]
-        outer = self.outer(inputs, outputs, strict)
+        outer = self.outer(inputs, outputs)
         memo = {v: v.type(v.name) for v in outer}
         if memo:
             outputs = graph_replace(outputs, memo, strict=False)
         op = Scan(
             [*inputs, *memo.values()], outputs, len(self.slices), len(states) + len(shared),
-            step.condition is not None, truncate, name, mode,
+            step.condition is not None, self.truncate, self.name, self.mode,
         )  # fmt: skip
         made = op(self.steps, *self.sequences, *starts, *shared, *outer, return_list=True)
         first = len(states) + len(shared)
@@ -547,12 +387,12 @@ class _Loop:
             what = f"scan: the update of {describe(v)} is {describe(new)}"
             raise UpdateTypeError(located(what)) from None
 
-    def outer(self, inputs: list[Any], outputs: list[Any], strict: bool) -> list[Any]:
+    def outer(self, inputs: list[Any], outputs: list[Any]) -> list[Any]:
         """What a step uses that is no argument of it. Raises `MissingInputError`."""
         roots = truncated_graph_inputs(outputs, [*inputs, *self.others])
         known, said = set(inputs), {*self.others, *self.sequences}
         found = [v for v in roots if v not in known and any(True for _ in explicit_graph_inputs(v))]
-        for v in found if strict else ():
+        for v in found if self.strict else ():
             if any(r not in said and not isinstance(r, Constant) for r in graph_inputs([v], said)):
                 what = f"scan: the step uses {describe(v)}, which is not among its arguments"
                 raise MissingInputError(located(what, hint="strict=True: name it in non_sequences"))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
@@ -55,13 +55,17 @@ class PrintedGraph:
     order: dict[Any, int]
     notes: dict[int, str]
     storage: dict[Any, list[Any]]
+    told: dict[Any, str] = field(default_factory=dict)  # what an op tells of the graph inside
 
 
 @singledispatch
 def op_debug_information(op: Any, node: Any) -> dict[Any, str]:
-    """What `print_op_info` shows beside a variable: `{variable: text}`. Register it per class of
-    op."""
-    return {}
+    """What `print_op_info` shows of a node: `{variable: text}`, beside its outputs, beside its
+    inputs where they stand below it, and beside variables of the graph inside. The default is the
+    op's `debug_information(node)`, if it has one; register a function per class of op for others.
+    """
+    own = getattr(op, "debug_information", None)
+    return {} if own is None else own(node)
 
 
 def debugprint(
@@ -156,6 +160,7 @@ class Tree:
         self.ids = ids
         self.done = {} if done is None else done
         self.inner: list[Any] = []  # nodes whose op contains a graph
+        self.known: dict[Any, dict[Any, str]] = {}  # what ops tell of nodes
 
     def lines(self, found: list[PrintedGraph]) -> Iterator[str]:
         """All lines: the inputs if asked for, the outputs, the graphs inside ops."""
@@ -176,19 +181,20 @@ class Tree:
         """The lines of a variable and all it depends on, depth first."""
         if self.options.depth == 0:
             return
-        stack: list[tuple[Any, int, str, str]] = [(root, 0, margin, "")]
+        stack: list[tuple[Any, int, str, str, Any]] = [(root, 0, margin, "", None)]
         while stack:
-            v, depth, indent, branch = stack.pop()
+            v, depth, indent, branch, user = stack.pop()
             if v is MORE:
                 yield indent + branch + MORE
                 continue
-            yield indent + branch + self.text(v, source) + note
+            yield indent + branch + self.text(v, source) + self.told(v, source, user) + note
             note = ""
             children = () if depth + 1 == self.options.depth else self.children(v)
             indent = deeper(indent, branch, depth + 1, margin)
             last = len(children) - 1
             for i in range(last, -1, -1):
-                stack.append((children[i], depth + 1, indent, " └─ " if i == last else " ├─ "))
+                branch = " └─ " if i == last else " ├─ "
+                stack.append((children[i], depth + 1, indent, branch, v.owner))
 
     def children(self, v: Any) -> Sequence[Any]:
         """What is shown below a variable."""
@@ -220,15 +226,29 @@ class Tree:
             text += f" v={node.op.view_map}"
         if self.options.print_topo_order and node in source.order:
             text += f" {source.order[node]}"
-        info = op_debug_information(node.op, node).get(v) if self.options.print_op_info else None
-        return text if info is None else f"{text} ({info})"
+        return text
+
+    def told(self, v: Any, source: PrintedGraph, user: Any) -> str:
+        """What ops tell of a variable: that of its node, that below which it stands, and that in
+        whose graph it is.
+        """
+        if not self.options.print_op_info:
+            return ""
+        found = [source.told.get(v)]
+        for node in (v.owner, user):
+            if node is not None:
+                if node not in self.known:
+                    self.known[node] = op_debug_information(node.op, node)
+                found.append(self.known[node].get(v))
+        texts = [text for text in found if text is not None]
+        return f" ({', '.join(texts)})" if texts else ""
 
     def extras(self, v: Any, source: PrintedGraph) -> str:
         """Type, shape and stored value, where asked for."""
         text = f" <{v.type}>" if self.options.print_type else ""
         if self.options.print_shape and v.type.ndim is not None:
-            lengths = ["?" if n is None else str(n) for n in v.type.shape]
-            text += f" shape=({', '.join(lengths)}{',' if len(lengths) == 1 else ''})"
+            lengths = ", ".join("?" if n is None else str(n) for n in v.type.shape)
+            text += f" shape=({lengths}{',' * (v.type.ndim == 1)})"
         if self.options.print_storage and v in source.storage:
             text += f" {source.storage[v]}"
         return text
@@ -246,6 +266,8 @@ class Tree:
             yield ""
             yield f"{node.op}{self.ids.of(node)}"
             source = graph_source(inner_graph(node.op), None)
+            if self.options.print_op_info:
+                source.told = op_debug_information(node.op, node)
             for out in source.outputs:
                 first, *rest = self.below(out, source, margin="   ")
                 yield " ← " + first.removeprefix("   ")

@@ -56,16 +56,8 @@ from rewrite_engine.tensor.type import TensorType
 __all__ = ["RNGConsumerOp", "RandomVariable", "ScipyRandomVariable"]
 
 
-class RNGConsumerOp(Op):
-    """An op that takes states of generators and gives what becomes of them beside its results."""
-
-    def update(self, node: Apply) -> dict[Any, Any]:
-        """{state among a node's inputs: what becomes of it}"""
-        raise MethodNotDefined(f"{self} defines no update")
-
-
-#: {name of a distribution's class: the whole of it}
-WRITTEN_OUT = {
+#: {name of a class, but for "RV": of the distribution, in full}
+IN_FULL = {
     "GenGamma": "GeneralizedGamma",
     "Integers": "integers",
     "InvGamma": "InverseGamma",
@@ -74,6 +66,14 @@ WRITTEN_OUT = {
     "Permutation": "permutation",
     "TruncExponential": "TruncatedExponential",
 }
+
+
+class RNGConsumerOp(Op):
+    """An op that takes states of generators and gives what becomes of them beside its results."""
+
+    def update(self, node: Apply) -> dict[Any, Any]:
+        """{state among a node's inputs: what becomes of it}"""
+        raise MethodNotDefined(f"{self} defines no update")
 
 
 class RandomVariable(RNGConsumerOp, TensorOp):
@@ -94,11 +94,12 @@ class RandomVariable(RNGConsumerOp, TensorOp):
 
     __props__: tuple[str, ...] | None = ("name", "signature", "dtype", "inplace", "lengths")
     nin = None
+    measures = True
     default_output = 1
     output_names = ("next_rng", "draw")
     name: str = "random"
     signature: str | None = None
-    ndim_supp: int = 0
+    ndim_supp: int  # (of a class that says nothing, only its ops know)
     ndims_params: Sequence[int] | None = None
     dtype: str = "floatX"
 
@@ -106,7 +107,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     def _print_name(self) -> tuple[str, str]:
         """The distribution's name, as PyMC writes it in texts and in LaTeX."""
         name = type(self).__name__.removesuffix("RV")
-        name = WRITTEN_OUT.get(name, name)
+        name = IN_FULL.get(name, name)
         return name, f"\\operatorname{{{name}}}"
 
     def __init__(
@@ -123,7 +124,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         if ndims_params is None:
             ndims_params, signature = self.ndims_params, signature or self.signature
         if signature is None:
-            supp = self.ndim_supp if ndim_supp is None else ndim_supp
+            supp = getattr(self, "ndim_supp", 0) if ndim_supp is None else ndim_supp
             signature = by_ranks(self.name, ndims_params, supp)
         self.signature = signature.replace(" ", "")
         dtype = dtype or self.dtype
@@ -192,7 +193,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         if known is not None and len(known) == len(self.lengths or ()):  # what was said stays
             known = tuple([b if a is None else a for a, b in zip(known, self.lengths or ())])
         op = version(self, self._dtype(None), known)
-        variables = (rng, size, *map(as_tensor_variable, params))
+        variables = (rng, size, *map(as_parameter, params))
         types = op.output_types(tuple([v.type for v in variables]))
         return build_node(op, variables, types, user_origin())
 
@@ -391,6 +392,12 @@ class ScipyRandomVariable(RandomVariable):
     def rng_fn(self, rng: Any, *args: Any) -> Any:
         """By `rng_fn_scipy`."""
         return self.rng_fn_scipy(rng, *args)
+
+
+def as_parameter(x: Any) -> Any:
+    """A parameter as a variable: what has dimensions (a sparse matrix has) as it is."""
+    is_other = isinstance(x, Variable) and x.type.ndim is not None
+    return x if is_other else as_tensor_variable(x)
 
 
 def fits(shape: tuple[int, ...], static: tuple[int | None, ...]) -> bool:

@@ -33,7 +33,7 @@ def bytes_moved(node: Apply) -> float:
     """Bytes read and written if the node runs alone; a view moves none."""
     if node.op.view_map:
         return 0
-    sized = [v for v in (*node.inputs, *node.outputs) if v.type.ndim is not None]
+    sized = [v for v in (*node.inputs, *node.outputs) if v.type.kind != "?"]
     amount: float = sum([v.type.get_size(_shape(v)) for v in sized])
     return amount
 

@@ -77,6 +77,10 @@ class GraphRewriter:
         """An older name of `rewrite`."""
         return self.rewrite(fgraph)
 
+    def __call__(self, fgraph: FunctionGraph) -> Result:
+        """`rewrite`, as elsewhere."""
+        return self.rewrite(fgraph)
+
     def rewrite(
         self, fgraph: FunctionGraph, trace: Feature | None = None, within: Result | None = None
     ) -> Result:

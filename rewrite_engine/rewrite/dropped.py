@@ -19,7 +19,6 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.match.fact import Fact, because, unknown
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.pattern import Graph, OpNode, Prop, holes, subpatterns
@@ -169,8 +168,7 @@ class Dropping:
         used = [j for j in numbers if fgraph is None or is_used(fgraph, node.outputs[j])]
         if len(op.needed_outputs(used, alike)) > len(used):
             return unknown("an output that nobody needs may raise an error", blame=node.outputs[0])
-        needed = {*graph_inputs([op.inner_outputs[j] for j in used])}
-        kept = {x for x, v in zip(node.inputs, op.inner_inputs, strict=True) if v in needed}
+        kept = {node.inputs[i] for i in op.needed_inputs(used)}
         stay = (self.errors_stay(fgraph, node, x, kept) for x in node.inputs if x not in kept)
         return next((answer for answer in stay if not answer), True)
 

@@ -77,12 +77,14 @@ class Site(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a call. through: the outputs that are constants, or (their numbers) inputs, and
-    need no call. told: of each output. small: the op for the others, without inputs that these do
-    not need, and the numbers of the inputs and outputs that it has.
+    """What came of a call. graph: that of the op, as it was rewritten. through: the outputs that
+    are constants, or (their numbers) inputs, and need no call. told: of each output. small: the op
+    for the others, without inputs that these do not need, and the numbers of the inputs and outputs
+    that it has.
     """
 
     op: Any
+    graph: FunctionGraph | None = None
     through: Mapping[int, Constant | int] = field(default_factory=dict)
     told: Sequence[Known] = ()
     small: tuple[Any, Sequence[int], Sequence[int]] | None = None
@@ -243,12 +245,12 @@ class InnerGraphs(GraphRewriter):
     def made(self, op: Any, graph: FunctionGraph) -> Outcome:
         """What comes of a call: an op, with its graph as it is now."""
         if self.plain or not op.runs_once:
-            return Outcome(op)
+            return Outcome(op, graph)
         place: dict[Variable, Any] = {v: i for i, v in enumerate(graph.inputs)}
         place |= {v: v for v in graph.outputs if isinstance(v, Constant)}
         through = {j: place[v] for j, v in enumerate(graph.outputs) if v in place}
         known = [{} if isinstance(v, Constant) else self.known(graph, v) for v in graph.outputs]
-        return Outcome(op, through, [crossing(f"inside of {op}", facts) for facts in known])
+        return Outcome(op, graph, through, [crossing(f"inside of {op}", facts) for facts in known])
 
 
 class OnOps(GraphRewriter):

@@ -150,6 +150,8 @@ def monotone(op: Any, dtype: Any, ends: Ends) -> Ends | None:
     if not op.correctly_rounded:
         slack = 8 * float(np.finfo(dtype).eps)
         low, high = low - slack * abs(low), high + slack * abs(high)
+        tiny = float(np.finfo(dtype).tiny)  # below it, functions of SciPy give 0
+        low, high = 0.0 if 0 < low < tiny else low, 0.0 if -tiny < high < 0 else high
     if op.range is None:
         return low, high
     return max(low, op.range.low), min(high, op.range.high)

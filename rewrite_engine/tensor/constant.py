@@ -69,7 +69,9 @@ def _value(x: Any, dtype: str | None) -> np.ndarray:
     except (ValueError, TypeError, OverflowError) as error:
         raise NoTensorError(f"cannot make a constant of {describe(x)}: {error}") from error
     if array.dtype.kind not in "biufc":
-        raise NoTensorError(f"cannot make a constant of {describe(x)}: it is no array of numbers")
+        hint = "; `rewrite_engine.sparse.constant` makes one of it" if hasattr(x, "tocsr") else ""
+        what = f"cannot make a constant of {describe(x)}: it is no array of numbers"
+        raise NoTensorError(what + hint)
     if dtype is None and array.dtype.kind == "f" and not isinstance(x, np.ndarray | np.generic):
         return array.astype(config.floatX, copy=False)
     return array.astype(dtype_name(array.dtype), copy=False)
@@ -109,7 +111,7 @@ def as_tensor_variable(
 
     A variable of a `ScalarType` becomes a 0-d tensor; a list or tuple with variables in it is
     stacked. dtype: cast to it. ndim: dimensions of length 1 are added, or dropped, on the left.
-    allow_xtensor_conversion: of variables with named dimensions, of which there are none here. A
+    allow_xtensor_conversion: whether a variable whose dimensions have names may lose them. A
     pattern (an object with `__apply_op__`) is returned unchanged. Raises `ForeignObjectError` for
     what cannot become a tensor, and for a Python bool, which is what `x == 1` is of a variable
     (`constant(True)` is one); `NDimError` if it cannot have `ndim` dimensions.
@@ -120,7 +122,7 @@ def as_tensor_variable(
     if isinstance(x, Apply):
         x = x.default_output()
     if isinstance(x, Variable):
-        return _fit(x, ndim, dtype)
+        return _fit(x.type.array_of(x) if allow_xtensor_conversion else x, ndim, dtype)
     if isinstance(x, list | tuple) and _has_symbols(x):
         from rewrite_engine.tensor.shaping.joins import stack
 
@@ -160,7 +162,9 @@ def _fit(x: Variable, ndim: int | None, dtype: Any) -> Any:
     """Give a variable the dtype and number of dimensions asked for."""
     if not isinstance(x.type, TensorType):
         if not isinstance(x.type, ScalarType):
-            raise ForeignObjectError(message("not a tensor variable", inputs=[x]))
+            hint = x.type.instead_of_tensor
+            error = NoTensorError if hint else ForeignObjectError
+            raise error(message("not a tensor variable", inputs=[x], hint=hint))
         from rewrite_engine.tensor.numbers import tensor_from_scalar
 
         x = tensor_from_scalar(x)

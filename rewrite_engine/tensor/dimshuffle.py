@@ -43,11 +43,16 @@ __all__ = [
 ]
 
 
+def _turned_band(f: Any, x: Any) -> Any:
+    return f.across(f.band(x))
+
+
 #: what holds of a matrix, and of its transpose
-_TRANSPOSED = {
+_TRANSPOSED: dict[str, Any] = {
     name: name
     for name in ("distinct", "symmetric", "diagonal", "positive_semidefinite", "positive_definite")
 }
+_TRANSPOSED["band"] = _turned_band
 
 
 class DimShuffle(Linear, Odd):
@@ -103,6 +108,11 @@ class DimShuffle(Linear, Odd):
     def augment(self) -> tuple[int, ...]:
         """The dimensions of the result that are new."""
         return tuple([i for i, o in enumerate(self.new_order) if o == "x"])
+
+    @property
+    def is_transpose(self) -> bool:
+        """Whether dimensions are put in another order, none is dropped and none is new."""
+        return len(self.shuffle) == self.input_ndim == len(self.new_order)
 
     @cached_property
     def _index(self) -> tuple[Any, ...]:

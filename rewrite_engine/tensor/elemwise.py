@@ -43,6 +43,7 @@ class Elemwise(TensorOp):
     """
 
     __props__ = ("scalar_op", "inplace_pattern")
+    name: str | None = None
     stretches = True
     samples: Sequence[Any] = (
         ({"scalar_op": named("add")}, (2, 3), (1, 3), ()),

@@ -6,7 +6,7 @@ from typing import Any
 
 from rewrite_engine.errors import MethodNotDefined
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.graph.op import Lengths
+from rewrite_engine.graph.op import Lengths, checked_shapes
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.constructors import scalar
@@ -41,7 +41,8 @@ class ShapeInference:
     def infer(self, fgraph: Any, node: Apply) -> None:
         """Ask one node."""
         try:
-            found = node.op.infer_shape(fgraph, node, [self.lengths[v] for v in node.inputs])
+            told = node.op.infer_shape(fgraph, node, [self.lengths[v] for v in node.inputs])
+            found = checked_shapes(node, told)
             found = [tuple([as_tensor_variable(n) for n in shape or ()]) for shape in found]
         except MethodNotDefined:
             found = [lengths_of(v) for v in node.outputs]

@@ -92,7 +92,7 @@ def call_function(pt: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, 
     if func.__name__ == "ndim":
         return args[0].type.ndim
     if func.__name__ in AS_OBJECTS:
-        return func(*map(_as_object, args))
+        return func(*map(as_object, args))
     if func.__name__ == "clip":
         return _clip(pt, *args, **kwargs)
     home = pt.linalg if func.__module__ == "numpy.linalg" and func.__name__ not in _PLAIN else pt
@@ -174,7 +174,7 @@ def _call(name: str, found: Any, args: Sequence[Any], kwargs: Mapping[str, Any])
     return found(*args, **kwargs)
 
 
-def _as_object(x: Any) -> Any:
+def as_object(x: Any) -> Any:
     """An array of no dimensions that holds it."""
     held = np.empty((), object)
     held[()] = x

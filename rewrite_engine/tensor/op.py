@@ -20,6 +20,7 @@ from rewrite_engine.errors import (
     MethodNotDefined,
     NDimError,
     NotConstantError,
+    NoTensorError,
     ShapeError,
     message,
 )
@@ -131,6 +132,8 @@ class TensorOp(Op):
     only_lengths: bool = False
     #: whether NumPy would stretch a length of 1 where all have to be equal: they are then compared
     stretches: bool = False
+    #: whether it takes whatever has lengths, also what is no dense array
+    measures: bool = False
     #: small cases, of which its tests are made (`tests/tensor/test_samples.py`): its parameters,
     #: and per input a shape, the number that it is, or a list of its elements
     samples: Sequence[Any] = ()
@@ -203,8 +206,10 @@ class TensorOp(Op):
     def takes(self, types: Types) -> None:
         """Raise `ForeignObjectError` for types of inputs that are not taken."""
         for t in types:
-            if not isinstance(t, TensorType):
-                raise ForeignObjectError(f"takes tensors, not {t}")
+            if not isinstance(t, TensorType) and not (self.measures and t.ndim is not None):
+                hint = f"\n    {t.instead_of_tensor}" if t.instead_of_tensor else ""
+                error = NoTensorError if hint else ForeignObjectError
+                raise error(f"takes tensors, not {t}{hint}")
 
     # --- shapes -------------------------------------------------------------------------------
 

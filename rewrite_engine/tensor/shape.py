@@ -79,6 +79,7 @@ class Shape_i(NoGradient):  # noqa: N801 (the name of the field)
     __props__ = ("i",)
     limits = (0, LONGEST)
     only_lengths = True
+    measures = True
     samples: Sequence[Any] = (({"i": 1}, (2, 3)),)
 
     def __init__(self, i: int) -> None:
@@ -269,9 +270,15 @@ def shape(x: Any) -> Any:
     return _shape(as_tensor_variable(x))
 
 
+def _measured(x: Any) -> Any:
+    """A variable that has lengths, as a sparse matrix has; else as a tensor."""
+    is_other = isinstance(x, Variable) and x.type.ndim is not None
+    return x if is_other else as_tensor_variable(x)
+
+
 def shape_i(x: Any, i: int) -> Any:
     """Return the length of dimension `i` as a 0-d int64: a constant where it is known."""
-    x = as_tensor_variable(x)
+    x = _measured(x)
     axis = normalize_axis(i, x.type.ndim, "dimension")
     known = x.type.shape[axis]
     return Shape_i(axis)(x) if known is None else weak_constant(known, "int64")
@@ -281,7 +288,7 @@ def shape_tuple(x: Any) -> tuple[Any, ...]:
     """Return the lengths of all dimensions as 0-d int64 variables, constants where they are
     known.
     """
-    x = as_tensor_variable(x)
+    x = _measured(x)
     return tuple([shape_i(x, i) for i in range(x.type.ndim)])
 
 

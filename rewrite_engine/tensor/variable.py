@@ -53,9 +53,13 @@ class TensorVariable(TensorOperators, Variable):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         caller = sys._getframe(1).f_code
-        if self.type.ndim == 0 and caller.co_name in ("ndim", "shape", "size"):
-            if "numpy" in caller.co_filename:  # `np.ndim((5, n))` counts, and reads no value
-                return np.empty((), object)
+        if "numpy" in caller.co_filename:
+            if self.type.ndim == 0 and caller.co_name in ("ndim", "shape", "size"):
+                return np.empty((), object)  # `np.ndim((5, n))` counts, and reads no value
+            from rewrite_engine.tensor.numpy_calls import AS_OBJECTS, as_object
+
+            if caller.co_name in AS_OBJECTS:  # `np.atleast_1d((5, n))` of other libraries
+                return as_object(self)
         raise NotConstantError(
             f"{describe(self)} has no values before the graph runs and cannot become a NumPy "
             "array; `.eval({input: value})` or a `function` computes them, `pt.stack` makes a "
@@ -99,6 +103,10 @@ class TensorConstant(TensorVariable, Constant):
     """An array that is part of the graph. `data` is read-only."""
 
     __slots__ = ()
+
+    def __init__(self, type: Any, data: Any, name: str | None = None) -> None:
+        """type: lengths that it leaves open are those of the data."""
+        super().__init__(type.clone(shape=data.shape) if None in type.shape else type, data, name)
 
     def as_number(self) -> Any:
         """The value as a Python number if it has 0 dimensions, else None."""

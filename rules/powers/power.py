@@ -17,12 +17,27 @@ from rewrite_engine.rules.powers.forms import ONE, added, combined, squared, tim
 from rewrite_engine.tensor import cosh, erf, erfc, erfcx, exp, expm1, sigmoid, sinh, tanh
 
 
+class InOrder(frozenset):
+    """A set that is gone through in the order in which it was made, so that what is written of it
+    does not depend on where things lie in memory.
+    """
+
+    def __new__(cls, items=()):
+        order = dict.fromkeys(items)
+        self = super().__new__(cls, order)
+        self.order = tuple(order)
+        return self
+
+    def __iter__(self):
+        return iter(self.order)
+
+
 class Factor(NamedTuple):
     """1 + kind * exp(scale * ray), for kind 1 and -1; erfcx(ray) and erf(ray) for these kinds.
     ray: the items of a linear form whose largest coefficient is 1 or -1 (of the last two: any).
     """
 
-    ray: frozenset
+    ray: InOrder
     scale: float
     kind: object
 
@@ -33,7 +48,7 @@ class Factor(NamedTuple):
 
     def turned(self):
         """The factor with the opposite ray."""
-        return Factor(frozenset((key, -c) for key, c in self.ray), self.scale, self.kind)
+        return Factor(InOrder((key, -c) for key, c in self.ray), self.scale, self.kind)
 
     def form(self, k=1.0):
         """A multiple of what stands in the exponential."""
@@ -49,7 +64,7 @@ class Power(NamedTuple):
     form: dict = {}
     factors: dict = {}
     others: dict = {}
-    lost: frozenset = frozenset()
+    lost: InOrder = InOrder()
     functions: int = 0
 
     @property
@@ -75,7 +90,7 @@ class Power(NamedTuple):
 def times_power(a, b):
     """The product of two."""
     factors, number, form = a.factors, a.number * b.number, combined(a.form, b.form)
-    lost = set(a.lost | b.lost) | gone(a.form, b.form, form)
+    lost = dict.fromkeys((*a.lost, *b.lost, *gone(a.form, b.form, form)))
     if factors and b.factors:
         rays = {f.ray for f in factors}
         for f, p in b.factors.items():
@@ -87,21 +102,21 @@ def times_power(a, b):
     else:
         factors = factors or b.factors
     others = added(a.others, b.others)
-    lost |= gone(a.others, b.others, others)
-    return Power(number, form, factors, others, frozenset(lost), a.functions + b.functions)
+    lost.update(dict.fromkeys(gone(a.others, b.others, others)))
+    return Power(number, form, factors, others, InOrder(lost), a.functions + b.functions)
 
 
 def with_factor(factors, f, p, lost):
-    """Factors and one more."""
+    """Factors and one more. lost: as of `Power`; it is added to."""
     new = added(factors, {f: p})
     if f not in new:
-        lost |= {key for key, _ in f.ray if key is not ONE}
+        lost.update({key: None for key, _ in f.ray if key is not ONE})
     return new
 
 
 def gone(a, b, whole):
     """The keys of two that are not in what came of them."""
-    return {key for key in (*a, *b) if key not in whole and key is not ONE}
+    return [key for key in (*a, *b) if key not in whole and key is not ONE]
 
 
 def of_form(form, functions=0):
@@ -112,13 +127,13 @@ def of_form(form, functions=0):
 def ray_of(form):
     """The ray of a linear form."""
     scale = max([abs(c) for key, c in form.items() if key is not ONE], default=1.0)
-    return frozenset((key, float(f"{c / scale:.14g}")) for key, c in form.items())
+    return InOrder((key, float(f"{c / scale:.14g}")) for key, c in form.items())
 
 
 def factor_of(u, k, kind, p):
     """(1 + kind t**k)**p for t = exp(u)."""
     scale = max([abs(c) for key, c in u.items() if key is not ONE])
-    ray = frozenset((key, float(f"{c / scale:.14g}")) for key, c in u.items())
+    ray = InOrder((key, float(f"{c / scale:.14g}")) for key, c in u.items())
     if k > 0:
         return Power(factors={Factor(ray, k * scale, kind): p})
     f = Factor(ray, -k * scale, kind)
@@ -143,10 +158,10 @@ TABLE = {
     tanh: lambda u: product(-1.0, factor_of(u, 2, -1, 1), factor_of(u, 2, 1, -1)),
     erfc: lambda u: Power(
         form=times(squared(u), -1),
-        factors={Factor(frozenset(u.items()), 1.0, erfcx): 1},
+        factors={Factor(InOrder(u.items()), 1.0, erfcx): 1},
         functions=1,
     ),
-    erf: lambda u: Power(factors={Factor(frozenset(u.items()), 1.0, erf): 1}, functions=1),
+    erf: lambda u: Power(factors={Factor(InOrder(u.items()), 1.0, erf): 1}, functions=1),
 }
 
 

@@ -8,7 +8,15 @@ import numpy as np
 
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.rules.powers.forms import ONE, along, combined, times
-from rewrite_engine.rules.powers.power import TABLE, Factor, Power, ray_of, split, times_power
+from rewrite_engine.rules.powers.power import (
+    TABLE,
+    Factor,
+    InOrder,
+    Power,
+    ray_of,
+    split,
+    times_power,
+)
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import erf, erfc, erfcx
 
@@ -38,7 +46,7 @@ def along_one_ray(powers):
     found = on_ray(shares, ray)
     if found is None:
         return None
-    return split(times_power(found, first._replace(lost=frozenset())))
+    return split(times_power(found, first._replace(lost=InOrder())))
 
 
 def is_rounded_integer(key):

@@ -11,7 +11,7 @@ from rewrite_engine.rules.powers.forms import (
     signed,
     unwidened,
 )
-from rewrite_engine.rules.powers.power import TABLE, Power, split, times_power
+from rewrite_engine.rules.powers.power import TABLE, InOrder, Power, split, times_power
 from rewrite_engine.rules.powers.rays import along_one_ray, beside_erf
 from rewrite_engine.tensor import add, erf, mul, neg, pow, reciprocal, sqr, sqrt, sub, true_div
 
@@ -112,7 +112,7 @@ def summands(v):
         if u.head is neg:
             todo.append((-s, u.owner.inputs[0]))
         elif u.head in SUMS and (u is v or u.type.dtype == v.type.dtype):
-            signs = [s, -s if u.head is sub else s, *[s] * (len(u.owner.inputs) - 2)]
+            signs = [s, *[-s if u.head is sub else s] * (len(u.owner.inputs) - 1)]
             todo += [*zip(signs, u.owner.inputs, strict=True)][::-1]
         else:
             terms.append((s, u))
@@ -150,5 +150,5 @@ def total(v):
     found = found or along_one_ray(powers)
     if found is None:
         return None
-    lost = frozenset().union(found.lost, *[p.lost for p in powers])
+    lost = InOrder(key for p in (found, *powers) for key in p.lost)
     return found._replace(lost=lost, functions=sum(p.functions for p in powers))

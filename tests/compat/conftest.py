@@ -9,7 +9,7 @@ from rewrite_engine.compat import PeerFinder, install
 from rewrite_engine.compat.table import VERSIONS
 from rewrite_engine.tensor.numpy_calls import AS_OBJECTS
 
-collect_ignore = ["programs"]  # they are run, not imported
+collect_ignore = ["programs", "pymc"]  # they are run, not imported
 
 
 @pytest.fixture

@@ -394,6 +394,8 @@ def test_arrays_hold_variables_as_objects() -> None:
     assert held is x
     one, other = np.atleast_1d(x, 2.0)
     assert (one[0], other[0]) == (x, 2.0)
+    n = pt.lscalar("n")
+    assert [*np.atleast_1d((5, n))] == [5, n]  # (a shape of which a length is a variable)
 
 
 def test_arrays_hold_no_variables_elsewhere() -> None:

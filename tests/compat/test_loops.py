@@ -67,12 +67,12 @@ def test_an_empty_size_is_no_argument_of_a_strict_step() -> None:
 
 
 @pytest.mark.usefixtures("peers")
-def test_sparse_types_are_types_of_nothing() -> None:
+def test_what_is_dense_is_of_no_sparse_type() -> None:
     import pytensor.sparse
 
     dense = pytensor.sparse.as_sparse_or_tensor_variable(np.eye(2))
     assert dense.type == pt.constant(np.eye(2)).type
     assert not isinstance(dense.type, pytensor.sparse.SparseTensorType)
     assert not isinstance(dense, pytensor.sparse.variable.SparseVariable)
-    with pytest.raises(AttributeError, match="pytensor.sparse.csr_matrix is not in rewrite_engine"):
-        pytensor.sparse.csr_matrix("w")
+    with pytest.raises(AttributeError, match="pytensor.sparse.bsr_matrix is not in rewrite_engine"):
+        pytensor.sparse.bsr_matrix("w")

@@ -15,8 +15,8 @@ from rewrite_engine.compat.op_classes import (
     AdvancedIncSubtensor1,
     AdvancedSubtensor1,
     CholeskySolve,
-    SolveOfOthers,
-    SolveTriangularOfOthers,
+    Solve,
+    SolveTriangular,
     advanced_inc_subtensor,
     advanced_inc_subtensor1,
     advanced_set_subtensor1,
@@ -32,13 +32,13 @@ x, i, j = pt.dmatrix("x"), pt.lvector("i"), pt.lvector("j")
 
 @pytest.mark.parametrize("assume_a", ["gen", "sym", "pos"])
 def test_equations(assume_a: str) -> None:
-    got = SolveOfOthers(assume_a=assume_a, b_ndim=1)(x, b).eval({x: A})
+    got = Solve(assume_a=assume_a, b_ndim=1)(x, b).eval({x: A})
     np.testing.assert_allclose(got, scipy.linalg.solve(A, b, assume_a=assume_a))
 
 
 @pytest.mark.parametrize("lower", [False, True])
 def test_triangular_equations(lower: bool) -> None:
-    got = SolveTriangularOfOthers(lower=lower, b_ndim=1)(x, b).eval({x: A})
+    got = SolveTriangular(lower=lower, b_ndim=1)(x, b).eval({x: A})
     np.testing.assert_allclose(got, scipy.linalg.solve_triangular(A, b, lower=lower))
     factor = np.linalg.cholesky(A) if lower else np.linalg.cholesky(A).T
     got = CholeskySolve(lower=lower, b_ndim=1)(x, b).eval({x: factor})
@@ -54,11 +54,9 @@ def ops(v: Any) -> list[Any]:
 
 
 def test_what_ops_are() -> None:
-    assert any(isinstance(op, SolveOfOthers) for op in ops(pt.linalg.solve(x, b)))
-    assert not any(isinstance(op, SolveTriangularOfOthers) for op in ops(pt.linalg.solve(x, b)))
-    assert any(
-        isinstance(op, SolveTriangularOfOthers) for op in ops(pt.linalg.solve_triangular(x, b))
-    )
+    assert any(isinstance(op, Solve) for op in ops(pt.linalg.solve(x, b)))
+    assert not any(isinstance(op, SolveTriangular) for op in ops(pt.linalg.solve(x, b)))
+    assert any(isinstance(op, SolveTriangular) for op in ops(pt.linalg.solve_triangular(x, b)))
     assert isinstance(x[i].owner.op, AdvancedSubtensor1)
     assert isinstance(pt.inc_subtensor(x[i], 1.0).owner.op, AdvancedIncSubtensor1)
     for other in (x[i, j], x[:, i], x[0]):

@@ -10,6 +10,9 @@ PROGRAMS = Path(__file__).parent / "programs"
 PRINTED = {
     "boltzmann": "True [0. 1.] (200, 5)\n(200, 5) True False\n",
     "branches": "1.0\ny __str__ = [[0. 0.]]\n0.0\n0 exp [(1, 2)] 1\nNaN in log.0\n",
+    "debugging": (
+        "BadDestroyMap\nBadViewMap\nTrue sin.0 cos.0\n[ True]\n[0.]\n2.0\n[2. 4.]\nTrue 0\n"
+    ),
     "draws": ("True True [[0.0, 0.0], [0.0, 0.0]]\nTrue False\nTrue\n-0.5 0.5 True False\n"),
     "batches": "[[0.09, 0.2447, 0.6652], [0.6652, 0.2447, 0.09]] True\nTrue\nTrue\nTrue\n",
     "counters": "12\n(20, 2) True\n",
@@ -17,6 +20,7 @@ PRINTED = {
     "filtering": "True True\n",
     "gaussians": "(4000, 2) True\nTrue True\nTrue\n",
     "optima": "[6.0, 1.0, 3.0, 2.0]\nTrue True True\n[2.0, 0.25]\n",
+    "processes": "[True, True]\nTrue\nTrue\n",
     "products": "[True, True, True, True, True, True]\nTrue\n",
     "recurrences": "True\nTrue\n7.0\nTrue\n",
     "linear": "[1. 2.]\n-2.183399\n(2, 2)\n['one', '--two']\n",

@@ -52,7 +52,7 @@ def test_what_is_registered_has_a_place() -> None:
     walk = in2out(PatternNodeRewriter((pt.exp, "x"), "x"))
     with pytest.raises(OptionError, match="names, tags and places"):
         optdb.register("mine", walk, "fast_run", position=50, final=True)
-    with pytest.raises(KeyError):
+    with pytest.raises(OptionError, match="a position is a number"):
         optdb.register("mine", walk, "fast_run", position="nowhere")
 
 

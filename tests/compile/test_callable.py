@@ -136,6 +136,9 @@ def test_what_libraries_look_at(capsys: pytest.CaptureFixture[str]) -> None:
     assert [c.value for c in f.output_storage] == [None]
     assert (f.unpack_single, f.return_none) == (True, False)
     assert [node.op for node in f.vm.nodes] == [node.op for node in f.nodes]
+    kept = {v.name: values for v, values in f.storage_map.items()}
+    assert [kept.keys(), kept["y"][0].tolist()] == [{"y", "w"}, [1]]
+    assert "w [id D] [array([0., 0.])]" in f.dprint(print_storage=True, file="str")
     f.dprint()
     printed = capsys.readouterr().out
     assert printed.startswith("add [id A]")

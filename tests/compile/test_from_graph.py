@@ -531,3 +531,12 @@ def test_derivatives_are_as_those_of_the_graph_where_outputs_overflow() -> None:
         np.testing.assert_allclose(found, [0.5, 1.0, 0.0])
         second = rw.grad(rw.grad(op(w)[0].sum(), w).sum(), w)
         np.testing.assert_allclose(rw.function([w], second)(value), [0.25, 0.0, 0.0])
+
+
+def test_inputs_that_are_computed_stay_whole_beside_constants() -> None:
+    """One computed from a constant that is an input, too, is an input, and nothing of the graph."""
+    root, two = pt.dscalar("root"), pt.constant(2.0)
+    size = root * two
+    op = OpFromGraph([size, two], [size + two], strict=True)
+    assert op.inner_outputs[0].owner.inputs == tuple(op.inner_inputs)
+    assert op(3.0, 4.0).eval() == 7.0

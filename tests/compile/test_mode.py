@@ -13,12 +13,13 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.compat import peer_names
 from rewrite_engine.compile import Mode, function, get_default_mode, get_mode
 from rewrite_engine.config import config
-from rewrite_engine.errors import DuplicateRuleError, PatternError, UnknownNameError
+from rewrite_engine.errors import DuplicateRuleError, OptionError, PatternError, UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import _interned
 from rewrite_engine.link import get_linker
 from rewrite_engine.match.query import RewriteDatabaseQuery
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rules.language import Float, exact, rule
 from rewrite_engine.rules.pipeline import KNOWN, all_rules
@@ -154,7 +155,7 @@ def test_a_query_that_names_phases_gets_these_only() -> None:
         _ = (only + tan_of_arctan).optimizer
 
 
-@pytest.mark.parametrize("name", ["JAX", "C", "DebugMode"])
+@pytest.mark.parametrize("name", ["JAX", "MLX"])
 def test_modes_of_others_that_are_not_here(name: str) -> None:
     x = pt.vector("x")
     for bad in (lambda: Mode(name), lambda: function([x], x, mode=name)):
@@ -304,3 +305,22 @@ def test_levels_of_others(theirs: str, ours: str) -> None:
 
 def test_numba_is_run_by_the_vm() -> None:
     assert Mode("NUMBA") == Mode("fast_run")
+
+
+def test_drivers_beside_the_phases() -> None:
+    x = pt.vector("x")
+    seen: list[tuple[str, list[str]]] = []
+
+    class Look(GraphRewriter):
+        def apply(self, fgraph: Any) -> None:  # type: ignore[override]
+            seen.append((self.name, [str(node.op) for node in fgraph.toposort()]))
+
+    early, late = Look("early"), Look("late")
+    mode = Mode("fast_run").register((late, 2.5), (early, -1))
+    assert mode != Mode("fast_run")
+    assert repr(mode).endswith(f".adding({early!r}, before='merge')")
+    function([x], pt.log(pt.exp(x)) + 1, mode=mode)
+    assert seen == [("early", ["exp", "log", "add"]), ("late", ["add"])]
+    assert [part.name for part in mode.optimizer.parts][-2:] == ["late", "inplace"]
+    with pytest.raises(OptionError, match="a position is a number, 'first' or 'last'"):
+        mode.register((early, "second"))

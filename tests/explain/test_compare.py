@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.explain.compare import Verdict, compare_values, ulps
 from rewrite_engine.explain.evaluate import walk_wide
 from rewrite_engine.explain.record import recording
 from rewrite_engine.explain.report import Report
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.type import generic
+from rewrite_engine.link.compare import Verdict, compare_values, ulps
 from rewrite_engine.tensor.type import TensorType
 
 vector = TensorType("float64", (None,))

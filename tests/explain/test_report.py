@@ -13,12 +13,12 @@ import rewrite_engine.tensor as pt
 from rewrite_engine import Mode, OpFromGraph, function
 from rewrite_engine.errors import InputError, UnknownNameError
 from rewrite_engine.explain import Report, explain, model, recording, replay
-from rewrite_engine.explain.compare import Verdict
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.show import console_for, rule_times
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import held
 from rewrite_engine.graph.replace import equal_computations
+from rewrite_engine.link.compare import Verdict
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.strategies import innermost, seq, try_

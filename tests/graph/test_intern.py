@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rewrite_engine.errors import PropsError
 from rewrite_engine.graph import intern as interning
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import Interned, Record, intern, prop_key
@@ -100,7 +101,10 @@ def test_other_attributes_are_not_lost(a: Any, b: Any) -> None:
     assert (first.by is a, second.by is b) == (True, True)
     assert first != second
     assert Inheriting("s", copy.copy(a)) is first
-    assert Named("s", a) is Named("s", b)  # it says that its name is all
+    kept = Named("s", a)
+    assert Named("s", copy.copy(a)) is kept
+    with pytest.raises(PropsError, match=r"__props__ \('name',\) leave out 'by'"):
+        Named("s", b)  # it says that its name is all
     assert pickle.loads(pickle.dumps(second)).by is not a
 
 

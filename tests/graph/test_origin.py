@@ -13,7 +13,8 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import InconsistencyError
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import Provenance, provenance
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from tests.rewrite.graphs import named
@@ -38,6 +39,26 @@ def test_as_written() -> None:
     assert provenance(term) == Provenance((), (line_of(test_as_written, 1),))
     assert provenance(x) == provenance(const(1.0)) == Provenance()
     assert provenance(term.owner) == provenance(term)
+
+
+def test_an_op_whose_make_node_is_written_by_hand() -> None:
+    """Its nodes come from where it was applied, not all from the one line that makes them."""
+
+    class Halved(Op):
+        def make_node(self, *inputs: Any) -> Apply:
+            return Apply(self, list(inputs), [num()])
+
+    class Quartered(Halved):
+        def make_node(self, *inputs: Any) -> Apply:
+            return super().make_node(*inputs)
+
+    name = test_an_op_whose_make_node_is_written_by_hand
+    for op in (Halved(), Quartered()):
+        called = op(x)
+        direct = op.make_node(x)
+        assert called.owner.where() == line_of(name, 13)
+        assert direct.where() == line_of(name, 14)
+    assert Apply(sin, [x], [num()]).where() == line_of(name, 17)
 
 
 def test_a_firing_consumes_the_root_and_what_its_pattern_looks_at() -> None:

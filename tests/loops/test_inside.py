@@ -55,6 +55,23 @@ def test_trees_show_the_steps() -> None:
     assert " ← mul" in text.getvalue()
 
 
+def test_trees_tell_what_is_what() -> None:
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    out, _ = scan(lambda v, t, s: pt.sin(t) * v + s, x, s, non_sequences=s)
+    lines = out.dprint(print_op_info=True, file="str").splitlines()
+    told = [line.partition(" (")[2] for line in lines if " (" in line]
+    assert told == [
+        "result 0 of all steps)",
+        "steps)",
+        "sequence 0)",
+        "first value 0, the same in all steps)",
+        "first value 0, the same in all steps)",
+        "value 0 of the step before)",
+        "element of sequence 0)",
+    ]
+    assert " (" not in out.dprint(file="str")
+
+
 def test_formulas_show_the_steps() -> None:
     lines = rw.pp(nested()[1]).splitlines()
     assert lines[0] == "row(m[t][t], s[t-1][t-1]) = a, a where a = sin(s[t-1][t-1]) * m[t][t]"

@@ -245,16 +245,17 @@ sin [id D]  (new value of y)
     )
 
 
+class Inner(Op):
+    itypes = otypes = (num,)
+
+    def __init__(self, name: str, out: Any) -> None:
+        self.name, self.fgraph = name, FunctionGraph([x], [out])
+
+    def __str__(self) -> str:
+        return self.name
+
+
 def test_graphs_inside_ops() -> None:
-    class Inner(Op):
-        itypes = otypes = (num,)
-
-        def __init__(self, name: str, out: Any) -> None:
-            self.name, self.fgraph = name, FunctionGraph([x], [out])
-
-        def __str__(self) -> str:
-            return self.name
-
     small = Inner("Small", exp(x))
     large = Inner("Large", log(small(x)))
     assert (
@@ -292,6 +293,35 @@ def test_information_of_ops() -> None:
     v = Loop(2.0)(x)
     assert text(v, print_op_info=True).startswith("\nLoop{by=2.0} [id A] (taps=[-1])\n")
     assert "taps" not in text(v)
+
+
+def test_information_that_an_op_has_itself() -> None:
+    """Of outputs, of inputs below their node, and of what is in the graph inside."""
+
+    class Halved(Inner):
+        def debug_information(self, node: Any) -> dict[Any, str]:
+            (inside,) = self.fgraph.inputs
+            return {node.inputs[0]: "whole", node.outputs[0]: "half", inside: "inside"}
+
+    whole = sin(y)
+    shown = text(add(Halved("Halved", exp(x))(whole), whole), print_op_info=True)
+    assert (
+        shown
+        == """
+add [id A]
+ ├─ Halved [id B] (half)
+ │  └─ sin [id C] (whole)
+ │     └─ y [id D]
+ └─ sin [id C]
+    └─ ···
+
+Inner graphs:
+
+Halved [id B]
+ ← exp [id E] 0
+    └─ x [id F] (inside)
+"""
+    )
 
 
 def test_where_to(capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,3 +98,11 @@ def test_there_is_no_bound_where_a_value_may_be_none() -> None:
     assert not bounded(pt.log(x))  # of numbers below 0
     assert not bounded(pt.arcsin(x + 1))
     assert not bounded(pt.exp(1000 * (x + 3)))
+
+
+def test_bounds_of_what_underflows() -> None:
+    x = pt.as_tensor_variable(np.float32([-100.0, 0.0]))
+    low, high = bounded(pt.sigmoid(x)).value
+    found = np.asarray(ops.sigmoid.impl(np.float32([-100.0, 0.0])))
+    assert low <= found.min() == 0.0  # SciPy's function gives no subnormal numbers
+    assert high == pytest.approx(0.5)

@@ -5,6 +5,7 @@ the ops `Diagonal`, that reads a diagonal as a view, and `IncDiagonal`, that wri
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -104,6 +105,10 @@ class Diagonal(Linear):
         return [moveaxis(written, (-2, -1), (a, b))]
 
 
+def _band(offset: int, f: Any, x: Any, y: Any) -> Any:
+    return f.one_diagonal(x, offset)
+
+
 class IncDiagonal(BaseInc):
     """A copy of the matrices `x` (the last two dimensions) with `y` added to a diagonal, or put
     there.
@@ -130,6 +135,7 @@ class IncDiagonal(BaseInc):
     ) -> None:
         self.offset = int(offset)
         super().__init__((), set_instead_of_inc, inplace)
+        self.implied = {**self.implied, "band": partial(_band, self.offset)}
 
     def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
         """The lengths of the diagonals."""

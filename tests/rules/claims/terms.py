@@ -336,6 +336,12 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: Solve()(m.v("a", None, None), -m.v("x", None, None)),
         lambda m: SolveTriangular(lower=True)(m.v("a", 3, 3), -m.v("x", None, 2)),
     ],
+    "triangle_of_triangle": [
+        lambda m: pt.tril(pt.tril(m.v("x", None, None), -1)),
+        lambda m: pt.triu(pt.triu(m.v("x", 3, 2))),
+        lambda m: pt.tril(pt.diag(m.v("y", None)), 1),
+        lambda m: pt.triu(pt.diag(m.v("y", 3), 1), 1),
+    ],
     "gradient_of_normal_density": [
         lambda m: gradient_of_density(m.v("z", 3, 2), False, -2.0),
         lambda m: gradient_of_density(m.v("z", 3, 1), True, 1.0),

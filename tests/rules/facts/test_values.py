@@ -17,6 +17,7 @@ from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.match.fact import Fact, because
 from rewrite_engine.rules import facts
 from rewrite_engine.rules.facts import *
+from rewrite_engine.rules.facts_zeros import is_in_band
 from tests.tensor.evaluate import evaluate
 
 DTYPES = [
@@ -97,6 +98,8 @@ MEANS: dict[Fact, Any] = {
     positive_definite: is_semidefinite,
     fits: lambda v, a: True,  # (see `look`)
     cannot_fail: lambda v, a: True,
+    band: lambda v, a: v.ndim == 2 and is_in_band(v, a.value),
+    stored_once: lambda v, a: False,  # (of sparse matrices alone)
 }  # fmt: skip
 
 #: facts about one variable that have no meaning of their own: `used_once` is about graphs

@@ -10,6 +10,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.rules.powers.read import summands
 
 exp, log = pt.exp, pt.log
 
@@ -107,3 +108,11 @@ def test_the_rest_of_an_exponential_above_one_has_no_logarithm(sign: float) -> N
     found = rw.function([x], pt.log1p(-pt.exp(sign * pt.tanh(x))))(np.array([-5.0, 0.0, 5.0]))
     wanted = np.array([np.log1p(-np.exp(-np.tanh(5.0))), -np.inf, np.nan])[:: int(sign)]
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def test_a_sum_of_one_operand() -> None:
+    x, a = pt.vectors("x", "a")
+    one = pt.add(x)
+    assert (summands(one), summands(a - one)) == ([(1, x)], [(1, a), (-1, x)])
+    f = rw.function([x, a], a - a * pt.sigmoid(one))
+    np.testing.assert_allclose(f([40.0], [2.0]), 2 * np.exp(-40.0), rtol=1e-12)

@@ -1,0 +1,260 @@
+"""The parts of PyTensor's loops by their kinds: `ScanInfo`, how many of each there are, and
+`ScanArgs`, the variables. (The op is in `loops.py`.)
+
+Kinds, with their inputs outside and inside, and their outputs inside and outside: sequences;
+outputs with several earlier values ("mit_sot": taps), with one ("sit_sot"), with none ("nit_sot");
+states of which there is only the last ("shared"); what is the same in all steps. Outputs with
+several values of each step ("mit_mot", of gradients there) are none here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+__all__ = ["FieldInfo", "ScanArgs", "ScanInfo", "mappings"]
+
+Taps = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class ScanInfo:
+    """How many parts of each kind a loop has, and the taps of its outputs."""
+
+    n_seqs: int
+    mit_mot_in_slices: Taps
+    mit_mot_out_slices: Taps
+    mit_sot_in_slices: Taps
+    sit_sot_in_slices: Taps
+    n_nit_sot: int
+    n_untraced_sit_sot: int
+    n_non_seqs: int
+    as_while: bool
+
+    @property
+    def n_mit_mot(self) -> int:
+        """How many outputs have several values of each step."""
+        return len(self.mit_mot_in_slices)
+
+    @property
+    def n_mit_sot(self) -> int:
+        """How many outputs have several earlier values."""
+        return len(self.mit_sot_in_slices)
+
+    @property
+    def n_sit_sot(self) -> int:
+        """How many outputs have one earlier value."""
+        return len(self.sit_sot_in_slices)
+
+    @property
+    def n_shared_outs(self) -> int:
+        """How many states have no trace."""
+        return self.n_untraced_sit_sot
+
+    def places(self) -> Iterator[Place]:
+        """The parts, in the order of the inputs outside; outputs are numbered in theirs."""
+        outside, inside = 1, 0
+        kinds = {
+            "seqs": [1] * self.n_seqs,
+            "mit_sot": [len(taps) for taps in self.mit_sot_in_slices],
+            "sit_sot": [1] * self.n_sit_sot,
+            "shared": [1] * self.n_untraced_sit_sot,
+            "nit_sot": [0] * self.n_nit_sot,
+            "non_seqs": [1] * self.n_non_seqs,
+        }
+        firsts, n = dict[str, int](), 0
+        for kind in ("mit_sot", "sit_sot", "nit_sot", "shared"):
+            firsts[kind], n = n, n + len(kinds[kind])
+        for kind, sizes in kinds.items():
+            for k, size in enumerate(sizes):
+                out = firsts[kind] + k if kind in firsts else None
+                yield Place(kind, k, outside, tuple(range(inside, inside + size)), out)
+                outside, inside = outside + 1, inside + size
+
+    @property
+    def n_inner_inputs(self) -> int:
+        """How many inputs a step has."""
+        return sum(len(place.inside) for place in self.places())
+
+    @property
+    def n_outer_outputs(self) -> int:
+        """How many outputs the loop has."""
+        return sum(place.output is not None for place in self.places())
+
+    @property
+    def n_inner_outputs(self) -> int:
+        """How many outputs a step has."""
+        return self.n_outer_outputs + self.as_while
+
+
+class Place(NamedTuple):
+    """One part: its kind, which of that kind it is, the number of its input outside, of those
+    inside, and of its output (the same inside and outside), if it has one.
+    """
+
+    kind: str
+    number: int
+    outside: int
+    inside: tuple[int, ...]
+    output: int | None
+
+
+def mappings(info: ScanInfo) -> dict[str, dict[int, Any]]:
+    """{"outer_out_from_outer_inp": {number of the one: that of the other, or -1}, …}: lists where
+    the other is inside.
+    """
+    found: dict[str, dict[int, Any]] = {}
+    for place in info.places():
+        outs = [] if place.output is None else [place.output]
+        ends = {"outer_inp": [place.outside], "inner_inp": [*place.inside]}
+        ends |= {"inner_out": outs, "outer_out": outs}
+        for to, theirs in ends.items():
+            value = theirs if to.startswith("inner") else theirs[0] if theirs else -1
+            for of in [name for name in ends if name != to]:
+                found.setdefault(f"{to}_from_{of}", {}).update(dict.fromkeys(ends[of], value))
+    return found
+
+
+# --- variables ------------------------------------------------------------------------------------
+
+
+class FieldInfo(NamedTuple):
+    """Where a variable is: the field, and its number there (inner_index: in a list of that)."""
+
+    name: str
+    index: int  # type: ignore[assignment]  # (as clients call it: no method of tuples)
+    inner_index: int | None = None
+
+
+class ScanArgs:
+    """The variables of a loop by their kinds, in lists that may be changed: `inner_in_seqs`,
+    `outer_out_sit_sot`, …; and what `Scan` makes the changed loop of: `inner_inputs`,
+    `inner_outputs`, `info`, `outer_inputs`.
+    """
+
+    nested_list_fields = ("inner_in_mit_mot", "inner_in_mit_sot", "inner_out_mit_mot")
+
+    def __init__(
+        self,
+        outer_inputs: Sequence[Any],
+        outer_outputs: Sequence[Any],
+        inner_inputs: Sequence[Any],
+        inner_outputs: Sequence[Any],
+        info: ScanInfo,
+    ) -> None:
+        self.n_steps, self.as_while = outer_inputs[0], info.as_while
+        self.cond = [inner_outputs[-1]] if info.as_while else []
+        self.mit_mot_in_slices, self.mit_mot_out_slices = (), ()
+        self.mit_sot_in_slices = info.mit_sot_in_slices
+        self.sit_sot_in_slices = info.sit_sot_in_slices
+        for side in ("outer_in", "inner_in", "inner_out", "outer_out"):
+            kinds = ["mit_mot", "mit_sot", "sit_sot", "nit_sot", "shared"]
+            for kind in [*kinds, *["seqs", "non_seqs"] * side.endswith("in")]:
+                if (side, kind) != ("inner_in", "nit_sot"):
+                    setattr(self, f"{side}_{kind}", [])
+        for kind, _, outside, inside, output in info.places():
+            getattr(self, f"outer_in_{kind}").append(outer_inputs[outside])
+            own = [inner_inputs[i] for i in inside]
+            if kind != "nit_sot":
+                getattr(self, f"inner_in_{kind}").extend([own] if kind == "mit_sot" else own)
+            if output is not None:
+                getattr(self, f"inner_out_{kind}").append(inner_outputs[output])
+                getattr(self, f"outer_out_{kind}").append(outer_outputs[output])
+
+    @staticmethod
+    def from_node(node: Any, clone: bool = False) -> ScanArgs:
+        """Those of a node; clone: with a copy of the graph of a step, which can be changed."""
+        graph = node.op.fgraph.unfreeze() if clone else node.op.fgraph
+        return ScanArgs(node.inputs, node.outputs, [*graph.inputs], [*graph.outputs], node.op.info)
+
+    def _joined(self, side: str, *kinds: str) -> list[Any]:
+        found: list[Any] = []
+        for kind in kinds:
+            field = f"{side}_{kind}"
+            own = getattr(self, field)
+            found += [v for row in own for v in row] if field in self.nested_list_fields else own
+        return found
+
+    @property
+    def inner_inputs(self) -> list[Any]:
+        """The inputs of a step."""
+        return self._joined(
+            "inner_in", "seqs", "mit_mot", "mit_sot", "sit_sot", "shared", "non_seqs"
+        )
+
+    @property
+    def outer_inputs(self) -> list[Any]:
+        """The inputs of the loop."""
+        kinds = "seqs", "mit_mot", "mit_sot", "sit_sot", "shared", "nit_sot", "non_seqs"
+        return [self.n_steps, *self._joined("outer_in", *kinds)]
+
+    @property
+    def inner_outputs(self) -> list[Any]:
+        """The outputs of a step."""
+        own = self._joined("inner_out", "mit_mot", "mit_sot", "sit_sot", "nit_sot", "shared")
+        return own + self.cond
+
+    @property
+    def outer_outputs(self) -> list[Any]:
+        """The outputs of the loop."""
+        return self._joined("outer_out", "mit_mot", "mit_sot", "sit_sot", "nit_sot", "shared")
+
+    @property
+    def info(self) -> ScanInfo:
+        """How many there are now."""
+        own: Any = self
+        return ScanInfo(
+            n_seqs=len(own.outer_in_seqs),
+            mit_mot_in_slices=(),
+            mit_mot_out_slices=(),
+            mit_sot_in_slices=tuple([tuple(taps) for taps in self.mit_sot_in_slices]),
+            sit_sot_in_slices=((-1,),) * len(own.inner_in_sit_sot),
+            n_nit_sot=len(own.outer_in_nit_sot),
+            n_untraced_sit_sot=len(own.outer_in_shared),
+            n_non_seqs=len(own.inner_in_non_seqs),
+            as_while=self.as_while,
+        )
+
+    @property
+    def field_names(self) -> list[str]:
+        """The names of the lists of variables."""
+        sides = ("inner_in_", "inner_out_", "outer_in_", "outer_out_")
+        return [name for name in vars(self) if name.startswith(sides)]
+
+    def find_among_fields(
+        self, i: Any, field_filter: Callable[[str], bool] = lambda name: True
+    ) -> FieldInfo | None:
+        """Where a variable is, first, among the fields whose names a filter lets through."""
+        for name in filter(field_filter, self.field_names):
+            for k, own in enumerate(getattr(self, name)):
+                row = own if isinstance(own, list | tuple) else [own]
+                inner = next((j for j, v in enumerate(row) if v is i), None)
+                if inner is not None:
+                    return FieldInfo(name, k, inner if row is own else None)
+        return None
+
+    def get_alt_field(self, var_info: Any, alt_prefix: str) -> Any:
+        """What stands on another side ("inner_out", …) for a variable, or a `FieldInfo`. Raises
+        `ValueError` for one that is nowhere.
+        """
+        found = var_info if isinstance(var_info, FieldInfo) else self.find_among_fields(var_info)
+        if found is None:
+            raise ValueError(f"{var_info} is no variable of this loop")
+        kind = found.name.split("_", 2)[2]
+        return getattr(self, f"{alt_prefix}_{kind}")[found.index]
+
+    def remove_from_fields(self, i: Any, rm_dependents: bool = True) -> None:
+        """Take a variable out of its field. Raises `ValueError` for what depends on it, which has
+        to be taken out by itself.
+        """
+        if rm_dependents:
+            raise ValueError(
+                "what depends on a variable is taken out by itself: rm_dependents=False"
+            )
+        found = self.find_among_fields(i)
+        if found is None:
+            return
+        field = getattr(self, found.name)
+        row = field if found.inner_index is None else field[found.index]
+        del row[found.index if found.inner_index is None else found.inner_index]

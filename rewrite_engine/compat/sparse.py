@@ -1,0 +1,105 @@
+"""Names of `pytensor.sparse` that are spelled otherwise here: comparisons and conversions of one
+kind, tests of values, ops that are functions.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine import sparse
+from rewrite_engine.errors import ForeignObjectError, describe
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.scalar.dtype import complex_dtypes as complex_dtypes
+from rewrite_engine.sparse.elementwise import Compare
+from rewrite_engine.sparse.op import is_sparse_variable
+from rewrite_engine.sparse.type import FORMATS, is_sparse
+from rewrite_engine.tensor.type import TensorType
+
+__all__ = [
+    "Cast",
+    "HStack",
+    "VStack",
+    "bcast",
+    "ccast",
+    "dcast",
+    "equal_s_s",
+    "fcast",
+    "greater_equal_s_s",
+    "greater_than_s_s",
+    "icast",
+    "lcast",
+    "less_equal_s_s",
+    "less_than_s_s",
+    "not_equal_s_s",
+    "structured_elemwise",
+    "wcast",
+    "zcast",
+]
+
+#: conversions by the letter of a dtype
+bcast, wcast, icast, lcast = [
+    partial(sparse.cast, dtype=d) for d in ("int8", "int16", "int32", "int64")
+]
+fcast, dcast = partial(sparse.cast, dtype="float32"), partial(sparse.cast, dtype="float64")
+ccast, zcast = partial(sparse.cast, dtype="complex64"), partial(sparse.cast, dtype="complex128")
+equal_s_s, not_equal_s_s = Compare("eq"), Compare("neq")
+less_than_s_s, less_equal_s_s = Compare("lt"), Compare("le")
+greater_than_s_s, greater_equal_s_s = Compare("gt"), Compare("ge")
+
+
+_mtypes = [classes[1] for classes in FORMATS.values()][::-1]
+
+
+def Cast(out_type: str) -> Any:
+    """Return what converts to a dtype."""
+    return partial(sparse.cast, dtype=out_type)
+
+
+def _is_sparse(x: Any) -> bool:
+    """Whether a value is a sparse matrix, not a dense array. Raises `ForeignObjectError`."""
+    if isinstance(x, Variable) or not (is_sparse(x) or isinstance(x, np.ndarray | list | tuple)):
+        raise ForeignObjectError(f"a value is needed, sparse or dense, not {describe(x)}")
+    return is_sparse(x)
+
+
+def _is_dense(x: Any) -> bool:
+    """Whether a value is a dense array, not a sparse matrix. Raises `ForeignObjectError`."""
+    return not _is_sparse(x)
+
+
+def _is_sparse_variable(x: Any) -> bool:
+    """Whether a variable is a sparse matrix, not a tensor. Raises `ForeignObjectError`."""
+    if not isinstance(getattr(x, "type", None), sparse.SparseTensorType | TensorType):
+        raise ForeignObjectError(f"a variable is needed, sparse or dense, not {describe(x)}")
+    return is_sparse_variable(x)
+
+
+def _is_dense_variable(x: Any) -> bool:
+    """Whether a variable is a tensor, not a sparse matrix. Raises `ForeignObjectError`."""
+    return not _is_sparse_variable(x)
+
+
+def structured_elemwise(tensor_op: Any) -> Any:
+    """Return a decorator: a function of tensors as one of what is stored in sparse matrices."""
+
+    def decorator(fn: Any) -> Any:
+        def applied(x: Any, *others: Any) -> Any:
+            return sparse.structured(tensor_op, x, *others)
+
+        applied.__name__, applied.__doc__ = fn.__name__, fn.__doc__
+        return applied
+
+    return decorator
+
+
+def HStack(format: str = "csc", dtype: Any = None) -> Any:
+    """Return what puts matrices beside each other."""
+    return lambda *blocks: sparse.hstack(blocks, format, dtype)
+
+
+def VStack(format: str = "csc", dtype: Any = None) -> Any:
+    """Return what puts matrices below each other."""
+    return lambda *blocks: sparse.vstack(blocks, format, dtype)

@@ -1,0 +1,124 @@
+"""`DebugMode`: a mode in which each function checks its ops, the rules that made it, and itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine.compile.mode import DEFAULT, Mode
+from rewrite_engine.errors import (
+    BadDestroyMap,
+    BadEvidence,
+    BadOptimization,
+    BadThunkOutput,
+    BadViewMap,
+    DebugModeError,
+    InvalidValueError,
+    OptionError,
+    StochasticOrder,
+    refuse_options,
+)
+from rewrite_engine.link.debug.contract import DebugOptions, DebugWarning
+from rewrite_engine.link.debug.linker import DebugLinker
+from rewrite_engine.link.debug.storage import kinds_of
+
+__all__ = [
+    "BadDestroyMap",
+    "BadEvidence",
+    "BadOptimization",
+    "BadThunkOutput",
+    "BadViewMap",
+    "DebugMode",
+    "DebugModeError",
+    "DebugWarning",
+    "InvalidValueError",
+    "StochasticOrder",
+]
+
+
+class DebugMode(Mode):
+    """A mode whose functions run every node, as the graph was written and after each rewrite, and
+    hold ops, rules and facts to what they say, on the values of each call. `Mode("DebugMode")` is
+    one with the settings of `config`, which are also the defaults here.
+
+    Each error is a `DebugModeError` that names the op, or the rule with the term before and after,
+    the first values that differ, and the user's line: `BadThunkOutput` (forms of an op, two runs,
+    or a run into old storage do not agree), `BadDestroyMap`, `BadViewMap`, `InvalidValueError`
+    (type, shape, range, facts of an op's results, or not finite), `BadOptimization` (a step, or
+    all), `BadEvidence` (a fact that a rule asked is not true), `StochasticOrder` (rewriting again
+    does other things). What is declared with `assume` and is not true is an `AssumptionError`.
+
+    optimizer: as in `Mode`. stability_patience: how often a graph is rewritten to see whether the
+    same happens (1: not). check_c_code, check_py_code: whether generated or compiled code, and the
+    op's own Python are run. check_isfinite: whether inputs and results with a NaN or an infinity
+    are errors. check_preallocated_output: what storage of outputs is full of, any of "initial",
+    "previous", "c_contiguous", "f_contiguous", "strided", "wrong_size", or "ALL"; a list, or a text
+    with colons. require_matching_strides: whether strides of forms that differ are told of (1), or
+    are an error (2). Raises `OptionError`.
+
+    >>> import rewrite_engine as rw
+    >>> import rewrite_engine.tensor as pt
+    >>> x = pt.dvector("x")
+    >>> f = rw.function([x], pt.log(pt.exp(x)).sum(), mode=DebugMode())
+    >>> f([1.0, 2.0])
+    array(3.)
+    """
+
+    def __init__(
+        self,
+        optimizer: Any = DEFAULT,
+        stability_patience: int | None = None,
+        check_c_code: bool | None = None,
+        check_py_code: bool | None = None,
+        check_isfinite: bool | None = None,
+        check_preallocated_output: str | Sequence[str] | None = None,
+        require_matching_strides: int | None = None,
+        linker: None = None,
+        db: None = None,
+    ) -> None:
+        refuse_options("DebugMode", "it has a linker of its own", linker=linker)
+        super().__init__("debugmode", optimizer, db=db)
+        kinds = check_preallocated_output
+        asked = {
+            "patience": stability_patience,
+            "check_c_code": check_c_code,
+            "check_py_code": check_py_code,
+            "check_isfinite": check_isfinite,
+            "preallocated": None if kinds is None else kinds_of(kinds),
+            "require_matching_strides": require_matching_strides,
+        }
+        known: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
+        self.options = DebugOptions.of_config()._replace(**known)
+        if not (self.options.check_c_code or self.options.check_py_code):
+            raise OptionError("DebugMode: check_py_code=False needs check_c_code=True")
+        self.linker = DebugLinker(self.options)
+
+    @property
+    def stability_patience(self) -> int:
+        """How often a graph is rewritten."""
+        return self.options.patience
+
+    @property
+    def check_c_code(self) -> bool:
+        """Whether generated or compiled code is run."""
+        return self.options.check_c_code
+
+    @property
+    def check_py_code(self) -> bool:
+        """Whether the ops' own Python is run."""
+        return self.options.check_py_code
+
+    @property
+    def check_isfinite(self) -> bool:
+        """Whether what is not finite is an error."""
+        return self.options.check_isfinite
+
+    @property
+    def check_preallocated_output(self) -> list[str]:
+        """What storage of outputs is full of."""
+        return list(self.options.preallocated)
+
+    @property
+    def require_matching_strides(self) -> int:
+        """Whether strides are compared."""
+        return self.options.require_matching_strides

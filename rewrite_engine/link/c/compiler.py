@@ -1,0 +1,143 @@
+"""The compiler of the machine: from a text to a module in a file."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import CompileError, NoCompilerError
+from rewrite_engine.link.c.source import CSource
+
+SHOWN = 40  # lines of a compiler's messages in an error
+FLAGS = ("-O3", "-w", "-fvisibility=hidden", "-fno-strict-aliasing", "-fwrapv")
+PLACE = re.compile(r"^([^:\s]+):(\d+):\d*:? ")
+
+
+def has_compiler() -> bool:
+    """Whether there is one: `config.cxx` is the command, or "" to have none."""
+    return bool(config.cxx)
+
+
+def compiler() -> tuple[str, ...]:
+    """The command, with its path. Raises `NoCompilerError`."""
+    words = shlex.split(config.cxx)
+    if not words:
+        raise NoCompilerError(
+            "there is no C++ compiler: neither CXX, CC nor what built Python is one, and g++, "
+            "clang++ and c++ are not in PATH (or config.cxx is '')"
+        )
+    path = shutil.which(words[0])
+    if path is None:
+        raise NoCompilerError(f"the C++ compiler {words[0]!r} (config.cxx, CXX or CC) is not found")
+    return (path, *words[1:])
+
+
+def command(source: CSource, file: str, out: str) -> list[str]:
+    """What compiles a text in a file."""
+    own = [*FLAGS, *shlex.split(config.gcc__cxxflags), *source.arguments]
+    folders = [np.get_include(), *_python_headers(), *source.header_dirs]
+    words = [*compiler(), *_shared(), *[flag for flag in own if flag not in source.without]]
+    words += [f"-I{folder}" for folder in folders]
+    words += ["-o", out, file]
+    for folder in source.lib_dirs:
+        words += [f"-L{folder}", f"-Wl,-rpath,{folder}"]
+    return words + [f"-l{name}" for name in source.libraries]
+
+
+def identity(source: CSource) -> tuple[str, ...]:
+    """What a module depends on beside its text: the compiler, its arguments, Python and NumPy."""
+    words = command(source, "", "")
+    stat = os.stat(words[0])
+    found = [*words, f"{stat.st_mtime_ns} {stat.st_size}", sys.version, np.__version__]
+    if any(["native" in word for word in words]):
+        found.append(_processor())
+    return tuple(found)
+
+
+def compile_module(source: CSource, folder: Path) -> Path:
+    """Compile a text into a file of a folder. Raises `CompileError`, `NoCompilerError`."""
+    file, out = folder / "node.cpp", folder / "node.so"
+    file.write_text(source.text, encoding="utf-8")
+    words = command(source, str(file), str(out))
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise NoCompilerError(f"the C++ compiler {words[0]!r} does not run: {error}") from error
+    if done.returncode or not out.exists():
+        raise refused(source, words, done.stderr + done.stdout, done.returncode)
+    return out
+
+
+def refused(source: CSource, words: Sequence[str], said: str, status: int) -> CompileError:
+    """The error for what a compiler says, with the lines that it speaks of."""
+    lines: list[str] = []
+    for line in said.splitlines():
+        lines.append(line)
+        found = PLACE.match(line)
+        text = found and line_of(source.text, found[1], int(found[2]))
+        if text:
+            lines.append(f"    | {text}")
+    if len(lines) > SHOWN:
+        lines[SHOWN:] = [f"… {len(lines) - SHOWN} more lines"]
+    told = "\n".join(lines) or f"it ended with status {status} and said nothing"
+    error = CompileError(f"the compiler refuses the C code\n{told}\n{shlex.join(words)}")
+    error.source = source.text
+    return error
+
+
+def line_of(text: str, section: str, number: int) -> str:
+    """A line of a part of a text that has a name (`#line 1 "name"`); "" if there is none."""
+    begin = text.find(f'#line 1 "{section}"\n')
+    if begin < 0:
+        return ""
+    lines = text[begin:].split("\n")
+    return lines[number].strip() if 0 < number < len(lines) else ""
+
+
+@cache
+def supports(cxx: str, flag: str, program: str) -> bool:
+    """Whether the compiler (`config.cxx`) takes an argument, for a small program."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "try.cpp"
+        file.write_text(program, encoding="utf-8")
+        words = [*compiler(), flag, str(file), "-o", str(Path(folder) / "try")]
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+@cache
+def _shared() -> tuple[str, ...]:
+    """How modules of Python are linked, as setuptools does: what follows the compiler's name."""
+    linker = shlex.split(sysconfig.get_config_var("LDSHARED") or "cc -shared")[1:]
+    return (*linker, *shlex.split(sysconfig.get_config_var("CCSHARED") or "-fPIC"))
+
+
+@cache
+def _python_headers() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    return tuple(dict.fromkeys([paths["include"], paths["platinclude"]]))
+
+
+@cache
+def _processor() -> str:
+    """What code for this very processor depends on."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        import platform
+
+        return platform.processor() or platform.machine()
+    wanted = ("flags", "model name", "Features", "CPU part")
+    return "\n".join(dict.fromkeys([line for line in lines if line.startswith(wanted)]))

@@ -1,0 +1,83 @@
+"""`COp`: an op whose nodes have C code. `OpenMPOp`: one whose code may use OpenMP."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from rewrite_engine.config import config
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.op import Op, takes
+from rewrite_engine.link.c.build import c_function, params_of
+from rewrite_engine.link.c.compiler import has_compiler, supports
+from rewrite_engine.link.c.interface import CLinkerOp
+
+
+def with_params(perform: Callable[..., None]) -> Callable[..., None]:
+    """A `perform(self, node, inputs, output_storage, params)` as it is called."""
+
+    @wraps(perform)
+    def method(
+        self: Any, node: Apply, inputs: Any, output_storage: Any, params: Any = None
+    ) -> None:
+        perform(self, node, inputs, output_storage, params_of(node) if params is None else params)
+
+    return method
+
+
+class COp(Op, CLinkerOp):
+    """Base of ops that are computed by C code: `c_code` returns its text.
+
+    A function runs that, compiled when it is made. `perform` takes over where there is no code for
+    a node, or no compiler, and is what `Mode(linker="py")` runs. With `params_type` it may take the
+    parameters as a last argument.
+    """
+
+    native = True
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        own: Any = vars(cls)
+        if takes(own.get("perform"), 5):
+            cls.perform = with_params(own["perform"])  # type: ignore[method-assign]
+
+    def make_function(self, node: Apply) -> Callable[..., Any] | None:
+        """The C code of a node. Raises `CompileError`, `NoCompilerError`."""
+        return c_function(node)
+
+
+_PROGRAM = "#include <omp.h>\nint main() { return omp_get_num_threads() < 1; }\n"
+
+
+class OpenMPOp(COp):
+    """Base of ops whose C code has OpenMP's pragmas; they count where `openmp` is True and the
+    compiler knows OpenMP. openmp: None is `config.openmp`.
+
+    A subclass has "openmp" in its `__props__`. The GIL is held: what runs in parallel must not
+    touch Python objects.
+    """
+
+    def __init__(self, openmp: bool | None = None) -> None:
+        self.openmp = bool(config.openmp if openmp is None else openmp)
+
+    def uses_openmp(self) -> bool:
+        """Whether the code is compiled with OpenMP. Where the compiler does not know it, that is
+        told once by a warning.
+        """
+        if not self.openmp or not has_compiler():
+            return False
+        if supports(config.cxx, "-fopenmp", _PROGRAM):
+            return True
+        warnings.warn(f"the compiler {config.cxx!r} does not know OpenMP", stacklevel=2)
+        return False
+
+    def c_compile_args(self, **kwargs: Any) -> list[str]:
+        return ["-fopenmp"] if self.uses_openmp() else []
+
+    def c_headers(self, **kwargs: Any) -> list[str]:
+        return ["<omp.h>"] if self.uses_openmp() else []
+
+
+COpenMPOp = OpenMPOp  # as older versions of the field call it

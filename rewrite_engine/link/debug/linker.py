@@ -1,0 +1,384 @@
+"""`DebugLinker`: runs a graph as it was written, as it is now, and every term in between, and holds
+all of it to what it says.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import (
+    BadEvidence,
+    BadOptimization,
+    BadThunkOutput,
+    InvalidValueError,
+    StochasticOrder,
+    source_line,
+)
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.inner import InnerGraph
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.link.compare import Verdict, compare_values
+from rewrite_engine.link.debug.claims import claim_of, judged, told_of
+from rewrite_engine.link.debug.contract import Contract, DebugOptions, equal
+from rewrite_engine.link.debug.evidence import holds
+from rewrite_engine.link.debug.noise import within
+from rewrite_engine.link.debug.record import (
+    RECORDS,
+    Inside,
+    RewriteRecord,
+    RewriteRecorder,
+    RewriteStep,
+    Said,
+    recorded,
+)
+from rewrite_engine.link.debug.run import NoValue, TermValues
+from rewrite_engine.link.debug.storage import copy_of
+from rewrite_engine.link.debug.told import error_at, name_of, shown, term
+from rewrite_engine.link.failure import failed
+from rewrite_engine.link.forms import whole_graph
+from rewrite_engine.link.linker import Linker, get_linker
+from rewrite_engine.link.program import Linked
+from rewrite_engine.link.py import PyLinker
+from rewrite_engine.link.vm.linker import VMLinker
+
+FIRST = 4  # runs of a graph inside an op that are looked at in each call, and then a few
+
+
+class DebugLinker(PyLinker):
+    """Runs nodes one by one, each in all of its forms, and compares. options: None for those of
+    `config`, when a graph is linked.
+
+    calls: how often the function was called that this is linked for.
+    """
+
+    name = "debugmode"
+    phases = VMLinker.phases
+
+    def __init__(self, options: DebugOptions | None = None) -> None:
+        self.options, self.calls = options, 0
+        self.own = {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DebugLinker) and self.options == other.options
+
+    def __hash__(self) -> int:
+        return hash(DebugLinker)
+
+    def __repr__(self) -> str:
+        usual = DebugOptions.of_config()._asdict()
+        own = ({} if self.options is None else self.options._asdict()).items()
+        return f"DebugLinker({', '.join([f'{k}={v!r}' for k, v in own if v != usual[k]])})"
+
+    def __reduce__(self) -> Any:
+        return DebugLinker, (self.options,)
+
+    @property
+    def chosen(self) -> DebugOptions:
+        """What is looked at."""
+        return self.options or DebugOptions.of_config()
+
+    def watching(self, optimizer: Any) -> Any:
+        """What rewrites graphs, with a record of it."""
+        return Recording(optimizer, self.chosen.patience)
+
+    def kept(self, op: Any) -> dict[Linker, Linked]:
+        """Where functions of graphs inside ops are kept: each function has its own."""
+        return self.own.setdefault(op, {})
+
+    def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
+        record = RECORDS.get(fgraph) or RewriteRecord.of(fgraph)
+        if isinstance(fgraph, InnerGraph):
+            checks = CallChecks(record, Contract(self, self.chosen), self)
+            return sampled(checks.call, super().compile(fgraph), self)
+        own = DebugLinker(self.chosen)
+        return CallChecks(record, Contract(own, self.chosen), own, fgraph).begin
+
+
+def sampled(
+    check: Callable[..., Any], plain: Callable[..., Any], linker: DebugLinker
+) -> Callable[..., Any]:
+    """A function that checks its first runs in each call, and then ever fewer; a loop has many."""
+    runs = calls = 0
+
+    def run(*values: Any) -> Any:
+        nonlocal runs, calls
+        runs, calls = (runs + 1 if calls == linker.calls else 1), linker.calls
+        return (check if runs <= FIRST or not runs & (runs - 1) else plain)(*values)
+
+    return run
+
+
+class Recording:
+    """What rewrites graphs, which writes a record of it, and does it again on copies to see whether
+    it does the same (`patience` times; 0 or 1: never).
+    """
+
+    def __init__(self, optimizer: Any, patience: int) -> None:
+        self.optimizer, self.patience = optimizer, patience
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.optimizer, name)
+
+    def rewrite(self, fgraph: FunctionGraph, trace: Any = None) -> Any:
+        """Rewrite the graph. Raises `StochasticOrder`."""
+        copies = [fgraph.clone() for _ in range(self.patience)] if self.patience > 1 else []
+        runs = [self._texts(copy) for copy in copies]
+        for k, texts in enumerate(runs[1:], 1):
+            if texts != runs[0]:
+                raise _stochastic(runs[0], texts, k + 1)
+        return recorded(
+            lambda: self.optimizer.rewrite(fgraph, trace=trace), fgraph, RewriteRecorder()
+        )
+
+    __call__ = apply = rewrite
+
+    def _texts(self, copy: FunctionGraph) -> list[Any]:
+        recorder = RewriteRecorder(texts=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            recorded(lambda: self.optimizer.rewrite(copy), copy, recorder)
+        assert recorder.texts is not None
+        return recorder.texts
+
+
+def _stochastic(first: list[Any], again: list[Any], k: int) -> StochasticOrder:
+    """The error for two runs that are not alike: where they part."""
+    n = next(
+        (i for i, (a, b) in enumerate(zip(first, again)) if a != b), min(len(first), len(again))
+    )
+    lines = [f"rewriting the same graph does other things the {k}. time, from step {n + 1} on:"]
+    for which, steps in (("first", first), ("then", again)):
+        if n >= len(steps):
+            lines.append(f"    {which}: nothing more")
+            continue
+        place, rule, before, after = steps[n]
+        lines.append(f"    {which}: {rule}, in {place}: {before} → {after}")
+    lines.append("    does a rule go by the order of a set, an id or a hash, or by random numbers?")
+    return StochasticOrder("\n".join(lines))
+
+
+class CallChecks:
+    """What is looked at in each call of a graph. fgraph: that of the function; None: of an op."""
+
+    def __init__(
+        self,
+        record: RewriteRecord,
+        contract: Contract,
+        linker: DebugLinker,
+        fgraph: FunctionGraph | None = None,
+    ) -> None:
+        self.record, self.contract, self.linker, self.fgraph = record, contract, linker, fgraph
+        self.inner: dict[int, Callable[..., Any]] = {}
+        self.code: Callable[..., Any] | None = None
+
+    def begin(self, *values: Any) -> list[Any]:
+        """A call of the function."""
+        self.linker.calls += 1
+        return self.call(*values)
+
+    def call(self, *values: Any) -> list[Any]:
+        """The outputs of the graph as it is now. Raises what the graph as it was written raises,
+        and a `DebugModeError` for what is wrong.
+        """
+        record, run = self.record, TermValues(self.contract, self.record.inputs, values)
+        written = [self.needed(run, v) for v in record.written]
+        mended = False
+        for event in record.events:
+            if isinstance(event, Said):
+                self.check_said(run, event)
+            else:
+                mended |= self.check_step(run, event)
+        found = [self.needed(run, v) for v in record.outputs]
+        if self.contract.options.check_isfinite:
+            self.check_finite(run)
+        self.check_whole(written, found, mended, run)
+        if self.fgraph is not None and self.contract.options.check_c_code:
+            self.check_code(self.fgraph, values, found, run)
+        return found
+
+    def needed(self, run: TermValues, v: Variable) -> Any:
+        """The value of an output; what fails is noted as other linkers do."""
+        try:
+            return run.value(v)
+        except NoValue:
+            error, node, given = run.failed[v]
+            if node is not None:
+                failed(error, node, given)
+            raise error from None
+
+    # --- steps -----------------------------------------------------------------------------------
+
+    def check_step(self, run: TermValues, step: RewriteStep) -> bool:
+        """Raise `BadOptimization` for a step that changes values by more than is claimed. Whether
+        it has changed some by more than rounding does.
+        """
+        try:
+            a = run.value(step.before)
+        except NoValue:
+            return False
+        if step.inside is not None:
+            self.check_inside(run, step, step.inside)
+        try:
+            b = run.value(step.after)
+        except NoValue as unknown:
+            cause = unknown.__cause__
+            if cause is None or isinstance(cause, NoValue):
+                return False
+            why = f"the term after it raises {type(cause).__name__}: {cause}"
+            raise self.bad(step, run, why, a, None) from cause
+        with np.errstate(all="ignore"):
+            verdict = judged(step, run, a, b)
+        if verdict.why is not None:
+            raise self.bad(step, run, verdict.why, a, b)
+        return verdict.mended
+
+    def bad(self, step: RewriteStep, run: TermValues, why: str, a: Any, b: Any) -> BadOptimization:
+        """The error for a step."""
+        rule, where = step.rule, getattr(step.rule, "where", None)
+        at = "" if where is None else f" ({source_line(*where)})"
+        claims = claim_of(rule)
+        what = f"the rule {step.rule_name}{at}, in {step.phase}, claims {claims}: {why}"
+        if rule == "merge":
+            what = f"two nodes are not equal that were merged as equal ones, in {step.phase}: {why}"
+        granted = getattr(rule, "needs_grant", None)
+        lines = [
+            f"before: {term(step.before)} of type {step.before.type}: {shown(a)}",
+            f"after:  {term(step.after)} of type {step.after.type}: {shown(b)}",
+            *(told_of(a, b) if b is not None else ()),
+            *([f"granted: {granted}"] if granted else ()),
+            *_leaves(run, step),
+        ]
+        node = step.before.owner
+        error = error_at(
+            BadOptimization, what, None, None, [*lines, *_built_at(node)],
+            rule=rule, before=step.before, after=step.after, old_val=a, new_val=b,
+        )  # fmt: skip
+        error.node = node
+        return error  # type: ignore[no-any-return]
+
+    def check_inside(self, run: TermValues, step: RewriteStep, inside: Inside) -> None:
+        """Run an op with its graph as it was, and hold the rewriting of that to the values that the
+        graph gets.
+        """
+        node, op = step.before.owner, inside.op
+        if node is None or op.runs is None:
+            return
+        given = [run.at_hand(node.inputs[i]) for i in inside.inputs]
+        body = self.inner.get(id(step))
+        if body is None:
+            checks = CallChecks(inside.record, self.contract, self.linker)
+            own = self.linker.body(op)
+
+            def watched(*values: Any) -> Any:
+                checks.call(*values)
+                return own(*values)
+
+            body = self.inner[id(step)] = sampled(watched, own, self.linker)
+        made = op.make_node(*[node.inputs[i] for i in inside.inputs])
+        op.runs(made, body)(*given)
+
+    def check_said(self, run: TermValues, said: Said) -> None:
+        """Raise `BadEvidence` for a fact that does not hold."""
+        try:
+            good = holds(said.fact, said.args, said.answer, run.value)
+        except NoValue:
+            return
+        if good is not False:
+            return
+        v = next(a for a in said.args if isinstance(a, Variable))
+        args = ", ".join([name_of(a) if isinstance(a, Variable) else repr(a) for a in said.args])
+        value = "" if said.answer.value is None else f" = {said.answer.value}"
+        what = f"the fact {said.fact.name}({args}){value} was said to hold, {said.answer}, and on "
+        code = said.fact.fn.__code__
+        lines = [f"the term: {term(v)} of type {v.type}", f"its value: {shown(run.value(v))}",
+                 f"the fact: {source_line(code.co_filename, code.co_firstlineno)}"]  # fmt: skip
+        error = error_at(
+            BadEvidence, f"{what}these values it does not", None, None,
+            [*lines, *_built_at(v.owner)],
+            fact=said.fact, evidence=said.answer, before=v, old_val=run.value(v),
+        )  # fmt: skip
+        error.node = v.owner
+        raise error
+
+    # --- the whole -------------------------------------------------------------------------------
+
+    def check_finite(self, run: TermValues) -> None:
+        """Raise `InvalidValueError` for an input or result that is not finite."""
+        for v in run.needed(self.record.outputs):
+            value = run.values.get(v)
+            if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc":
+                continue
+            if not np.isfinite(value).all():
+                kinds = "NaN" if np.isnan(value).any() else "an infinity"
+                what = f"{kinds} in {name_of(v)} (check_isfinite=False allows it)"
+                given = None if v.owner is None else [run.values.get(w, getattr(w, "data", None))
+                                                      for w in v.owner.inputs]  # fmt: skip
+                raise error_at(InvalidValueError, what, v.owner, given, r=v, v=value)
+
+    def check_whole(
+        self, written: list[Any], found: list[Any], mended: bool, run: TermValues
+    ) -> None:
+        """Raise `BadOptimization` if the graph as it is now gives other values than the one that
+        was written, though no step did. (Where steps have mended values, these differ.)
+        """
+        record = self.record
+        if mended:
+            return
+        for i, (v, new, a, b) in enumerate(
+            zip(record.written, record.outputs, written, found, strict=True)
+        ):
+            if v is new or compare_values(v.type, a, b).verdict is not Verdict.DISAGREE:
+                continue
+            whole = RewriteStep("the whole of the rewriting", v, new, "all phases", 0)
+            verdict = judged(whole, run, a, b)
+            if verdict.why is not None:
+                raise self.bad(whole, run, f"output {i}: {verdict.why}", a, b)
+
+    def check_code(
+        self, fgraph: FunctionGraph, values: Sequence[Any], found: list[Any], run: TermValues
+    ) -> None:
+        """Raise `BadThunkOutput` if the function that the VM writes gives other values than its
+        nodes one by one.
+        """
+        if self.code is None:
+            self.code = whole_graph(fgraph, get_linker("vm"))
+        what, given = "the function that the VM writes of all nodes", [copy_of(x) for x in values]
+        try:
+            more = self.code(*given)
+        except Exception as error:
+            what = f"{what} raises {type(error).__name__}, and they do not: {error}"
+            raise error_at(BadThunkOutput, what, None, thunk1="perform", thunk2="vm") from error
+        for i, (v, a, b) in enumerate(zip(self.record.outputs, found, more, strict=True)):
+            if equal(v, a, b):
+                continue
+            if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape:
+                samples = run.samples(v, toposort([v]))
+                if within(a, b, samples).all():
+                    continue
+            what = f"{what} gives other values for output {i} than they do one by one"
+            raise error_at(
+                BadThunkOutput, what, None, None, [*told_of(a, b), *_built_at(v.owner)],
+                r=v, val1=a, val2=b, thunk1="perform", thunk2="vm",
+            )  # fmt: skip
+
+
+def _leaves(run: TermValues, step: RewriteStep) -> list[str]:
+    """The values that a term is made of, as lines."""
+    found = []
+    for v in run.leaves(run.cone(step.before, step.after))[:6]:
+        if v in run.values:
+            found.append(f"{name_of(v)} of type {v.type}: {shown(run.values[v])}")
+    return found
+
+
+def _built_at(node: Apply | None) -> list[str]:
+    where = None if node is None else node.where()
+    return [] if where is None else [f"built at {source_line(*where)}"]
+
+
+LINKER = DebugLinker()

@@ -1,0 +1,167 @@
+"""One call: all terms of a record on the values of its inputs (`TermValues`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import DebugModeError
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.traverse import ancestors, toposort
+from rewrite_engine.link.debug.contract import Contract
+from rewrite_engine.link.debug.noise import SAMPLES, noisy
+
+NEAR = 200  # nodes of a term that noise is made in
+
+
+class NoValue(Exception):
+    """A term has no value: it is made of a root that has none, or something it needs has failed."""
+
+
+class TermValues:
+    """The values of terms, computed when they are asked for, each once. contract: runs nodes.
+
+    failed: {variable: (error, node, values of its inputs)} of what raises an error.
+    """
+
+    def __init__(
+        self, contract: Contract, inputs: Sequence[Variable], values: Sequence[Any]
+    ) -> None:
+        self.contract = contract
+        self.values: dict[Variable, Any] = dict(zip(inputs, values, strict=True))
+        self.failed: dict[Variable, tuple[Exception, Apply | None, Sequence[Any]]] = {}
+
+    def value(self, v: Variable) -> Any:
+        """The value of a term. Raises `NoValue` if it has none, and what a `DebugModeError` says of
+        a node.
+        """
+        if isinstance(v, Constant):
+            return v.data
+        stack = [v]
+        while stack:
+            w = stack[-1]
+            if self.is_known(w):
+                stack.pop()
+                continue
+            if w.owner is None:
+                self.failed[w] = NoValue(f"{w} has no value"), None, ()
+                continue
+            todo = self.missing(w.owner)
+            if todo:
+                stack += todo
+                continue
+            stack.pop()
+            self.compute(w.owner)
+        if v in self.failed:
+            raise NoValue from self.failed[v][0]
+        return self.values[v]
+
+    def is_known(self, v: Variable) -> bool:
+        """Whether it is known what a variable is, or that it has no value."""
+        return isinstance(v, Constant) or v in self.values or v in self.failed
+
+    def read(self, node: Apply) -> list[Variable | None]:
+        """The inputs that a node looks at, as far as it is known (None: it does not)."""
+        inputs = node.inputs
+        if node.op.read_if is None:
+            return list(inputs)
+        found: list[Variable | None] = []
+        for v, asked in zip(inputs, node.op.read_if(node), strict=True):
+            if asked is not None:
+                c, holds = inputs[asked[0]], asked[1]
+                known = c.data if isinstance(c, Constant) else self.values.get(c)
+                found.append(v if known is not None and bool(known) is holds else None)
+            else:
+                found.append(v)
+        return found
+
+    def missing(self, node: Apply) -> list[Variable]:
+        """What has to be computed before a node is."""
+        return [v for v in self.read(node) if v is not None and not self.is_known(v)]
+
+    def compute(self, node: Apply) -> None:
+        """Compute a node of which all that it reads is there."""
+        read = self.read(node)
+        bad = next((self.failed[v] for v in read if v in self.failed), None)
+        if bad is not None:
+            self.failed.update(dict.fromkeys(node.outputs, bad))
+            return
+        given = [None if v is None else self.at_hand(v) for v in read]
+        try:
+            found = self.contract.run(node, given)
+        except DebugModeError:
+            raise
+        except Exception as error:
+            self.failed.update(dict.fromkeys(node.outputs, (error, node, given)))
+            return
+        self.values.update(zip(node.outputs, found, strict=True))
+
+    def at_hand(self, v: Variable) -> Any:
+        """A value that is there."""
+        return v.data if isinstance(v, Constant) else self.values[v]
+
+    def needed(self, outputs: Sequence[Variable]) -> list[Variable]:
+        """The variables that outputs are computed from, where branches are as they are now: each
+        after what it is computed from.
+        """
+        operands: dict[Apply, list[Variable]] = {}
+        stack = list(outputs)
+        while stack:
+            node = stack.pop().owner
+            if node is not None and node not in operands:
+                operands[node] = [v for v in self.read(node) if v is not None]
+                stack += operands[node]
+        roots = [v for read in operands.values() for v in read if v.owner is None]
+        made = [v for node in toposort(outputs, (), operands) for v in node.outputs]
+        return [*dict.fromkeys((*roots, *[v for v in outputs if v.owner is None])), *made]
+
+    # --- how well a value is determined ----------------------------------------------------------
+
+    def cone(self, before: Variable, after: Variable) -> list[Apply]:
+        """The nodes that a term has, and another one has not, in running order: as many as are
+        near.
+        """
+        shared = {v for v in ancestors([after], [before]) if v is not before}
+        nodes: dict[Apply, None] = {}
+        level = [before]
+        while level and len(nodes) < NEAR:
+            makers = [v.owner for v in level if v.owner is not None and v not in shared]
+            fresh = dict.fromkeys([node for node in makers if node not in nodes])
+            nodes.update(fresh)
+            level = [v for node in fresh for v in node.inputs]
+        return [node for node in toposort([before], shared) if node in nodes]
+
+    def leaves(self, cone: Sequence[Apply]) -> list[Variable]:
+        """What the nodes of a term are made of, that they do not make."""
+        made = {v for node in cone for v in node.outputs}
+        return list(dict.fromkeys([v for node in cone for v in node.inputs if v not in made]))
+
+    def replayed(
+        self, v: Variable, cone: Sequence[Apply], leaves: dict[Variable, Any], rng: Any = None
+    ) -> Any:
+        """The value of a term with other values of leaves, or with noise in each result. Raises
+        what nodes raise.
+        """
+        values: dict[Variable, Any] = dict(leaves)
+        for node in cone:
+            given = [
+                None if w is None else values[w] if w in values else self.value(w)
+                for w in self.read(node)
+            ]
+            found = self.contract.plain(node, given)
+            if rng is not None:
+                found = [noisy(node, given, x, rng) for x in found]
+            values.update(zip(node.outputs, found, strict=True))
+        return values[v]
+
+    def samples(self, v: Variable, cone: Sequence[Apply]) -> list[Any]:
+        """Values of a term under noise; none if some noise makes it fail."""
+        rng, found = np.random.default_rng(0), []
+        for _ in range(SAMPLES):
+            try:
+                found.append(self.replayed(v, cone, {}, rng))
+            except Exception:
+                return []
+        return found

@@ -1,0 +1,337 @@
+"""`SparseVariable` and `SparseConstant`: the variables whose type is a `SparseTensorType`.
+
+A method only calls the function of the same meaning in `rewrite_engine.sparse`, which stands above
+and hands itself down (`sp`). What only dense arrays have is an `AttributeError` that says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewrite_engine import hooks
+from rewrite_engine.errors import DenseOnlyError, NotConstantError, describe
+from rewrite_engine.graph.node import Constant, Variable
+
+sp: Any = None  #: `rewrite_engine.sparse`, once it is imported
+
+#: what a dense variable has, and a sparse one does not
+DENSE_ONLY = frozenset(
+    [
+        "all",
+        "any",
+        "argmax",
+        "argmin",
+        "argsort",
+        "clip",
+        "cumprod",
+        "cumsum",
+        "dimshuffle",
+        "fill",
+        "flatten",
+        "max",
+        "mean",
+        "min",
+        "mT",
+        "nonzero",
+        "nonzero_values",
+        "norm",
+        "prod",
+        "ptp",
+        "ravel",
+        "repeat",
+        "reshape",
+        "round",
+        "searchsorted",
+        "sort",
+        "squeeze",
+        "std",
+        "swapaxes",
+        "take",
+        "trace",
+        "var",
+        "cos",
+        "cosh",
+        "arccos",
+        "arccosh",
+        "exp",
+        "exp2",
+        "log",
+        "log10",
+        "log2",
+    ]
+)
+
+
+class SparseVariable(Variable):
+    """A variable that stands for a sparse matrix. `*` multiplies elements, `@` is the product of
+    matrices; `==` compares identity.
+    """
+
+    __slots__ = ()
+
+    __array_ufunc__ = None  # `array * x` is ours to answer
+    __array_priority__ = 1001
+
+    def __getattr__(self, name: str) -> Any:
+        if name in DENSE_ONLY:
+            raise DenseOnlyError(
+                f"{describe(self)}: sparse matrices have no {name!r}; `.toarray().{name}` is that "
+                f"of a dense one, `sparse.structured({name!r}, x)` a function of what is stored"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    # --- what it is -------------------------------------------------------------------------
+
+    @property
+    def dtype(self) -> str:
+        """Name of the dtype."""
+        return self.type.dtype  # type: ignore[no-any-return]
+
+    @property
+    def format(self) -> str:
+        """How it is stored: "csr" or "csc"."""
+        return self.type.format  # type: ignore[no-any-return]
+
+    @property
+    def ndim(self) -> int:
+        """Two."""
+        return 2
+
+    @property
+    def broadcastable(self) -> tuple[bool, ...]:
+        """Which dimensions are known to have length 1."""
+        return self.type.broadcastable  # type: ignore[no-any-return]
+
+    @property
+    def shape(self) -> Any:
+        """The shape, as an int64 vector; no dense matrix is made for it."""
+        return sp.shape(self)
+
+    @property
+    def size(self) -> Any:
+        """How many elements are stored, zeros among them, as SciPy counts: 0-d int64."""
+        return sp.nnz(self)
+
+    @property
+    def nnz(self) -> Any:
+        """The same."""
+        return sp.nnz(self)
+
+    @property
+    def indices(self) -> Any:
+        """Of each stored element, its column (of csc: its row): an int32 vector."""
+        return sp.csm_indices(self)
+
+    @property
+    def indptr(self) -> Any:
+        """Where the rows (of csc: the columns) begin among the stored elements: int32."""
+        return sp.csm_indptr(self)
+
+    def dprint(self, **options: Any) -> Any:
+        """Print what the variable is computed from, as a tree; options as of `dprint`."""
+        return hooks.dprint(self, **options)
+
+    def __bool__(self) -> bool:
+        raise NotConstantError(f"{describe(self)} has no truth value before the graph runs")
+
+    def __len__(self) -> int:
+        raise NotConstantError(f"the length of {describe(self)} is ambiguous; use `.shape[0]`")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        raise NotConstantError(
+            f"{describe(self)} has no values before the graph runs and cannot become a NumPy array"
+        )
+
+    # --- arithmetic -------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Any:
+        return sp.add(self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return sp.add(other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return sp.subtract(self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return sp.subtract(other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return sp.multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return sp.multiply(other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return sp.divide(self, other)
+
+    def __pow__(self, other: Any) -> Any:
+        return sp.structured_pow(self, other)
+
+    def __matmul__(self, other: Any) -> Any:
+        return sp.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return sp.matmul(other, self)
+
+    def __neg__(self) -> Any:
+        return sp.neg(self)
+
+    def __abs__(self) -> Any:
+        return sp.abs(self)
+
+    def __ceil__(self) -> Any:
+        return sp.ceil(self)
+
+    def __floor__(self) -> Any:
+        return sp.floor(self)
+
+    def __trunc__(self) -> Any:
+        return sp.trunc(self)
+
+    def __lt__(self, other: Any) -> Any:
+        return sp.lt(self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return sp.le(self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return sp.gt(self, other)
+
+    def __ge__(self, other: Any) -> Any:
+        return sp.ge(self, other)
+
+    # --- parts ------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Any:
+        return sp.get_item(self, index)
+
+    @property
+    def T(self) -> Any:
+        """The transpose, in the other format: a view."""
+        return sp.transpose(self)
+
+    def transpose(self) -> Any:
+        """The same as `T`."""
+        return sp.transpose(self)
+
+    def diagonal(self) -> Any:
+        """The diagonal, a dense vector."""
+        return sp.diag(self)
+
+    # --- as something else ------------------------------------------------------------------
+
+    def toarray(self) -> Any:
+        """The matrix as a dense one (structured gradient)."""
+        return sp.dense_from_sparse(self)
+
+    todense = toarray
+
+    def asformat(self, format: str) -> Any:
+        """The matrix in a format."""
+        return sp.to_format(self, format)
+
+    def tocsr(self) -> Any:
+        """The matrix in the format csr."""
+        return sp.to_format(self, "csr")
+
+    def tocsc(self) -> Any:
+        """The matrix in the format csc."""
+        return sp.to_format(self, "csc")
+
+    def astype(self, dtype: Any) -> Any:
+        """Convert to another dtype."""
+        return sp.cast(self, dtype)
+
+    def copy(self, name: str | None = None) -> Any:
+        """The same values as another variable."""
+        found = sp.with_data(self, sp.csm_data(self))
+        found.name = name
+        return found
+
+    def zeros_like(self, dtype: Any = None) -> Any:
+        """A matrix of this shape in which nothing is stored."""
+        return sp.sp_zeros_like(self, dtype)
+
+    def ones_like(self) -> Any:
+        """Ones where something is stored."""
+        return sp.sp_ones_like(self)
+
+    # --- functions --------------------------------------------------------------------------
+
+    def sum(self, axis: Any = None, sparse_grad: bool = False) -> Any:
+        """Sum along an axis, or of all: dense."""
+        return sp.sp_sum(self, axis, sparse_grad)
+
+    def dot(self, other: Any) -> Any:
+        """The product with another matrix, or a vector (structured gradient)."""
+        return sp.structured_dot(self, other)
+
+    def multiply(self, other: Any) -> Any:
+        """Elements times elements."""
+        return sp.multiply(self, other)
+
+    def conj(self) -> Any:
+        """The complex conjugate."""
+        return sp.conjugate(self)
+
+    conjugate = conj
+
+
+def _method(name: str) -> Any:
+    def method(self: Any) -> Any:
+        return getattr(sp, name)(self)
+
+    method.__name__, method.__doc__ = name, f"`{name}(x)`, of what is stored."
+    return method
+
+
+for _name in [
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctanh",
+    "ceil",
+    "deg2rad",
+    "expm1",
+    "floor",
+    "log1p",
+    "rad2deg",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
+]:
+    setattr(SparseVariable, _name, _method(_name))
+
+
+class SparseConstant(SparseVariable, Constant):
+    """A sparse matrix that is part of the graph. The arrays of `data` are read-only."""
+
+    __slots__ = ()
+
+    def as_number(self) -> Any:
+        """It is no number."""
+        return None
+
+    def signature(self) -> Any:
+        """Equal iff type, class of SciPy and what is stored are equal, bit by bit."""
+        if self._signature is None:
+            from rewrite_engine.tensor.variable import _content
+
+            x = self.data
+            parts = tuple([(a.dtype.name, _content(a)) for a in (x.data, x.indices, x.indptr)])
+            self._signature = (self.type, type(x), parts)
+        return self._signature
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Constant.__setstate__(self, state)
+        for x in (self.data.data, self.data.indices, self.data.indptr):
+            x.flags.writeable = False
+
+    def __str__(self) -> str:
+        if self.name is not None:
+            return self.name
+        return f"SparseConstant{{{self.type.format}, {self.type.dtype}, nnz={self.data.nnz}}}"

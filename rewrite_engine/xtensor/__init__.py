@@ -1,0 +1,72 @@
+"""Arrays whose dimensions have names: `import rewrite_engine.xtensor as px`.
+
+A variable here is a tensor with a name for each dimension. Operands are put beside each other by
+names, not by position; reductions, indices and `dot` say which dimensions they are about. What is
+meant is what `xarray` means by it (coordinates are not here: lengths and positions are). Each
+function is written in those of `rewrite_engine.tensor` and names what comes of it, so that a graph
+holds ordinary ops between two that change nothing but the type, `tensor_from_xtensor` and
+`xtensor_from_tensor`; where a graph is compiled they cancel (`lowering.py`, decision 63).
+
+Types: `type.py`. Variables: `variable.py`. How names become positions: `alignment.py`.
+
+>>> x = xtensor("x", dims=("city", "year"))
+>>> w = xtensor("w", dims=("year",))
+>>> (x * w).sum("year").dims
+('city',)
+"""
+
+from rewrite_engine.xtensor import (
+    indexing,
+    linalg,
+    lowering,
+    math,
+    random,
+    reduction,
+    shape,
+    variable,
+    vectorization,
+)
+from rewrite_engine.xtensor.alignment import as_xtensor
+from rewrite_engine.xtensor.math import dot, where
+from rewrite_engine.xtensor.shape import (
+    broadcast,
+    concat,
+    full_like,
+    ones_like,
+    zeros_like,
+)
+from rewrite_engine.xtensor.shared import xtensor_shared
+from rewrite_engine.xtensor.type import (
+    XTensorType,
+    tensor_from_xtensor,
+    xtensor,
+    xtensor_constant,
+    xtensor_from_tensor,
+)
+from rewrite_engine.xtensor.variable import XTensorConstant, XTensorVariable
+
+__all__ = [
+    "XTensorConstant",
+    "XTensorType",
+    "XTensorVariable",
+    "as_xtensor",
+    "broadcast",
+    "concat",
+    "dot",
+    "full_like",
+    "linalg",
+    "math",
+    "ones_like",
+    "random",
+    "tensor_from_xtensor",
+    "vectorization",
+    "where",
+    "xtensor",
+    "xtensor_constant",
+    "xtensor_from_tensor",
+    "xtensor_shared",
+    "zeros_like",
+]
+
+variable.px = variable.Functions(indexing, math, reduction, shape)
+lowering.register()

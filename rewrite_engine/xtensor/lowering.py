@@ -1,0 +1,63 @@
+"""The rules that turn arrays with names into tensors, where a graph is compiled or differentiated.
+
+They are known to every mode once this package is imported (`register`), and to PyMC as
+`optdb.query("+lower_xtensor")`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rules import pipeline
+from rewrite_engine.rules.language import exact, node_rewriter
+from rewrite_engine.tensor.type import TensorType
+from rewrite_engine.xtensor.ops import XOp
+from rewrite_engine.xtensor.type import TensorFromXTensor, XTensorFromTensor
+
+TAGS = ["lower_xtensor", pipeline.BEFORE_GRADIENTS]
+
+
+@node_rewriter([XOp], phase="canonicalize", claim=exact, tags=TAGS)
+def in_ops_of_tensors(fgraph: Any, node: Any) -> Any:
+    """What waits is written in ops of tensors. Not data: each op says what it is."""
+    return node.op.lowered(*node.inputs)
+
+
+@node_rewriter([TensorFromXTensor], phase="canonicalize", claim=exact, tags=TAGS)
+def tensor_of_named(fgraph: Any, node: Any) -> Any:
+    """The values of a tensor with names are that tensor. Not data: tensors get names by ops of
+    programs, too, and an array that lost its names is one.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> from rewrite_engine.rules.language import rewritten
+    >>> from rewrite_engine.xtensor import as_xtensor
+    >>> rewritten(as_xtensor(pt.vector("x"), ["a"]).values)
+    x
+    """
+    (x,) = node.inputs
+    if isinstance(x.type, TensorType):
+        return x
+    if x.owner is not None and isinstance(x.owner.op, XTensorFromTensor):
+        return x.owner.inputs[0]
+    return None
+
+
+@node_rewriter([XTensorFromTensor], phase="canonicalize", claim=exact, tags=TAGS)
+def named_again(fgraph: Any, node: Any) -> Any:
+    """An array with names whose values get the same names again is itself."""
+    made = node.inputs[0].owner
+    if type(node.op) is not XTensorFromTensor or made is None:
+        return None
+    if isinstance(made.op, TensorFromXTensor) and made.inputs[0].type is node.outputs[0].type:
+        return made.inputs[0]
+    return None
+
+
+RULES = RuleSet([in_ops_of_tensors, tensor_of_named, named_again])
+
+
+def register() -> None:
+    """Let every mode know the rules."""
+    for rule in RULES:
+        pipeline.register(rule)

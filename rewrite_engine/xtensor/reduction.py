@@ -1,0 +1,74 @@
+"""Reductions and running sums along named dimensions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.xtensor.alignment import along, as_xtensor, dims_of
+from rewrite_engine.xtensor.type import tensor_from_xtensor, xtensor_from_tensor
+
+__all__ = ["all", "any", "cumprod", "cumsum", "max", "mean", "min", "prod", "std", "sum", "var"]
+
+
+def sum(x: Any, dim: Any = None) -> Any:
+    """The sum along dimensions (by default all, as of every reduction here). Raises `DimsError`."""
+    return along(pt.sum, x, dim)
+
+
+def prod(x: Any, dim: Any = None) -> Any:
+    """The product along dimensions."""
+    return along(pt.prod, x, dim)
+
+
+def mean(x: Any, dim: Any = None) -> Any:
+    """The mean along dimensions."""
+    return along(pt.mean, x, dim)
+
+
+def var(x: Any, dim: Any = None, *, ddof: int = 0) -> Any:
+    """The variance along dimensions: squares of deviations, divided by their number less ddof."""
+    return along(pt.var, x, dim, ddof=ddof)
+
+
+def std(x: Any, dim: Any = None, *, ddof: int = 0) -> Any:
+    """The root of the variance along dimensions."""
+    return along(pt.std, x, dim, ddof=ddof)
+
+
+def max(x: Any, dim: Any = None) -> Any:
+    """The maximum along dimensions."""
+    return along(pt.max, x, dim)
+
+
+def min(x: Any, dim: Any = None) -> Any:
+    """The minimum along dimensions."""
+    return along(pt.min, x, dim)
+
+
+def all(x: Any, dim: Any = None) -> Any:
+    """Whether all elements along dimensions are other than 0."""
+    return along(pt.all, x, dim)
+
+
+def any(x: Any, dim: Any = None) -> Any:
+    """Whether any element along dimensions is other than 0."""
+    return along(pt.any, x, dim)
+
+
+def cumsum(x: Any, dim: Any = None) -> Any:
+    """Running sums along a dimension; along several: along one after the other."""
+    return _running(pt.cumsum, x, dim)
+
+
+def cumprod(x: Any, dim: Any = None) -> Any:
+    """Running products along a dimension, or several."""
+    return _running(pt.cumprod, x, dim)
+
+
+def _running(function: Any, x: Any, dim: Any) -> Any:
+    x = as_xtensor(x)
+    found = tensor_from_xtensor(x)
+    for d in dims_of(x, dim):
+        found = function(found, axis=x.type.dims.index(d))
+    return xtensor_from_tensor(found, x.type.dims)

@@ -1,0 +1,242 @@
+"""Where a term may be other than 0: `band`, of any matrix; `same_pattern`, of sparse ones. Import
+them from `rules/facts.py`.
+
+An op says what it keeps as of all facts (`Op.implied`). Nothing of `rewrite_engine.sparse` is
+loaded for it: ops whose vectors have one element for each that a matrix stores tell which input
+that is (`entries_of`).
+"""
+
+from math import inf
+
+import numpy as np
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.match.fact import because, both, fact, unknown
+from rewrite_engine.rules.facts_arrays import length
+from rewrite_engine.rules.facts_numbers import FACTS, finite, from_operands
+
+__all__ = ["band", "one_for_each", "same_pattern", "stored_once"]
+
+#: nothing is other than 0
+NOWHERE = (inf, -inf)
+
+# --- bands --------------------------------------------------------------------------------------
+
+
+@fact(depth=2)
+def band(x):
+    """No element of a matrix is other than 0 but where lower <= column - row <= upper: the evidence
+    has both, as `value`; -inf and inf where there is no bound.
+    """
+    if x.type.ndim != 2:
+        return unknown("it is no matrix", blame=x)
+    if x.head is CONSTANT:
+        return because("a constant", value=band_of(x.data))
+    return from_operands(band, x, "any element may be other than 0")
+
+
+def band_of(value):
+    """The band of a matrix, dense or sparse; NaN is not 0."""
+    rows, columns = value.nonzero()
+    off = columns.astype("int64") - rows
+    return (int(off.min()), int(off.max())) if len(off) else NOWHERE
+
+
+@band.test
+def is_in_band(value, ends):
+    """Whether a matrix has no other elements."""
+    lower, upper = band_of(value)
+    return ends[0] <= lower and upper <= ends[1]
+
+
+def _is_zero(x):
+    """Whether all of a term is the constant 0, by its form."""
+    if x.head is CONSTANT:
+        return isinstance(x.data, np.ndarray) and not x.data.any()
+    filling = pt.creation.filling(x)
+    return filling is not None and filling.head is CONSTANT and not filling.data.any()
+
+
+def _band(x):
+    """`band`, also of what is filled with 0."""
+    return because("it is 0", value=NOWHERE) if _is_zero(x) else band(x)
+
+
+def in_all(*answers):
+    """Of what is 0 where one is: the evidence for bands, those that are known."""
+    known = [a for a in answers if a]
+    if not known:
+        return answers[-1]
+    ends = [a.value for a in known]
+    inner = (max(e[0] for e in ends), min(e[1] for e in ends))
+    return because("where all are", *known, value=inner)
+
+
+def in_any(*answers):
+    """Of what is 0 where all are."""
+    together = both("where any is", *answers)
+    if not together:
+        return together
+    ends = [a.value for a in answers]
+    outer = (min(e[0] for e in ends), max(e[1] for e in ends))
+    return because("where any is", *answers, value=outer)
+
+
+def across(answer):
+    """Of the transpose."""
+    if not answer:
+        return answer
+    lower, upper = answer.value
+    return because("of the transpose", answer, value=(-upper, -lower))
+
+
+def along(a, b):
+    """Of the product of two matrices."""
+    if not (a and b):
+        return b if a else a
+    ends = (a.value[0] + b.value[0], a.value[1] + b.value[1])
+    nothing = NOWHERE in (a.value, b.value)
+    return because("of a product", a, b, value=NOWHERE if nothing else ends)
+
+
+@band.case(pt.add, pt.sub)
+def band_of_sum(x):
+    """Where any term may be."""
+    return in_any(*map(_band, x.owner.inputs))
+
+
+@band.case(pt.neg, pt.abs, pt.sqr, pt.sign, pt.sqrt, pt.sin, pt.tan, pt.arctan, pt.sinh, pt.tanh)
+def band_of_odd(x):
+    """0 stays 0."""
+    return _band(x.owner.inputs[0])
+
+
+@band.case(pt.mul)
+def band_of_product(x):
+    """Where a factor is 0, if the others are finite there."""
+    xs, answers = x.owner.inputs, []
+    for i, x in enumerate(xs):
+        found = _band(x)
+        others = [finite(y) for k, y in enumerate(xs) if k != i]
+        answers.append(found if all(others) or not found else unknown("0 times inf", blame=x))
+    return in_all(*answers)
+
+
+@band.case(pt.switch)
+def band_of_choice(chosen):
+    """Of what is chosen; of triangles, where they are."""
+    condition, x, y = chosen.owner.inputs
+    if _is_zero(y):
+        return in_all(band(condition), _band(x))
+    if _is_zero(x):
+        return in_all(_other_side(condition), _band(y))
+    return in_any(_band(x), _band(y))
+
+
+def _other_side(condition):
+    """Where a condition may be false: above the diagonals of a triangle."""
+    k = _diagonal_of(condition, pt.creation.Tri)
+    return because("above a triangle", value=(k + 1, inf)) if k is not None else unknown("any")
+
+
+def _diagonal_of(x, op):
+    """The number of the diagonal that a triangle or identity is made with, if it is known."""
+    known = isinstance(x.head, op) and x.owner.inputs[2].head is CONSTANT
+    return int(x.owner.inputs[2].number) if known else None
+
+
+@band.case(pt.creation.Eye)
+def band_of_eye(x):
+    """One diagonal."""
+    k = x.owner.inputs[2]
+    if k.head is not CONSTANT:
+        return unknown("the diagonal is not known", blame=k)
+    return because("one diagonal", value=(k.number, k.number))
+
+
+@band.case(pt.creation.Tri)
+def band_of_triangle(x):
+    """All below a diagonal."""
+    k = x.owner.inputs[2]
+    if k.head is not CONSTANT:
+        return unknown("the diagonal is not known", blame=k)
+    return because("a triangle", value=(-inf, k.number))
+
+
+# --- what a sparse matrix stores ------------------------------------------------------------------
+
+
+def pattern(x):
+    """A matrix that has the elements that x stores at the same places, in their order, as far down
+    as there is one, and whether x is its transpose. (A vector stands for the elements that a matrix
+    stores.)
+    """
+    turned = False
+    while x.owner is not None:
+        op = x.owner.op
+        entries, keeps = getattr(op, "entries_of", None), op.implied.get("same_pattern")
+        if keeps is not None and keeps(FACTS, *x.owner.inputs):
+            entries = 0
+        if entries is None:
+            break
+        turned ^= type(op).__name__ == "SparseTranspose"
+        x = x.owner.inputs[entries]
+    return x, turned
+
+
+@fact
+def same_pattern(x, y):
+    """Two sparse matrices store elements at the same places, in the same order."""
+    if pattern(x) == pattern(y) and x.type.format == y.type.format:
+        return because("both have one pattern")
+    return unknown("they may be stored at other places", blame=y)
+
+
+@fact
+def one_for_each(data, x):
+    """A vector has one element for each that a sparse matrix stores."""
+    found = length(data, 0).value
+    node = found[0].owner if isinstance(found, tuple) else None
+    entries = getattr(node.op, "entries_of", None) if node is not None else None
+    if entries is None or found[0].index > 1:
+        return unknown("its length is not known", blame=data)
+    if pattern(node.inputs[entries])[0] is pattern(x)[0]:
+        return because("as long as what is stored")
+    return unknown("as many may be stored elsewhere", blame=data)
+
+
+@fact
+def stored_once(x):
+    """The indices of a sparse matrix are sorted, and each place is stored once."""
+    if x.head is CONSTANT:
+        good = getattr(x.data, "has_canonical_format", False)
+        return because("a constant") if good else unknown("a constant that is not", blame=x)
+    return from_operands(stored_once, x, "places may be stored several times")
+
+
+def on_diagonal(i, j):
+    """Of a matrix with elements at rows i and columns j, where both count up from 0."""
+    if i is j or (_counts(i) and _counts(j)):
+        return because("on the diagonal", value=(0, 0))
+    return unknown("anywhere", blame=i)
+
+
+def _counts(i):
+    """Whether a vector is 0, 1, 2, …"""
+    if i.head is CONSTANT:
+        return i.data.ndim == 1 and bool((i.data == np.arange(len(i.data))).all())
+    if not isinstance(i.head, pt.creation.ARange):
+        return False
+    start, _, step = i.owner.inputs
+    return (start.number, step.number) == (0, 1) if start.head is step.head is CONSTANT else False
+
+
+def one_diagonal(x, k):
+    """Of a matrix x that has a diagonal k more."""
+    return in_any(_band(x), because("one diagonal", value=(k, k)))
+
+
+vars(FACTS).update({name: globals()[name] for name in __all__}, in_all=in_all, in_any=in_any,
+                   across=across, along=along, one_diagonal=one_diagonal,
+                   on_diagonal=on_diagonal)  # fmt: skip
