@@ -24,6 +24,7 @@ HOMES = {
     "as_driver": ".compat.rewriting",  # a rule, or a driver, as a driver
     "phase_at": ".compat.rewriting",  # the phase that stands where PyTensor has a position
     "clients": ".compat.graphs:Clients",  # `fgraph.clients`, a view that PyTensor has
+    "scan_info": ".compat.loop_parts:info_of",  # the parts of a loop by the kinds PyTensor has
     # names that users also find in a lower package: `rewrite_engine.graph`, `rewrite_engine.tensor`
     "RewriteDatabaseQuery": ".match.query",
     "vectorize_graph": ".tensor.blockwise",

@@ -28,7 +28,7 @@ def unbatched(fgraph, node):
     """An op along no batch is the op itself. Not data: which op that is, is a parameter.
 
     >>> rewritten(Blockwise(Dot(), "(m,n),(n)->(m)")(matrix("x"), vector("v")))
-    dot(x, v)
+    x @ v
     """
     if type(node.op) is not Blockwise or any(node.op.ranks([v.type for v in node.inputs])):
         return None

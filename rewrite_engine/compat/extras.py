@@ -34,7 +34,7 @@ from rewrite_engine.tensor.product.dots import Dot
 from rewrite_engine.tensor.shaping import rearrange
 
 __all__ = [
-    "Assert",
+    "AssertOnUse",
     "ReplaceValidate",
     "assert_op",
     "assume",
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 
-class Assert(raise_op.Assert):
+class AssertOnUse(raise_op.Assert):
     """An `Assert` that is asked only where its value is needed, as PyTensor has it: reading other
     elements of a vector that it stands in does not raise.
     """
@@ -62,7 +62,7 @@ class Assert(raise_op.Assert):
         return []
 
 
-assert_op = Assert()
+assert_op = AssertOnUse()
 #: products of matrices, as PyTensor has them
 _matmul = Blockwise(Dot(), "(m,k),(k,n)->(m,n)")
 FAST_COMPILE, FAST_RUN = Mode("fast_compile"), Mode("fast_run")

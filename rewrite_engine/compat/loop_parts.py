@@ -52,7 +52,7 @@ class ScanInfo:
         """How many states have no trace."""
         return self.n_untraced_sit_sot
 
-    def places(self) -> Iterator[Place]:
+    def places(self) -> Iterator[PartOfLoop]:
         """The parts, in the order of the inputs outside; outputs are numbered in theirs."""
         outside, inside = 1, 0
         kinds = {
@@ -69,7 +69,7 @@ class ScanInfo:
         for kind, sizes in kinds.items():
             for k, size in enumerate(sizes):
                 out = firsts[kind] + k if kind in firsts else None
-                yield Place(kind, k, outside, tuple(range(inside, inside + size)), out)
+                yield PartOfLoop(kind, k, outside, tuple(range(inside, inside + size)), out)
                 outside, inside = outside + 1, inside + size
 
     @property
@@ -88,7 +88,7 @@ class ScanInfo:
         return self.n_outer_outputs + self.as_while
 
 
-class Place(NamedTuple):
+class PartOfLoop(NamedTuple):
     """One part: its kind, which of that kind it is, the number of its input outside, of those
     inside, and of its output (the same inside and outside), if it has one.
     """
@@ -114,6 +114,23 @@ def mappings(info: ScanInfo) -> dict[str, dict[int, Any]]:
             for of in [name for name in ends if name != to]:
                 found.setdefault(f"{to}_from_{of}", {}).update(dict.fromkeys(ends[of], value))
     return found
+
+
+def info_of(op: Any) -> ScanInfo:
+    """That of a loop here: what it carries on are states of which there is only the last, and what
+    a step gives beside them has no earlier values.
+    """
+    others = len(op.inner_inputs) - op.sequences - op.carried
+    return ScanInfo(
+        op.sequences, (), (), (), (), len(op.results), op.carried, others, bool(op.until)
+    )
+
+
+def in_their_order(op: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
+    """The inputs and outputs of a node of such a loop, in PyTensor's order."""
+    first, n = 1 + op.sequences + op.carried, len(op.results)
+    known = [*inputs[:first], *list(inputs[:1]) * n, *inputs[first:]]
+    return known, [*outputs[op.carried : op.carried + n], *outputs[: op.carried]]
 
 
 # --- variables ------------------------------------------------------------------------------------
@@ -165,8 +182,13 @@ class ScanArgs:
     @staticmethod
     def from_node(node: Any, clone: bool = False) -> ScanArgs:
         """Those of a node; clone: with a copy of the graph of a step, which can be changed."""
-        graph = node.op.fgraph.unfreeze() if clone else node.op.fgraph
-        return ScanArgs(node.inputs, node.outputs, [*graph.inputs], [*graph.outputs], node.op.info)
+        op, inputs, outputs = node.op, node.inputs, node.outputs
+        graph = op.fgraph.unfreeze() if clone else op.fgraph
+        inner = [*graph.outputs]
+        if hasattr(op, "carried"):
+            inputs, outputs = in_their_order(op, inputs, outputs)
+            inner = [*in_their_order(op, (), inner)[1], *inner[len(inner) - op.until :]]
+        return ScanArgs(inputs, outputs, [*graph.inputs], inner, op.info)
 
     def _joined(self, side: str, *kinds: str) -> list[Any]:
         found: list[Any] = []

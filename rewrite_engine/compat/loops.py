@@ -19,6 +19,7 @@ from rewrite_engine.compile.function import function
 from rewrite_engine.errors import InputCountError, message, refuse_options
 from rewrite_engine.gradient import Lop
 from rewrite_engine.graph.inner import HasInnerGraph
+from rewrite_engine.graph.intern import Interned
 from rewrite_engine.graph.node import Apply, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
@@ -32,7 +33,7 @@ from rewrite_engine.tensor.shape import shape_tuple
 from rewrite_engine.tensor.shaping.joins import join
 from rewrite_engine.tensor.type import TensorType
 
-__all__ = ["Scan", "scan"]
+__all__ = ["PeerScan", "scan"]
 
 ARGUMENTS = inspect.signature(step.scan)
 
@@ -74,7 +75,16 @@ scan.__signature__ = ARGUMENTS  # type: ignore[attr-defined]
 # --- the op ---------------------------------------------------------------------------------------
 
 
-class Scan(HasInnerGraph, Op):
+class _OfLoops(Interned):
+    """The loops here are some, too, of which `info` tells."""
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return type.__instancecheck__(self, instance) or (
+            self is PeerScan and isinstance(instance, loops.Scan)
+        )
+
+
+class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
     """PyTensor's loop. Inputs: how many steps, sequences, of outputs with earlier values arrays
     that begin with the initial ones, states, of other outputs their lengths, and what is the same
     in all steps. Outputs: those arrays, filled; the others; the last states.
@@ -109,7 +119,7 @@ class Scan(HasInnerGraph, Op):
         self.hold(inputs, outputs)
 
     def __str__(self) -> str:
-        return self.name or type(self).__name__
+        return self.name or "Scan"
 
     def get_oinp_iinp_iout_oout_mappings(self) -> dict[str, dict[int, Any]]:
         """Which inputs and outputs, inside and outside, belong together: `mappings`."""
@@ -288,13 +298,13 @@ def initial(x: Any, n: int) -> Any:
 # --- a loop in this form --------------------------------------------------------------------------
 
 
-def draws(loop: step.Loop) -> bool:
+def draws(loop: step.LoopRequest) -> bool:
     """Whether a step uses the state of a generator."""
     used = [*loop.step.updates, *graph_inputs(loop.step.outputs)]
     return any([isinstance(v.type, RandomGeneratorType) for v in used])
 
 
-def in_their_form(loop: step.Loop) -> tuple[list[Any], dict[Any, Any]]:
+def in_their_form(loop: step.LoopRequest) -> tuple[list[Any], dict[Any, Any]]:
     """The outputs of a loop, and its updates."""
     loop.carried()  # (finds what does not fit)
     outputs, shared = loop.step.outputs, [*loop.step.updates]
@@ -318,7 +328,7 @@ def in_their_form(loop: step.Loop) -> tuple[list[Any], dict[Any, Any]]:
         ((-1,),) * len(order["sit_sot"]), len(order["nit_sot"]),
         len(order["shared"]) + len(shared), len(outer), loop.step.condition is not None,
     )  # fmt: skip
-    op = Scan([*inner, *memo.values()], new, parts, loop.mode, None, loop.truncate, loop.name)
+    op = PeerScan([*inner, *memo.values()], new, parts, loop.mode, None, loop.truncate, loop.name)
     n = loop.steps
     arrays = [begun(first_rows(loop.infos[k]), n) for k in (*order["mit_sot"], *order["sit_sot"])]
     states = [*[loop.infos[k].start for k in order["shared"]], *shared]

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 
-class OpClass(type):
+class MadeWithArguments(type):
     """The type of what stands for a class of ops: a call makes a function of its arguments."""
 
     ours: Any
@@ -55,7 +55,7 @@ def stands_for(
 ) -> Any:
     """What stands for a class here, and makes functions. only: which of its ops are meant."""
     names = {"ours": ours, "function": function, "only": only, "__doc__": what}
-    return OpClass(ours.__name__, (), names)
+    return MadeWithArguments(ours.__name__, (), names)
 
 
 def _branches(n_outs: int = 1, as_view: bool = False, name: str | None = None) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor as pt
+from rewrite_engine import hooks
 from rewrite_engine.errors import ShapeError, message
 from rewrite_engine.graph.inner import HasInnerGraph, connections
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
@@ -67,6 +68,11 @@ class Scan(HasInnerGraph, Op):
 
     def __str__(self) -> str:
         return self.name or "Scan"
+
+    @property
+    def info(self) -> Any:
+        """How many parts of each kind there are, as PyTensor's programs ask for it."""
+        return hooks.scan_info(self)
 
     @property
     def passed(self) -> Sequence[int | None]:

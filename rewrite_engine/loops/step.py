@@ -30,6 +30,7 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.graph.states import collected
 from rewrite_engine.graph.traverse import (
+    ancestors,
     explicit_graph_inputs,
     graph_inputs,
     truncated_graph_inputs,
@@ -140,7 +141,7 @@ def loop_of(
     fn: Callable[..., Any], sequences: Any, outputs_info: Any, non_sequences: Any, n_steps: Any,
     truncate_gradient: Any, go_backwards: Any, mode: Any, name: Any, profile: Any, allow_gc: Any,
     strict: bool, return_updates: bool,
-) -> Loop:  # fmt: skip
+) -> LoopRequest:  # fmt: skip
     """The arguments of `scan`, and what its step returns."""
     if not isinstance(profile, bool | str):
         refuse_options("scan", "give it to `function`", profile=profile)
@@ -161,8 +162,9 @@ def loop_of(
     step = _step(fn, [*slices, *given, *others], return_updates)
     infos = _matched(infos, step)
     past = past or [[] for _ in infos]
-    return Loop(steps, shifted, slices, infos, past, others, step, truncate_gradient, name, strict,
-                 mode)  # fmt: skip
+    return LoopRequest(
+        steps, shifted, slices, infos, past, others, step, truncate_gradient, name, strict, mode
+    )
 
 
 def map(
@@ -302,7 +304,7 @@ def _matched(infos: list[Taps] | None, step: Step) -> list[Taps]:
 
 
 @dataclass
-class Loop:
+class LoopRequest:
     """The parts of a loop: how many steps, sequences and their slices, what is said of the outputs
     and the variables of their last values, the non_sequences, what a step gives; and its options.
     """
@@ -389,7 +391,9 @@ class Loop:
 
     def outer(self, inputs: list[Any], outputs: list[Any]) -> list[Any]:
         """What a step uses that is no argument of it. Raises `MissingInputError`."""
-        roots = truncated_graph_inputs(outputs, [*inputs, *self.others])
+        given = [*inputs, *self.others]  # (one of the latter may be computed from another)
+        reached = set(ancestors(outputs, set(given)))
+        roots = [v for v in truncated_graph_inputs(outputs, given) if v in reached]
         known, said = set(inputs), {*self.others, *self.sequences}
         found = [v for v in roots if v not in known and any(True for _ in explicit_graph_inputs(v))]
         for v in found if self.strict else ():

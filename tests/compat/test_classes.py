@@ -10,7 +10,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.compat import op_classes
 from rewrite_engine.compat.databases import EquilibriumDB, LocalGroupDB
 from rewrite_engine.compat.graphs import UnmergedGraph
-from rewrite_engine.compat.rewriters import ClassRewriter as NodeRewriter
+from rewrite_engine.compat.rewriters import ClassRewriter
 from rewrite_engine.compat.rewriting import in2out, out2in
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.tensor.linalg.solvers import Solve
@@ -18,7 +18,7 @@ from rewrite_engine.tensor.linalg.solvers import Solve
 x, a, b, c = pt.dvector("x"), pt.dmatrix("a"), pt.dvector("b"), pt.bscalar("c")
 
 
-class Powers(NodeRewriter):
+class Powers(ClassRewriter):
     """What is tracked becomes a square, with an attribute of its own."""
 
     def __init__(self, op: Any) -> None:
@@ -31,7 +31,7 @@ class Powers(NodeRewriter):
         return [pt.sqr(node.inputs[0])]
 
 
-class Everywhere(NodeRewriter):
+class Everywhere(ClassRewriter):
     def transform(self, fgraph: Any, node: Any) -> Any:
         return [pt.exp(node.inputs[0])] if node.op == pt.sin else None
 
@@ -55,7 +55,7 @@ def test_a_rule_may_be_a_class() -> None:
 
 
 def test_rules_of_functions_are_node_rewriters() -> None:
-    assert isinstance(node_rewriter([pt.exp])(lambda fgraph, node: None), NodeRewriter)
+    assert isinstance(node_rewriter([pt.exp])(lambda fgraph, node: None), ClassRewriter)
     assert not isinstance(node_rewriter([pt.exp])(lambda fgraph, node: None), Powers)
     assert isinstance(Powers(pt.exp), Powers)
 
@@ -72,7 +72,7 @@ def test_walks_by_their_names() -> None:
     from pytensor.graph.rewriting.basic import NodeRewriter as Named
     from pytensor.graph.rewriting.basic import dfs_rewriter
 
-    assert Named is NodeRewriter
+    assert Named is ClassRewriter
     assert rewritten(dfs_rewriter(Everywhere()), pt.sin(x)) == ["exp"]
 
 

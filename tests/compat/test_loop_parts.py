@@ -9,8 +9,9 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.compat.loop_parts import ScanArgs, ScanInfo, mappings
-from rewrite_engine.compat.loops import Begun, Scan, scan
+from rewrite_engine.compat.loops import Begun, PeerScan, scan
 from rewrite_engine.errors import InputCountError, OptionError
+from rewrite_engine.loops import until
 
 x, first, scale = pt.dvector("x"), pt.dscalar("first"), pt.dscalar("scale")
 
@@ -51,9 +52,9 @@ def test_what_is_drawn(mode: Any) -> None:
     for got, wanted in zip(f(0.5, 2.0), (want, 2 * want), strict=True):
         np.testing.assert_allclose(got, wanted)
     assert not np.allclose(f(0.5, 2.0)[0], want)
-    assert isinstance(node_of(path).op, Scan)
+    assert isinstance(node_of(path).op, PeerScan)
     if mode == "fast_run":
-        assert not any(isinstance(n.op, Scan | Begun) for n in f.fgraph.toposort())
+        assert not any(type(n.op) in (PeerScan, Begun) for n in f.fgraph.toposort())
 
 
 def test_parts_by_their_kinds() -> None:
@@ -102,7 +103,7 @@ def test_a_density_of_what_a_loop_draws() -> None:
     now, (mean, sigma) = drawn_inside.type(), drawn_inside.owner.inputs[2:]
     logp = -0.5 * ((now - mean) / sigma) ** 2 - pt.log(sigma) - 0.5 * np.log(2 * np.pi)
     info = ScanInfo(2, (), (), (), (), 1, 0, 1, False)
-    op = Scan([last, now, *args.inner_in_non_seqs], [logp], info)
+    op = PeerScan([last, now, *args.inner_in_non_seqs], [logp], info)
     n = x.shape[0]
     (each,) = op.make_node(n, values[:-1], values[1:], n, scale).outputs
     f = rw.function([x, first, scale], [each.sum(), *rw.grad(each.sum(), [x, scale])])
@@ -141,6 +142,29 @@ def test_a_state_that_no_step_changes() -> None:
     np.testing.assert_allclose(again.eval({x: [1.0, 2.0]}), [drawn_once, drawn_once])
 
 
+def test_loops_here_tell_their_parts() -> None:
+    total = pt.dscalar("total")
+    sums = rw.scan(
+        lambda v, t, s: (t + s * v, s * v), x, [total, None], scale, return_updates=False
+    )
+    node = sums[0].owner
+    assert isinstance(node.op, PeerScan)
+    assert not isinstance(pt.exp, PeerScan)
+    info = ScanInfo(1, (), (), (), (), len(node.op.results), node.op.carried, 1, False)
+    assert node.op.info == info
+    args = ScanArgs.from_node(node)
+    assert args.outer_in_seqs == [x]
+    assert args.outer_in_shared == [total]
+    assert args.outer_in_nit_sot == [node.inputs[0]] * 2
+    assert args.outer_in_non_seqs == [scale]
+    assert args.outer_out_nit_sot == sums
+    assert args.inner_out_shared == node.op.inner_outputs[:1]
+    assert args.outer_out_shared == list(node.outputs[:1])
+    ended = rw.scan(lambda v: (v, until(v > scale)), x, return_updates=False).owner
+    assert ended.op.info.as_while
+    assert ScanArgs.from_node(ended).cond == [ended.op.inner_outputs[-1]]
+
+
 def test_they_are_pickled() -> None:
     (path, _), _, _ = walk()
     op = node_of(path).op
@@ -156,4 +180,4 @@ def test_what_does_not_fit() -> None:
     with pytest.raises(InputCountError, match="takes 5 inputs, not 1"):
         op.make_node(3)
     with pytest.raises(OptionError, match="gradients are other loops"):
-        Scan([first], [first], ScanInfo(0, ((0,),), ((1,),), (), (), 0, 0, 0, False))
+        PeerScan([first], [first], ScanInfo(0, ((0,),), ((1,),), (), (), 0, 0, 0, False))

@@ -203,6 +203,11 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
         lambda m: called([x := m.v("x", None, None)], (x + x).sum(axis=0)),
         lambda m: called([x := m.v("x", 1), y := m.v("y")], x - called([y], -y)),
     ],
+    "unbatched": [
+        lambda m: pt.Blockwise(Sum(axis=0), "(m,n)->(n)")(m.v("x", None, None)),
+        lambda m: pt.Blockwise(Sum(), "(n)->()")(m.v("x", 3)),
+        lambda m: pt.Blockwise(pt.Dot(), "(m,k),(k)->(m)")(m.v("x", 2, None), m.v("y", None)),
+    ],
     "declared": [lambda m: rw.assume(m.v("x", None), nonneg=True)],
     "gradient_mark": [
         lambda m: zero_grad(m.v("x", None)),
