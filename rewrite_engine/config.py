@@ -15,7 +15,7 @@ from typing import Any
 
 _CHOICES = {
     "floatX": ("float16", "float32", "float64"),
-    "on_rule_error": ("raise", "warn"),
+    "on_rule_error": ("raise", "warn", "ignore"),
     "on_budget": ("raise", "stop"),
     "on_unused_input": ("raise", "warn", "ignore"),
     "DebugMode__check_strides": (0, 1, 2),
@@ -25,27 +25,29 @@ _CHOICES = {
 #: settings of Aesara and PyTensor that say how C code is kept, how much is printed, or how often
 #: rules may fire (see `on_budget`): any value is taken, and changes nothing
 WITHOUT_EFFECT = frozenset({
-    "allow_gc", "blas__check_openmp", "blas__ldflags", "check_input",
-    "check_stack_trace", "cmodule__age_thresh_use", "cmodule__compilation_warning",
-    "cmodule__debug", "cmodule__preload_cache", "cmodule__remove_gxx_opt",
-    "cmodule__warn_no_version", "compile__timeout",
-    "compile__wait", "compiledir_format", "compiler_verbose",
-    "cycle_detection", "exception_verbosity", "lib__amdlibm", "nocleanup",
-    "numba__cache", "numba__vectorize_target", "on_shape_error",
+    "allow_gc", "blas__check_openmp", "blas__ldflags", "check_input", "check_stack_trace",
+    "cmodule__age_thresh_use", "cmodule__compilation_warning", "cmodule__debug",
+    "cmodule__preload_cache", "cmodule__remove_gxx_opt", "cmodule__warn_no_version",
+    "compile__timeout", "compile__wait", "compiledir_format", "compiler_verbose",
+    "compute_test_value", "compute_test_value_opt", "cycle_detection", "exception_verbosity",
+    "lib__amdlibm", "nocleanup", "numba__cache", "numba__vectorize_target", "on_shape_error",
     "openmp_elemwise_minsize", "optdb__max_use_ratio", "optdb__position_cutoff",
-    "optimizer_verbose", "optimizer_verbose_ignore", "profiling__debugprint",
+    "optimizer_verbose", "optimizer_verbose_ignore", "print_test_value", "profiling__debugprint",
     "profiling__destination", "profiling__min_memory_size", "profiling__min_peak_memory",
-    "profiling__n_apply", "profiling__n_ops",
-    "profiling__output_line_width", "profiling__time_thunks", "scan__allow_gc",
-    "scan__allow_output_prealloc",
+    "profiling__n_apply", "profiling__n_ops", "profiling__output_line_width",
+    "profiling__time_thunks", "scan__allow_gc", "scan__allow_output_prealloc",
     "tensor__insert_inplace_optimizer_validate_nb", "traceback__compile_limit",
-    "traceback__limit", "unpickle_function", "vm__lazy", "warn__ignore_bug_before",
-    "warn_unused_flags",
+    "traceback__limit", "unittests__rseed", "unpickle_function", "vm__lazy",
+    "warn__ignore_bug_before", "warn_unused_flags",
 })  # fmt: skip
+#: what programs find of these where nothing is set (None: of others)
+UNSET = {
+    "compute_test_value": "off", "openmp_elemwise_minsize": 200_000,
+    "unittests__rseed": "666",
+}  # fmt: skip
 #: settings of theirs that have one value here, and what to do instead of setting another
 FIXED: dict[str, tuple[Any, str]] = {
     "cast_policy": ("custom", "Python's numbers take the dtype of the array"),
-    "compute_test_value": ("off", "call `variable.eval`"),
     "device": ("cpu", "functions run on the CPU"),
     "int_division": ("int", "`/` of integers is a float and `//` an integer"),
     "linker": ("auto", 'say Mode(linker="py"), here or as config.mode'),
@@ -58,7 +60,6 @@ FIXED: dict[str, tuple[Any, str]] = {
     "optimizer_excluding": ("", "say Mode().excluding(…)"),
     "optimizer_including": ("", "say Mode().including(…)"),
     "optimizer_requiring": ("", "say Mode().including(…)"),
-    "print_test_value": (False, "call `variable.eval`"),
     "print_global_stats": (False, "say f.profile.summary()"),
     "profile_memory": (False, "a profile tells times only"),
     "profile_optimizer": (False, "`explain` tells times of rules"),
@@ -66,19 +67,12 @@ FIXED: dict[str, tuple[Any, str]] = {
     "tensor__cmp_sloppy": (0, "say verify_grad(…, abs_tol=…, rel_tol=…)"),
     "warn_float64": ("ignore", "dtypes are what types say"),
 }
+#: values of these that come to the same
+ALIKE = {"cast_policy": ("custom", "numpy+floatX")}
 #: settings of theirs that have another name, or other values
 RENAMED = {"base_compiledir": "compiledir", "on_opt_error": "on_rule_error"}
 
 
-#: what values have to be
-KINDS = {
-    "fold_limit": int,
-    "check": bool,
-    "gcc__cxxflags": str,
-    "keep_matchers": bool,
-    "openmp": bool,
-    "profile": bool,
-}
 #: the settings, as they are until they are set
 DEFAULTS = {
     "floatX": "float64",
@@ -107,13 +101,16 @@ DEFAULTS = {
 
 
 #: of what types values have to be
-KINDS = {"fold_limit": int, "check": bool, "keep_matchers": bool, "profile": bool}
+KINDS = {
+    "fold_limit": int, "check": bool, "gcc__cxxflags": str, "keep_matchers": bool, "openmp": bool,
+    "profile": bool,
+}  # fmt: skip
 
 
 class Config:
     """floatX: dtype of `vector()`, `matrix()`, … when none is given. mode: the default `Mode`.
-    on_rule_error: "raise" or "warn". on_budget: what happens when rules use up their budget,
-    "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
+    on_rule_error: "raise", "warn" or "ignore". on_budget: what happens when rules use up their
+    budget, "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
     cxx: the command of the C++ compiler for ops with C code; "" to have none, None for the one that
@@ -177,7 +174,7 @@ class Config:
         if name in FIXED:
             return FIXED[name][0]
         if name in WITHOUT_EFFECT:
-            return self.others.get(name)
+            return self.others.get(name, UNSET.get(name))
         raise AttributeError(_unknown(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -190,7 +187,7 @@ class Config:
             return
         if name in FIXED:
             fixed, instead = FIXED[name]
-            if value != fixed:
+            if value not in ALIKE.get(name, (fixed,)):
                 raise ValueError(f"config.{name} is {fixed!r} and cannot be {value!r}: {instead}")
             return
         if name not in DEFAULTS:
@@ -203,6 +200,10 @@ class Config:
         if kind is not None and not isinstance(value, kind):
             raise ValueError(f"config.{name} is of type {kind.__name__}, not {value!r}")
         object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> str:
+        """There is one in each process: a pickle says where."""
+        return "config"
 
     @contextmanager
     def change_flags(self, *pairs: tuple[str, Any], **settings: Any) -> Iterator[None]:

@@ -21,6 +21,8 @@ HOMES = {
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once
     "rule_body": ".match.lower:RuleBody",  # `left >> right`
     "in_our_names": ".compat.peer_names",  # what a query means that has PyTensor's names
+    "as_driver": ".compat.rewriting",  # a rule, or a driver, as a driver
+    "phase_at": ".compat.rewriting",  # the phase that stands where PyTensor has a position
     "clients": ".compat.graphs:Clients",  # `fgraph.clients`, a view that PyTensor has
     "scan_info": ".compat.loop_parts:info_of",  # the parts of a loop by the kinds PyTensor has
     # names that users also find in a lower package: `rewrite_engine.graph`, `rewrite_engine.tensor`

@@ -256,6 +256,54 @@ def register(rule: Rule) -> None:
         made.cache_clear()
 
 
+class PlacedDriver(NamedTuple):
+    """A driver that stands between the phases. before: the phase; None: after all. names: what a
+    query can leave it out by, or has to include (`asked`).
+    """
+
+    driver: GraphRewriter
+    before: str | None = None
+    names: frozenset[str] = frozenset()
+    asked: bool = False
+
+    def wanted(self, query: Query) -> bool:
+        """Whether a query has it run."""
+        included = not self.asked or bool(query.include & self.names)
+        return included and query.selects(self.names)
+
+
+#: drivers that every mode knows since they were registered
+_steps: tuple[PlacedDriver, ...] = ()
+
+
+def register_step(step: PlacedDriver) -> None:
+    """Let every mode know a driver from now on. Raises `UnknownNameError` for a phase that does
+    not exist.
+    """
+    global _steps
+    check_place(step.before)
+    _steps += (step,)
+    optimizer.cache_clear()
+
+
+def check_place(phase: str | None) -> None:
+    """Refuse what is no phase."""
+    if phase is not None and phase not in NAMES:
+        known = ", ".join(NAMES)
+        raise UnknownNameError(f"there is no phase {phase!r}; there are {known}")
+
+
+def in_order(drivers: Mapping[str, Any], steps: Sequence[PlacedDriver]) -> list[Any]:
+    """The drivers of phases, with steps where these belong."""
+    if not steps:
+        return [*drivers.values()]
+    found: list[Any] = []
+    for name in (*NAMES, None):
+        found += [step.driver for step in steps if step.before == name]
+        found += [drivers[name]] if name is not None and name in drivers else []
+    return found
+
+
 def with_phases(rules: RuleSet) -> RuleSet:
     """The rules, if each names a phase, and one that exists."""
     for rule in rules:
@@ -275,19 +323,22 @@ def optimizer(
     extra: RuleSet | tuple[Addition, ...] = (),
     budget: RunBudget | None = None,
     phases: tuple[str, ...] = NAMES,
+    steps: tuple[PlacedDriver, ...] = (),
 ) -> SequentialOptimizer:
     """The phases, with the rules that a query selects (default: all that need no grant).
 
     extra: rules to use beside the others. budget: of each phase. phases: those that a linker names.
+    steps: drivers to run beside them.
     Raises `UnknownNameError` for a name that nothing has, `PatternError` for an extra rule whose
     phase is not asked for, and what `known_rules` raises.
     """
     query = query or Query()
     additions = (Addition(extra),) if isinstance(extra, RuleSet) else extra
     rules = known_rules(query, additions)
-    if query.mentioned - KNOWN - rules.names:
+    own: frozenset[str] = frozenset().union(*(step.names for step in _steps))
+    if query.mentioned - KNOWN - own - rules.names:
         query = hooks.in_our_names(query, rules)
-    check_names(query, rules)
+    check_names(query, rules, own)
     for addition in additions:
         check_asked_for(query, addition.rules, phases)
     for name in phases:
@@ -302,7 +353,8 @@ def optimizer(
         part.budget = budget or part.budget
     if "inner" in drivers:
         drivers["inner"].inside = [drivers[phase.name] for phase in wanted if phase.inside]
-    return SequentialOptimizer([*drivers.values()], WHOLE)
+    steps = (*[step for step in _steps if step.wanted(query)], *steps)
+    return SequentialOptimizer(in_order(drivers, steps), WHOLE)
 
 
 def phases_of(query: Query) -> SequentialOptimizer:
@@ -354,11 +406,11 @@ def stabiliser() -> GraphRewriter:
     return EquilibriumOptimizer(asked, "stable_form")
 
 
-def check_names(query: Query, rules: RuleSet) -> None:
+def check_names(query: Query, rules: RuleSet, more: frozenset[str] = frozenset()) -> None:
     """Refuse a query that names what does not exist: a typing error would silently change
     nothing.
     """
-    unknown = query.mentioned - KNOWN
+    unknown = query.mentioned - KNOWN - more
     if not unknown or not (unknown := unknown - rules.names):
         return
     packs: frozenset[str] = frozenset().union(*(pack.names for pack in installed()))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pytest
 
 import rewrite_engine.tensor as pt
@@ -50,9 +53,10 @@ def test_settings_of_other_libraries() -> None:
     assert (config.on_rule_error, config.on_opt_error) == ("raise", "raise")
     with config.change_flags(cxx=None, base_compiledir="somewhere"):
         assert (config.cxx, config.compiledir) == (compiler(), "somewhere")
-    config.compute_test_value = "off"
-    with pytest.raises(ValueError, match="compute_test_value is 'off' .*eval"):
-        config.compute_test_value = "warn"
+    with config.change_flags(compute_test_value="raise", cast_policy="numpy+floatX"):
+        assert (config.compute_test_value, config.cast_policy) == ("raise", "custom")
+    with pytest.raises(ValueError, match="cast_policy is 'custom' .*dtype of the array"):
+        config.cast_policy = "other"
     assert config.device == "cpu"  # which Theano's programs ask
     with pytest.raises(ValueError, match="device is 'cpu' .*run on the CPU"):
         config.device = "gpu0"
@@ -86,3 +90,8 @@ def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REWRITE_ENGINE_FLAGS", "flotX=float32")
     with pytest.raises(ValueError, match="no setting 'flotX'"):
         _from_environment()
+
+
+def test_a_pickle_means_the_one_there_is() -> None:
+    assert pickle.loads(pickle.dumps(config)) is config
+    assert copy.deepcopy({"config": config})["config"] is config

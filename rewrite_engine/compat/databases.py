@@ -43,6 +43,27 @@ __all__ = [
 ]
 
 
+class RewriteDatabaseQuery(Query):
+    """A `Query` with PyTensor's order of arguments. A None among those to include asks for no phase
+    at all. Of no effect are the places and rewriters that are not named.
+    """
+
+    def __init__(
+        self,
+        include: Iterable[Any] = (),
+        require: Iterable[Any] | None = None,
+        exclude: Iterable[Any] | None = None,
+        subquery: None = None,
+        position_cutoff: float | None = None,
+        extra_rewrites: Iterable[Any] | None = None,
+    ) -> None:
+        why = "a query is made of names"
+        refuse_options("Query", why, subquery=subquery or None, extra=extra_rewrites or None)
+        names = [include] if isinstance(include, str) else include or ()
+        wanted = ["merge" if name is None else name for name in names]
+        super().__init__(wanted, exclude or (), require or ())  # type: ignore[arg-type]
+
+
 class RewriteDatabase:
     """Rules, drivers and databases by name, with tags; `query` makes a driver of those it selects.
 

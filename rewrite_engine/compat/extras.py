@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -10,20 +11,25 @@ import numpy as np
 
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.ops import view_op
+from rewrite_engine.config import config
 from rewrite_engine.errors import InconsistencyError
 from rewrite_engine.graph.feature import AlreadyThere
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.history import History
-from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.postorder import postorder
+from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.random.op import read_size
+from rewrite_engine.rules import assumptions
+from rewrite_engine.rules.assumptions import SHIPPED
+from rewrite_engine.scalar.dtype import all_dtypes
 from rewrite_engine.tensor.blockwise import Blockwise
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange, zeros
 from rewrite_engine.tensor.dimshuffle import broadcast_to
 from rewrite_engine.tensor.flow import raise_op
 from rewrite_engine.tensor.index.subtensor import set_subtensor
-from rewrite_engine.tensor.math import add, mul
+from rewrite_engine.tensor.math import add, cast, mul
 from rewrite_engine.tensor.product.dots import Dot
 from rewrite_engine.tensor.shaping import rearrange
 
@@ -31,6 +37,7 @@ __all__ = [
     "AssertOnUse",
     "ReplaceValidate",
     "assert_op",
+    "assume",
     "broadcast_arrays",
     "broadcast_params",
     "broadcasted_by",
@@ -59,6 +66,45 @@ assert_op = AssertOnUse()
 #: products of matrices, as PyTensor has them
 _matmul = Blockwise(Dot(), "(m,k),(k,n)->(m,n)")
 FAST_COMPILE, FAST_RUN = Mode("fast_compile"), Mode("fast_run")
+
+
+#: bits of a number as arrays of whole numbers have it
+PYTHON_INT_BITWIDTH = np.dtype("int64").itemsize * 8
+
+
+def _asarray(a: Any, dtype: Any, order: Any = None) -> Any:
+    """`a` as an array of a dtype; "floatX" is `config.floatX`."""
+    return np.asarray(a, config.floatX if str(dtype) == "floatX" else dtype, order)
+
+
+def _allclose(a: Any, b: Any, rtol: float | None = None, atol: float | None = None) -> bool:
+    """`np.allclose` with what single (or half) precision leaves, where one of both has it."""
+    narrow = {"float16": 1e-3, "float32": 1e-5, "complex64": 1e-5}
+    given = [narrow.get(str(getattr(x, "dtype", "")), 0.0) for x in (a, b)]
+    least = max(*given, 1e-5), max(*given, 1e-8)
+    rtol, atol = [own if new is None else new for own, new in zip(least, (rtol, atol))]
+    return bool(np.allclose(a, b, rtol=rtol, atol=atol))
+
+
+def may_share_memory(a: Any, b: Any, raise_other_type: bool = True) -> bool:
+    """Whether two values may show the same memory. Raises `TypeError` for what has none, unless
+    that is not to be told.
+    """
+    known = [isinstance(x, np.ndarray | np.random.Generator) for x in (a, b)]
+    if raise_other_type and not all(known):
+        raise TypeError("may_share_memory is told of arrays and generators")
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return bool(np.may_share_memory(a, b))
+    return a is b and all(known)
+
+
+def get_test_value(v: Any) -> Any:
+    """The value of a variable where its inputs have the values of their `tag.test_value`. Raises
+    `MissingInputError`.
+    """
+    roots = [x for x in graph_inputs([as_tensor_variable(v)]) if not isinstance(x, Constant)]
+    given = {x: x.tag.test_value for x in roots if hasattr(x.tag, "test_value")}
+    return getattr(v, "data", None) if isinstance(v, Constant) else v.eval(given)
 
 
 class LazyModule:
@@ -194,3 +240,15 @@ class ReplaceValidate(History):
         except InconsistencyError:
             return False
         return True
+
+
+def assume(x: Any, **facts: bool | None) -> Any:
+    """`x`, of which facts are declared (`diagonal=True`, …). What there is no fact for here, and
+    that something does not hold, changes nothing.
+    """
+    return assumptions.assume(
+        x, **{n: True for n, v in facts.items() if v and n in SHIPPED and SHIPPED[n].unary}
+    )
+
+
+globals().update({f"_convert_to_{name}": partial(cast, dtype=name) for name in all_dtypes})

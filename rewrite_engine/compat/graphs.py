@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from rewrite_engine.compat.texts import text_of_graph
 from rewrite_engine.compat.walks import walk
 from rewrite_engine.compile.shared import SharedVariable
 from rewrite_engine.errors import refuse_options
@@ -150,6 +151,9 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
     def update_mapping(self) -> dict[int, int]:
         """{number of an output: of the input that it is the next value of}."""
         return self.updates
+
+    def __str__(self) -> str:
+        return text_of_graph(self)
 
     def __getattr__(self, name: str) -> Any:
         hint = f": {ELSEWHERE[name]}" if name in ELSEWHERE else ""

@@ -11,16 +11,12 @@ from rewrite_engine.compile import watching
 from rewrite_engine.compile.inputs import In
 from rewrite_engine.compile.mode import DEFAULT
 from rewrite_engine.match.decorate import node_rewriter
-from rewrite_engine.tensor.constant import as_tensor_variable
-from rewrite_engine.tensor.index.subtensor import inc_subtensor
 from rewrite_engine.tensor.linalg import solve
 from rewrite_engine.tensor.special import xlogy
 
 __all__ = [
     "MonitorMode",
     "Param",
-    "advanced_inc_subtensor1",
-    "advanced_subtensor1",
     "local_optimizer",
     "solve_lower_triangular",
     "solve_symmetric",
@@ -78,16 +74,6 @@ def solve_upper_triangular(a: Any, b: Any) -> Any:
 def solve_symmetric(a: Any, b: Any) -> Any:
     """`solve` of a symmetric matrix, of which the upper triangle is read."""
     return solve(a, b, assume_a="sym")
-
-
-def advanced_subtensor1(x: Any, ilist: Any) -> Any:
-    """The rows of an array with these numbers."""
-    return as_tensor_variable(x)[as_tensor_variable(ilist)]
-
-
-def advanced_inc_subtensor1(x: Any, y: Any, ilist: Any) -> Any:
-    """An array with more in the rows with these numbers."""
-    return inc_subtensor(advanced_subtensor1(x, ilist), y)
 
 
 def xlogx(x: Any) -> Any:

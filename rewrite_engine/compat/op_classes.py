@@ -10,10 +10,27 @@ from functools import partial
 from typing import Any
 
 from rewrite_engine.tensor import linalg
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.flow import branches
+from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSubtensor
+from rewrite_engine.tensor.index.subtensor import inc_subtensor, set_subtensor
 from rewrite_engine.tensor.linalg import decomposition, solvers, triangular
 
-__all__ = ["Cholesky", "CholeskySolve", "IfElse", "Solve", "SolveTriangular"]
+__all__ = [
+    "AdvancedIncSubtensor1",
+    "AdvancedSubtensor1",
+    "Cholesky",
+    "CholeskySolve",
+    "IfElse",
+    "Solve",
+    "SolveTriangular",
+    "advanced_inc_subtensor",
+    "advanced_inc_subtensor1",
+    "advanced_set_subtensor",
+    "advanced_set_subtensor1",
+    "advanced_subtensor",
+    "advanced_subtensor1",
+]
 
 
 class MadeWithArguments(type):
@@ -21,22 +38,24 @@ class MadeWithArguments(type):
 
     ours: Any
     function: Callable[..., Any]
+    only: Callable[[Any], bool] | None
 
     def __call__(cls, *args: Any, **options: Any) -> Any:
         return cls.function(*args, **options)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.ours)
+        return isinstance(instance, cls.ours) and (cls.only is None or cls.only(instance))
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, cls.ours)
 
 
-def stands_for(ours: Any, function: Callable[..., Any], what: str) -> Any:
-    """What stands for a class here, and makes functions."""
-    return MadeWithArguments(
-        ours.__name__, (), {"ours": ours, "function": function, "__doc__": what}
-    )
+def stands_for(
+    ours: Any, function: Callable[..., Any], what: str, only: Callable[[Any], bool] | None = None
+) -> Any:
+    """What stands for a class here, and makes functions. only: which of its ops are meant."""
+    names = {"ours": ours, "function": function, "only": only, "__doc__": what}
+    return MadeWithArguments(ours.__name__, (), names)
 
 
 def _branches(n_outs: int = 1, as_view: bool = False, name: str | None = None) -> Any:
@@ -60,6 +79,42 @@ def _cho_solve(c: Any, b: Any, lower: bool = True, **options: Any) -> Any:
     return linalg.cho_solve((c, lower), b, **options)
 
 
+def advanced_subtensor(x: Any, *index: Any) -> Any:
+    """`x[index]`."""
+    return as_tensor_variable(x)[tuple([as_tensor_variable(i) for i in index])]
+
+
+def advanced_inc_subtensor(x: Any, y: Any, *index: Any) -> Any:
+    """`x`, with `y` added at `index`, as often as an element is named."""
+    return inc_subtensor(advanced_subtensor(x, *index), y)
+
+
+def advanced_set_subtensor(x: Any, y: Any, *index: Any) -> Any:
+    """`x`, with `y` put in at `index`."""
+    return set_subtensor(advanced_subtensor(x, *index), y)
+
+
+advanced_subtensor1 = advanced_subtensor
+advanced_inc_subtensor1 = advanced_inc_subtensor
+advanced_set_subtensor1 = advanced_set_subtensor
+
+
+def _rows(op: Any) -> bool:
+    """Whether an op has one array of indices, and nothing else."""
+    return tuple(op.idx_list) == ("i",)
+
+
+def _writing(inplace: bool = False, set_instead_of_inc: bool = False) -> Any:
+    """What puts in, or adds. (inplace changes nothing.)"""
+    return advanced_set_subtensor if set_instead_of_inc else advanced_inc_subtensor
+
+
+AdvancedSubtensor1 = stands_for(
+    AdvancedSubtensor, lambda **_: advanced_subtensor, "Rows by numbers.", _rows
+)
+AdvancedIncSubtensor1 = stands_for(
+    AdvancedIncSubtensor, _writing, "Rows by numbers, changed.", _rows
+)
 Cholesky = stands_for(decomposition.Cholesky, _of(linalg.cholesky), "`cholesky`, with options.")
 CholeskySolve = stands_for(solvers.Solve, _of(_cho_solve), "`cho_solve`, with options.")
 IfElse = stands_for(branches.IfElse, _branches, "`ifelse` of so many values.")

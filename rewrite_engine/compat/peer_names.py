@@ -30,18 +30,21 @@ NEAREST = {
     "scan_save_mem_no_prealloc": "last_of_trace",
 }
 _WITHOUT = """
-BlasOpt UnShapeOpt add_destroy_handler add_mul_fusion all_pushout_opt blockwise c_blas
-c_blas_destructive composite_elemwise_fusion cond_make_inplace cxx_only elemwise_fusion fusion
-gemm_optimizer ifelse_simplify inline_ofg_expansion introduce_explicit_core_shape_blockwise
-jax lazy_ifelse minimum_compile more_mem numba ofg_inner_graph optimize_inner_graph py_only
-pytorch random_make_inplace scan_eqopt1 scan_eqopt2 scan_inner_graph scan_make_inplace
-scan_merge scan_push_out_add scan_push_out_dot1 scan_push_out_non_seq scan_push_out_seq
-scan_pushout scan_reduce_nsteps scan_remove_unused scan_sit_sot_to_untraced
-symbolic_op_recognition topo_constant_folding uncanonicalize use_c_blas useless
+AbstractConvCheck BlasOpt CheckStackTrace Print1.21 Print1.51 UnShapeOpt add_destroy_handler
+add_mul_fusion all_pushout_opt blockwise c_blas c_blas_destructive composite_elemwise_fusion
+cond_lift_single_if cond_make_inplace constant_folding_for_scan2
+crossentropy_to_crossentropy_with_softmax cxx_only elemwise_fusion fusion gemm_optimizer
+ifelse_merge ifelse_remove_identical_inside ifelse_simplify inline_ofg_expansion
+introduce_explicit_core_shape_blockwise jax lazy_ifelse make_scipy_blas_destructive
+minimum_compile more_mem numba ofg_inner_graph optimize_inner_graph py_only pytorch
+random_make_inplace random_make_inplace_mrg save_mem_new_scan scan scipy_blas specialize_device
+symbolic_op_recognition topo_constant_folding typed_list_inplace_rewrite uncanonicalize use_c_blas
+useless
 """
 #: names of what is done by other means here, or not at all: they change nothing; nor do those of
-#: rewrites of single nodes, `local_...`
+#: rewrites of single nodes, `local_...`, and of loops, `scan_...`
 WITHOUT = frozenset(_WITHOUT.split())
+FAMILIES = ("local_", "pre_local_", "scan_")
 #: the one of the latter that only those get who ask for it
 ON_REQUEST = "local_remove_all_assert"
 
@@ -59,7 +62,7 @@ def in_our_names(query: Query, rules: RuleSet) -> Query:
 
 
 def _ours(names: frozenset[str], rules: RuleSet) -> frozenset[str]:
-    foreign = {n for n in names if n in NEAREST or n in WITHOUT or n.startswith("local_")}
+    foreign = {n for n in names if n in NEAREST or n in WITHOUT or n.startswith(FAMILIES)}
     foreign -= rules.names if foreign else set()
     nearest = [NEAREST[n] for n in foreign if n in NEAREST]
     return frozenset([*(names - foreign), *nearest])

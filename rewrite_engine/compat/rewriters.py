@@ -1,31 +1,148 @@
-"""PyTensor's drivers with their own arguments, as drivers that are here."""
+"""PyTensor's rewriters with their own arguments, as rules and drivers that are here: those written
+as classes (PyTensor's `NodeRewriter`), and what walks a graph with them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import count
 from typing import Any, Literal
 
+from rewrite_engine.errors import MethodNotDefined, OptionError, UnknownNameError, refuse_options
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.frozen import FrozenGraph
+from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
-from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.graph.origin import origin_line
+from rewrite_engine.match.decorate import node_rewriter, several
+from rewrite_engine.match.outline import ROOTS
+from rewrite_engine.match.relation import KanrenRelationSub
+from rewrite_engine.match.rule import NodeRewriter as FunctionRewriter
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.rewrite.budget import RunBudget
-from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer
+from rewrite_engine.rewrite.driver import Fixpoint, GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.result import Result
+from rewrite_engine.rewrite.strategies import first, rules_in, seq, try_
 
 __all__ = [
     "EquilibriumGraphRewriter",
+    "RelationOfOthers",
+    "ClassRewriter",
+    "OpKeyGraphRewriter",
     "SequentialGraphRewriter",
+    "SequentialNodeRewriter",
     "SubstitutionNodeRewriter",
     "WalkingGraphRewriter",
+    "check_stack_trace",
     "copy_stack_trace",
 ]
 
 
-def copy_stack_trace(from_var: Any, to_var: Any) -> Any:
-    """`to_var` as it is: what takes the place of a node comes from the same lines anyway."""
-    return to_var
+# --- rules ----------------------------------------------------------------------------------------
+
+
+class _AnyRule(type):
+    """The type of a class of which every rule is an instance."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        own = cls.__dict__.get("every_rule", False)
+        return isinstance(instance, Rule) if own else super().__instancecheck__(instance)
+
+
+class ClassRewriter(FunctionRewriter, metaclass=_AnyRule):
+    """A rule written as a class. A subclass defines `transform(fgraph, node)`, which returns
+    replacements for the node's outputs, as a list or {old: new}, or False; `tracks()`, the ops and
+    classes of ops that it looks at (None: all); and perhaps `add_requirements(fgraph)`, which is
+    called before the first node of a graph.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> from rewrite_engine.compat.rewriting import in2out, rewrite_graph
+    >>> class DropExp(ClassRewriter):
+    ...     def tracks(self):
+    ...         return [pt.exp]
+    ...     def transform(self, fgraph, node):
+    ...         return [node.inputs[0]]
+    >>> x = pt.vector("x")
+    >>> rewrite_graph(pt.exp(pt.log(x)), (), custom_rewrite=in2out(DropExp()))
+    log(x)
+    """
+
+    every_rule = True
+    _numbers = count(2)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super(FunctionRewriter, cls).__init_subclass__(**options)
+        cls.every_rule = False
+        cls._numbers = count(2)
+        cls._first = True
+
+    _first: bool = True
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Rules differ by name: the second of a class is called after it and a number."""
+        made = object.__new__(cls)
+        FunctionRewriter.__init__(made, cls.transform)  # type: ignore[arg-type]
+        vars(made).pop("tracks")
+        title: str = cls.__name__  # type: ignore[assignment]
+        made.short_name = title if cls._first else f"{title}_{next(cls._numbers)}"
+        cls._first = False
+        made.name = f"{made.pack}/{made.short_name}"
+        made.text = f"node rewriter {title}"
+        return made
+
+    def __init__(self) -> None:
+        """A subclass may have its own."""
+
+    def tracks(self) -> Any:  # type: ignore[override]
+        return None
+
+    def add_requirements(self, fgraph: FunctionGraph) -> None:
+        """Nothing, if a subclass says nothing else."""
+
+    @cached_property
+    def _tracked(self) -> Sequence[Any] | None:
+        return several(self.tracks(), f"which {type(self).__name__}.tracks() returns")
+
+    def roots(self) -> Sequence[Any] | None:
+        return self._tracked
+
+    @property
+    def by_root(self) -> bool:
+        return all([isinstance(root, ROOTS) for root in self._tracked or ()])
+
+    @cached_property
+    def apply(self) -> Any:
+        if type(self).transform is Rule.transform:
+            raise MethodNotDefined(f"{type(self).__name__} defines no transform(fgraph, node)")
+        seen: list[Any] = []  # graphs whose requirements are there; the last one
+
+        def apply(fgraph: Any, node: Apply) -> Any:
+            if fgraph is not None and seen != [fgraph]:
+                seen[:] = [fgraph]
+                self.add_requirements(fgraph)
+            found = self.transform(fgraph, node)
+            if isinstance(found, dict):
+                found = {old: new for old, new in found.items() if old != "remove"}
+            return found
+
+        return apply
+
+    def __call__(self, fgraph: Any, node: Apply) -> Any:
+        return self.transform(fgraph, node)
+
+
+def SequentialNodeRewriter(
+    *rewriters: Any, apply_all_rewrites: bool = False, profile: bool = False
+) -> Rule:
+    """The rule that takes the first of several that applies at a node. apply_all_rewrites: what one
+    makes is handed to the next, until none applies.
+    """
+    parts = list(rules_in(rewriters))
+    made: Rule = seq(*[try_(part) for part in parts]) if apply_all_rewrites else first(*parts)
+    return made
 
 
 def SubstitutionNodeRewriter(op1: Op, op2: Op, transfer_tags: bool = True) -> Rule:
@@ -37,39 +154,180 @@ def SubstitutionNodeRewriter(op1: Op, op2: Op, transfer_tags: bool = True) -> Ru
     return node_rewriter([op1])(substitute)
 
 
-class WalkingGraphRewriter(WalkingOptimizer):
-    """`WalkingOptimizer`; order: first outputs, then inputs, if nothing else is said."""
+class RelationOfOthers(KanrenRelationSub):
+    """The rule that a miniKanren relation is. results_filter: gets the iterator of all answers, as
+    the relation gives them, and returns the one to take, a list of one for each output, or None.
+    node_filter: as of `RelationRule`.
+    """
+
+    needs_reason = False
 
     def __init__(
         self,
-        node_rewriter: Rule,
-        order: Literal["in_to_out", "out_to_in"] = "out_to_in",
-        name: str = "walk",
+        kanren_relation: Callable[[Any, Any], Any],
+        results_filter: Any = None,
+        node_filter: Callable[[Apply], bool] | None = None,
     ) -> None:
-        super().__init__(node_rewriter, order, name)
+        super().__init__(kanren_relation, node_filter=node_filter)
+        self.choose = results_filter
+
+    def apply(self, fgraph: Any, node: Apply) -> Any:
+        if self.choose is None or (self.node_filter is not None and not self.node_filter(node)):
+            return super().apply(fgraph, node)
+        chosen = self.choose(self.found(self.term(node)))
+        return None if not chosen else self.result(node, chosen)
+
+    def transform(self, fgraph: Any, node: Apply) -> Any:
+        """Replacements for a node's outputs, as a list, or False."""
+        found = self.apply(fgraph, node)
+        return False if found is None else found if isinstance(found, list) else [found]
 
 
-class EquilibriumGraphRewriter(EquilibriumOptimizer):
-    """`EquilibriumOptimizer`. max_use_ratio: how often each rule may fire for each node that there
-    is; the run stops there, and keeps what is done.
+# --- drivers --------------------------------------------------------------------------------------
+
+
+def OpKeyGraphRewriter(node_rewriter: Rule, ignore_newtrees: bool = False, **unknown: Any) -> Any:
+    """The driver that tries a rule at each node of the ops that it tracks. ignore_newtrees: not at
+    those that it made.
+    """
+    _no_callback("OpKeyGraphRewriter", unknown)
+    if ignore_newtrees:
+        return WalkingOptimizer(rules_in([node_rewriter]), "in_to_out", "op_key")
+    return EquilibriumOptimizer(rules_in([node_rewriter]), "op_key")
+
+
+def _no_callback(what: str, options: dict[str, Any]) -> None:
+    """Refuse a function that is called where a rule fails, and what is not known."""
+    why = "a rule that fails is an error; config.on_rule_error='warn' lets the rest go on"
+    refuse_options(what, why, **options)
+
+
+class WalkingGraphRewriter(GraphRewriter):
+    """Tries rules at each node; order: first outputs, then inputs, if nothing else is said.
+    ignore_newtrees: not at what they made.
     """
 
     def __init__(
-        self, rewriters: Iterable[Rule], max_use_ratio: float | None = None, name: Any = None
+        self,
+        node_rewriter: Any,
+        order: Literal["in_to_out", "out_to_in", "dfs"] = "out_to_in",
+        ignore_newtrees: bool | str = True,
+        failure_callback: None = None,
+        name: str = "walk",
     ) -> None:
-        super().__init__(rewriters, name or "equilibrium")
+        if isinstance(ignore_newtrees, str):  # (the third argument was the name)
+            name, ignore_newtrees = ignore_newtrees, True
+        super().__init__(name)
+        _no_callback("WalkingGraphRewriter", {"failure_callback": failure_callback})
+        if order not in ("in_to_out", "out_to_in", "dfs"):
+            raise OptionError(f"an order is in_to_out, out_to_in or dfs, not {order!r}")
+        self.node_rewriter, self.order, self.ignore_newtrees = node_rewriter, order, ignore_newtrees
+
+    @cached_property
+    def driver(self) -> GraphRewriter:
+        """Ours."""
+        from rewrite_engine.compat.rewriting import in2out, out2in
+
+        walk = in2out if self.order == "in_to_out" else out2in
+        return walk(self.node_rewriter, name=self.name, ignore_newtrees=bool(self.ignore_newtrees))
+
+    @property
+    def rules(self) -> Iterable[Rule]:
+        """The rules that it tries."""
+        return rules_in([self.node_rewriter])
+
+    def run(self, fgraph: FunctionGraph, result: Result) -> None:
+        self.driver.run(fgraph, result)
+
+
+class EquilibriumGraphRewriter(EquilibriumOptimizer):
+    """`EquilibriumOptimizer`. Rules may be drivers, too: these run before the others, and again
+    where something changed. max_use_ratio: how often each rule may fire for each node that there
+    is; the run stops there, and keeps what is done. final_rewriters, cleanup_rewriters: drivers
+    that run after the others, and again where something changed.
+    """
+
+    def __init__(
+        self,
+        rewriters: Iterable[Any],
+        max_use_ratio: float | None = None,
+        name: Any = None,
+        final_rewriters: Iterable[GraphRewriter] = (),
+        cleanup_rewriters: Iterable[GraphRewriter] = (),
+        **unknown: Any,
+    ) -> None:
+        _no_callback("EquilibriumGraphRewriter", unknown)
+        given = list(rewriters)
+        before = [one for one in given if isinstance(one, GraphRewriter)]
+        super().__init__(
+            rules_in([one for one in given if one not in before]), name or "equilibrium"
+        )
         self.max_use_ratio = max_use_ratio
+        self.others = before, [*(final_rewriters or ()), *(cleanup_rewriters or ())]
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
         if self.max_use_ratio is not None:
             most = int(self.max_use_ratio * len(fgraph))
             self.budget = RunBudget(per_rule=most, on_budget="stop")
-        super().run(fgraph, result)
+        before, after = self.others
+        if not before and not after:
+            return super().run(fgraph, result)
+        rules = EquilibriumOptimizer(self.rules, self.name, budget=self.budget)
+        whole = SequentialOptimizer([*before, rules, *after], self.name)
+        return Fixpoint(whole).run(fgraph, result)
 
 
 class SequentialGraphRewriter(SequentialOptimizer):
     """`SequentialOptimizer` of drivers, one by one or as one list."""
 
-    def __init__(self, *rewrites: Any, name: str = "sequence") -> None:
+    def __init__(self, *rewrites: Any, name: str = "sequence", **unknown: Any) -> None:
+        _no_callback("SequentialGraphRewriter", unknown)
         several = len(rewrites) == 1 and not isinstance(rewrites[0], GraphRewriter)
         super().__init__(rewrites[0] if several else rewrites, name)
+
+
+# --- where nodes come from ------------------------------------------------------------------------
+
+
+def copy_stack_trace(from_var: Any, to_var: Any) -> Any:
+    """`to_var` as it is: what takes the place of a node comes from the same lines anyway."""
+    return to_var
+
+
+def check_stack_trace(
+    f_or_fgraph: Any, ops_to_check: Any = "last", bug_print: str = "raise"
+) -> bool:
+    """Whether it is known of nodes which lines they come from. ops_to_check: "last" (those of the
+    outputs), "all"; ops, classes of ops or of scalar ops, one or several; or a predicate on nodes.
+    bug_print: what becomes of it if there is no such node: "raise", "warn" or "ignore".
+    """
+    graph = f_or_fgraph if isinstance(f_or_fgraph, FrozenGraph) else f_or_fgraph.maker.fgraph
+    nodes = list(_asked_for(graph, ops_to_check))
+    if not nodes and bug_print != "ignore":
+        what = "check_stack_trace: no node of the graph is one of those to look at"
+        if bug_print == "raise":
+            raise UnknownNameError(what)
+        warnings.warn(what, stacklevel=2)
+    return all([origin_line(node.origin) is not None for node in nodes])
+
+
+def _asked_for(graph: FrozenGraph, which: Any) -> Iterator[Apply]:
+    if isinstance(which, str):
+        if which not in ("last", "all"):
+            raise OptionError(f"ops_to_check is 'last' or 'all', ops or a predicate, not {which!r}")
+        last = [v.owner for v in graph.outputs if v.owner is not None]
+        yield from graph.toposort() if which == "all" else last
+        return
+    if isinstance(which, Op | type):
+        which = (which,)
+    for node in graph.toposort():
+        if isinstance(which, list | tuple):
+            ops = (node.op, getattr(node.op, "scalar_op", node.op))
+            if any(op in which or isinstance(op, _classes(which)) for op in ops):
+                yield node
+        elif which(node):
+            yield node
+
+
+def _classes(which: Sequence[Any]) -> tuple[type, ...]:
+    return tuple([one for one in which if isinstance(one, type)])

@@ -9,10 +9,18 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from inspect import Parameter, Signature
+from math import inf
 from types import FunctionType
-from typing import Any, NoReturn
+from typing import Any
 
 from rewrite_engine.compat import extras
+from rewrite_engine.compat.unify import (
+    Asterisk,
+    OpPattern,
+    convert_strs_to_vars,
+    match_pattern,
+    reify_pattern,
+)
 from rewrite_engine.errors import (
     OptionError,
     PatternError,
@@ -20,9 +28,11 @@ from rewrite_engine.errors import (
     UnknownNameError,
     refuse_options,
 )
+from rewrite_engine.graph.op import Op, one_output
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.match.claim import Claim, assumes, refines
 from rewrite_engine.match.decorate import node_rewriter as node_rewriter
+from rewrite_engine.match.decorate import several
 from rewrite_engine.match.differences import levels
 from rewrite_engine.match.find import finder_for
 from rewrite_engine.match.outline import deepest
@@ -39,6 +49,7 @@ from rewrite_engine.rewrite.equilibrium import (
 from rewrite_engine.rewrite.strategies import rules_in
 from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.language import rule
+from rewrite_engine.rules.pipeline import PlacedDriver, register_step
 from rewrite_engine.rules.pipeline import rewrite_graph as rewrite_graph
 from rewrite_engine.tensor.product.dots import Dot
 from rewrite_engine.tensor.reduce import Max, Min
@@ -67,10 +78,19 @@ class PipelineDatabase:
             )
         return phases
 
-    def register(self, name: str, *rewriter: Any, **options: Any) -> NoReturn:
-        """Raise `OptionError`: rules are registered in a phase."""
-        where = f"optdb['specialize'].register({name!r}, rule), or Mode() + rule for one mode"
-        raise OptionError(f"optdb.register: a rule belongs to a phase; write {where}")
+    def register(
+        self, name: str, rewriter: Any, *tags: str, position: float | str = "last", **unknown: Any
+    ) -> None:
+        """Let every mode run a driver, or a rule once at each node, from now on, before the phase
+        that stands at this position there. Tags as there: without "fast_run" and "fast_compile"
+        only modes run it that include its name or a tag. Raises `OptionError`.
+        """
+        refuse_options("register", "a mode knows names, tags and places", **unknown)
+        always = "fast_run" in tags or "fast_compile" in tags
+        names = {name, *tags} - {"fast_run", "fast_compile"}
+        names |= set() if "fast_compile" in tags else {"specialize"}  # (what that mode leaves out)
+        driver = as_driver(rewriter, name)
+        register_step(PlacedDriver(driver, phase_at(position), frozenset(names), not always))
 
     def __getitem__(self, name: str) -> PhaseDatabase:
         """The rules of a phase: others can be registered there. Raises `UnknownNameError`."""
@@ -88,6 +108,31 @@ class PipelineDatabase:
     def rules(self) -> RuleSet:
         """Every shipped rule."""
         return pipeline.all_rules()
+
+
+#: {phase: its position in PyTensor's database}
+POSITIONS = {
+    "merge": 0, "inner": 0.2, "canonicalize": 1, "loops": 1.1, "stabilize": 1.5, "specialize": 2,
+    "inplace": 49.5,
+}  # fmt: skip
+
+
+def phase_at(position: float | str) -> str | None:
+    """The first phase that does not come before a position of PyTensor's; None: after all. Raises
+    `OptionError`.
+    """
+    ends = {"first": -inf, "last": inf}
+    if position not in ends and not isinstance(position, int | float):
+        raise OptionError(f"a position is a number, 'first' or 'last', not {position!r}")
+    position = float(ends.get(position, position))  # type: ignore[arg-type]
+    return next((name for name, at in POSITIONS.items() if at >= position), None)
+
+
+def as_driver(rewriter: Any, name: str | None = None) -> GraphRewriter:
+    """A driver as it is; what tries a rule at each node; what a database has for everything."""
+    if isinstance(rewriter, Rule | RuleSet):
+        return in2out(rewriter, name=name)
+    return rewriter.default_query if hasattr(rewriter, "default_query") else rewriter
 
 
 @node_rewriter([Min], claim=assumes("no_overflow"))
@@ -115,13 +160,18 @@ class PhaseDatabase:
         self.phase = phase
 
     def register(
-        self, name: str, rule: Rule, *tags: str, use_db_name_as_tag: bool = True, **unknown: Any
+        self, name: str, rule: Any, *tags: str, use_db_name_as_tag: bool = True, **unknown: Any
     ) -> None:
-        """Let the phase use a rule from now on, in every mode. use_db_name_as_tag: False lets only
-        modes use it that include its name (or a tag). Raises `OptionError`.
+        """Let the phase use a rule from now on, in every mode; a driver runs before its rules.
+        use_db_name_as_tag: False lets only modes use it that include its name (or a tag). Raises
+        `OptionError`.
         """
         why = "rules stand in the order in which they are registered"
         refuse_options("register", why, **unknown)
+        if not isinstance(rule, Rule):
+            names = frozenset({name, *tags} - {"fast_run", "fast_compile"})
+            register_step(PlacedDriver(as_driver(rule), self.phase, names, not use_db_name_as_tag))
+            return
         claim = rule.claim if use_db_name_as_tag else assumes(name)
         tags = (*rule.tags, *claim.tags, *tags, self.phase, name)
         pipeline.register(rule.copied(phase=self.phase, claim=claim, tags=frozenset(tags)))
@@ -173,6 +223,9 @@ def PatternNodeRewriter(
     allow_multiple_clients: bool = True,
     name: str | None = None,
     tracks: Sequence[Any] = (),
+    get_nodes: Any = None,
+    values_eq_approx: Any = None,
+    allow_cast: bool = True,
     *,
     phase: str | None = None,
     claim: Claim = refines,
@@ -181,22 +234,29 @@ def PatternNodeRewriter(
     """Return the rule that replaces one pattern by another, a data rule.
 
     A pattern is `(op, pattern, …)`, a name for a variable, a number, a constant, or {"pattern":
-    name, "constraint": predicate on variables}. out_pattern may be a function `(fgraph, node,
-    found)` instead, which gets what the names stand for and returns the replacement, or None: the
-    rule is a node rewriter then, as it is with allow_multiple_clients=False: it fires only where
-    nothing else uses what is between the node and what the names stand for. phase, claim: as of
-    `rule`. Raises `PatternError` for what is no
-    pattern, `UnboundVariableError`, `OptionError` for options that say how to search.
+    name, "constraint": predicate on variables}. An op of which nothing tells how many outputs it
+    has is taken to have one. With an `OpPattern` or an `Asterisk` in it, the rule is a node
+    rewriter that uses `match_pattern`. out_pattern may be a function `(fgraph, node, found)`
+    instead, which gets what the names stand for and returns the replacement, or None: the rule is a
+    node rewriter then, as it is with allow_multiple_clients=False: it fires only where nothing else
+    uses what is between the node and what the names stand for. phase, claim: as of `rule`. tracks,
+    get_nodes (where to look first), values_eq_approx, allow_cast: of no effect, for rules are
+    indexed by what they match, hold as claimed, and keep dtypes. Raises `PatternError` for what is
+    no pattern, `UnboundVariableError`, `OptionError`.
 
     >>> import rewrite_engine.tensor as pt
     >>> PatternNodeRewriter((pt.log, (pt.exp, "x")), "x").text
     'log(exp(x)) -> x'
     """
     why = "rules are indexed by what they match"
-    refuse_options("PatternNodeRewriter", why, tracks=tracks or None, **options)
-    sorts = _variables(in_pattern)
+    refuse_options("PatternNodeRewriter", why, **options)
     if not isinstance(in_pattern, tuple):
         raise PatternError(f"the pattern to replace is (op, …), not {in_pattern!r}")
+    if _has_objects(in_pattern):
+        frame, title = sys._getframe(1), name or _text(in_pattern)
+        rest = (allow_multiple_clients, frame, title)
+        return _matching(in_pattern, out_pattern, *rest, phase=phase, claim=claim)
+    sorts = _variables(in_pattern)
     left, title = lambda **names: _built(in_pattern, names), name or _text(in_pattern)
     frame, kind = sys._getframe(1), Parameter.POSITIONAL_OR_KEYWORD
     parameters = [Parameter(_identifier(v), kind, annotation=sort) for v, sort in sorts.items()]
@@ -230,11 +290,55 @@ def _by_function(
     return NodeRewriter(fn, tracks=[finder.left.op], depth=depth, **options)
 
 
+def _has_objects(pattern: Any) -> bool:
+    """Whether a pattern has parts that only `match_pattern` knows."""
+    stack = [pattern]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, OpPattern | Asterisk):
+            return True
+        stack += part if isinstance(part, tuple) else ()
+    return False
+
+
+def _matching(
+    in_pattern: Any, out_pattern: Any, many: bool, frame: Any, name: str, **options: Any
+) -> NodeRewriter:
+    """The rule that matches a pattern as it stands, and puts in what another one describes."""
+    variables: dict[str, Any] = {}
+    left = convert_strs_to_vars(in_pattern, variables)
+    right = None if callable(out_pattern) else convert_strs_to_vars(out_pattern, variables)
+
+    def make(fgraph: Any, node: Any, found: dict[str, Any]) -> Any:
+        if right is None:
+            return out_pattern(fgraph, node, found)
+        return reify_pattern(right, {v: found[t] for t, v in variables.items() if t in found})
+
+    make, match = make if many else _where_alone(make), match_pattern
+
+    def apply(fgraph: Any, node: Any) -> Any:
+        found = match(left, node) if len(node.outputs) == 1 else None
+        return found and make(fgraph, node, {v.token: value for v, value in found.items()})
+
+    fn = _written_at(frame, apply, name)
+    head = left.op_match
+    roots = several([head] if not isinstance(head, OpPattern) else [head.match_op], "")
+    return NodeRewriter(fn, tracks=roots, depth=_depth(in_pattern), **options)
+
+
+def _depth(pattern: Any) -> int:
+    """How many levels of ops a pattern has."""
+    levels, part = 0, [pattern]
+    while part := [p for p in part if isinstance(p, tuple)]:
+        levels, part = levels + 1, [p for whole in part for p in whole[1:]]
+    return levels
+
+
 def _where_alone(make: Callable[..., Any]) -> Callable[..., Any]:
     """None where something else uses a variable between a node and what was found below it."""
 
     def made(fgraph: Any, node: Any, found: dict[str, Any]) -> Any:
-        ends = set(found.values())
+        ends = {v for x in found.values() for v in (x if isinstance(x, tuple) else (x,))}
         between = [v for v in ancestors(node.inputs, ends) if v not in ends and v.owner]
         alone = all(len(fgraph.get_clients(v)) == 1 for v in between)
         return make(fgraph, node, found) if alone else None
@@ -284,6 +388,8 @@ def _built(pattern: Any, variables: dict[str, Any]) -> Any:
     """A pattern with its variables put in."""
     if isinstance(pattern, tuple):
         op, *operands = pattern
+        if isinstance(op, Op):
+            one_output(op)
         return op(*[_built(part, variables) for part in operands])
     if isinstance(pattern, dict):
         pattern = pattern["pattern"]

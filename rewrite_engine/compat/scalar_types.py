@@ -26,6 +26,16 @@ get_scalar_type = ScalarType
 upcast = promote
 
 
+def ints(*names: str) -> list[Any]:
+    """Scalars of int64 with these names; of one string, called after its letters."""
+    return [c.int64(name) for name in (names[0] if len(names) == 1 else names)]
+
+
+def floats(*names: str) -> list[Any]:
+    """Scalars of float64 with these names; of one string, called after its letters."""
+    return [c.float64(name) for name in (names[0] if len(names) == 1 else names)]
+
+
 def as_scalar(x: Any, name: str | None = None) -> Any:
     """`x` as a scalar: itself, what a tensor of no dimensions holds, or a constant. Raises
     `NDimError`, `ForeignObjectError`.

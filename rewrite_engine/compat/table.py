@@ -55,6 +55,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     ),
     "graph.basic": (
         "rewrite_engine.compat.graphs",
+        "rewrite_engine.compat.texts",
         f"{GRAPH}.node",
         f"{GRAPH}.traverse",
         "rewrite_engine.compat.walks",
@@ -72,6 +73,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.compat.rewriters",
         "rewrite_engine.compat.databases",
         "rewrite_engine.compat.rewriting",
+        "rewrite_engine.compat.unify",
         "rewrite_engine.match.decorate",
         "rewrite_engine.match.rule",
         "rewrite_engine.match.query",
@@ -82,6 +84,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.rewrite.strategies.node",
     ),
     "graph.rewriting.kanren": ("rewrite_engine.terms.dispatch", "rewrite_engine.match.relation"),
+    "graph.rewriting.unify": ("rewrite_engine.terms.dispatch", "rewrite_engine.compat.unify"),
     "graph.traversal": (
         "rewrite_engine.compat.graphs",
         f"{GRAPH}.traverse",
@@ -100,6 +103,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "compile.profiling": ("rewrite_engine.compile.profiling",),
     "compile.nanguardmode": ("rewrite_engine.compile.watching",),
     "printing": ("rewrite_engine.printing", f"{TENSOR}.flow.watch"),
+    "misc": (),
     "link.c": ("rewrite_engine.compat.c_code", "rewrite_engine.link.c"),
     "link.jax": (),
     "link.mlx": (),
@@ -130,6 +134,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.elemwise": (f"{TENSOR}.elemwise", f"{TENSOR}.reduce", f"{TENSOR}.dimshuffle", TENSOR),
     "tensor.exceptions": ("rewrite_engine.errors",),
     "tensor.fft": (f"{TENSOR}.fft", TENSOR),
+    "tensor.inplace": ("rewrite_engine.compat.inplace",),
     "tensor.linalg": (f"{TENSOR}.linalg", TENSOR),
     "tensor.nnet": ("rewrite_engine.compat.nnet", TENSOR),
     "tensor.optimize": ("rewrite_engine.optimize",),
@@ -162,6 +167,7 @@ MODULES = """
 compile.builders compile.debug.debugmode compile.debug.monitormode compile.debug.nanguardmode
 compile.debugmode
 compile.executor compile.function
+compile.pfunc
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops compile.rebuild
 compile.sharedvalue configdefaults configparser graph.kanren graph.opt graph.rewriting.basic
 graph.rewriting.db graph.rewriting.unify graph.rewriting.utils
@@ -180,11 +186,16 @@ tensor.linalg.decomposition.lu tensor.linalg.decomposition.qr tensor.linalg.deco
 tensor.linalg.decomposition.svd tensor.linalg.solvers.core tensor.linalg.solvers.general
 tensor.linalg.solvers.linear_control tensor.linalg.solvers.lstsq tensor.linalg.solvers.psd
 tensor.linalg.solvers.triangular tensor.linalg.solvers.tridiagonal
-assumptions.specify compile.rewriting conditional link.c.basic link.c.cmodule link.c.cvm
+assumptions.specify compile.debug.profiling compile.rewriting conditional conditional.op
+link.c.basic link.c.cmodule link.c.cvm
 link.c.exceptions link.c.interface link.c.op link.c.params_type link.c.type
 link.jax.dispatch link.jax.linker
 link.mlx.linker link.numba.linker link.pytorch.linker sandbox.sparse sparse.basic sparse.math
 sparse.opt sparse.rewriting sparse.sharedvar sparse.type sparse.utils sparse.variable
+misc.may_share_memory misc.safe_asarray scalar.basic_scipy tensor.nnet.batchnorm
+tensor.rewriting.blas tensor.rewriting.blockwise tensor.rewriting.elemwise
+tensor.rewriting.extra_ops tensor.rewriting.linalg tensor.rewriting.special
+tensor.rewriting.subtensor tensor.rewriting.subtensor_lift tensor.rewriting.uncanonicalize
 tensor.random.rewriting tensor.rewriting.basic tensor.rewriting.math tensor.rewriting.shape
 xtensor.random.basic xtensor.random.type xtensor.random.variable xtensor.rewriting
 """.split()  # noqa: SIM905
@@ -203,6 +214,9 @@ OLD_MODULES = {
     "gof.type": "graph.type",
     "gof.utils": "graph.utils",
     "graph.kanren": "graph.rewriting.kanren",
+    "graph.opt_utils": "graph.rewriting.utils",
+    "graph.optdb": "graph.rewriting.db",
+    "graph.unify": "graph.rewriting.unify",
     "graph.opt": "graph.rewriting",
     "graph.params_type": "link.c.params_type",
     "sandbox.linalg": "tensor.linalg",
@@ -213,12 +227,17 @@ OLD_MODULES = {
     "scan_module.scan_op": "scan.op",
     "scan_module.scan_utils": "scan.utils",
     "scan_module.scan_views": "scan.views",
+    "scalar.basic_scipy": "scalar.math",
+    "tensor.basic_opt": "tensor.rewriting.basic",
+    "tensor.math_opt": "tensor.rewriting.math",
     "tensor.nlinalg": "tensor.linalg",
+    "tensor.opt_uncanonicalize": "tensor.rewriting.uncanonicalize",
     "tensor.opt": "tensor.rewriting",
     "tensor.raw_random": "tensor.random",
     "tensor.shared_randomstreams": "tensor.random",
     "tensor.signal.downsample": "tensor.signal.pool",
     "tensor.slinalg": "tensor.linalg",
+    "tensor.subtensor_opt": "tensor.rewriting.subtensor",
 }
 MODULES += [*OLD_MODULES, "sandbox"]
 
@@ -229,6 +248,45 @@ HIDING = frozenset({".ifelse", "tensor.subtensor"})
 RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
+    "link.basic.PerformLinker": "rewrite_engine.compat.linkers:PerformLinker",
+    "link.vm.VMLinker": "rewrite_engine.compat.linkers:VMLinkerOfOthers",
+    **{
+        f"{module}.pfunc": "rewrite_engine.compile:function"
+        for module in ("compile", "compile.function", "compile.function.pfunc", "compile.pfunc")
+    },
+    "graph.rewriting.KanrenRelationSub": "rewrite_engine.compat.rewriters:RelationOfOthers",
+    "graph.rewriting.NodeRewriter": "rewrite_engine.compat.rewriters:ClassRewriter",
+    "assumptions.assume": "rewrite_engine.compat.extras:assume",
+    **{
+        f"{module}.{name}": f"rewrite_engine.compat.op_classes:{name}"
+        for module, names in (
+            ("tensor.subtensor", "AdvancedIncSubtensor1 AdvancedSubtensor1 advanced_inc_subtensor"),
+            ("tensor.subtensor", "advanced_inc_subtensor1 advanced_set_subtensor"),
+            ("tensor.subtensor", "advanced_set_subtensor1 advanced_subtensor advanced_subtensor1"),
+        )
+        for name in names.split()
+    },
+    "misc.may_share_memory.may_share_memory": "rewrite_engine.compat.extras:may_share_memory",
+    "misc.safe_asarray._asarray": "rewrite_engine.compat.extras:_asarray",
+    "_asarray": "rewrite_engine.compat.extras:_asarray",
+    "tensor.math._allclose": "rewrite_engine.compat.extras:_allclose",
+    "tensor.math._dot": "rewrite_engine.tensor.product.dots:_dot",
+    "get_scalar_constant_value": "rewrite_engine.tensor:get_underlying_scalar_constant_value",
+    **{
+        f"{module}.RewriteDatabaseQuery": "rewrite_engine.compat.databases:RewriteDatabaseQuery"
+        for module in ("graph", "graph.rewriting", "graph.rewriting.db")
+    },
+    "graph.rewriting.OptimizationQuery": "rewrite_engine.compat.databases:RewriteDatabaseQuery",
+    "graph.rewriting.Query": "rewrite_engine.compat.databases:RewriteDatabaseQuery",
+    "graph.rewriting.OptimizationDatabase": "rewrite_engine.compat.databases:RewriteDatabase",
+    "graph.basic.general_toposort": "rewrite_engine.compat.extras:general_toposort",
+    "graph.rewriting.optimize_graph": "rewrite_engine.rules.pipeline:rewrite_graph",
+    "graph.op.get_test_value": "rewrite_engine.compat.extras:get_test_value",
+    "scalar.Scalar": "rewrite_engine.scalar.type:ScalarType",
+    "scalar.floats": "rewrite_engine.compat.scalar_types:floats",
+    "scalar.ints": "rewrite_engine.compat.scalar_types:ints",
+    "utils.PYTHON_INT_BITWIDTH": "rewrite_engine.compat.extras:PYTHON_INT_BITWIDTH",
+    "utils.LOCAL_BITWIDTH": "rewrite_engine.compat.extras:PYTHON_INT_BITWIDTH",
     "sparse.shared": "rewrite_engine.compile.shared:shared",
     "sparse.all_dtypes": "rewrite_engine.sparse:all_dtypes",
     "sparse.sparse_formats": "rewrite_engine.sparse:sparse_formats",
@@ -250,10 +308,7 @@ RENAMED = {
     "sparse.SparseType": "rewrite_engine.sparse:SparseTensorType",
     "sparse.Transpose": "rewrite_engine.sparse:SparseTranspose",
     "sparse.linalg.SparseBlockDiagonal": "rewrite_engine.sparse:BlockDiagonal",
-    "graph.NodeRewriter": "rewrite_engine.compat.rewriter_classes:ClassRewriter",
-    "graph.rewriting.NodeRewriter": "rewrite_engine.compat.rewriter_classes:ClassRewriter",
     "graph.rewriting.bfs_rewriter": "rewrite_engine.compat.rewriting:out2in",
-    "graph.rewriting.dfs_rewriter": "rewrite_engine.compat.rewriting:in2out",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",
     "dot": "rewrite_engine.tensor:dot",
@@ -273,7 +328,9 @@ RENAMED = {
     "compile.debug.monitormode.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
     "compile.monitormode.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
     "graph.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
-    "graph.LocalOptimizer": "rewrite_engine.compat.rewriter_classes:ClassRewriter",
+    "graph.LocalOptimizer": "rewrite_engine.compat.rewriters:ClassRewriter",
+    "graph.GraphRewriter": "rewrite_engine.rewrite.driver:GraphRewriter",
+    "graph.NodeRewriter": "rewrite_engine.compat.rewriters:ClassRewriter",
     "graph.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.Optimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "graph.Generic": "rewrite_engine.graph.type:Generic",
@@ -286,7 +343,11 @@ RENAMED = {
     "graph.rewriting.OpSub": "rewrite_engine.compat.rewriters:SubstitutionNodeRewriter",
     "graph.rewriting.PatternSub": "rewrite_engine.compat.rewriting:PatternNodeRewriter",
     "graph.rewriting.local_optimizer": "rewrite_engine.compat.older:local_optimizer",
-    "graph.rewriting.LocalOptimizer": "rewrite_engine.compat.rewriter_classes:ClassRewriter",
+    "graph.rewriting.LocalOptimizer": "rewrite_engine.compat.rewriters:ClassRewriter",
+    "graph.rewriting.OpKeyOptimizer": "rewrite_engine.compat.rewriters:OpKeyGraphRewriter",
+    "graph.rewriting.SeqOptimizer": "rewrite_engine.compat.rewriters:SequentialGraphRewriter",
+    "graph.rewriting.TopoOptimizer": "rewrite_engine.compat.rewriters:WalkingGraphRewriter",
+    "graph.rewriting.dfs_rewriter": "rewrite_engine.compat.rewriting:out2in",
     "graph.rewriting.GlobalOptimizer": "rewrite_engine.rewrite.driver:GraphRewriter",
     "compile.mode.FAST_COMPILE": "rewrite_engine.compat.extras:FAST_COMPILE",
     "compile.mode.FAST_RUN": "rewrite_engine.compat.extras:FAST_RUN",
@@ -321,16 +382,31 @@ RENAMED = {
         for name in ("Cholesky", "CholeskySolve", "Solve", "SolveTriangular")
     },
     "ifelse.IfElse": "rewrite_engine.compat.op_classes:IfElse",
-    "tensor.subtensor.advanced_subtensor1": "rewrite_engine.compat.older:advanced_subtensor1",
-    "tensor.subtensor.advanced_inc_subtensor1": (
-        "rewrite_engine.compat.older:advanced_inc_subtensor1"
-    ),
     **{
         f"tensor.linalg.solve_{kind}": f"rewrite_engine.compat.older:solve_{kind}"
         for kind in ("lower_triangular", "symmetric", "upper_triangular")
     },
     "tensor.to_one_hot": "rewrite_engine.compat.extras:to_one_hot",
     "tensor.broadcast_arrays": "rewrite_engine.compat.extras:broadcast_arrays",
+    **{
+        f"tensor.basic._convert_to_{name}": f"rewrite_engine.compat.extras:_convert_to_{name}"
+        for name in (
+            "bool",
+            "int8",
+            "int16",
+            "int32",
+            "int64",
+            "uint8",
+            "uint16",
+            "uint32",
+            "uint64",
+            "float16",
+            "float32",
+            "float64",
+            "complex64",
+            "complex128",
+        )
+    },
     "tensor.basic._as_tensor_variable": "rewrite_engine.tensor.constant:of_value",
     "tensor.basic.infer_shape_db": "rewrite_engine.compat.databases:infer_shape_db",
     "tensor.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
@@ -341,6 +417,7 @@ RENAMED = {
     "tensor.math._matmul": "rewrite_engine.compat.extras:_matmul",
     "tensor.math.variadic_add": "rewrite_engine.compat.extras:variadic_add",
     "tensor.math.variadic_mul": "rewrite_engine.compat.extras:variadic_mul",
+    "tensor.random.basic.broadcast_shapes": "numpy:broadcast_shapes",
     "tensor.random.basic._gamma": "rewrite_engine.random.functions:_gamma",
     "tensor.random.MRG_RandomStreams": "rewrite_engine.compat.streams:RandomStreams",
     "tensor.random.RandomStreams": "rewrite_engine.compat.streams:RandomStreams",

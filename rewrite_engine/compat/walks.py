@@ -67,3 +67,13 @@ def apply_depends_on(apply: Apply, depends_on: Apply | Collection[Apply]) -> boo
     """Whether the node needs (or is) one of these."""
     wanted = frozenset([depends_on] if isinstance(depends_on, Apply) else depends_on)
     return apply in wanted or any(n in wanted for n in apply_ancestors(apply.inputs))
+
+
+def list_of_nodes(inputs: Collection[Variable], outputs: Iterable[Variable]) -> list[Apply]:
+    """The nodes between inputs and outputs."""
+    return toposort(outputs, inputs)
+
+
+def is_in_ancestors(l_apply: Apply, f_node: Apply) -> bool:
+    """Whether a node needs (or is) another one."""
+    return apply_depends_on(l_apply, f_node)

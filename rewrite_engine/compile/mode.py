@@ -14,19 +14,20 @@ query, and what it adds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import OptionError, UnknownNameError, describe, refuse_options
-from rewrite_engine.link.linker import LINKERS, get_linker
+from rewrite_engine.errors import UnknownNameError, describe, refuse_options
+from rewrite_engine.link.linker import LINKERS, Linker, get_linker
 from rewrite_engine.match.query import Query
 
 if TYPE_CHECKING:
-    from rewrite_engine.link.linker import Linker
     from rewrite_engine.match.rule import Rule
     from rewrite_engine.match.ruleset import Addition, RuleSet
+    from rewrite_engine.rewrite.driver import GraphRewriter
+    from rewrite_engine.rules.pipeline import PlacedDriver
 
 DEFAULT = "default"  # the optimizer that the pipeline makes for the query
 
@@ -35,8 +36,10 @@ MODES = {
     "fast_run": Query(),
     "fast_compile": Query(exclude=frozenset({"specialize", "inplace"})),
 }
+#: what the field calls them by number
+LEVELS = {"o1": "fast_compile", "o2": "fast_run", "o3": "fast_run", "o4": "fast_run"}
 #: linkers of the field that run what they have compiled, and the rest in Python: as "vm" does
-VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc"})
+VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "numba", "vm_nogc"})
 #: what the field has, and is not here yet
 PLANNED = frozenset({"dask", "jax", "mlx", "native", "numba", "pytorch"})
 #: other names of linkers
@@ -46,11 +49,11 @@ ALIASES = {"debug_mode": "debugmode"}
 class Mode:
     """A linker and an optimizer.
 
-    linker: a linker's name, or the name of a mode (case does not matter). optimizer: "default" for
-    the pipeline with this mode's query, the name of a mode or a `Query` for the pipeline with that
-    one, None (or "None") for no rewriting, or an object with `rewrite(fgraph, trace=None)`. A query
-    that includes phases, and not "fast_run", asks for these phases only. Immutable. Raises
-    `UnknownNameError`, `OptionError` for a db: a mode uses the rules of the pipeline.
+    linker: a linker's name, or the name of a mode (case does not matter), or a linker. optimizer:
+    "default" for the pipeline with this mode's query, the name of a mode or a `Query` for the
+    pipeline with that one, None (or "None") for no rewriting, or an object with `rewrite(fgraph,
+    trace=None)`. db: what a query asks (None: the pipeline). A query that includes phases, and not
+    "fast_run", asks for these phases only. Immutable. Raises `UnknownNameError`.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
@@ -58,19 +61,20 @@ class Mode:
 
     def __init__(
         self,
-        linker: str | None = None,
+        linker: str | Linker | None = None,
         optimizer: Any = DEFAULT,
         query: Query | None = None,
-        db: None = None,
+        db: Any = None,
     ) -> None:
-        refuse_options("Mode", "rules are those of the pipeline; use mode.adding(rules)", db=db)
+        if db is not None and optimizer != DEFAULT and isinstance(optimizer, Query):
+            optimizer = db.query(optimizer)
         self.linker: str | Linker  # a linker itself, of modes that make theirs
         self.name, self.linker = _names(linker or "vm")
         self._optimizer: Any = DEFAULT
         if isinstance(optimizer, str) and optimizer.casefold() == "none":
             optimizer = None
         if isinstance(optimizer, str) and optimizer != DEFAULT:
-            self.name = optimizer.casefold()
+            self.name = LEVELS.get(optimizer, optimizer).casefold()
             if self.name not in MODES:
                 what = f"no optimizer is called {optimizer!r}; there are {', '.join(MODES)}"
                 raise UnknownNameError(what)
@@ -84,8 +88,7 @@ class Mode:
         self.query = query or MODES[self.name]
         self.only = bool(self.query.include) and _names_phases(self.query)
         self.additions: tuple[Addition, ...] = ()
-        #: drivers beside the phases, with their positions
-        self.drivers: tuple[tuple[float, Any], ...] = ()
+        self.steps: tuple[PlacedDriver, ...] = ()
 
     @property
     def optimizer(self) -> Any:
@@ -97,8 +100,8 @@ class Mode:
 
         only = self.only and "fast_run" not in self.query.include
         phases = () if only else linker.phases
-        made = optimizer(self.query, self.additions, phases=phases)
-        return linker.watching(_beside(made, self.drivers) if self.drivers else made)
+        steps = self.steps
+        return linker.watching(optimizer(self.query, self.additions, phases=phases, steps=steps))
 
     @property
     def provided_optimizer(self) -> Any:
@@ -126,13 +129,14 @@ class Mode:
 
     def adding(
         self,
-        *rules: Rule | RuleSet | Iterable[Rule],
+        *rules: Rule | RuleSet | Iterable[Rule] | GraphRewriter,
         overwrite: bool = False,
         before: str | None = None,
         after: str | None = None,
     ) -> Mode:
         """Use more rules; `mode + rules` is short for it. They come last, or before (after) the
-        rules that have a name; overwrite: in the place of those that have the same names.
+        rules that have a name; overwrite: in the place of those that have the same names. A driver
+        runs after all phases, or before one: `mode.adding(driver, before="canonicalize")`.
 
         Raises `PatternError` for a rule without a phase and `ValueError` for a mode that has an
         optimizer of its own; `DuplicateRuleError` and `UnknownNameError` when a graph is rewritten,
@@ -143,27 +147,38 @@ class Mode:
 
         if self._optimizer != DEFAULT:
             raise ValueError(f"{self!r} has an optimizer of its own: give that the rules")
-        new = RuleSet().adding(*rules)
+        drivers = [one for one in rules if hasattr(one, "rewrite")]
+        others: Any = [one for one in rules if one not in drivers]
+        if drivers:
+            mode = self._running(drivers, before, overwrite=overwrite, after=after)
+            return mode.adding(*others) if others else mode
+        new = RuleSet().adding(*others)
         for rule in new:
             if rule.phase is None:
                 raise rule.without_phase()
         return self._with(self.query, Addition(new, overwrite, before, after))
 
-    def register(self, *rewriters: Any, **how: Any) -> Mode:
-        """`adding`, as the field calls it; pairs (driver, position) are drivers that run beside the
-        phases: below 1 before them, else after them, but before nodes are made to work in place.
-        Raises `OptionError` for a position that is no number.
-        """
-        pairs = [r for r in rewriters if isinstance(r, tuple) and hasattr(r[0], "rewrite")]
-        for driver, position in pairs:
-            if not isinstance(position, int | float):
-                raise OptionError(f"the position of {driver!r} is a number, not {position!r}")
-        rules = [r for r in rewriters if r not in pairs]
-        new = self.adding(*rules, **how) if rules or how else self._with(self.query)
-        new.drivers += tuple([(position, driver) for driver, position in pairs])
+    def _running(self, drivers: Iterable[Any], before: str | None, **unknown: Any) -> Mode:
+        from rewrite_engine.rules.pipeline import PlacedDriver, check_place
+
+        refuse_options("adding", "a driver stands before a phase, or after all", **unknown)
+        check_place(before)
+        new = copy(self)
+        new.steps += tuple([PlacedDriver(driver, before) for driver in drivers])
         return new
 
-    def __add__(self, rules: Rule | RuleSet | Iterable[Rule]) -> Mode:
+    def register(self, *rules: Any, **options: Any) -> Mode:
+        """`adding`, as the field calls it: `(driver, 1.5)` is a driver and its position there."""
+        from rewrite_engine import hooks
+
+        placed = [one for one in rules if isinstance(one, tuple)]
+        mode = self
+        for driver, position in placed:
+            mode = mode.adding(hooks.as_driver(driver), before=hooks.phase_at(position))
+        others = [one for one in rules if one not in placed]
+        return mode.adding(*others, **options) if others else mode
+
+    def __add__(self, rules: Rule | RuleSet | Iterable[Rule] | GraphRewriter) -> Mode:
         return self.adding(rules)
 
     def including(self, *tags: Any) -> Mode:
@@ -194,31 +209,27 @@ class Mode:
                 if value
             ]
             text += f".adding({', '.join(rules.by_name)}{''.join(options)})"
-        for position, driver in self.drivers:
-            text += f".register(({driver!r}, {position}))"
+        for step in self.steps:
+            where = "" if step.before is None else f", before={step.before!r}"
+            text += f".adding({step.driver}{where})"
         return text if self.only else text + self.query.calls(MODES[self.name])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mode):
             return NotImplemented
-        mine = (self.linker, self.query, self.only, self._optimizer, self.additions)
-        its = (other.linker, other.query, other.only, other._optimizer, other.additions)
-        return mine == its and self.drivers == other.drivers
+        mine = (self.linker, self.query, self.only, self._optimizer, self.additions, self.steps)
+        its = (
+            other.linker,
+            other.query,
+            other.only,
+            other._optimizer,
+            other.additions,
+            other.steps,
+        )
+        return mine == its
 
     def __hash__(self) -> int:
         return hash((self.linker, self.query, self.additions))
-
-
-def _beside(phases: Any, drivers: Sequence[tuple[float, Any]]) -> Any:
-    """The phases, with drivers at their positions."""
-    from rewrite_engine.rewrite.driver import SequentialOptimizer
-
-    ordered = sorted(drivers, key=lambda pair: pair[0])
-    early = [driver for position, driver in ordered if position < 1]
-    late = [driver for position, driver in ordered if position >= 1]
-    pure = [part for part in phases.parts if part.name != "inplace"]
-    last = phases.parts[len(pure) :]
-    return SequentialOptimizer([*early, *pure, *late, *last], phases.name)
 
 
 def _names_phases(query: Query) -> bool:
@@ -228,8 +239,10 @@ def _names_phases(query: Query) -> bool:
     return "fast_run" not in query.include and not query.include.isdisjoint(NAMES)
 
 
-def _names(linker: Any) -> tuple[str, str]:
-    """The names of the mode and the linker that a name stands for."""
+def _names(linker: Any) -> tuple[str, str | Linker]:
+    """The names of the mode and the linker that a name stands for; a linker is itself."""
+    if isinstance(linker, Linker):
+        return "fast_run", linker
     key = linker.casefold() if isinstance(linker, str) else None
     key = ALIASES.get(key or "", key)
     if key in MODES:

@@ -58,7 +58,7 @@ class SharedVariable(Variable):
         self._default_update: Variable | None = None
         if container is None:
             value = plain(type.filter(value, strict=strict, allow_downcast=allow_downcast))
-            container = Cell(type, value, name)
+            container = Cell(type, value, name, strict, allow_downcast)
         self.container = container
 
     def get_value(self, borrow: bool = False, return_internal_type: bool = False) -> Any:

@@ -46,6 +46,13 @@ class Interned(ABCMeta):
         namespace["_says_all"] = ours or "__props__" in namespace
         return super().__new__(mcs, name, bases, namespace, **kw)
 
+    def register(cls, subclass: Any) -> Any:
+        """Let a class count as a subclass of this one, and of those above it."""
+        for base in cls.__mro__:
+            if type(base) is Interned and not issubclass(subclass, base):
+                base.__class__ = _Registering
+        return super().register(subclass)
+
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         for x in (*args, *kwargs.values()):
             hook = getattr(type(x), "__apply_class__", None)
@@ -155,6 +162,13 @@ def rebuild(cls: type, state: dict[str, Any]) -> Any:
     instance: Any = object.__new__(cls)
     instance.__dict__.update(state)
     return intern(instance)
+
+
+class _Registering(Interned):
+    """The type of classes that count others, which do not inherit from them, as subclasses."""
+
+    __instancecheck__ = ABCMeta.__instancecheck__
+    __subclasscheck__ = ABCMeta.__subclasscheck__
 
 
 class Record(metaclass=Interned):

@@ -78,6 +78,12 @@ def known_outputs(op: Any) -> int | None:
     return None if heads is None else len(heads)
 
 
+def one_output(op: Any) -> None:
+    """Take it that an op has one output, where nothing else is known of it so far."""
+    if known_outputs(op) is None:
+        op._heads = (op,)
+
+
 def checked_shapes(node: Apply, found: Any) -> Sequence[Any]:
     """What an op's `infer_shape` has returned for a node. Raises `ShapeError` if it is not, for
     each output, a tuple of as many lengths as that has dimensions (None: it does not say).
@@ -410,7 +416,7 @@ class Op(Record):
         output_gradients: Sequence[Variable],
     ) -> Sequence[Any]:
         """Like `grad`, but may use the outputs. The default calls `grad`."""
-        return self.grad(inputs, output_gradients)
+        return self.grad(list(inputs), list(output_gradients))
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Sequence[Any]:
         """Return the Jacobian-vector products, one per output: disconnected where they are zeros,

@@ -35,18 +35,26 @@ MISSING = Missing()
 
 class Cell:
     """A place that keeps a value between calls: the state of a shared variable, or an argument's
-    default.
+    default. strict, allow_downcast: how a shared variable's next values are converted.
 
     A running function reads `value` once, when it starts, and writes it once, when everything is
     computed.
     """
 
-    __slots__ = ("type", "value", "name", "__weakref__")
+    __slots__ = ("type", "value", "name", "strict", "allow_downcast", "__weakref__")
 
-    def __init__(self, type: Any, value: Any, name: str | None = None) -> None:
+    def __init__(
+        self,
+        type: Any,
+        value: Any,
+        name: str | None = None,
+        strict: bool = False,
+        allow_downcast: bool | None = None,
+    ) -> None:
         self.type = type
         self.value = value
         self.name = name
+        self.strict, self.allow_downcast = strict, allow_downcast
 
     @property
     def data(self) -> Any:

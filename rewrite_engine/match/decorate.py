@@ -11,6 +11,7 @@ from typing import Any
 from rewrite_engine.errors import PatternError, refuse_options
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.lower import Compute
+from rewrite_engine.match.outline import ROOTS
 from rewrite_engine.match.pattern import names_of
 from rewrite_engine.match.relation import RelationRule
 from rewrite_engine.match.rule import DataRule, NodeRewriter
@@ -96,8 +97,13 @@ def several(tracks: Any, wanted: str) -> Sequence[Any] | None:
     if tracks is None:
         return None
     if isinstance(tracks, list | tuple | set | frozenset) and all(map(callable, tracks)):
-        return list(tracks)
+        return [one if isinstance(one, ROOTS) else _asking(one) for one in tracks]
     raise PatternError(f"what a rule tracks is a list of ops or classes, {wanted}; not {tracks!r}")
+
+
+def _asking(predicate: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A predicate as a function."""
+    return lambda op: predicate(op)
 
 
 def compute(fn: Callable[..., Any]) -> Compute:

@@ -50,6 +50,7 @@ from rewrite_engine.match.source import Source, compiled
 Function = Callable[[Graph, Any], Any]
 Then = Callable[[], None]
 
+EQ: Any = object.__eq__
 ROOT = "node.outputs[0]"  # what the left side is matched with, in source
 WIDE = 16  # more operands than these are looked up rather than gone through
 
@@ -155,7 +156,8 @@ class RuleEmitter(Source):
     def head(self, pattern: OpNode, v: str) -> str:
         head = pattern.head
         if not isinstance(pattern.op, OpClass):
-            return f"{v}.head is {self.constant(head)}"
+            own = type(head).__eq__ is not EQ  # (an op may say what it equals)
+            return f"{v}.head {'==' if own else 'is'} {self.constant(head)}"
         test = f"type({v}.head) is {self.constant(head)}"
         if pattern.index is None:
             return test

@@ -150,7 +150,7 @@ def is_root(root: Any, op: Any) -> bool:
         return True
     if isinstance(root, type):
         return isinstance(op, root)
-    return isinstance(root, FunctionType) and bool(root(op))
+    return bool(root(op)) if isinstance(root, FunctionType) else op == root
 
 
 # --- what must be there ------------------------------------------------------------------------

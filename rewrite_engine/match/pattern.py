@@ -251,7 +251,7 @@ class OpNode:
 
     def fits(self, op: Any) -> bool:
         """Whether an op may be the one at this place."""
-        return op is self.op or (isinstance(self.op, OpClass) and self.op.fits(op))
+        return op == self.op or (isinstance(self.op, OpClass) and self.op.fits(op))
 
 
 Pattern = Hole | Literal | OpNode

@@ -86,25 +86,36 @@ class RelationRule(Rule):
             found = chosen
         return next((a for a in found if suits(node, a)), None)
 
+    def term(self, node: Apply) -> Any:
+        """What a relation is asked of at a node."""
+        from rewrite_engine.terms.convert import etuplize
+
+        return etuplize(node.outputs[0] if len(node.outputs) == 1 else node)
+
+    def found(self, term: Any) -> Iterator[Any]:
+        """Yield the answers for a term as they are. Raises `RelationBudgetError`."""
+        import kanren
+        from kanren.core import Zzz
+
+        from rewrite_engine.terms.search import search
+
+        watch, q = Watch(self.budget), kanren.var()
+        found = search(q, (Zzz(self.goal, term, q),), watch)
+        error = partial(self.error, RelationBudgetError)
+        yield from bounded(found, watch, "the relation", error)
+
     def answers(self, node: Apply) -> Iterator[Any]:
         """Yield the answers at a node that have no free variables, evaluated, whatever their type;
         those that change nothing and those that no graph can be built of are passed over.
 
         Raises `RelationBudgetError`, and `PatternError` for an answer that is no term.
         """
-        import kanren
         from etuples.core import ExpressionTuple
-        from kanren.core import Zzz
 
-        from rewrite_engine.terms.convert import etuplize
-        from rewrite_engine.terms.search import search
         from rewrite_engine.terms.unification import logic_variables
 
-        watch, q = Watch(self.budget), kanren.var()
-        term = etuplize(node.outputs[0] if len(node.outputs) == 1 else node)
-        found = search(q, (Zzz(self.goal, term, q),), watch)
-        error = partial(self.error, RelationBudgetError)
-        for answer in bounded(found, watch, "the relation", error):
+        term = self.term(node)
+        for answer in self.found(term):
             if logic_variables(answer) or (isinstance(answer, ExpressionTuple) and answer == term):
                 continue
             result = self.result(node, answer)

@@ -79,8 +79,9 @@ class Draws(RandomVariable):
             raise MethodNotDefined(located("draws have no batch", op=self, inputs=inputs))
         return super().vectorize(node, inputs)
 
-    def rng_fn(self, rng: Any, *args: Any) -> Any:
-        """As the table says."""
+    def rng_fn(self, rng: Any, *args: Any, **size: Any) -> Any:
+        """As the table says. The size may be given by name."""
+        args = (*args, *size.values()) if size else args
         draw = DISTRIBUTIONS[self.distribution].draw
         return getattr(rng, self.distribution)(*args) if draw is None else draw(rng, *args)
 

@@ -59,9 +59,11 @@ __all__ = ["RNGConsumerOp", "RandomVariable", "ScipyRandomVariable"]
 #: {name of a class, but for "RV": of the distribution, in full}
 IN_FULL = {
     "GenGamma": "GeneralizedGamma",
+    "Integers": "integers",
     "InvGamma": "InverseGamma",
     "MvNormal": "MultivariateNormal",
     "NegBinomial": "NegativeBinomial",
+    "Permutation": "permutation",
     "TruncExponential": "TruncatedExponential",
 }
 

@@ -166,11 +166,13 @@ def fire_all(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool
 
 
 def fail(rule: Any, node: Apply, error: Exception) -> None:
-    """Report a rule that failed at a node: an error that names both, or a warning
+    """Report a rule that failed at a node: an error that names both, a warning, or nothing
     (`config.on_rule_error`). No rule is to blame for shapes that do not fit in the graph itself:
     the graph says so when it runs.
     """
     if isinstance(error, ShapeError) and not fits(node):
+        return
+    if config.on_rule_error == "ignore":
         return
     report = explain_failure(rule, node, error)
     if config.on_rule_error == "warn":

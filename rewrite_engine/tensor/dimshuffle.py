@@ -61,6 +61,7 @@ class DimShuffle(Linear, Odd):
     new_order: for each dimension of the result, the dimension of the input it is, or "x" for a
     new one of length 1. A dimension of the input that does not occur is dropped; it must have
     length 1 (`ShapeError`, when the graph is built if the length is known, else when it runs).
+    input_ndim may be a sequence with an entry for each dimension, such as `x.broadcastable`.
     """
 
     moves_only = True
@@ -77,7 +78,9 @@ class DimShuffle(Linear, Odd):
         ({"input_ndim": 2, "new_order": (1, 0)}, (0, 3)),
     )
 
-    def __init__(self, input_ndim: int, new_order: Sequence[int | str]) -> None:
+    def __init__(self, input_ndim: int | Sequence[Any], new_order: Sequence[int | str]) -> None:
+        if not isinstance(input_ndim, int):
+            input_ndim = len(input_ndim)
         order = tuple([o if isinstance(o, str) else int(o) for o in new_order])
         kept = [o for o in order if o != "x"]
         if any(isinstance(o, str) or not 0 <= o < input_ndim for o in kept):

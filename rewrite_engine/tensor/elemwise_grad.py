@@ -59,8 +59,12 @@ def partials(
     ]
     if all(g is None for g in live):
         return dict.fromkeys(wanted)
+    found = dict.fromkeys(_without_slope(op, inputs, wanted))
+    if len(found) == len(wanted):
+        return found
+    wanted = [i for i in wanted if i not in found]
     inputs = _as_floats(op, inputs, outputs)
-    found = _of_logarithm(op, inputs, outputs[0], live[0])
+    found |= _of_logarithm(op, inputs, outputs[0], live[0])
     wanted = [i for i in wanted if i not in found]
     try:
         return found | dict(zip(wanted, op.scalar_op.pullback(m, live, outputs, inputs, wanted)))
@@ -68,6 +72,32 @@ def partials(
         if len(wanted) == 1:
             return {i: grad_not_implemented(op, i, inputs[i], str(error)) for i in wanted}
     return {i: partials(op, inputs, outputs, gs, [i])[i] for i in wanted}
+
+
+def _without_slope(op: Elemwise, inputs: Sequence[Any], wanted: Sequence[int]) -> list[int]:
+    """The operands on which a result does not depend, since what they are multiplied with, or what
+    they divide, is the constant 0. Their gradient is 0 whatever arrives, infinities and NaNs too.
+    """
+    if op is m.mul:
+        noughts = [i for i, x in enumerate(inputs) if _is_nought(x)]
+        return [i for i in wanted if any([k != i for k in noughts])]
+    return [1] if op is m.true_div and 1 in wanted and _is_nought(inputs[0]) else []
+
+
+def _is_nought(x: Any) -> bool:
+    """Whether a term is 0 as it is written: a constant, also moved, or the difference of equal
+    ones.
+    """
+    node = x.owner
+    while node is not None and node.op.moves_only:
+        x, node = node.inputs[0], node.inputs[0].owner
+    if node is None:
+        return isinstance(x, Constant) and bool(x.element == 0)
+    return node.op is m.sub and isinstance(node.inputs[0], Constant) and _same(*node.inputs)
+
+
+def _same(x: Any, y: Any) -> bool:
+    return isinstance(y, Constant) and x.element == y.element is not None
 
 
 def quotient(g: Any) -> tuple[Any, Any]:

@@ -16,9 +16,11 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import DuplicateRuleError, OptionError, PatternError, UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.intern import _interned
+from rewrite_engine.link import get_linker
 from rewrite_engine.match.query import RewriteDatabaseQuery
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter
+from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rules.language import Float, exact, rule
 from rewrite_engine.rules.pipeline import KNOWN, all_rules
 
@@ -153,7 +155,7 @@ def test_a_query_that_names_phases_gets_these_only() -> None:
         _ = (only + tan_of_arctan).optimizer
 
 
-@pytest.mark.parametrize("name", ["NUMBA", "JAX"])
+@pytest.mark.parametrize("name", ["JAX", "MLX"])
 def test_modes_of_others_that_are_not_here(name: str) -> None:
     x = pt.vector("x")
     for bad in (lambda: Mode(name), lambda: function([x], x, mode=name)):
@@ -276,10 +278,33 @@ def test_types_and_ops_that_nobody_uses_are_let_go(monkeypatch: pytest.MonkeyPat
     assert alive[1] - alive[0] < 100
 
 
-def test_a_mode_has_no_database_of_its_own():
-    with pytest.raises(OptionError, match=r"mode\.adding"):
-        Mode(db=object())
-    assert Mode(None, db=None) == Mode()
+def test_a_database_is_asked_with_the_query() -> None:
+    class Database:
+        def query(self, query: Any) -> Any:
+            asked.append(query)
+            return driver
+
+    asked: list[Any] = []
+    query, driver = RewriteDatabaseQuery("mine"), EquilibriumOptimizer([])
+    assert Mode("py", query, db=Database()).provided_optimizer is driver
+    assert asked == [query]
+    assert Mode(None, db=None) == Mode(db=Database()) == Mode()
+
+
+def test_a_linker_may_be_given_itself() -> None:
+    x = pt.vector("x")
+    mode = Mode(linker=get_linker("py"))
+    assert mode == Mode(linker=get_linker("py")) != Mode()
+    assert function([x], x + 1, mode=mode)([1.0]).tolist() == [2.0]
+
+
+@pytest.mark.parametrize(("theirs", "ours"), [("o1", "fast_compile"), ("o4", "fast_run")])
+def test_levels_of_others(theirs: str, ours: str) -> None:
+    assert phases_of(Mode(optimizer=theirs)) == phases_of(Mode(ours))
+
+
+def test_numba_is_run_by_the_vm() -> None:
+    assert Mode("NUMBA") == Mode("fast_run")
 
 
 def test_drivers_beside_the_phases() -> None:
@@ -293,9 +318,9 @@ def test_drivers_beside_the_phases() -> None:
     early, late = Look("early"), Look("late")
     mode = Mode("fast_run").register((late, 2.5), (early, -1))
     assert mode != Mode("fast_run")
-    assert repr(mode).endswith(f".register(({early!r}, -1))")
+    assert repr(mode).endswith(f".adding({early!r}, before='merge')")
     function([x], pt.log(pt.exp(x)) + 1, mode=mode)
     assert seen == [("early", ["exp", "log", "add"]), ("late", ["add"])]
     assert [part.name for part in mode.optimizer.parts][-2:] == ["late", "inplace"]
-    with pytest.raises(OptionError, match="the position of .* is a number"):
-        mode.register((early, "first"))
+    with pytest.raises(OptionError, match="a position is a number, 'first' or 'last'"):
+        mode.register((early, "second"))

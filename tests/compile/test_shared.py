@@ -219,3 +219,9 @@ def test_subclasses_of_arrays_become_arrays() -> None:
     assert s.get_value().tolist() == [[1, 2]]
     with pytest.raises(DTypeError, match="masked"):
         s.set_value(np.ma.array([[1.0, 2.0]], mask=[[True, False]]))
+
+
+def test_the_cell_knows_how_values_are_converted() -> None:
+    strict = shared(np.zeros(2), strict=True, allow_downcast=False)
+    assert (strict.container.strict, strict.container.allow_downcast) == (True, False)
+    assert (shared(0.0).container.strict, shared(0.0).container.allow_downcast) == (False, None)

@@ -422,3 +422,26 @@ def test_a_slope_that_is_zero_by_its_form_stays_so_at_an_index(make: Any, at: An
     given = {x: [1.0, 2.0], y: [inf, 1.0], z: [2.0, 1.0]}
     for g in values(grad(make(x * y, z)[at].sum(), [x, y]), given):
         assert g.tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda p: pt.exp(pt.log1mexp(-p * 0.0)),
+        lambda p: pt.log(pt.constant(0.0) * p),
+        lambda p: pt.sqrt(0.0 / p),
+        lambda p: pt.sqrt((pt.constant(2.0) - pt.constant(2.0)) / p),
+    ],
+)
+def test_what_is_multiplied_with_0_is_no_part_of_a_slope(of: Any) -> None:
+    p = pt.dscalar("p")
+    assert values(grad(of(p), p), {p: 1.5}) == 0.0
+
+
+def test_other_factors_keep_their_slopes() -> None:
+    p, v = pt.dscalar("p"), pt.dvector("v")
+    got = values(grad(p * v.sum() * 2.0 + (0.0 * v * p).sum(), [p, v]), {p: 3.0, v: [1.0, 2.0]})
+    np.testing.assert_array_equal(got[0], 6.0)
+    np.testing.assert_array_equal(got[1], [6.0, 6.0])
+    mask = pt.constant([0.0, 1.0])
+    np.testing.assert_array_equal(values(grad((mask * v).sum(), v), {v: [1.0, 2.0]}), [0.0, 1.0])

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from rewrite_engine.errors import PropsError
 from rewrite_engine.graph import intern as interning
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.intern import Record, intern, prop_key
+from rewrite_engine.graph.intern import Interned, Record, intern, prop_key
+from rewrite_engine.graph.op import Op
 from rewrite_engine.rewrite.driver import MergeOptimizer
 from tests.toy import Num, Scale, ToyOp, add, join, num, pos, rough, sin
 
@@ -241,3 +242,25 @@ def test_nodes_that_become_equal_up_to_order_are_merged(reorders: bool) -> None:
     fgraph.replace(w, x)
     fgraph.check_integrity()
     assert len(fgraph) == (2 if reorders else 3)
+
+
+def test_registered_classes_count_as_subclasses() -> None:
+    class Above(Op):
+        """Of which both are."""
+
+    class Family(Above):
+        """What others are registered for."""
+
+    class Alone(Op):
+        """Inherits from neither."""
+
+    class Other(Op):
+        """Is not registered."""
+
+    assert not isinstance(Alone(), Family)
+    Family.register(Alone)
+    assert isinstance(Alone(), Family)
+    assert isinstance(Alone(), Above)
+    assert isinstance(Family(), Above)
+    assert not isinstance(Other(), Above)
+    assert type(Op) is Interned

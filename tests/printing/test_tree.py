@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import rewrite_engine.printing as printing
+import rewrite_engine.tensor as pt
 from rewrite_engine.errors import OptionError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
@@ -382,3 +383,11 @@ def test_facts_are_asked_for_elsewhere():
     with pytest.raises(OptionError, match="rules.facts"):
         debugprint(num("x"), print_assumptions=True)
     assert debugprint(num("x"), print_assumptions=False, file="str") == "x [id A]"
+
+
+def test_shapes_are_tuples() -> None:
+    x = pt.vector("x")
+    text = dprint(
+        [x, pt.matrix("m", shape=(None, 3)), pt.scalar("s")], file="str", print_shape=True
+    )
+    assert [line.partition(" shape=")[2] for line in text.splitlines()] == ["(?,)", "(?, 3)", "()"]

@@ -323,3 +323,16 @@ def test_a_draw_of_which_only_the_shape_is_used() -> None:
     filled = pt.second(r.normal(mean, 1.0), number)
     f = rw.function([mean, number], filled)
     assert f([1.0, 2.0], 3.0).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("op", "name"),
+    [
+        (functions.normal, "Normal"),
+        (functions.multivariate_normal, "MultivariateNormal"),
+        (functions.invgamma, "InverseGamma"),
+        (functions.nbinom, "NegativeBinomial"),
+    ],
+)
+def test_names_as_clients_print_them(op: Any, name: str) -> None:
+    assert op._print_name == (name, f"\\operatorname{{{name}}}")

@@ -57,6 +57,12 @@ def test_equal_ops_are_one():
     assert DimShuffle(2, (1, 0)) is not DimShuffle(2, (0, 1))
 
 
+def test_the_rank_may_be_given_by_a_pattern():
+    x = pt.matrix("x")
+    assert DimShuffle(x.broadcastable, (1, "x", 0)) is DimShuffle(2, (1, "x", 0))
+    assert DimShuffle((), ("x",))(pt.scalar()).type.shape == (1,)
+
+
 def test_nothing_to_do_gives_the_variable_itself():
     x = pt.matrix()
     assert pt.dimshuffle(x, 0, 1) is x

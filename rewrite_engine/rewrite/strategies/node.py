@@ -76,6 +76,11 @@ class Strategy(RuleOfRules):
         steps = self.steps(fgraph, node)
         return Derived(steps) if steps else None
 
+    def transform(self, fgraph: Graph, node: Apply) -> Any:
+        """What the last part makes of a node, or None."""
+        found = super().transform(fgraph, node)
+        return found.steps[-1][1] if isinstance(found, Derived) else found
+
     def under(self, granted: Any) -> Rule:
         parts = tuple([p.under(granted) for p in self.parts])
         if all(map(is_, parts, self.parts)):

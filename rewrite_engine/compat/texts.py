@@ -1,0 +1,90 @@
+"""How PyTensor writes graphs in one line: `as_string`, and `str` of a `FunctionGraph`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+from rewrite_engine.graph.frozen import FrozenGraph
+from rewrite_engine.graph.node import Apply, Variable
+
+__all__ = ["as_string", "default_leaf_formatter", "default_node_formatter", "text_of_graph"]
+
+
+def default_leaf_formatter(leaf: Variable) -> str:
+    """What is written for what is not computed."""
+    return str(leaf)
+
+
+def default_node_formatter(op: Any, argstrings: Iterable[str]) -> str:
+    """What is written for an op applied to operands."""
+    return f"{op.op}({', '.join(argstrings)})"
+
+
+def as_string(
+    inputs: Collection[Variable],
+    outputs: Iterable[Variable],
+    leaf_formatter: Callable[[Variable], str] = default_leaf_formatter,
+    node_formatter: Callable[[Any, Any], str] = default_node_formatter,
+) -> list[str]:
+    """Each output as a term of the inputs. What stands in several places is written once, behind
+    `*1 -> `, and is `*1` from then on; one of several outputs has its number behind `::`.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> x, y = pt.scalars("x", "y")
+    >>> z = x * y
+    >>> as_string([x, y], [pt.exp(z) + z])
+    ['add(exp(*1 -> mul(x, y)), *1)']
+    """
+    outputs, ends = list(outputs), frozenset(inputs)
+    numbers = _used_again(outputs, ends)
+    texts, written = list[str](), set[Apply]()
+    todo: list[Any] = [*reversed(outputs)]
+    while todo:
+        v = todo.pop()
+        if isinstance(v, _Done):
+            n = len(texts) - len(v.node.inputs)
+            text = node_formatter(v.node, texts[n:])
+            number = numbers.get(v.node)
+            texts[n:] = [text if number is None else f"*{number} -> {text}"]
+            texts[-1] += v.place
+        elif v.owner is None or v in ends:
+            texts.append(leaf_formatter(v))
+        elif v.owner in written:
+            texts.append(f"*{numbers[v.owner]}{_place(v)}")
+        else:
+            written.add(v.owner)
+            todo += [_Done(v.owner, _place(v)), *reversed(v.owner.inputs)]
+    return texts
+
+
+class _Done:
+    """The operands of a node are written."""
+
+    def __init__(self, node: Apply, place: str) -> None:
+        self.node, self.place = node, place
+
+
+def _place(v: Any) -> str:
+    return f"::{v.index}" if len(v.owner.outputs) > 1 else ""
+
+
+def _used_again(outputs: Sequence[Variable], ends: Collection[Variable]) -> dict[Apply, int]:
+    """The nodes that are used in several places, numbered as they are met again."""
+    seen, again = set[Apply](), dict[Apply, int]()
+    todo = [*reversed(outputs)]
+    while todo:
+        v = todo.pop()
+        if v.owner is None or v in ends:
+            continue
+        if v.owner in seen:
+            again.setdefault(v.owner, len(again) + 1)
+        else:
+            seen.add(v.owner)
+            todo += reversed(v.owner.inputs)
+    return again
+
+
+def text_of_graph(graph: FrozenGraph) -> str:
+    """A graph as its outputs."""
+    return f"FunctionGraph({', '.join(as_string(graph.inputs, graph.outputs))})"

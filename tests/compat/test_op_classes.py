@@ -1,0 +1,93 @@
+"""Classes of ops with PyTensor's arguments, and the functions that go with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.compat import inplace
+from rewrite_engine.compat.op_classes import (
+    AdvancedIncSubtensor1,
+    AdvancedSubtensor1,
+    CholeskySolve,
+    Solve,
+    SolveTriangular,
+    advanced_inc_subtensor,
+    advanced_inc_subtensor1,
+    advanced_set_subtensor1,
+    advanced_subtensor,
+    advanced_subtensor1,
+)
+from rewrite_engine.tensor.elemwise import Elemwise
+
+A = np.array([[4.0, 1.0], [1.0, 3.0]])
+b = np.array([1.0, 2.0])
+x, i, j = pt.dmatrix("x"), pt.lvector("i"), pt.lvector("j")
+
+
+@pytest.mark.parametrize("assume_a", ["gen", "sym", "pos"])
+def test_equations(assume_a: str) -> None:
+    got = Solve(assume_a=assume_a, b_ndim=1)(x, b).eval({x: A})
+    np.testing.assert_allclose(got, scipy.linalg.solve(A, b, assume_a=assume_a))
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_triangular_equations(lower: bool) -> None:
+    got = SolveTriangular(lower=lower, b_ndim=1)(x, b).eval({x: A})
+    np.testing.assert_allclose(got, scipy.linalg.solve_triangular(A, b, lower=lower))
+    factor = np.linalg.cholesky(A) if lower else np.linalg.cholesky(A).T
+    got = CholeskySolve(lower=lower, b_ndim=1)(x, b).eval({x: factor})
+    np.testing.assert_allclose(got, np.linalg.solve(A, b))
+
+
+def ops(v: Any) -> list[Any]:
+    found = []
+    while v.owner is not None:
+        found.append(v.owner.op)
+        v = v.owner.inputs[0]
+    return found
+
+
+def test_what_ops_are() -> None:
+    assert any(isinstance(op, Solve) for op in ops(pt.linalg.solve(x, b)))
+    assert not any(isinstance(op, SolveTriangular) for op in ops(pt.linalg.solve(x, b)))
+    assert any(isinstance(op, SolveTriangular) for op in ops(pt.linalg.solve_triangular(x, b)))
+    assert isinstance(x[i].owner.op, AdvancedSubtensor1)
+    assert isinstance(pt.inc_subtensor(x[i], 1.0).owner.op, AdvancedIncSubtensor1)
+    for other in (x[i, j], x[:, i], x[0]):
+        assert not isinstance(other.owner.op, AdvancedSubtensor1)
+
+
+def test_elements_at_indices() -> None:
+    at = {x: A, i: [1, 1], j: [0, 1]}
+    for rows in (advanced_subtensor1(x, i), AdvancedSubtensor1()(x, i)):
+        np.testing.assert_array_equal(rows.eval({x: A, i: [1, 1]}), A[[1, 1]])
+    np.testing.assert_array_equal(advanced_subtensor(x, i, j).eval(at), A[[1, 1], [0, 1]])
+    expected = A.copy()
+    np.add.at(expected, [1, 1], 2.0)
+    for more in (advanced_inc_subtensor1(x, 2.0, i), AdvancedIncSubtensor1()(x, 2.0, i)):
+        np.testing.assert_array_equal(more.eval({x: A, i: [1, 1]}), expected)
+    expected = A.copy()
+    np.add.at(expected, ([1, 1], [0, 1]), 2.0)
+    np.testing.assert_array_equal(advanced_inc_subtensor(x, 2.0, i, j).eval(at), expected)
+    put = AdvancedIncSubtensor1(set_instead_of_inc=True)(x, 0.0, i)
+    for new in (put, advanced_set_subtensor1(x, 0.0, i)):
+        np.testing.assert_array_equal(new.eval({x: A, i: [1, 1]}), [A[0], [0.0, 0.0]])
+
+
+def test_ops_that_overwrite() -> None:
+    for name in ("exp", "add", "true_divide", "sgn"):
+        op = getattr(inplace, f"{name}_inplace")
+        assert isinstance(op, Elemwise)
+        assert op.destroy_map == {0: [0]}
+    f = rw.function([x], inplace.exp_inplace(2.0 * x), accept_inplace=True)
+    np.testing.assert_allclose(f(A), np.exp(2.0 * A))
+    with pytest.raises(AttributeError):
+        _ = inplace.nothing_inplace
+    with pytest.raises(AttributeError):
+        _ = inplace.exp
