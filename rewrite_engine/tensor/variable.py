@@ -104,6 +104,16 @@ class TensorConstant(TensorVariable, Constant):
 
     __slots__ = ()
 
+    def __init__(self, type: Any, data: Any, name: str | None = None) -> None:
+        """type: lengths that it leaves open are those of the data; but one of 1 stays open, which
+        would be stretched.
+        """
+        if None in type.shape:
+            lengths = zip(type.shape, data.shape, strict=True)
+            shape = [n if n is not None or m == 1 else m for n, m in lengths]
+            type = type.clone(shape=shape)
+        super().__init__(type, data, name)
+
     def as_number(self) -> Any:
         """The value as a Python number if it has 0 dimensions, else None."""
         data = self.data

@@ -101,7 +101,7 @@ def test_a_pack_is_found_when_a_graph_is_rewritten(install: Any, source: str, en
     assert not is_loaded("mechanics")
     assert repr(rewritten(TERM)) == "x"
     assert is_loaded("mechanics")
-    assert [r.short_name for r in pipeline.known_rules()][-1] == "tan_of_arctan"
+    assert "tan_of_arctan" in [r.short_name for r in pipeline.known_rules()]
     assert "tan_of_arctan" not in [r.short_name for r in pipeline.all_rules()]
 
 
