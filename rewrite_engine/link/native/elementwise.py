@@ -7,7 +7,7 @@ from typing import Any
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import Plan
-from rewrite_engine.link.native.scalars import WITHOUT_CODE, convert, kind_of, write
+from rewrite_engine.link.native.scalars import WITHOUT_CODE, convert, is_heavy, kind_of, write
 from rewrite_engine.link.native.text import KINDS, Text
 from rewrite_engine.scalar.op import Cast, ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
@@ -39,7 +39,8 @@ def _(op: Elemwise, node: Apply, plan: Plan) -> None:
         return found if tests else convert(t, found, kind, result)
 
     operands = [plan.get(x) for x in inputs]
-    plan.of[out] = plan.elementwise(operands, plan.shape(out), result, compute)
+    plan.of[out] = plan.elementwise(operands, plan.shape(out), result, compute,
+                                    heavy=is_heavy(scalar, kind))  # fmt: skip
 
 
 def _value(op: ScalarOp, t: Text, kind: str, kinds: list[str], xs: list[str]) -> str:

@@ -29,6 +29,9 @@ from rewrite_engine.link.native.values import (
 
 BLOCK = 128  # vectors that are added up before the sum is kept
 FEW = 12  # nodes up to which the loop is written twice, once without masks
+#: vectors side by side where functions are called, so that a processor does not wait for one
+BESIDE = 4
+WIDE = 128  # nodes times vectors side by side
 _INLINE = (0.0, 1.0, -1.0, 2.0, 0.5)
 IDENTITY: dict[str, Any] = {
     "add": -0.0, "mul": 1, "maximum": -inf, "minimum": inf, "and_": 1, "or_": 0,
@@ -175,7 +178,7 @@ class Nest:
         streams = [*self.loads.values(), *self.stores, *self.sums.values()]
         pointers = {id(s): t.address(s.value, s.offset) for s in streams}
         if not self.axes:
-            self._values("0", pointers, {}, None)
+            self._values(["0"], pointers, {}, None)
             return
         for r in self.reductions:
             self._start(r)
@@ -242,12 +245,15 @@ class Nest:
             (t.type(r.value.kind), t.constant(identity(r.name, r.value.kind), r.value.kind))
             for r in inner
         ]
-        if t.width > 1 and len(self.live) <= FEW:
+        beside = self._beside()
+        if t.width > 1 and (beside > 1 or len(self.live) <= FEW):
+            step = t.width * beside
             count = t.new(f"sub i64 {end}, {start}")
-            full = t.new(f"and i64 {count}, {-t.width}")
-            middle = t.new(f"add i64 {start}, {full}")
-            found = t.loop(start, middle, str(t.width),
-                           lambda i, a: self._step(i, a, None, pointers, fixed, inner), kept)  # fmt: skip
+            over = t.new(f"srem i64 {count}, {step}")
+            middle = t.new(f"sub i64 {end}, {over}")
+            found = t.loop(start, middle, str(step),
+                           lambda i, a: self._several_steps(i, a, beside, pointers, fixed, inner),
+                           kept)  # fmt: skip
             kept = [(type_, x) for (type_, _), x in zip(kept, found, strict=True)]
             start = middle
 
@@ -259,12 +265,34 @@ class Nest:
         for r, x in zip(inner, found, strict=True):
             self._keep(r, self._across(r, x))
 
+    def _beside(self) -> int:
+        """How many vectors are computed side by side."""
+        if not any([node.heavy for node in self.live]):
+            return 1
+        return max([n for n in (BESIDE, 2, 1) if n * len(self.live) <= WIDE or n == 1])
+
+    def _several_steps(
+        self, i: str, kept: list[str], beside: int, pointers: Any, fixed: Any, inner: Any
+    ) -> list[str]:
+        """Some full vectors."""
+        t = self.t
+        places = [i] + [t.new(f"add i64 {i}, {k * t.width}") for k in range(1, beside)]
+        for place, values in zip(places, self._values(places, pointers, fixed, None), strict=True):
+            kept = self._collect(place, values, kept, None, pointers, inner)
+        return kept
+
     def _step(
         self, i: str, kept: list[str], mask: str | None, pointers: Any, fixed: Any, inner: Any
     ) -> list[str]:
         """One vector: all values, what is stored, and the next sums."""
+        (values,) = self._values([i], pointers, fixed, mask)
+        return self._collect(i, values, kept, mask, pointers, inner)
+
+    def _collect(
+        self, i: str, values: Any, kept: list[str], mask: str | None, pointers: Any, inner: Any
+    ) -> list[str]:
+        """Add the values of one vector to what is reduced."""
         t = self.t
-        values = self._values(i, pointers, fixed, mask)
         for r in self.reductions:
             if r not in inner:
                 place = t.at(pointers[id(self.sums[r.value])], i, r.value.kind)
@@ -278,26 +306,31 @@ class Nest:
             found.append(self._op(r, so_far, x))
         return found
 
-    def _values(self, i: str, pointers: Any, fixed: Any, mask: str | None) -> dict[Any, str]:
-        """The values of all nodes, from index i on."""
-        t, group = self.t, self.group
-        known: dict[Any, str] = dict(fixed)
+    def _values(
+        self, places: Sequence[str], pointers: Any, fixed: Any, mask: str | None
+    ) -> list[dict[Any, str]]:
+        """The values of all nodes, from these indices on."""
+        found: list[dict[Any, str]] = [dict(fixed) for _ in places]
         for node in self.live:
-            xs = []
-            for item in node.items:
-                v = item.view
-                if isinstance(v, Number):
-                    xs.append(t.spread(t.number(v), v.kind))
-                    continue
-                own = group.inside(v)
-                key: Any = v if own is None else own
-                if key not in known:
-                    known[key] = self._load(self.loads[v], i, pointers, mask)
-                xs.append(known[key])
-            known[node.value] = node.write(t, xs)
-        for s in self.stores:
-            self._put(s, known[s.value], i, pointers[id(s)], mask)
-        return known
+            for i, known in zip(places, found, strict=True):
+                xs = [self._operand(item.view, i, known, pointers, mask) for item in node.items]
+                known[node.value] = node.write(self.t, xs)
+        for i, known in zip(places, found, strict=True):
+            for s in self.stores:
+                self._put(s, known[s.value], i, pointers[id(s)], mask)
+        return found
+
+    def _operand(
+        self, v: View | Number, i: str, known: dict[Any, str], pointers: Any, mask: str | None
+    ) -> str:
+        """An operand, from an index on."""
+        if isinstance(v, Number):
+            return self.t.spread(self.t.number(v), v.kind)
+        own = self.group.inside(v)
+        key: Any = v if own is None else own
+        if key not in known:
+            known[key] = self._load(self.loads[v], i, pointers, mask)
+        return known[key]
 
     def _put(self, s: Stream, x: str, i: str, pointer: str, mask: str | None) -> None:
         """Store a vector."""

@@ -79,7 +79,8 @@ def _exponentials(
 
     shift = plan.elementwise([top], rest, "d", finite)
     low = plan.elementwise([given, shift], shape, "d", lambda t, xs: t.bin("fsub", *xs))
-    e = plan.elementwise([low], shape, "d", lambda t, xs: t.unit("exp", xs[0]))
+    e = plan.elementwise([low], shape, "d", lambda t, xs: t.unit("exp", xs[0]),
+                         heavy=True)  # fmt: skip
     total = plan.reduce(e, shape, axes, "add", "d")
     return (low if not isinstance(op, LogSumExp) else shift), e, total, shape, axes
 
@@ -96,7 +97,8 @@ def _(op: Softmax, node: Apply, plan: Plan) -> None:
 def _(op: LogSoftmax, node: Apply, plan: Plan) -> None:
     low, _, total, shape, axes = _exponentials(op, node, plan)
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
-    log = plan.elementwise([total], rest, "d", lambda t, xs: t.unit("log", xs[0]))
+    log = plan.elementwise([total], rest, "d", lambda t, xs: t.unit("log", xs[0]),
+                           heavy=True)  # fmt: skip
     plan.of[node.outputs[0]] = plan.elementwise(
         [low, log], shape, "d", lambda t, xs: t.bin("fsub", *xs)
     )

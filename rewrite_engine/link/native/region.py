@@ -45,7 +45,7 @@ from rewrite_engine.link.native.values import (
 from rewrite_engine.link.plan import ByClass
 from rewrite_engine.link.plan.dims import Dims, axes
 
-MOST_NODES, MOST_SUMS = 96, 16  # of one group: a machine has so many registers
+MOST_NODES, MOST_SUMS, MOST_HEAVY = 96, 16, 8  # of one group: a machine has so many registers
 END = 1 << 60
 _SCALARS = {"d": np.float64, "i": np.int64, "b": np.bool_}
 
@@ -192,16 +192,18 @@ class Plan:
         write: Callable[[Text, list[str]], str],
         into: tuple[Value, Steps, int | None] | None = None,
         after: int = -1,
+        heavy: bool = False,
     ) -> View:
         """A value of this shape, of operands with as many axes or fewer. into: memory of another
-        value that it is put in. after: the statement it has to come behind.
+        value that it is put in. after: the statement it has to come behind. heavy: it calls a
+        function.
         """
         kept = [j for j, n in enumerate(shape) if n != ONE]
         space = tuple([shape[j] for j in kept])
         items = tuple([self._item(x, kept, len(shape)) for x in operands])
         value = Value(kind, space)
         value.part_of = into
-        self._place(Node(value, items, write), space, after)
+        self._place(Node(value, items, write, heavy), space, after)
         return view_of(value, shape)
 
     def _item(self, x: View | Number, kept: Sequence[int], ndim: int) -> Item:
@@ -230,7 +232,7 @@ class Plan:
         for at in dict.fromkeys([*places[k : k + 2], *places[k:][-2:]]):
             group = self.statements[at]
             assert isinstance(group, Group)
-            if len(group.nodes) < MOST_NODES and self._fits(node, group):
+            if self._has_room(group, node) and self._fits(node, group):
                 break
         else:
             group = Group(len(self.statements), space)
@@ -239,6 +241,11 @@ class Plan:
         group.nodes.append(node)
         group.own[node.value] = node
         node.value.at, node.value.group = group.at, group
+
+    def _has_room(self, group: Group, node: Node) -> bool:
+        if len(group.nodes) >= MOST_NODES:
+            return False
+        return not node.heavy or sum([n.heavy for n in group.nodes]) < MOST_HEAVY
 
     def _fits(self, node: Node, group: Group) -> bool:
         """Whether a group has all that is read of its own values at the same elements."""

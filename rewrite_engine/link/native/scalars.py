@@ -160,6 +160,14 @@ def kind_of(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
     return kind if kind in kinds else _loop_kind(op, dtypes, result)
 
 
+def is_heavy(op: ScalarOp, kind: str) -> bool:
+    """Whether an op is a call of a function."""
+    if isinstance(op, Cast) or (op.listed and op.name in WITHOUT_CODE):
+        return False
+    kinds, _ = _WRITERS.get(op.name, ("", None))
+    return not op.listed or op.name in FUNCTIONS or kind not in kinds
+
+
 def _loop_kind(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
     """Float64, where the op is a ufunc with a loop on that, and nothing else."""
     if op.compute is not None or op.ufunc is None or result != "float64":

@@ -76,11 +76,12 @@ class Item(NamedTuple):
 
 
 class Node(NamedTuple):
-    """An elementwise node: `write(text, operands)` gives its value."""
+    """An elementwise node: `write(text, operands)` gives its value. heavy: it calls a function."""
 
     value: Value
     items: tuple[Item, ...]
     write: Callable[[Text, list[str]], str]
+    heavy: bool = False
 
 
 class Reduced(NamedTuple):
