@@ -42,11 +42,14 @@ def _by_depth(
     nodes: Sequence[Apply], sorts: Mapping[Apply, Sort], before: Mapping[Apply, Sequence[Apply]]
 ) -> list[tuple[Sort, list[Apply]]]:
     """Groups of nodes of one sort, in an order in which they can run."""
+    maker = {v: node for node in nodes for v in node.outputs}  # (a step of a sum owns none)
     depth: dict[Apply, int] = {}
     groups: dict[tuple[int, Sort], list[Apply]] = {}
     for node in nodes:
         own, found = sorts[node], 0
-        for other in (*[v.owner for v in node.inputs], *before.get(node, ())):
+        earlier = before.get(node.outputs[0].owner, ()) if before and node.outputs else ()
+        read = [*node.inputs, *[v for other in earlier for v in other.outputs]]
+        for other in [maker[v] for v in read if v in maker]:
             if other in depth:
                 found = max(found, depth[other] + (sorts[other] != own))
         depth[node] = found
@@ -61,8 +64,9 @@ def _rebuilt(
     known: dict[Variable, Variable] = {}
     for v in fgraph.inputs:
         known[v] = v.type.make_variable(v.name)
-    place = {node: k for k, (_, nodes) in enumerate(order) for node in nodes}
-    read = {v for _, nodes in order for n in nodes for v in n.inputs if _apart(v, n, place)}
+    place = {v: k for k, (_, nodes) in enumerate(order) for node in nodes for v in node.outputs}
+    read = {v for k, (_, nodes) in enumerate(order) for n in nodes for v in n.inputs
+            if place.get(v) != k}  # fmt: skip
     read.update(fgraph.outputs)
     for sort, nodes in order:
         region = None if sort is None else _region(nodes, read, fgraph, machine)
@@ -82,11 +86,6 @@ def _rebuilt(
     destroyed = any([node.op.destroy_map for _, nodes in order for node in nodes])
     features = [DestroyHandler(inputs)] if destroyed and fgraph.destroy_handler else []
     return FunctionGraph(inputs, outputs, features, clone=False, merging=False)
-
-
-def _apart(v: Variable, node: Apply, place: Mapping[Apply, int]) -> bool:
-    """Whether a variable comes from another group than the node that reads it."""
-    return v.owner is None or place.get(v.owner) != place[node]
 
 
 def _region(

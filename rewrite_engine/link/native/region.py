@@ -149,9 +149,10 @@ class Plan:
         """Take an argument; return its row in the table."""
         kind = KINDS[v.type.dtype]
         first = len(self.words)
-        for d in self.dims.of(v):
-            word = self.new_word()
-            self.tell(d, (1, (word,)))
+        ids = self.dims.of(v)
+        self.words += [0] * len(ids)
+        for k, d in enumerate(ids):
+            self.tell(d, (1, (first + k,)))
         word = self.new_word()
         shape = self.shape(v)
         value = Value(kind, without_ones(shape))
@@ -340,6 +341,7 @@ class Plan:
         for v in outputs:
             x, shape = self.get(v), self.shape(v)
             own = isinstance(x, View) and x.value.at >= 0 and x.value.part_of is None
+            own = own and without_ones(shape) == x.value.shape  # type: ignore[union-attr]
             if not own or x != view_of(x.value, shape) or x.value in taken:  # type: ignore[union-attr]
                 x = self.copy(x, shape, KINDS[v.type.dtype])
             assert isinstance(x, View)
