@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable, copied
 from rewrite_engine.graph.op import Op
@@ -66,11 +67,13 @@ class Region(Op):
     def slow(self) -> Callable[..., Any]:
         """The same by the VM, made when it is called first. Errors say at which node."""
         made: list[Any] = []
+        overwrites = any([node.op.destroy_map for node in self.nodes])
+        taken = np.array if overwrites else np.asarray  # native code overwrites no argument
 
         def run(*values: Any) -> Any:
             if not made:
                 made.append(self._on_vm())
-            found = made[0](*map(np.asarray, values))
+            found = made[0](*map(taken, values))
             return found[0] if len(found) == 1 else tuple(found)
 
         return run
@@ -89,8 +92,10 @@ class Region(Op):
         for node in self.nodes:
             copy = copied(node, tuple([known.get(v, v) for v in node.inputs]))
             known.update(zip(node.outputs, copy.outputs, strict=True))
-        outputs = [known[v] for v in self.gives]
-        return FunctionGraph([known[v] for v in self.takes], outputs, clone=False, merging=False)
+        inputs, outputs = [known[v] for v in self.takes], [known[v] for v in self.gives]
+        overwrites = any([node.op.destroy_map for node in self.nodes])
+        features = [DestroyHandler(inputs)] if overwrites else []
+        return FunctionGraph(inputs, outputs, features, clone=False, merging=False)
 
 
 class _Notes(ErrorReporter):
