@@ -136,7 +136,7 @@ def _length(row: Any, k: int) -> Length:
 
 
 def _step(x: View, axis: int | None) -> Length:
-    return ONE if axis is None or x.steps[axis] is None else x.steps[axis]  # type: ignore[return-value]
+    return (None if axis is None else x.steps[axis]) or ONE
 
 
 def call_product(t: Any, addresses: list[str], sizes: list[int], strides: list[int]) -> None:

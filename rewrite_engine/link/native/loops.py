@@ -148,7 +148,9 @@ class Nest:
     of its reductions; live: the nodes that are computed.
     """
 
-    def __init__(self, t: KernelText, group: Group, stored: set[Value], live: Sequence[Any]) -> None:
+    def __init__(
+        self, t: KernelText, group: Group, stored: set[Value], live: Sequence[Any]
+    ) -> None:
         self.t, self.group, self.live = t, group, list(live)
         self.axes = list(group.space)
         self.loads: dict[Any, Stream] = {}
@@ -163,7 +165,9 @@ class Nest:
         collapse(self.axes, [*self.loads.values(), *self.stores, *self.sums.values()])
 
     def _store(self, value: Value) -> Stream:
-        steps = list(in_order(value.shape)) if value.part_of is None else list(value.part_of[1])
+        steps: list[Length | None] = list(in_order(value.shape))
+        if value.part_of is not None:
+            steps = list(value.part_of[1])
         return Stream(value, value, None, steps)
 
     def _target(self, r: Reduced) -> Stream:
@@ -190,7 +194,8 @@ class Nest:
     def _level(self, d: int, streams: Sequence[Stream], pointers: dict[int, str]) -> None:
         """The loop over axis `d`, and those inside."""
         if d == len(self.axes) - 1:
-            return self._line(pointers)
+            self._line(pointers)
+            return
         t = self.t
 
         def body(i: str, _: list[str]) -> list[str]:
@@ -443,12 +448,9 @@ class Nest:
         return t.new(f"call {NUMBER[kind]} @{full}({type_} {x})")
 
 
-class _Single(Text):
-    """Writes into another text, one number at a time."""
-
-
 def _single(t: Text) -> Text:
-    one = _Single.__new__(_Single)
+    """What writes into another text, one number at a time."""
+    one = Text.__new__(Text)
     one.__dict__ = dict(t.__dict__)
     one.width = 1
     one.new = t.new  # type: ignore[method-assign]

@@ -75,9 +75,9 @@ def _rebuilt(
                 copy = copied(node, tuple([known.get(v, v) for v in node.inputs]))
                 known.update(zip(node.outputs, copy.outputs, strict=True))
             continue
-        inputs = tuple([known[v] for v in region.takes])
+        given = tuple([known[v] for v in region.takes])
         types = tuple([v.type for v in region.gives])
-        made = build_node(region, inputs, types, nodes[-1].origin)
+        made = build_node(region, given, types, nodes[-1].origin)
         for v, out in zip(region.gives, made.outputs, strict=True):
             out.name = v.name or str(v)
             known[v] = out

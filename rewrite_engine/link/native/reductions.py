@@ -112,5 +112,3 @@ def _(op: LogSumExp, node: Apply, plan: Plan) -> None:
         [total, shift], rest, "d", lambda t, xs: t.bin("fadd", t.unit("log", xs[0]), xs[1])
     )
     plan.of[node.outputs[0]] = found if op.keepdims else without(found, axes)
-
-

@@ -2,14 +2,14 @@
 
 `lower` (`lower.py`) adds the statements of each node: groups, of nodes that one nest of loops can
 compute, and calls. A node joins the first group over the same axes that comes late enough. Then
-memory is laid out: results have arrays of their own, other values that are read by a later statement
-have a place in one block, which they share with those whose lives are apart.
+memory is laid out: results have arrays of their own, other values that a later statement reads have
+a place in one block, which they share with those whose lives are apart.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,9 @@ from rewrite_engine.link.native.runtime import (
     TUPLE,
     library_of,
 )
+from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE, Text
+from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE
 from rewrite_engine.link.native.values import (
     ONE,
     Call,
@@ -39,6 +40,7 @@ from rewrite_engine.link.native.values import (
     Steps,
     Value,
     View,
+    Write,
     in_order,
     times,
 )
@@ -190,7 +192,7 @@ class Plan:
         operands: Sequence[View | Number],
         shape: Sequence[Length],
         kind: str,
-        write: Callable[[Text, list[str]], str],
+        write: Write,
         into: tuple[Value, Steps, int | None] | None = None,
         after: int = -1,
         heavy: bool = False,
@@ -222,17 +224,17 @@ class Plan:
             v = item.view
             if isinstance(v, Number):
                 continue
-            group = v.value.group
-            if group is not None and group.space == space and group.inside(v) is not None:
-                beside = max(beside, group.at)
+            own = v.value.group
+            if own is not None and own.space == space and own.inside(v) is not None:
+                beside = max(beside, own.at)
             else:
                 apart = max(apart, v.value.at)
         first = max(apart + 1, beside)
         places = self.spaces.setdefault(space, [])
         k = bisect_left(places, first)
-        for at in dict.fromkeys([*places[k : k + 2], *places[k:][-2:]]):
-            group = self.statements[at]
-            assert isinstance(group, Group)
+        near = {k, k + 1, len(places) - 2, len(places) - 1}
+        for at in [places[j] for j in sorted(near) if k <= j < len(places)]:
+            group: Any = self.statements[at]
             if self._has_room(group, node) and self._fits(node, group):
                 break
         else:
@@ -261,32 +263,32 @@ class Plan:
         kind: str,
     ) -> View:  # fmt: skip
         """A reduction over some axes, which stay with length 1."""
-        from rewrite_engine.link.native.scalars import convert
-
         kept = [j for j, n in enumerate(shape) if n != ONE]
         space = tuple([shape[j] for j in kept])
         inner = frozenset([i for i, j in enumerate(kept) if j in reduced])
         rest = [ONE if j in reduced else n for j, n in enumerate(shape)]
-        plain = isinstance(x, View) and x.value.group is not None and x.value.kind == kind
-        if plain:
-            assert isinstance(x, View)
-            item = self._item(x, kept, len(shape))
-            plain = x.value.group.space == space and x.value.group.inside(item.view) is not None  # type: ignore[union-attr]
-        if not plain or len(x.value.group.reduced) >= MOST_SUMS:  # type: ignore[union-attr]
-            own = x.kind if isinstance(x, Number) else x.value.kind
+        group = None if isinstance(x, Number) else x.value.group
+        item = self._item(x, kept, len(shape))
+        if (
+            group is None
+            or group.space != space
+            or item.kind != kind
+            or group.inside(item.view) is None
+            or len(group.reduced) >= MOST_SUMS
+        ):
+            group = None
+        if group is None:
+            own = item.kind
             x = self.elementwise([x], shape, kind, lambda t, xs: convert(t, xs[0], own, kind))
-        assert isinstance(x, View)
+            group = x.value.group
+        assert isinstance(x, View) and group is not None
         if not inner:
             return x
-        group = x.value.group
-        assert group is not None
         value = Value(kind, tuple([n for n in rest if n != ONE]), group.at)
         group.reduced.append(Reduced(value, x.value, inner, name))
         return view_of(value, rest)
 
-    def call(
-        self, shape: Sequence[Length], kind: str, reads: Sequence[View], write: Any
-    ) -> View:
+    def call(self, shape: Sequence[Length], kind: str, reads: Sequence[View], write: Any) -> View:
         """A value that a statement of its own computes."""
         value = Value(kind, without_ones(shape), len(self.statements))
         self.statements.append(Call(value.at, value, tuple(reads), write))
@@ -340,11 +342,8 @@ class Plan:
         found = []
         for v in outputs:
             x, shape = self.get(v), self.shape(v)
-            own = isinstance(x, View) and x.value.at >= 0 and x.value.part_of is None
-            own = own and without_ones(shape) == x.value.shape  # type: ignore[union-attr]
-            if not own or x != view_of(x.value, shape) or x.value in taken:  # type: ignore[union-attr]
+            if isinstance(x, Number) or x.value in taken or not _is_whole(x, shape):
                 x = self.copy(x, shape, KINDS[v.type.dtype])
-            assert isinstance(x, View)
             taken.add(x.value)
             found.append((x.value, shape))
         return found
@@ -475,6 +474,14 @@ class Plan:
         for name, n in counts.items():
             table[PLACE[name]] = n
         return table
+
+
+def _is_whole(x: View, shape: Sequence[Length]) -> bool:
+    """Whether a view shows all of a value that is computed, as a variable of this shape would."""
+    value = x.value
+    if value.at < 0 or value.part_of is not None or without_ones(shape) != value.shape:
+        return False
+    return x == view_of(value, shape)
 
 
 def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:

@@ -175,7 +175,9 @@ class _Entry:
         self.need(self.new(f"icmp eq ptr {type_}, {self.word(row, 3, 'ptr')}"))
         self.put(self.word(row, 0), self.byte(x, HEAD), "ptr")
         self.do(f"br label %next{j}", f"array{j}:")
-        same = self.new(f"icmp eq ptr {self.field(x, HEAD + 40, 'ptr')}, {self.word(row, 2, 'ptr')}")
+        same = self.new(
+            f"icmp eq ptr {self.field(x, HEAD + 40, 'ptr')}, {self.word(row, 2, 'ptr')}"
+        )
         ndim = self.new(f"sext i32 {self.field(x, HEAD + 8, 'i32')} to i64")
         rank = self.new(f"icmp eq i64 {ndim}, {self.word(row, 1)}")
         self.need(self.new(f"and i1 {same}, {rank}"))
@@ -439,7 +441,8 @@ class Block:
 def builtin(table: Any, slow: Any, *alive: Any) -> Any:
     """The function for a table. alive: what it refers to by addresses."""
     make: Any = ctypes.pythonapi.PyCFunction_NewEx
-    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object] + [
-        ctypes.c_void_p
-    ]
+    make.restype, make.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.py_object] + [ctypes.c_void_p],
+    )
     return make(ctypes.addressof(_method()), (table, slow, Block(table), *alive), None)

@@ -19,7 +19,7 @@ _number = count(1)
 def llvm() -> Any:
     """`llvmlite.binding`, ready for use. Raises `NoCompilerError` where it is not installed."""
     try:
-        import llvmlite.binding as found
+        import llvmlite.binding as found  # type: ignore[import-untyped]
     except ImportError as error:
         what = 'Mode(linker="native") needs llvmlite: pip install "rewrite-engine[native]"'
         raise NoCompilerError(what) from error

@@ -234,7 +234,7 @@ class Text:
         )
 
     def _short(self, kind: str) -> str:
-        return f"v{self.width}{ {'d': 'f64', 'i': 'i64', 'b': 'i8'}[kind]}"
+        return f"v{self.width}{ {'d': 'f64', 'i': 'i64', 'b': 'i8'}[kind] }"
 
     def lanes(self) -> str:
         """0, 1, 2, …"""

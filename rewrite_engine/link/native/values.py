@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from rewrite_engine.link.native.text import Text
-
 #: a number, and the words of the frame it is multiplied with, sorted
 Length = tuple[int, tuple[int, ...]]
 ONE: Length = (1, ())
 Steps = tuple[Length | None, ...]
+#: writes the value of a node, of its operands (the text is a `Text`)
+Write = Callable[[Any, list[str]], str]
 
 
 def times(*lengths: Length) -> Length:
@@ -80,7 +80,7 @@ class Node(NamedTuple):
 
     value: Value
     items: tuple[Item, ...]
-    write: Callable[[Text, list[str]], str]
+    write: Write
     heavy: bool = False
 
 

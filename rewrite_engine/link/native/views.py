@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import Plan, without_ones, view_of
+from rewrite_engine.link.native.region import Plan, view_of, without_ones
 from rewrite_engine.link.native.values import Length, Number, Value, View, times
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
@@ -180,7 +180,7 @@ def _sliced(plan: Plan, n: Length, e: Slice) -> tuple[int | None, Length, bool]:
     if not n[1]:
         low, high, _ = slice(e.start, e.stop).indices(n[0])
         return plan.constant_word(low), (max(high - low, 0), ()), False
-    if e.stop is None and (e.start or 0) < 0 or start == plan.constant_word(0):
+    if (e.stop is None and (e.start or 0) < 0) or start == plan.constant_word(0):
         pass
     length = plan.compute("max", plan.compute("sub", last, start), plan.constant_word(0))
     return start, (1, (length,)), False
