@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import Plan, view_of, without_ones
+from rewrite_engine.link.native.region import NotNative, Plan, view_of, without_ones
 from rewrite_engine.link.native.values import Length, Number, Value, View, times
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
@@ -23,7 +25,8 @@ def _(op: DimShuffle, node: Apply) -> str | None:
 def _(op: DimShuffle, node: Apply, plan: Plan) -> None:
     x = plan.get(node.inputs[0])
     if isinstance(x, View):
-        x = View(x.value, tuple([None if o == "x" else x.steps[o] for o in op.new_order]), x.offset)
+        steps = [x.steps[o] if isinstance(o, int) else None for o in op.new_order]
+        x = View(x.value, tuple(steps), x.offset)
     plan.of[node.outputs[0]] = x
 
 
@@ -53,13 +56,8 @@ def number_of(plan: Plan, n: Length) -> View | Number:
     number, words = n
     if not words:
         return Number(number, "i")
-    word, found = plan.word_of(n), Value("i", ())
-
-    def write(t: object, xs: list[str]) -> str:
-        return t.spread(t.word(word), "i")  # type: ignore[attr-defined,no-any-return]
-
-    del found
-    return plan.elementwise([], (), "i", write)  # type: ignore[arg-type]
+    word = plan.word_of(n)
+    return plan.elementwise([], (), "i", lambda t, xs: t.spread(t.word(word), "i"))
 
 
 def length_of(plan: Plan, v: Variable) -> Length:
@@ -75,8 +73,6 @@ def length_of(plan: Plan, v: Variable) -> Length:
 
 def value_word(plan: Plan, x: View) -> int:
     """The word with an integer that is an argument."""
-    from rewrite_engine.link.native.region import NotNative
-
     if x.value.at >= 0 or x.value.word is None or x.offset is not None or x.value.kind != "i":
         raise NotNative("a length that is computed here")
     return plan.compute("load", x.value.word)
@@ -175,13 +171,11 @@ def _sliced(plan: Plan, n: Length, e: Slice) -> tuple[int | None, Length, bool]:
         return None, n, False
     if e.step == -1:
         return plan.compute("sub", plan.word_of(n), plan.constant_word(1)), n, True
-    start, stop = _clamped(plan, n, e.start or 0), n if e.stop is None else None
-    last = plan.word_of(n) if stop is not None else _clamped(plan, n, e.stop)
     if not n[1]:
         low, high, _ = slice(e.start, e.stop).indices(n[0])
         return plan.constant_word(low), (max(high - low, 0), ()), False
-    if (e.stop is None and (e.start or 0) < 0) or start == plan.constant_word(0):
-        pass
+    start = _clamped(plan, n, e.start or 0)
+    last = plan.word_of(n) if e.stop is None else _clamped(plan, n, e.stop)
     length = plan.compute("max", plan.compute("sub", last, start), plan.constant_word(0))
     return start, (1, (length,)), False
 
@@ -229,10 +223,10 @@ def _(op: IncSubtensor, node: Apply, plan: Plan) -> None:
     given = [plan.get(y)] if op.set_instead_of_inc else [target, plan.get(y)]
     op_ = "fadd" if kind == "d" else "add"
 
-    def write(t: object, xs: list[str]) -> str:
-        return xs[0] if len(xs) == 1 else t.bin(op_, xs[0], xs[1], kind)  # type: ignore[attr-defined,no-any-return]
+    def write(t: Any, xs: list[str]) -> str:
+        return xs[0] if len(xs) == 1 else str(t.bin(op_, *xs, kind))
 
-    done = plan.elementwise(given, lengths, kind, write,  # type: ignore[arg-type]
+    done = plan.elementwise(given, lengths, kind, write,
                             into=(whole, steps, target.offset), after=base.value.at)  # fmt: skip
     whole.at = done.value.at
     plan.of[node.outputs[0]] = all_
