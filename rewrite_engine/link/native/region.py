@@ -267,21 +267,14 @@ class Plan:
         space = tuple([shape[j] for j in kept])
         inner = frozenset([i for i, j in enumerate(kept) if j in reduced])
         rest = [ONE if j in reduced else n for j, n in enumerate(shape)]
-        group = None if isinstance(x, Number) else x.value.group
         item = self._item(x, kept, len(shape))
-        if (
-            group is None
-            or group.space != space
-            or item.kind != kind
-            or group.inside(item.view) is None
-            or len(group.reduced) >= MOST_SUMS
-        ):
-            group = None
-        if group is None:
+        group: Any = None if isinstance(x, Number) else x.value.group
+        fits = group is not None and group.space == space and item.kind == kind
+        if not fits or group.inside(item.view) is None or len(group.reduced) >= MOST_SUMS:
             own = item.kind
             x = self.elementwise([x], shape, kind, lambda t, xs: convert(t, xs[0], own, kind))
             group = x.value.group
-        assert isinstance(x, View) and group is not None
+        assert isinstance(x, View)
         if not inner:
             return x
         value = Value(kind, tuple([n for n in rest if n != ONE]), group.at)
