@@ -7,9 +7,9 @@ statement a kernel (`loops.py`), a kernel machine code (`library.py`), found aga
 kept on disk (`cache.py`). One function for all regions calls kernels (`runtime.py`).
 """
 
-from rewrite_engine.link.native import elementwise, joins, reductions, views
+from rewrite_engine.link.native import elementwise, form, gather, joins, reductions, views
 from rewrite_engine.link.native.linker import NativeLinker
 
 LINKER = NativeLinker()
 
-__all__ = ["LINKER", "NativeLinker", "elementwise", "joins", "reductions", "views"]
+__all__ = ["LINKER", "NativeLinker", "elementwise", "form", "gather", "joins", "reductions", "views"]

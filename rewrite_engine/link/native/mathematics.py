@@ -100,12 +100,16 @@ class Math(Text):
         return self.fma(low, x, high)
 
 
-def _reduced(b: Math, x: str) -> tuple[str, str]:
-    """exp(x) = 2**n * (1 + y): y, and n as an integer. x: of modest size."""
+def _reduced(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
+    """exp(x) = 2**n * (1 + y): y, and n as an integer. x: of modest size. near: how far from 0 n
+    is 0, if that is farther than it need be.
+    """
     t = b.fma(x, 1.4426950408889634074, ROUNDER)
+    if near:
+        t = b.where(b.test("olt", b.intrinsic("fabs", x), near), ROUNDER, t)
     n = b.sub(t, ROUNDER)
     r = b.fma(n, -LN2_LOW, b.fma(n, -LN2_HIGH, x))
-    q = b.even(r, [1 / factorial(k) for k in range(13, 1, -1)])
+    q = b.even(r, [1 / factorial(k) for k in range(15 if near else 13, 1, -1)])
     return b.fma(b.mul(r, r), q, r), b.whole("sub", b.bits(t), ROUNDER_BITS)
 
 
@@ -120,7 +124,7 @@ def exp(b: Math, x: str) -> str:
 def expm1(b: Math, x: str) -> str:
     y = b.where(b.test("ogt", x, 709.8), 709.8, x)
     y = b.where(b.test("olt", y, -50.0), -50.0, y)
-    p, n = _reduced(b, y)
+    p, n = _reduced(b, y, near=0.5)
     half = b.power(b.whole("sub", n, 1))
     found = b.fma(half, p, b.sub(half, 0.5))
     found = b.add(found, found)

@@ -281,9 +281,13 @@ class Plan:
         group.reduced.append(Reduced(value, x.value, inner, name))
         return view_of(value, rest)
 
-    def call(self, shape: Sequence[Length], kind: str, reads: Sequence[View], write: Any) -> View:
-        """A value that a statement of its own computes."""
+    def call(
+        self, shape: Sequence[Length], kind: str, reads: Sequence[View], write: Any,
+        into: tuple[Value, Steps, int | None] | None = None,
+    ) -> View:  # fmt: skip
+        """A value that a statement of its own computes. into: as of `elementwise`."""
         value = Value(kind, without_ones(shape), len(self.statements))
+        value.part_of = into
         self.statements.append(Call(value.at, value, tuple(reads), write))
         return view_of(value, shape)
 
@@ -346,7 +350,7 @@ class Plan:
         last: dict[Value, int] = {value: END for value, _ in results}
         for s in reversed(self.statements):
             if isinstance(s, Call):
-                if s.value in last:
+                if self._stored(s.value, last):
                     for view in s.reads:
                         self._read(view.value, s.at, last)
                 continue
@@ -376,7 +380,9 @@ class Plan:
         return found[::-1]
 
     def _runs(self, s: Group | Call, last: dict[Value, int]) -> bool:
-        return s.value in last if isinstance(s, Call) else bool(self._nodes(s, last))
+        if isinstance(s, Call):
+            return self._stored(s.value, last)
+        return bool(self._nodes(s, last))
 
     def _written(self, s: Group | Call, last: dict[Value, int]) -> tuple[Kernel, list[int]]:
         if isinstance(s, Call):
