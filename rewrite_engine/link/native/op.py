@@ -14,7 +14,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.link.failure import ErrorReporter, failed
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.native.lower import lower
-from rewrite_engine.link.native.region import Plan
+from rewrite_engine.link.native.region import NotNative, Plan
 from rewrite_engine.link.native.runtime import PLACE, builtin
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.plan import ByClass, Traits
@@ -43,7 +43,11 @@ class Region(Op):
         self.plan = Plan(nodes, machine)
         arguments = [self.plan.argument(v) for v in takes]
         for node, add in zip(nodes, map(ByClass(lower).__getitem__, map(_class, nodes))):
-            add(node.op, node, self.plan)
+            try:
+                add(node.op, node, self.plan)
+            except NotNative as error:
+                error.node = node
+                raise
         self.table = np.array(self.plan.finish(gives, arguments), np.int64)
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:

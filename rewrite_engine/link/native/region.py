@@ -53,7 +53,9 @@ _SCALARS = {"d": np.float64, "i": np.int64, "b": np.bool_}
 
 
 class NotNative(Exception):
-    """There is no native code for this, which is known only when it is written."""
+    """There is no native code for this, which is known only when it is written. node: of which."""
+
+    node: Apply | None = None
 
 
 class Plan:

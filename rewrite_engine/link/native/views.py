@@ -7,23 +7,24 @@ from typing import Any
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import NotNative, Plan, view_of, without_ones
-from rewrite_engine.link.native.values import Length, Number, Value, View, times
+from rewrite_engine.link.native.values import Length, Number, Value, View, in_order, times
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
 from rewrite_engine.tensor.index.template import NEWAXIS, WHOLE, Slice
-from rewrite_engine.tensor.shape import CheckedLength, Shape_i
+from rewrite_engine.tensor.reshape import Reshape
+from rewrite_engine.tensor.shape import CheckedLength, Shape_i, SpecifyShape
 
 
 @native.register(DimShuffle)
 def _(op: DimShuffle, node: Apply) -> str | None:
-    if any([node.inputs[0].type.shape[i] != 1 for i in op.drop]):
-        return "drops a dimension whose length is not known"
     return None
 
 
 @lower.register(DimShuffle)
 def _(op: DimShuffle, node: Apply, plan: Plan) -> None:
     x = plan.get(node.inputs[0])
+    for i in op.drop:
+        plan.tell(plan.dims.of(node.inputs[0])[i], (1, ()))
     if isinstance(x, View):
         steps = [x.steps[o] if isinstance(o, int) else None for o in op.new_order]
         x = View(x.value, tuple(steps), x.offset)
@@ -76,6 +77,87 @@ def value_word(plan: Plan, x: View) -> int:
     if x.value.at >= 0 or x.value.word is None or x.offset is not None or x.value.kind != "i":
         raise NotNative("a length that is computed here")
     return plan.compute("load", x.value.word)
+
+
+# --- shapes -----------------------------------------------------------------------------------
+
+
+@native.register(SpecifyShape)
+def _(op: SpecifyShape, node: Apply) -> str | None:
+    return None if len(node.inputs) == 1 else "lengths that are computed"
+
+
+@lower.register(SpecifyShape)
+def _(op: SpecifyShape, node: Apply, plan: Plan) -> None:
+    x, out = node.inputs[0], node.outputs[0]
+    for d, n in zip(plan.dims.of(x), op.shape, strict=True):
+        if n is not None:
+            plan.tell(d, (int(n), ()))
+    for a, b in zip(plan.dims.of(x), plan.dims.of(out), strict=True):
+        plan.tell(b, plan.length(a))
+    plan.of[out] = straight(plan.get(x), plan.shape(out))
+
+
+@native.register(Reshape)
+def _(op: Reshape, node: Apply) -> str | None:
+    return None
+
+
+@lower.register(Reshape)
+def _(op: Reshape, node: Apply, plan: Plan) -> None:
+    """A view, of a copy if the elements do not lie one behind the other."""
+    x, out = node.inputs[0], node.outputs[0]
+    shape, numbers = plan.shape(x), iter(node.inputs[1:])
+    given: list[Length | None] = []
+    for s in op.shape:
+        n = length_of(plan, next(numbers)) if s == "i" else (int(s), ())
+        given.append(None if n == (-1, ()) else n)
+        if n[1]:  # a negative number would be what is left over
+            plan.require("less", plan.constant_word(-1), plan.word_of(n))
+    total = times(*shape)
+    known = times(*[n for n in given if n is not None])
+    if None in given:
+        rest = quotient(plan, total, known)
+        given = [rest if n is None else n for n in given]
+    elif total != known:
+        plan.require("equal", plan.word_of(total), plan.word_of(known))
+    for d, n in zip(plan.dims.of(out), given, strict=True):
+        plan.tell(d, n or (1, ()))
+    found, wanted = plan.get(x), plan.shape(out)
+    if isinstance(found, View):
+        if found.offset is not None or not _in_order(found, shape):
+            kind = found.value.kind
+            found = plan.copy(found, shape, kind)
+        steps = iter(in_order(without_ones(wanted)))
+        each = tuple([None if n == (1, ()) else next(steps) for n in wanted])
+        found = View(found.value, each, found.offset)
+    plan.of[out] = found
+
+
+def _in_order(x: View, shape: tuple[Length, ...]) -> bool:
+    """Whether a view shows elements one behind the other."""
+    steps = tuple([s for s, n in zip(x.steps, shape, strict=True) if n != (1, ())])
+    return steps == in_order(without_ones(shape))
+
+
+def quotient(plan: Plan, total: Length, known: Length) -> Length:
+    """The length that is left over when a number of elements is divided."""
+    left = list(total[1])
+    for word in known[1]:
+        if word in left:
+            left.remove(word)
+        else:
+            break
+    else:
+        if known[0] and total[0] % known[0] == 0:
+            if known[1]:  # of nothing, any number would be left over
+                plan.require("positive", plan.word_of(known))
+            return (total[0] // known[0], tuple(left))
+    a, b = plan.word_of(total), plan.word_of(known)
+    plan.require("positive", b)
+    found = plan.compute("div", a, b)
+    plan.require("equal", plan.compute("mul", found, b), a)
+    return (1, (found,))
 
 
 # --- indexing ---------------------------------------------------------------------------------
