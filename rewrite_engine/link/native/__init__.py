@@ -12,4 +12,13 @@ from rewrite_engine.link.native.linker import NativeLinker
 
 LINKER = NativeLinker()
 
-__all__ = ["LINKER", "NativeLinker", "elementwise", "form", "gather", "joins", "reductions", "views"]
+__all__ = [
+    "LINKER",
+    "NativeLinker",
+    "elementwise",
+    "form",
+    "gather",
+    "joins",
+    "reductions",
+    "views",
+]

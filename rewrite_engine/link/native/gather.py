@@ -20,7 +20,9 @@ from rewrite_engine.tensor.index.template import INPUT, WHOLE
 
 def _one_array(op: Any, index: Any) -> str | None:
     """Why the index is not one array of integers along one axis."""
-    if sum(e == INPUT for e in op.idx_list) != 1 or any(e not in (INPUT, WHOLE) for e in op.idx_list):
+    if sum(e == INPUT for e in op.idx_list) != 1 or any(
+        e not in (INPUT, WHOLE) for e in op.idx_list
+    ):
         return "more than one array among the indices, or something beside it"
     return None if index.type.dtype == "int64" else "a mask, or other integers than int64"
 

@@ -98,9 +98,7 @@ def _made(
     return made, refused
 
 
-def _rebuilt(
-    fgraph: FunctionGraph, order: Groups, made: Sequence[Region | None]
-) -> FunctionGraph:
+def _rebuilt(fgraph: FunctionGraph, order: Groups, made: Sequence[Region | None]) -> FunctionGraph:
     """The graph of these groups."""
     known = {v: v.type.make_variable(v.name) for v in fgraph.inputs}
     for (_, nodes), region in zip(order, made, strict=True):
