@@ -82,8 +82,8 @@ KINDS = {
 #: the settings, as they are until they are set
 DEFAULTS = {
     "floatX": "float64",
-    "linker": "auto",
     "mode": "fast_run",
+    "linker": "auto",
     "on_rule_error": "raise",
     "on_budget": "raise",
     "on_unused_input": "raise",

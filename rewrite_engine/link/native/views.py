@@ -121,8 +121,8 @@ def _(op: Reshape, node: Apply, plan: Plan) -> None:
         given = [rest if n is None else n for n in given]
     elif total != known:
         plan.require("equal", plan.word_of(total), plan.word_of(known))
-    for d, n in zip(plan.dims.of(out), given, strict=True):
-        plan.tell(d, n or (1, ()))
+    for d, length in zip(plan.dims.of(out), given, strict=True):
+        plan.tell(d, length or (1, ()))
     found, wanted = plan.get(x), plan.shape(out)
     if isinstance(found, View):
         if found.offset is not None or not _in_order(found, shape):

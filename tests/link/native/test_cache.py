@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -77,8 +78,6 @@ def test_processes_at_once(tmp_path: Path) -> None:
         "print(float(f([0.0, 0.0])))"
     )
     flags = {"REWRITE_ENGINE_FLAGS": f"compiledir={tmp_path}", "PYTHONPATH": str(ROOT)}
-    import os
-
     runs = [
         subprocess.Popen(
             [sys.executable, "-c", program],
@@ -86,7 +85,7 @@ def test_processes_at_once(tmp_path: Path) -> None:
             text=True,
             env=os.environ | flags,
             cwd=ROOT,
-        )  # fmt: skip
+        )
         for _ in range(3)
     ]
     assert [run.communicate(timeout=120)[0].strip() for run in runs] == ["0.0"] * 3

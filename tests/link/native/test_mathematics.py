@@ -92,8 +92,9 @@ def test_a_sum_of_infinities() -> None:
 def test_reductions_over_any_axes(shape: Any, axis: Any) -> None:
     x = np.random.default_rng(1).normal(size=shape)
     t = pt.tensor(dtype="float64", shape=(None,) * 3)
-    f = rw.function([t], [pt.exp(t).sum(axis=axis), t.max(axis=axis), t.T.sum(axis=axis),
-                          (t > 0).sum(axis=axis), (t > 0).all(axis=axis)], mode="native")  # fmt: skip
+    many = [pt.exp(t).sum(axis=axis), t.max(axis=axis), t.T.sum(axis=axis)]
+    many += [(t > 0).sum(axis=axis), (t > 0).all(axis=axis)]
+    f = rw.function([t], many, mode="native")
     wanted = [np.exp(x).sum(axis), x.max(axis), x.T.sum(axis), (x > 0).sum(axis), (x > 0).all(axis)]
     for got, want in zip(f(x), wanted, strict=True):
         assert got.dtype == np.asarray(want).dtype
