@@ -6,9 +6,9 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import Plan
+from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.scalars import WITHOUT_CODE, convert, is_heavy, kind_of, write
-from rewrite_engine.link.native.text import KINDS, Text
+from rewrite_engine.link.native.text import KINDS, Assembler
 from rewrite_engine.scalar.op import Cast, ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
 
@@ -23,7 +23,7 @@ def _(op: Elemwise, node: Apply) -> str | None:
 
 
 @lower.register(Elemwise)
-def _(op: Elemwise, node: Apply, plan: Plan) -> None:
+def _(op: Elemwise, node: Apply, plan: RegionPlan) -> None:
     scalar, out = op.scalar_op, node.outputs[0]
     result = KINDS[out.type.dtype]
     kind = kind_of(scalar, [x.type.dtype for x in node.inputs], out.type.dtype)
@@ -34,7 +34,7 @@ def _(op: Elemwise, node: Apply, plan: Plan) -> None:
     kinds = [KINDS[x.type.dtype] for x in inputs]
     tests = bool(kind != result)
 
-    def compute(t: Text, xs: list[str]) -> str:
+    def compute(t: Assembler, xs: list[str]) -> str:
         found = _value(scalar, t, kind, kinds, xs)
         return found if tests else convert(t, found, kind, result)
 
@@ -43,7 +43,7 @@ def _(op: Elemwise, node: Apply, plan: Plan) -> None:
                                     heavy=is_heavy(scalar, kind))  # fmt: skip
 
 
-def _value(op: ScalarOp, t: Text, kind: str, kinds: list[str], xs: list[str]) -> str:
+def _value(op: ScalarOp, t: Assembler, kind: str, kinds: list[str], xs: list[str]) -> str:
     """What an op computes of operands of these kinds."""
     name: Any = op.name if op.listed else None
     if name == "switch":

@@ -11,9 +11,9 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import Plan, view_of, without_ones
+from rewrite_engine.link.native.region import RegionPlan, view_of, without_ones
 from rewrite_engine.link.native.text import KINDS
-from rewrite_engine.link.native.values import ONE, Length, Number, Steps, Value, View
+from rewrite_engine.link.native.values import ONE, Length, NativeValue, Number, Steps, View
 from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSubtensor
 from rewrite_engine.tensor.index.template import INPUT, WHOLE
 
@@ -46,13 +46,13 @@ def _(op: AdvancedIncSubtensor, node: Apply) -> str | None:
 
 
 @lower.register(AdvancedSubtensor)
-def _(op: AdvancedSubtensor, node: Apply, plan: Plan) -> None:
+def _(op: AdvancedSubtensor, node: Apply, plan: RegionPlan) -> None:
     x, index, out = *node.inputs, node.outputs[0]
     axis, kind = op.idx_list.index(INPUT), KINDS[out.type.dtype]
     views = [_view(plan, v) for v in (x, index)]
     shapes = [plan.shape(v) for v in (x, index, out)]
 
-    def write(t: Any, value: Value) -> None:
+    def write(t: Any, value: NativeValue) -> None:
         def move(source: str, target: str) -> None:
             t.store_one(t.load_one(source, kind), target, kind)
 
@@ -62,11 +62,11 @@ def _(op: AdvancedSubtensor, node: Apply, plan: Plan) -> None:
 
 
 @lower.register(AdvancedIncSubtensor)
-def _(op: AdvancedIncSubtensor, node: Apply, plan: Plan) -> None:
+def _(op: AdvancedIncSubtensor, node: Apply, plan: RegionPlan) -> None:
     x, y, index = node.inputs
     axis, kind = op.idx_list.index(INPUT), KINDS[x.type.dtype]
     shape, places = plan.shape(x), plan.shape(index)
-    whole = Value(kind, without_ones(shape))
+    whole = NativeValue(kind, without_ones(shape))
     all_ = view_of(whole, shape)
     kept: Steps = tuple([s for s in all_.steps if s is not None])
     base = plan.copy(plan.get(x), shape, kind, into=(whole, kept, None))
@@ -79,7 +79,7 @@ def _(op: AdvancedIncSubtensor, node: Apply, plan: Plan) -> None:
         given = View(given.value, (None,) * len(wanted), given.offset)
     views = [base, given, _view(plan, index)]
 
-    def write(t: Any, value: Value) -> None:
+    def write(t: Any, value: NativeValue) -> None:
         def move(target: str, source: str) -> None:
             found = t.load_one(source, kind)
             if not op.set_instead_of_inc:
@@ -94,7 +94,7 @@ def _(op: AdvancedIncSubtensor, node: Apply, plan: Plan) -> None:
     plan.of[node.outputs[0]] = all_
 
 
-def _view(plan: Plan, v: Any) -> View:
+def _view(plan: RegionPlan, v: Any) -> View:
     """A variable, in memory."""
     x = plan.get(v)
     return plan.copy(x, plan.shape(v), x.kind) if isinstance(x, Number) else x

@@ -6,9 +6,9 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import NotNative, Plan, view_of, without_ones
+from rewrite_engine.link.native.region import NotNative, RegionPlan, view_of, without_ones
 from rewrite_engine.link.native.text import KINDS
-from rewrite_engine.link.native.values import ONE, Length, Number, Value, View, times
+from rewrite_engine.link.native.values import ONE, Length, NativeValue, Number, View, times
 from rewrite_engine.link.native.views import length_of
 from rewrite_engine.tensor.creation import Alloc
 from rewrite_engine.tensor.product.dots import Dot
@@ -23,7 +23,7 @@ def _(op: Any, node: Apply) -> str | None:
 
 
 @lower.register(Join)
-def _(op: Join, node: Apply, plan: Plan) -> None:
+def _(op: Join, node: Apply, plan: RegionPlan) -> None:
     out = node.outputs[0]
     axis = op.axis % out.type.ndim
     lengths = [plan.shape(x)[axis] for x in node.inputs]
@@ -39,7 +39,7 @@ def _(op: Join, node: Apply, plan: Plan) -> None:
 
 
 @lower.register(MakeVector)
-def _(op: MakeVector, node: Apply, plan: Plan) -> None:
+def _(op: MakeVector, node: Apply, plan: RegionPlan) -> None:
     out = node.outputs[0]
     parts = [(plan.get(x), (ONE,), plan.constant_word(k)) for k, x in enumerate(node.inputs)]
     parts = [(x if isinstance(x, Number) else View(x.value, (None,), x.offset), n, k)
@@ -48,14 +48,14 @@ def _(op: MakeVector, node: Apply, plan: Plan) -> None:
 
 
 def together(
-    plan: Plan, parts: list[Any], shape: tuple[Length, ...], axis: int, kind: str
+    plan: RegionPlan, parts: list[Any], shape: tuple[Length, ...], axis: int, kind: str
 ) -> View | Number:
     """An array made of parts along an axis: each a view, its shape, and the word with the place
     where it begins.
     """
     if not parts:
         raise NotNative("an array of nothing")
-    whole = Value(kind, without_ones(shape))
+    whole = NativeValue(kind, without_ones(shape))
     view = view_of(whole, shape)
     step = view.steps[axis]
     for x, own, start in parts:
@@ -75,7 +75,7 @@ def _(op: Alloc, node: Apply) -> str | None:
 
 
 @lower.register(Alloc)
-def _(op: Alloc, node: Apply, plan: Plan) -> None:
+def _(op: Alloc, node: Apply, plan: RegionPlan) -> None:
     out = node.outputs[0]
     given = plan.get(node.inputs[0])
     for d, x in zip(plan.dims.of(out), node.inputs[1:], strict=True):
@@ -103,7 +103,7 @@ def _(op: Dot, node: Apply) -> str | None:
 
 
 @lower.register(Dot)
-def _(op: Dot, node: Apply, plan: Plan) -> None:
+def _(op: Dot, node: Apply, plan: RegionPlan) -> None:
     a, b = node.inputs
     out = node.outputs[0]
     views = [_stored(plan, plan.get(x), plan.shape(x)) for x in (a, b)]
@@ -115,14 +115,14 @@ def _(op: Dot, node: Apply, plan: Plan) -> None:
     strides = [plan.word_of(times((8, ()), s)) for s in steps]
     result = [plan.word_of(times((8, ()), n)) for n in (sizes[2], ONE)]
 
-    def write(t: Any, value: Value) -> None:
+    def write(t: Any, value: NativeValue) -> None:
         addresses = [t.address(v.value, v.offset) for v in views] + [t.address(value)]
         call_product(t, addresses, words, strides + result)
 
     plan.of[out] = plan.call(plan.shape(out), "d", views, write)
 
 
-def _stored(plan: Plan, x: View | Number, shape: tuple[Length, ...]) -> View:
+def _stored(plan: RegionPlan, x: View | Number, shape: tuple[Length, ...]) -> View:
     """A view of what is in memory."""
     if isinstance(x, Number):
         return plan.copy(x, shape, x.kind)

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.linker import Linker
-from rewrite_engine.link.native.op import Region
+from rewrite_engine.link.native.op import NativeRegion
 from rewrite_engine.link.native.partition import regions
 from rewrite_engine.link.native.runtime import LIST, SINGLE
 from rewrite_engine.link.native.target import Machine, host
@@ -44,9 +44,9 @@ class NativeLinker(VMLinker):
         return linked._replace(call=region.function(linked.call, packing))
 
 
-def _all_of(nodes: list[Apply], program: Program) -> Region | None:
+def _all_of(nodes: list[Apply], program: Program) -> NativeRegion | None:
     """The region that is all of a program, so that it can be called without anything around it."""
-    if len(nodes) != 1 or not isinstance(nodes[0].op, Region) or program.updates:
+    if len(nodes) != 1 or not isinstance(nodes[0].op, NativeRegion) or program.updates:
         return None
     (node,) = nodes
     simple = all([isinstance(a, Argument) and not a.mutable for a in program.inputs])

@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 from rewrite_engine.link.native.library import Kernel
 from rewrite_engine.link.native.scalars import _WRITERS as WRITERS
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.text import NUMBER, Text, literal
+from rewrite_engine.link.native.text import NUMBER, Assembler, literal
 from rewrite_engine.link.native.values import (
     ONE,
     Group,
     Length,
+    NativeValue,
     Number,
     Reduced,
-    Value,
     View,
     in_order,
     times,
@@ -60,7 +60,7 @@ def identity(name: str, kind: str) -> float:
     return float(IDENTITY[name])
 
 
-class KernelText(Text):
+class KernelText(Assembler):
     """The text of a kernel, which takes what comes from outside out of the frame.
 
     words: of the frame, in the order in which the kernel gets them.
@@ -104,7 +104,7 @@ class KernelText(Text):
             return literal(x.value, x.kind)
         return self.word(self.region.constant_word(x.value), "double")
 
-    def address(self, value: Value, offset: int | None = None) -> str:
+    def address(self, value: NativeValue, offset: int | None = None) -> str:
         """Where a value lies, or what is so many elements behind its beginning."""
         if value.part_of is not None:
             whole, _, own = value.part_of
@@ -123,7 +123,7 @@ class Stream(NamedTuple):
     """An operand, or where a value or a reduction is put: the steps along the axes."""
 
     key: Any
-    value: Value
+    value: NativeValue
     offset: int | None
     steps: list[Length | None]
 
@@ -149,7 +149,7 @@ class Nest:
     """
 
     def __init__(
-        self, t: KernelText, group: Group, stored: set[Value], live: Sequence[Any]
+        self, t: KernelText, group: Group, stored: set[NativeValue], live: Sequence[Any]
     ) -> None:
         self.t, self.group, self.live = t, group, list(live)
         self.axes = list(group.space)
@@ -164,7 +164,7 @@ class Nest:
         self.sums = {r.value: self._target(r) for r in self.reductions}
         collapse(self.axes, [*self.loads.values(), *self.stores, *self.sums.values()])
 
-    def _store(self, value: Value) -> Stream:
+    def _store(self, value: NativeValue) -> Stream:
         steps: list[Length | None] = list(in_order(value.shape))
         if value.part_of is not None:
             steps = list(value.part_of[1])
@@ -388,7 +388,7 @@ class Nest:
         t.loop("0", n, str(t.width), fill)
         return None
 
-    cells: dict[Value, tuple[str, str]]
+    cells: dict[NativeValue, tuple[str, str]]
 
     def _reset(self, r: Reduced) -> None:
         kind = r.value.kind
@@ -429,7 +429,7 @@ class Nest:
             found = self._op(r, t.load_one(pointer, r.value.kind), found, _single(t))
         t.store_one(found, pointer, r.value.kind)
 
-    def _op(self, r: Reduced, a: str, b: str, t: Text | None = None) -> str:
+    def _op(self, r: Reduced, a: str, b: str, t: Assembler | None = None) -> str:
         return WRITERS[r.name][1](t or self.t, r.value.kind, (a, b))
 
     def _across(self, r: Reduced, x: str) -> str:
@@ -448,9 +448,9 @@ class Nest:
         return t.new(f"call {NUMBER[kind]} @{full}({type_} {x})")
 
 
-def _single(t: Text) -> Text:
+def _single(t: Assembler) -> Assembler:
     """What writes into another text, one number at a time."""
-    one = Text.__new__(Text)
+    one = Assembler.__new__(Assembler)
     one.__dict__ = dict(t.__dict__)
     one.width = 1
     one.new = t.new  # type: ignore[method-assign]
@@ -459,7 +459,7 @@ def _single(t: Text) -> Text:
 
 
 def write_group(
-    region: Any, machine: Machine, group: Group, stored: set[Value], live: Sequence[Any]
+    region: Any, machine: Machine, group: Group, stored: set[NativeValue], live: Sequence[Any]
 ) -> tuple[Kernel, list[int]]:
     """The kernel of a group, and the words of the frame that it takes."""
     t = KernelText(region, machine, None if group.space else 1)

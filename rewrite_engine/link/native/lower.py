@@ -1,6 +1,6 @@
 """How ops become native: `native(op, node)` says why a node is none (None: it is one), and `lower`
-adds its statements to a `Plan`. Both are `functools.singledispatch` on the op, as in the VM; the
-families are in files named after them. What nobody registered runs on the VM.
+adds its statements to a `RegionPlan`. Both are `functools.singledispatch` on the op, as in the VM;
+the families are in files named after them. What nobody registered runs on the VM.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from functools import singledispatch
 from typing import Any
 
 from rewrite_engine.graph.node import Apply, Constant
-from rewrite_engine.link.native.region import Plan
+from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import KINDS
 
 
@@ -20,7 +20,7 @@ def native(op: Any, node: Apply) -> str | None:
 
 
 @singledispatch
-def lower(op: Any, node: Apply, plan: Plan) -> None:
+def lower(op: Any, node: Apply, plan: RegionPlan) -> None:
     """Add the statements of a node, and set `plan.of` of its outputs."""
     raise NotImplementedError
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import factorial, inf, nan
 
-from rewrite_engine.link.native.text import Text
+from rewrite_engine.link.native.text import Assembler
 
 #: added to a number of modest size, this leaves it rounded to an integer in the lowest bits
 ROUNDER = 6755399441055744.0  # 1.5 * 2**52
@@ -21,7 +21,7 @@ LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 FAR = 1.0e6
 
 
-class Math(Text):
+class Math(Assembler):
     """A text with shorter names for what formulas need. Numbers of Python stand for themselves."""
 
     def _x(self, x: str | float) -> str:

@@ -1,4 +1,4 @@
-"""`Region`: nodes of a graph that run as one native function, as an op in their place."""
+"""`NativeRegion`: nodes of a graph that run as one native function, as an op in their place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.link.failure import ErrorReporter, failed
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.native.lower import lower
-from rewrite_engine.link.native.region import NotNative, Plan
+from rewrite_engine.link.native.region import NotNative, RegionPlan
 from rewrite_engine.link.native.runtime import PLACE, builtin
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.plan import ByClass, Traits
@@ -28,7 +28,7 @@ from rewrite_engine.link.vm.lower import traits
 MOST_NAMED = 6
 
 
-class Region(Op):
+class NativeRegion(Op):
     """Nodes that run as machine code.
 
     nodes: in running order. takes: the variables they read and do not compute. gives: those that
@@ -40,7 +40,7 @@ class Region(Op):
         machine: Machine,
     ) -> None:  # fmt: skip
         self.nodes, self.takes, self.gives = tuple(nodes), tuple(takes), tuple(gives)
-        self.plan = Plan(nodes, machine)
+        self.plan = RegionPlan(nodes, machine)
         arguments = [self.plan.argument(v) for v in takes]
         for node, add in zip(nodes, map(ByClass(lower).__getitem__, map(_class, nodes))):
             try:
@@ -119,8 +119,8 @@ def _class(node: Apply) -> type:
     return type(node.op)
 
 
-@axes.register(Region)
-def _(op: Region, node: Apply, dims: Dims) -> list[LengthCheck]:
+@axes.register(NativeRegion)
+def _(op: NativeRegion, node: Apply, dims: Dims) -> list[LengthCheck]:
     """The axes of results are those of arguments, as far as they are equal inside."""
     inner, known = op.plan.dims, dict[int, int]()
     for v, x in zip(op.takes, node.inputs, strict=True):
@@ -133,12 +133,12 @@ def _(op: Region, node: Apply, dims: Dims) -> list[LengthCheck]:
     return []
 
 
-@traits.register(Region)
-def _(op: Region, node: Apply) -> Traits:
+@traits.register(NativeRegion)
+def _(op: NativeRegion, node: Apply) -> Traits:
     return Traits(fresh=True, inline=True, warns=False)
 
 
-@vm_lower.register(Region)
-def _(op: Region, node: Apply, ctx: Context) -> str:
+@vm_lower.register(NativeRegion)
+def _(op: NativeRegion, node: Apply, ctx: Context) -> str:
     ctx.form = "array"
     return f"{ctx.name(op.function(), 'native')}({', '.join(ctx.inputs)})"

@@ -15,7 +15,7 @@ from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, copied
 from rewrite_engine.link.native.lower import why_not
-from rewrite_engine.link.native.op import Region
+from rewrite_engine.link.native.op import NativeRegion
 from rewrite_engine.link.native.region import NotNative
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.plan import conditions, schedule
@@ -35,7 +35,7 @@ TRIES = 10
 
 
 def regions(fgraph: FunctionGraph, machine: Machine) -> FunctionGraph:
-    """Return a graph that computes the same, with `Region`s in the place of what is native.
+    """Return a graph that computes the same, with `NativeRegion`s in the place of what is native.
 
     What needs to know a number before a region starts, and finds it computed there, begins another
     region; if it is refused there as well, it runs on the VM.
@@ -79,7 +79,7 @@ def _by_depth(
 
 def _made(
     order: Groups, fgraph: FunctionGraph, machine: Machine
-) -> tuple[list[Region | None], list[Apply]]:
+) -> tuple[list[NativeRegion | None], list[Apply]]:
     """The region of each group, None where the VM runs it; and the nodes that refused to be in
     theirs.
     """
@@ -87,7 +87,7 @@ def _made(
     read = {v for k, (_, nodes) in enumerate(order) for n in nodes for v in n.inputs
             if place.get(v) != k}  # fmt: skip
     read.update(fgraph.outputs)
-    made, refused = list[Region | None](), list[Apply]()
+    made, refused = list[NativeRegion | None](), list[Apply]()
     for sort, nodes in order:
         try:
             made.append(None if sort is None else _region(nodes, read, fgraph, machine))
@@ -98,7 +98,9 @@ def _made(
     return made, refused
 
 
-def _rebuilt(fgraph: FunctionGraph, order: Groups, made: Sequence[Region | None]) -> FunctionGraph:
+def _rebuilt(
+    fgraph: FunctionGraph, order: Groups, made: Sequence[NativeRegion | None]
+) -> FunctionGraph:
     """The graph of these groups."""
     known = {v: v.type.make_variable(v.name) for v in fgraph.inputs}
     for (_, nodes), region in zip(order, made, strict=True):
@@ -122,7 +124,7 @@ def _rebuilt(fgraph: FunctionGraph, order: Groups, made: Sequence[Region | None]
 
 def _region(
     nodes: Sequence[Apply], read: set[Variable], fgraph: FunctionGraph, machine: Machine
-) -> Region | None:
+) -> NativeRegion | None:
     """The region of a group; None if it is not worth it. Raises `NotNative`."""
     if all([isinstance(node.op, FREE) for node in nodes]):
         return None
@@ -132,7 +134,7 @@ def _region(
     )
     gives = dict.fromkeys([v for node in nodes for v in node.outputs if v in read])
     ends = _ordered(takes, fgraph.inputs), _ordered(gives, fgraph.outputs)
-    return Region(nodes, *ends, machine)
+    return NativeRegion(nodes, *ends, machine)
 
 
 def _ordered(found: Mapping[Variable, Any], like: Sequence[Variable]) -> list[Variable]:

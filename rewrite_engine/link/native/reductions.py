@@ -9,11 +9,13 @@ import numpy as np
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.loops import reduces
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import Plan
+from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import KINDS
 from rewrite_engine.link.native.values import ONE, Length, View
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
+
+MODEST = 600.0  # exponentials up to here do not overflow, nor do sums of them
 
 
 @native.register(CAReduce)
@@ -27,7 +29,7 @@ def _(op: CAReduce, node: Apply) -> str | None:
 
 
 @lower.register(CAReduce)
-def _(op: CAReduce, node: Apply, plan: Plan) -> None:
+def _(op: CAReduce, node: Apply, plan: RegionPlan) -> None:
     x, out = node.inputs[0], node.outputs[0]
     shape, axes = plan.shape(x), op.axes(x.type.ndim)
     name = op.scalar_op.name
@@ -37,7 +39,7 @@ def _(op: CAReduce, node: Apply, plan: Plan) -> None:
     plan.of[out] = found if op.keepdims else without(found, axes)
 
 
-def not_empty(plan: Plan, shape: tuple[Length, ...], axes: tuple[int, ...]) -> None:
+def not_empty(plan: RegionPlan, shape: tuple[Length, ...], axes: tuple[int, ...]) -> None:
     """Refuse calls where there is nothing to reduce."""
     for a in axes:
         plan.require("positive", plan.word_of(shape[a]))
@@ -58,10 +60,11 @@ def _(op: Any, node: Apply) -> str | None:
 
 
 def _exponentials(
-    op: Any, node: Apply, plan: Plan
+    op: Any, node: Apply, plan: RegionPlan
 ) -> tuple[View, View, View, tuple[Length, ...], tuple[int, ...]]:
-    """(x - m, exp(x - m), the sum of that), for the maximum m along the axes; infinite maxima count
-    as 0 where nothing is subtracted.
+    """(x - m or m, exp(x - m), the sum of that, lengths, axes), for the maximum m along the axes,
+    made finite. A softmax subtracts nothing where no exponential overflows and the sum is 1 or
+    more: the difference has fewer digits.
     """
     x = node.inputs[0]
     shape, axes = plan.shape(x), op.axes(x.type.ndim)
@@ -74,6 +77,10 @@ def _exponentials(
 
     def finite(t: Any, xs: list[str]) -> str:
         known = t.compare("oge", xs[0], t.constant(-most))  # not NaN, not -inf
+        if isinstance(op, Softmax):
+            small = t.compare("ole", xs[0], t.constant(MODEST))
+            small = t.bin("and", small, t.compare("oge", xs[0], t.constant(0.0)), "b")
+            known = t.select(small, t.constant(0, "b"), known, "b")
         top = t.select(known, xs[0], t.constant(0.0))
         return str(t.intrinsic("minimum", top, t.constant(most)))
 
@@ -86,7 +93,7 @@ def _exponentials(
 
 
 @lower.register(Softmax)
-def _(op: Softmax, node: Apply, plan: Plan) -> None:
+def _(op: Softmax, node: Apply, plan: RegionPlan) -> None:
     _, e, total, shape, _ = _exponentials(op, node, plan)
     plan.of[node.outputs[0]] = plan.elementwise(
         [e, total], shape, "d", lambda t, xs: t.bin("fdiv", *xs)
@@ -94,7 +101,7 @@ def _(op: Softmax, node: Apply, plan: Plan) -> None:
 
 
 @lower.register(LogSoftmax)
-def _(op: LogSoftmax, node: Apply, plan: Plan) -> None:
+def _(op: LogSoftmax, node: Apply, plan: RegionPlan) -> None:
     low, _, total, shape, axes = _exponentials(op, node, plan)
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     log = plan.elementwise([total], rest, "d", lambda t, xs: t.unit("log", xs[0]),
@@ -105,7 +112,7 @@ def _(op: LogSoftmax, node: Apply, plan: Plan) -> None:
 
 
 @lower.register(LogSumExp)
-def _(op: LogSumExp, node: Apply, plan: Plan) -> None:
+def _(op: LogSumExp, node: Apply, plan: RegionPlan) -> None:
     shift, _, total, shape, axes = _exponentials(op, node, plan)
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     found = plan.elementwise(

@@ -1,4 +1,4 @@
-"""`Plan` of a region: from nodes to statements, to kernels, to the table that the entry reads.
+"""`RegionPlan`: from nodes to statements, to kernels, to the table that the entry reads.
 
 `lower` (`lower.py`) adds the statements of each node: groups, of nodes that one nest of loops can
 compute, and calls. A node joins the first group over the same axes that comes late enough. Then
@@ -30,15 +30,15 @@ from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE
 from rewrite_engine.link.native.values import (
     ONE,
-    Call,
     Group,
     Item,
     Length,
+    NativeCall,
+    NativeValue,
     Node,
     Number,
     Reduced,
     Steps,
-    Value,
     View,
     Write,
     in_order,
@@ -58,7 +58,7 @@ class NotNative(Exception):
     node: Apply | None = None
 
 
-class Plan:
+class RegionPlan:
     """A region that is being made.
 
     dims: which lengths are equal. words: what the frame has at first. lengths: of dimensions. of:
@@ -71,11 +71,11 @@ class Plan:
         self.instructions: list[tuple[str, int, int, int]] = []
         self.of: dict[Variable, View | Number] = {}
         self.lengths: dict[int, Length] = {}
-        self.statements: list[Group | Call] = []
+        self.statements: list[Group | NativeCall] = []
         self.spaces: dict[tuple[Length, ...], list[int]] = {}
         self.alive: list[Any] = []
         self._words: dict[Any, int] = {}
-        self._places: dict[Value, int] = {}
+        self._places: dict[NativeValue, int] = {}
         rules = ByClass(axes)
         self.checks = [
             (node, check)
@@ -159,7 +159,7 @@ class Plan:
             self.tell(d, (1, (first + k,)))
         word = self.new_word()
         shape = self.shape(v)
-        value = Value(kind, without_ones(shape))
+        value = NativeValue(kind, without_ones(shape))
         value.word = word
         self.of[v] = view_of(value, shape)
         number = 0 if v.type.ndim else id(_SCALARS[kind])
@@ -183,7 +183,7 @@ class Plan:
         data = np.ascontiguousarray(data)
         self.alive.append(data)
         shape = tuple([(n, ()) for n in data.shape])
-        value = Value(kind, without_ones(shape))
+        value = NativeValue(kind, without_ones(shape))
         value.word = self.new_word(data.ctypes.data)
         return view_of(value, shape)
 
@@ -195,7 +195,7 @@ class Plan:
         shape: Sequence[Length],
         kind: str,
         write: Write,
-        into: tuple[Value, Steps, int | None] | None = None,
+        into: tuple[NativeValue, Steps, int | None] | None = None,
         after: int = -1,
         heavy: bool = False,
     ) -> View:
@@ -206,7 +206,7 @@ class Plan:
         kept = [j for j, n in enumerate(shape) if n != ONE]
         space = tuple([shape[j] for j in kept])
         items = tuple([self._item(x, kept, len(shape)) for x in operands])
-        value = Value(kind, space)
+        value = NativeValue(kind, space)
         value.part_of = into
         self._place(Node(value, items, write, heavy), space, after)
         return view_of(value, shape)
@@ -279,18 +279,18 @@ class Plan:
         assert isinstance(x, View)
         if not inner:
             return x
-        value = Value(kind, tuple([n for n in rest if n != ONE]), group.at)
+        value = NativeValue(kind, tuple([n for n in rest if n != ONE]), group.at)
         group.reduced.append(Reduced(value, x.value, inner, name))
         return view_of(value, rest)
 
     def call(
         self, shape: Sequence[Length], kind: str, reads: Sequence[View], write: Any,
-        into: tuple[Value, Steps, int | None] | None = None,
+        into: tuple[NativeValue, Steps, int | None] | None = None,
     ) -> View:  # fmt: skip
         """A value that a statement of its own computes. into: as of `elementwise`."""
-        value = Value(kind, without_ones(shape), len(self.statements))
+        value = NativeValue(kind, without_ones(shape), len(self.statements))
         value.part_of = into
-        self.statements.append(Call(value.at, value, tuple(reads), write))
+        self.statements.append(NativeCall(value.at, value, tuple(reads), write))
         return view_of(value, shape)
 
     def copy(self, x: View | Number, shape: Sequence[Length], kind: str, **options: Any) -> View:
@@ -299,7 +299,7 @@ class Plan:
 
     # --- the end ----------------------------------------------------------------------------------
 
-    def place_of(self, value: Value) -> int:
+    def place_of(self, value: NativeValue) -> int:
         """The word with the address of a value."""
         if value.word is None:
             value.word = self.new_word()
@@ -335,9 +335,9 @@ class Plan:
         if a != b:
             self.require("equal", self.word_of(a), self.word_of(b))
 
-    def _results(self, outputs: Sequence[Variable]) -> list[tuple[Value, tuple[Length, ...]]]:
+    def _results(self, outputs: Sequence[Variable]) -> list[tuple[NativeValue, tuple[Length, ...]]]:
         """The values that are results, each with memory of its own, and their shapes."""
-        taken: set[Value] = set()
+        taken: set[NativeValue] = set()
         found = []
         for v in outputs:
             x, shape = self.get(v), self.shape(v)
@@ -347,11 +347,11 @@ class Plan:
             found.append((x.value, shape))
         return found
 
-    def _live(self, results: Sequence[tuple[Value, Any]]) -> dict[Value, int]:
+    def _live(self, results: Sequence[tuple[NativeValue, Any]]) -> dict[NativeValue, int]:
         """The values that have to be in memory, with the last statement that reads them."""
-        last: dict[Value, int] = {value: END for value, _ in results}
+        last: dict[NativeValue, int] = {value: END for value, _ in results}
         for s in reversed(self.statements):
-            if isinstance(s, Call):
+            if isinstance(s, NativeCall):
                 if self._stored(s.value, last):
                     for view in s.reads:
                         self._read(view.value, s.at, last)
@@ -362,15 +362,15 @@ class Plan:
                         self._read(item.view.value, s.at, last)
         return last
 
-    def _read(self, value: Value, at: int, last: dict[Value, int]) -> None:
+    def _read(self, value: NativeValue, at: int, last: dict[NativeValue, int]) -> None:
         last[value] = max(last.get(value, -1), at)
         if value.part_of is not None:
             self._read(value.part_of[0], at, last)
 
-    def _stored(self, value: Value, last: dict[Value, int]) -> bool:
+    def _stored(self, value: NativeValue, last: dict[NativeValue, int]) -> bool:
         return value in last or (value.part_of is not None and value.part_of[0] in last)
 
-    def _nodes(self, group: Group, last: dict[Value, int]) -> list[Node]:
+    def _nodes(self, group: Group, last: dict[NativeValue, int]) -> list[Node]:
         """The nodes of a group that somebody needs, in order."""
         needed = {r.source for r in group.reduced if r.value in last}
         found = []
@@ -381,13 +381,15 @@ class Plan:
                 needed.update([v for v in inside if v is not None])
         return found[::-1]
 
-    def _runs(self, s: Group | Call, last: dict[Value, int]) -> bool:
-        if isinstance(s, Call):
+    def _runs(self, s: Group | NativeCall, last: dict[NativeValue, int]) -> bool:
+        if isinstance(s, NativeCall):
             return self._stored(s.value, last)
         return bool(self._nodes(s, last))
 
-    def _written(self, s: Group | Call, last: dict[Value, int]) -> tuple[Kernel, list[int]]:
-        if isinstance(s, Call):
+    def _written(
+        self, s: Group | NativeCall, last: dict[NativeValue, int]
+    ) -> tuple[Kernel, list[int]]:
+        if isinstance(s, NativeCall):
             t = KernelText(self, self.machine, 1)
             t.block = "go"
             s.write(t, s.value)  # type: ignore[call-arg]
@@ -397,12 +399,12 @@ class Plan:
         stored |= {r.value for r in s.reduced if r.value in last}
         return write_group(self, self.machine, s, stored, nodes)
 
-    def _memory(self, last: dict[Value, int], results: set[Value]) -> int:
+    def _memory(self, last: dict[NativeValue, int], results: set[NativeValue]) -> int:
         """Give temporaries places in one block; return the word with its size."""
-        first: dict[Value, int] = {}
+        first: dict[NativeValue, int] = {}
         for s in self.statements:
-            made = [s.value] if isinstance(s, Call) else [n.value for n in s.nodes]
-            made += [] if isinstance(s, Call) else [r.value for r in s.reduced]
+            made = [s.value] if isinstance(s, NativeCall) else [n.value for n in s.nodes]
+            made += [] if isinstance(s, NativeCall) else [r.value for r in s.reduced]
             for value in made:
                 whole = value if value.part_of is None else value.part_of[0]
                 while whole.part_of is not None:
@@ -434,14 +436,14 @@ class Plan:
             ends.setdefault(last[value], []).append((key, value.word))
         return end if self.moved else self.constant_word(0)
 
-    def _work(self, last: dict[Value, int]) -> int:
+    def _work(self, last: dict[NativeValue, int]) -> int:
         """The word with the number of elements that are computed."""
         found = self.constant_word(0)
         for space in self.spaces:
             if space:
                 found = self.compute("add", found, self.word_of(times(*space)))
         for s in self.statements:
-            if isinstance(s, Call):
+            if isinstance(s, NativeCall):
                 for view in s.reads:
                     found = self.compute("add", found, self.word_of(times(*view.value.shape)))
         return found
@@ -490,7 +492,7 @@ def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:
     return tuple([n for n in shape if n != ONE])
 
 
-def view_of(value: Value, shape: Sequence[Length]) -> View:
+def view_of(value: NativeValue, shape: Sequence[Length]) -> View:
     """A value as a variable of this shape shows it."""
     steps = iter(in_order(value.shape))
     return View(value, tuple([None if n == ONE else next(steps) for n in shape]))

@@ -419,7 +419,7 @@ def _method() -> _Method:
     return _Method(b"native", _entry(), 0x80 | 0x02, None)  # METH_FASTCALL | METH_KEYWORDS
 
 
-class Block:
+class KeptMemory:
     """Gives the memory that a table keeps between calls back, when the table goes."""
 
     def __init__(self, table: Any) -> None:
@@ -445,4 +445,4 @@ def builtin(table: Any, slow: Any, *alive: Any) -> Any:
         ctypes.py_object,
         [ctypes.c_void_p, ctypes.py_object] + [ctypes.c_void_p],
     )
-    return make(ctypes.addressof(_method()), (table, slow, Block(table), *alive), None)
+    return make(ctypes.addressof(_method()), (table, slow, KeptMemory(table), *alive), None)

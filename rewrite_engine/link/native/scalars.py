@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.link.native.mathematics import FUNCTIONS
-from rewrite_engine.link.native.text import KINDS, Text
+from rewrite_engine.link.native.text import KINDS, Assembler
 from rewrite_engine.link.native.units import unit_of_ufunc
 from rewrite_engine.scalar.composite import Composite
 from rewrite_engine.scalar.op import Cast, ScalarOp
 
-Write = Callable[[Text, str, Sequence[str]], str]  # (text, kind, operands)
+Write = Callable[[Assembler, str, Sequence[str]], str]  # (text, kind, operands)
 
 _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "true_div": "fdiv"}
 _WHOLE = {"add": "add", "sub": "sub", "mul": "mul"}
@@ -28,7 +28,7 @@ _ZERO = -0.0
 
 
 def _arithmetic(name: str) -> Write:
-    def write(t: Text, kind: str, xs: Sequence[str]) -> str:
+    def write(t: Assembler, kind: str, xs: Sequence[str]) -> str:
         if kind == "b":  # of truth values: or, and
             return t.bin("or" if name == "add" else "and", xs[0], xs[1], kind)
         return t.bin(_FLOAT[name] if kind == "d" else _WHOLE[name], xs[0], xs[1], kind)
@@ -39,7 +39,7 @@ def _arithmetic(name: str) -> Write:
 def _test(name: str) -> Write:
     on_floats, on_integers = _TESTS[name]
 
-    def write(t: Text, kind: str, xs: Sequence[str]) -> str:
+    def write(t: Assembler, kind: str, xs: Sequence[str]) -> str:
         test = on_floats if kind == "d" else on_integers
         return t.compare(test.replace("s", "u") if kind == "b" else test, xs[0], xs[1], kind)
 
@@ -47,7 +47,7 @@ def _test(name: str) -> Write:
 
 
 def _extremum(name: str, above: str) -> Write:
-    def write(t: Text, kind: str, xs: Sequence[str]) -> str:
+    def write(t: Assembler, kind: str, xs: Sequence[str]) -> str:
         if kind == "d":
             return t.intrinsic(name, *xs)
         if kind == "b":
@@ -61,17 +61,17 @@ def _bits(name: str) -> Write:
     return lambda t, kind, xs: t.bin(_BITS[name], xs[0], xs[1], kind)
 
 
-def _invert(t: Text, kind: str, xs: Sequence[str]) -> str:
+def _invert(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return t.bin("xor", xs[0], t.constant(1 if kind == "b" else -1, kind), kind)
 
 
-def _neg(t: Text, kind: str, xs: Sequence[str]) -> str:
+def _neg(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     if kind == "d":
         return t.new(f"fneg {t.type(kind)} {xs[0]}")
     return t.bin("sub", t.constant(0, kind), xs[0], kind)
 
 
-def _abs(t: Text, kind: str, xs: Sequence[str]) -> str:
+def _abs(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     if kind == "d":
         return t.intrinsic("fabs", xs[0])
     if kind == "b":
@@ -80,11 +80,11 @@ def _abs(t: Text, kind: str, xs: Sequence[str]) -> str:
     return t.select(low, _neg(t, kind, xs), xs[0], kind)
 
 
-def _sqr(t: Text, kind: str, xs: Sequence[str]) -> str:
+def _sqr(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return _arithmetic("mul")(t, kind, (xs[0], xs[0]))
 
 
-def _sign(t: Text, kind: str, xs: Sequence[str]) -> str:
+def _sign(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     (x,), zero = xs, t.constant(0, kind)
     up, down = ("ogt", "olt") if kind == "d" else ("sgt", "slt")
     found = t.select(t.compare(down, x, zero, kind), t.constant(-1, kind), zero, kind)
@@ -92,20 +92,20 @@ def _sign(t: Text, kind: str, xs: Sequence[str]) -> str:
     return found if kind == "i" else t.select(t.compare("uno", x, x), x, found)
 
 
-def _clip(t: Text, kind: str, xs: Sequence[str]) -> str:
+def _clip(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     low = _extremum("maximum", "sge")(t, kind, xs[:2])
     return _extremum("minimum", "sle")(t, kind, (low, xs[2]))
 
 
-def _nan(t: Text, kind: str, xs: Sequence[str]) -> str:
+def _nan(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return t.compare("uno", xs[0], xs[0])
 
 
-def _infinite(t: Text, kind: str, xs: Sequence[str]) -> str:
+def _infinite(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return t.compare("oeq", t.intrinsic("fabs", xs[0]), t.constant(np.inf))
 
 
-def _reciprocal(t: Text, kind: str, xs: Sequence[str]) -> str:
+def _reciprocal(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return t.bin("fdiv", t.constant(1.0), xs[0])
 
 
@@ -180,7 +180,7 @@ def _loop_kind(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
     return "d" if unit_of_ufunc(op.ufunc) is not None else None
 
 
-def convert(t: Text, x: str, kind: str, to: str) -> str:
+def convert(t: Assembler, x: str, kind: str, to: str) -> str:
     """A value as another kind, as NumPy's `astype` does."""
     if kind == to:
         return x
@@ -191,7 +191,7 @@ def convert(t: Text, x: str, kind: str, to: str) -> str:
     return t.cast("sitofp" if to == "d" else "fptosi", x, kind, to)
 
 
-def write(op: Any, t: Text, kind: str, xs: Sequence[str]) -> str:
+def write(op: Any, t: Assembler, kind: str, xs: Sequence[str]) -> str:
     """Write an op on values of its kind (see `kind_of`)."""
     if op.listed and op.name in _WRITERS and kind in _WRITERS[op.name][0]:
         do: Write = _WRITERS[op.name][1]

@@ -1,4 +1,4 @@
-"""Writing LLVM's language: `Text` collects the lines of one function.
+"""Writing LLVM's language: `Assembler` collects the lines of one function.
 
 A value is a name (`%x7`) or a literal, and has a kind: "d" (float64), "i" (int64) or "b" (bool). In
 a register it is a vector of `width` of them, or one number where that is 1; in memory a bool is a
@@ -25,7 +25,7 @@ def literal(value: float, kind: str) -> str:
     return str(int(value))
 
 
-class Text:
+class Assembler:
     """The lines of a function, in blocks with labels.
 
     declared: declarations of what it calls. units: names of functions of the library that it calls.

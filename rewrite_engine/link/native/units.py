@@ -29,7 +29,7 @@ class Unit(NamedTuple):
     imports: tuple[tuple[str, int], ...] = ()
 
 
-class Loop(NamedTuple):
+class InnerLoop(NamedTuple):
     """An inner loop: the addresses of the function and of its data."""
 
     function: int
@@ -48,7 +48,7 @@ class _Head(ctypes.Structure):
 
 
 @cache
-def loop_of(ufunc: np.ufunc) -> Loop | None:
+def loop_of(ufunc: np.ufunc) -> InnerLoop | None:
     """The inner loop of a ufunc from float64 to float64; None where there is none."""
     if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1:
         return None
@@ -64,7 +64,7 @@ def loop_of(ufunc: np.ufunc) -> Loop | None:
         if types[k * head.nargs : (k + 1) * head.nargs] == wanted:
             function = ctypes.c_void_p.from_address(head.functions + 8 * k).value
             data = ctypes.c_void_p.from_address(head.data + 8 * k).value if head.data else 0
-            return Loop(function, data or 0) if function else None
+            return InnerLoop(function, data or 0) if function else None
     return None
 
 

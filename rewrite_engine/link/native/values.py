@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 Length = tuple[int, tuple[int, ...]]
 ONE: Length = (1, ())
 Steps = tuple[Length | None, ...]
-#: writes the value of a node, of its operands (the text is a `Text`)
+#: writes the value of a node, of its operands (the text is a `Assembler`)
 Write = Callable[[Any, list[str]], str]
 
 
@@ -34,7 +34,7 @@ def in_order(shape: Sequence[Length]) -> tuple[Length, ...]:
     return tuple(steps[::-1]) if shape else ()
 
 
-class Value:
+class NativeValue:
     """Numbers of one kind, in C order if they are in memory.
 
     at: the position of the statement that computes it; -1: it is there. word: where the frame has
@@ -46,7 +46,7 @@ class Value:
     def __init__(self, kind: str, shape: tuple[Length, ...], at: int = -1) -> None:
         self.kind, self.shape, self.at = kind, shape, at
         self.word: int | None = None
-        self.part_of: tuple[Value, Steps, int | None] | None = None
+        self.part_of: tuple[NativeValue, Steps, int | None] | None = None
         self.group: Group | None = None  # of one that a loop computes element by element
 
 
@@ -56,7 +56,7 @@ class View(NamedTuple):
     front.
     """
 
-    value: Value
+    value: NativeValue
     steps: Steps
     offset: int | None = None
 
@@ -78,7 +78,7 @@ class Item(NamedTuple):
 class Node(NamedTuple):
     """An elementwise node: `write(text, operands)` gives its value. heavy: it calls a function."""
 
-    value: Value
+    value: NativeValue
     items: tuple[Item, ...]
     write: Write
     heavy: bool = False
@@ -89,8 +89,8 @@ class Reduced(NamedTuple):
     op.
     """
 
-    value: Value
-    source: Value
+    value: NativeValue
+    source: NativeValue
     axes: frozenset[int]
     name: str
 
@@ -102,19 +102,19 @@ class Group:
         self.at, self.space = at, space
         self.nodes: list[Node] = []
         self.reduced: list[Reduced] = []
-        self.own: dict[Value, Node] = {}
+        self.own: dict[NativeValue, Node] = {}
 
-    def inside(self, view: View | Number) -> Value | None:
+    def inside(self, view: View | Number) -> NativeValue | None:
         """The value of the group that an operand is, element for element."""
         if isinstance(view, Number) or view.value not in self.own or view.offset is not None:
             return None
         return view.value if view.steps == in_order(self.space) else None
 
 
-class Call(NamedTuple):
+class NativeCall(NamedTuple):
     """A statement that is no loop over elements: `write(kernel)` writes it."""
 
     at: int
-    value: Value
+    value: NativeValue
     reads: tuple[View, ...]
     write: Callable[[Any], None]

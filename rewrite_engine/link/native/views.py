@@ -6,8 +6,16 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import NotNative, Plan, view_of, without_ones
-from rewrite_engine.link.native.values import Length, Number, Value, View, in_order, times
+from rewrite_engine.link.native.region import NotNative, RegionPlan, view_of, without_ones
+from rewrite_engine.link.native.values import (
+    ONE,
+    Length,
+    NativeValue,
+    Number,
+    View,
+    in_order,
+    times,
+)
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
 from rewrite_engine.tensor.index.template import NEWAXIS, WHOLE, Slice
@@ -21,10 +29,10 @@ def _(op: DimShuffle, node: Apply) -> str | None:
 
 
 @lower.register(DimShuffle)
-def _(op: DimShuffle, node: Apply, plan: Plan) -> None:
+def _(op: DimShuffle, node: Apply, plan: RegionPlan) -> None:
     x = plan.get(node.inputs[0])
     for i in op.drop:
-        plan.tell(plan.dims.of(node.inputs[0])[i], (1, ()))
+        plan.tell(plan.dims.of(node.inputs[0])[i], ONE)
     if isinstance(x, View):
         steps = [x.steps[o] if isinstance(o, int) else None for o in op.new_order]
         x = View(x.value, tuple(steps), x.offset)
@@ -38,13 +46,13 @@ def _(op: Shape_i, node: Apply) -> str | None:
 
 
 @lower.register(Shape_i)
-def _(op: Shape_i, node: Apply, plan: Plan) -> None:
+def _(op: Shape_i, node: Apply, plan: RegionPlan) -> None:
     length = plan.length(plan.dims.of(node.inputs[0])[op.i])
     plan.of[node.outputs[0]] = number_of(plan, length)
 
 
 @lower.register(CheckedLength)
-def _(op: CheckedLength, node: Apply, plan: Plan) -> None:
+def _(op: CheckedLength, node: Apply, plan: RegionPlan) -> None:
     numbers = [length_of(plan, x) for x in node.inputs]
     for i, j in op.pairs():
         if numbers[i] != numbers[j]:
@@ -52,7 +60,7 @@ def _(op: CheckedLength, node: Apply, plan: Plan) -> None:
     plan.of[node.outputs[0]] = plan.get(node.inputs[0])
 
 
-def number_of(plan: Plan, n: Length) -> View | Number:
+def number_of(plan: RegionPlan, n: Length) -> View | Number:
     """A length as a number of int64."""
     number, words = n
     if not words:
@@ -61,7 +69,7 @@ def number_of(plan: Plan, n: Length) -> View | Number:
     return plan.elementwise([], (), "i", lambda t, xs: t.spread(t.word(word), "i"))
 
 
-def length_of(plan: Plan, v: Variable) -> Length:
+def length_of(plan: RegionPlan, v: Variable) -> Length:
     """The length that a number is."""
     count = plan.dims.counts.get(v)
     if count is not None:
@@ -72,7 +80,7 @@ def length_of(plan: Plan, v: Variable) -> Length:
     return (1, (value_word(plan, x),))
 
 
-def value_word(plan: Plan, x: View) -> int:
+def value_word(plan: RegionPlan, x: View) -> int:
     """The word with an integer that is an argument."""
     if x.value.at >= 0 or x.value.word is None or x.offset is not None or x.value.kind != "i":
         raise NotNative("a length that is computed here")
@@ -88,7 +96,7 @@ def _(op: SpecifyShape, node: Apply) -> str | None:
 
 
 @lower.register(SpecifyShape)
-def _(op: SpecifyShape, node: Apply, plan: Plan) -> None:
+def _(op: SpecifyShape, node: Apply, plan: RegionPlan) -> None:
     x, out = node.inputs[0], node.outputs[0]
     for d, n in zip(plan.dims.of(x), op.shape, strict=True):
         if n is not None:
@@ -104,7 +112,7 @@ def _(op: Reshape, node: Apply) -> str | None:
 
 
 @lower.register(Reshape)
-def _(op: Reshape, node: Apply, plan: Plan) -> None:
+def _(op: Reshape, node: Apply, plan: RegionPlan) -> None:
     """A view, of a copy if the elements do not lie one behind the other."""
     x, out = node.inputs[0], node.outputs[0]
     shape, numbers = plan.shape(x), iter(node.inputs[1:])
@@ -122,25 +130,25 @@ def _(op: Reshape, node: Apply, plan: Plan) -> None:
     elif total != known:
         plan.require("equal", plan.word_of(total), plan.word_of(known))
     for d, length in zip(plan.dims.of(out), given, strict=True):
-        plan.tell(d, length or (1, ()))
+        plan.tell(d, length or ONE)
     found, wanted = plan.get(x), plan.shape(out)
     if isinstance(found, View):
         if found.offset is not None or not _in_order(found, shape):
             kind = found.value.kind
             found = plan.copy(found, shape, kind)
         steps = iter(in_order(without_ones(wanted)))
-        each = tuple([None if n == (1, ()) else next(steps) for n in wanted])
+        each = tuple([None if n == ONE else next(steps) for n in wanted])
         found = View(found.value, each, found.offset)
     plan.of[out] = found
 
 
 def _in_order(x: View, shape: tuple[Length, ...]) -> bool:
     """Whether a view shows elements one behind the other."""
-    steps = tuple([s for s, n in zip(x.steps, shape, strict=True) if n != (1, ())])
+    steps = tuple([s for s, n in zip(x.steps, shape, strict=True) if n != ONE])
     return steps == in_order(without_ones(shape))
 
 
-def quotient(plan: Plan, total: Length, known: Length) -> Length:
+def quotient(plan: RegionPlan, total: Length, known: Length) -> Length:
     """The length that is left over when a number of elements is divided."""
     left = list(total[1])
     for word in known[1]:
@@ -189,7 +197,7 @@ def _(op: Subtensor, node: Apply) -> str | None:
 
 
 @lower.register(Subtensor)
-def _(op: Subtensor, node: Apply, plan: Plan) -> None:
+def _(op: Subtensor, node: Apply, plan: RegionPlan) -> None:
     x, out = node.inputs[0], node.outputs[0]
     found, lengths = part(plan, plan.get(x), plan.shape(x), op.idx_list)
     for d, n in zip(plan.dims.of(out), lengths, strict=True):
@@ -201,12 +209,12 @@ def straight(x: View | Number, shape: tuple[Length, ...]) -> View | Number:
     """A view without steps along axes of length 1."""
     if isinstance(x, Number):
         return x
-    return View(x.value, tuple([None if n == (1, ()) else s for s, n in zip(x.steps, shape)]),
+    return View(x.value, tuple([None if n == ONE else s for s, n in zip(x.steps, shape)]),
                 x.offset)  # fmt: skip
 
 
 def part(
-    plan: Plan, x: View | Number, shape: tuple[Length, ...], template: tuple[object, ...]
+    plan: RegionPlan, x: View | Number, shape: tuple[Length, ...], template: tuple[object, ...]
 ) -> tuple[View | Number, list[Length]]:
     """The part of a view that a template takes, and the lengths of its axes."""
     steps, lengths, offsets, a = list[Length | None](), list[Length](), list[int](), 0
@@ -214,7 +222,7 @@ def part(
     for e in (*template, *[WHOLE] * (len(shape) - sum(e != NEWAXIS for e in template))):
         if e == NEWAXIS:
             steps.append(None)
-            lengths.append((1, ()))
+            lengths.append(ONE)
             continue
         n, step = shape[a], old[a]
         a += 1
@@ -235,7 +243,7 @@ def part(
     return View(x.value, tuple(steps), offset), lengths
 
 
-def _at(plan: Plan, n: Length, i: int) -> int:
+def _at(plan: RegionPlan, n: Length, i: int) -> int:
     """The word with an index, which has to be inside."""
     word = plan.word_of(n)
     if i >= 0:
@@ -247,7 +255,7 @@ def _at(plan: Plan, n: Length, i: int) -> int:
     return found
 
 
-def _sliced(plan: Plan, n: Length, e: Slice) -> tuple[int | None, Length, bool]:
+def _sliced(plan: RegionPlan, n: Length, e: Slice) -> tuple[int | None, Length, bool]:
     """(the word with the first index, the length, whether it goes back) of a slice."""
     if e == WHOLE:
         return None, n, False
@@ -262,7 +270,7 @@ def _sliced(plan: Plan, n: Length, e: Slice) -> tuple[int | None, Length, bool]:
     return start, (1, (length,)), False
 
 
-def _clamped(plan: Plan, n: Length, i: int) -> int:
+def _clamped(plan: RegionPlan, n: Length, i: int) -> int:
     """The word with an end of a slice, between 0 and the length."""
     word = plan.word_of(n)
     if i >= 0:
@@ -285,10 +293,10 @@ def _(op: IncSubtensor, node: Apply) -> str | None:
 
 
 @lower.register(IncSubtensor)
-def _(op: IncSubtensor, node: Apply, plan: Plan) -> None:
+def _(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
     x, y = node.inputs[:2]
     shape, kind = plan.shape(x), "d" if x.type.dtype == "float64" else "i"
-    whole = Value(kind, without_ones(shape))
+    whole = NativeValue(kind, without_ones(shape))
     all_ = view_of(whole, shape)
     kept = tuple([s for s in all_.steps if s is not None])
     base = plan.copy(plan.get(x), shape, kind, into=(whole, kept, None))
@@ -298,9 +306,10 @@ def _(op: IncSubtensor, node: Apply, plan: Plan) -> None:
         for d, n in zip(plan.dims.of(y), lengths, strict=True):
             plan.tell(d, n)
         lengths = list(plan.shape(y))
-    steps = tuple([s for s, n in zip(target.steps, lengths, strict=True) if n != (1, ())])
+    # (of an axis of length 1 that has no step, a part has no elements)
+    steps = tuple([s or ONE for s, n in zip(target.steps, lengths, strict=True) if n != ONE])
     target = View(target.value, tuple(
-        [None if n == (1, ()) else s for s, n in zip(target.steps, lengths, strict=True)]
+        [None if n == ONE else s for s, n in zip(target.steps, lengths, strict=True)]
     ), target.offset)  # fmt: skip
     given = [plan.get(y)] if op.set_instead_of_inc else [target, plan.get(y)]
     op_ = "fadd" if kind == "d" else "add"

@@ -9,7 +9,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.link.native.op import Region
+from rewrite_engine.link.native.op import NativeRegion
 
 x, y = pt.dvectors("x", "y")
 m = pt.dmatrix("m")
@@ -21,7 +21,7 @@ def native(inputs: Any, outputs: Any, **options: Any) -> Any:
 
 
 def kinds(f: Any) -> list[str]:
-    return ["native" if isinstance(node.op, Region) else str(node.op) for node in f.nodes]
+    return ["native" if isinstance(node.op, NativeRegion) else str(node.op) for node in f.nodes]
 
 
 def test_a_whole_graph_is_one_region() -> None:
@@ -111,3 +111,20 @@ def test_many_nodes_are_compiled_in_time_that_grows_with_them() -> None:
     texts = {id(k) for k in region.op.plan.statements}
     assert len(texts) < 600
     assert np.isfinite(f(np.ones(3), np.ones(3))).all()
+
+
+def test_a_part_of_an_axis_of_length_one() -> None:
+    one = pt.tensor(dtype="float64", shape=(1,))
+    outputs = [pt.exp(one)[2:].inc(1.0), pt.exp(one)[:1].set(5.0), pt.exp(one)[:0]]
+    f = native([one], outputs)
+    assert [np.asarray(v).tolist() for v in f([0.0])] == [[1.0], [5.0], []]
+
+
+def test_softmax_keeps_digits() -> None:
+    """As the VM does: nothing is subtracted where nothing overflows."""
+    given = np.array([-0.0005, 350.28, 1e-9])
+    f = native([x], [pt.special.softmax(x), pt.special.log_softmax(x)])
+    want = rw.function([x], [pt.special.softmax(x), pt.special.log_softmax(x)])
+    for values in (given, given * 3, -given, given * 1e3, np.array([np.inf, 1.0, 2.0])):
+        for a, b in zip(f(values), want(values), strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-15)
