@@ -56,7 +56,7 @@ def _api() -> dict[str, int]:
     return found | {name: pointer_of(getattr(libc, name)) for name in ("aligned_alloc", "free")}
 
 
-_DECLARED = """
+DECLARED = """
 @array_type = external global i8
 declare ptr @new_copy(ptr, i32)
 declare ptr @new_array(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
@@ -391,12 +391,17 @@ end:
 """
 
 
+def entry_text() -> str:
+    """The entry in LLVM's language, without what it declares."""
+    return _Entry().text()
+
+
 @cache
 def _entry() -> int:
     """The address of the entry."""
     library = library_of(host())
-    text = _Entry().text()
-    declared = tuple([line for line in _DECLARED.splitlines() if line])
+    text = entry_text()
+    declared = tuple([line for line in DECLARED.splitlines() if line])
     library.add({"enter": Unit(text, declared, (), tuple(_api().items()))})
     return library.addresses["enter"]
 

@@ -28,6 +28,16 @@ def llvm() -> Any:
     return found
 
 
+@cache
+def is_installed() -> bool:
+    """Whether there is llvmlite."""
+    try:
+        llvm()
+    except NoCompilerError:
+        return False
+    return True
+
+
 class Machine:
     """A processor, by LLVM's names; by default the one that this runs on.
 

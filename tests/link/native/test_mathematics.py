@@ -16,7 +16,9 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.native import NativeLinker
 from rewrite_engine.link.native.mathematics import FUNCTIONS
-from rewrite_engine.link.native.target import Machine
+from rewrite_engine.link.native.runtime import DECLARED, entry_text
+from rewrite_engine.link.native.target import Machine, llvm
+from rewrite_engine.link.native.units import unit
 from tests.link.reference import link
 
 MOST = 2.0  # units
@@ -99,3 +101,19 @@ def test_reductions_over_any_axes(shape: Any, axis: Any) -> None:
     for got, want in zip(f(x), wanted, strict=True):
         assert got.dtype == np.asarray(want).dtype
         np.testing.assert_allclose(got, want, rtol=1e-14)
+
+
+def test_it_compiles_for_aarch64() -> None:
+    """The library and the entry: for a processor that is not there, so nothing of it runs."""
+    binding = llvm()
+    binding.initialize_all_targets()
+    binding.initialize_all_asmprinters()
+    arm = Machine("x86-64", "+fma")
+    target = binding.Target.from_triple("aarch64-unknown-linux-gnu")
+    maker = target.create_target_machine(cpu="generic", features="", opt=2, reloc="pic", jit=True)
+    for name in FUNCTIONS:
+        one = unit(f"{name}_w2", arm)
+        text = "\n".join(one.declared) + "\n" + one.text + "attributes #0 = { nounwind }\n"
+        assert len(maker.emit_object(binding.parse_assembly(text))) > 500
+    text = DECLARED + entry_text() + "attributes #0 = { nounwind }\n"
+    assert len(maker.emit_object(binding.parse_assembly(text))) > 500
