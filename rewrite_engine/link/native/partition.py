@@ -24,9 +24,10 @@ from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.index.subtensor import Subtensor
 from rewrite_engine.tensor.reshape import Reshape
 from rewrite_engine.tensor.shape import CheckedLength, Shape_i, SpecifyShape
+from rewrite_engine.tensor.shaping.joins import Split
 
 #: what costs nothing, so that a region of these alone is not worth a call
-FREE = (DimShuffle, Subtensor, Reshape, Shape_i, CheckedLength, SpecifyShape)
+FREE = (DimShuffle, Subtensor, Split, Reshape, Shape_i, CheckedLength, SpecifyShape)
 Sort = Any  # None of what runs on the VM; of others, where they run
 
 

@@ -21,6 +21,7 @@ from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
 from rewrite_engine.tensor.index.template import NEWAXIS, WHOLE, Slice
 from rewrite_engine.tensor.reshape import Reshape
 from rewrite_engine.tensor.shape import CheckedLength, Shape_i, SpecifyShape
+from rewrite_engine.tensor.shaping.joins import Split
 
 
 @native.register(DimShuffle)
@@ -277,6 +278,35 @@ def _clamped(plan: RegionPlan, n: Length, i: int) -> int:
         return plan.compute("min", plan.constant_word(i), word)
     return plan.compute("max", plan.compute("add", word, plan.constant_word(i)),
                         plan.constant_word(0))  # fmt: skip
+
+
+@native.register(Split)
+def _(op: Split, node: Apply) -> str | None:
+    return None
+
+
+@lower.register(Split)
+def _(op: Split, node: Apply, plan: RegionPlan) -> None:
+    """Pieces that are views, whose lengths have to add up."""
+    x, numbers = node.inputs[0], iter(node.inputs[1:])
+    shape, given = plan.shape(x), plan.get(x)
+    sizes = [length_of(plan, next(numbers)) if s == "i" else (int(s), ()) for s in op.sizes]
+    start = none = plan.constant_word(0)
+    for out, size in zip(node.outputs, sizes, strict=True):
+        if size[1]:
+            plan.require("less", plan.constant_word(-1), plan.word_of(size))
+        for a, d in enumerate(plan.dims.of(out)):
+            plan.tell(d, size if a == op.axis else shape[a])
+        piece = given
+        if isinstance(piece, View):
+            step, offset = piece.steps[op.axis], piece.offset
+            if step is not None and start != none:
+                more = plan.compute("mul", start, plan.word_of(step))
+                offset = more if offset is None else plan.compute("add", offset, more)
+            piece = straight(View(piece.value, piece.steps, offset), plan.shape(out))
+        plan.of[out] = piece
+        start = plan.compute("add", start, plan.word_of(size))
+    plan.require("equal", start, plan.word_of(shape[op.axis]))
 
 
 @native.register(IncSubtensor)

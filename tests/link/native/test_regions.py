@@ -128,3 +128,14 @@ def test_softmax_keeps_digits() -> None:
     for values in (given, given * 3, -given, given * 1e3, np.array([np.inf, 1.0, 2.0])):
         for a, b in zip(f(values), want(values), strict=True):
             np.testing.assert_allclose(a, b, rtol=2e-15)
+
+
+def test_pieces_are_views_in_a_region() -> None:
+    parts = pt.split(x, [2, n, 1], 3)
+    f = native([x, n], [pt.exp(parts[0]).sum() + parts[2], parts[1] * 2, parts[1]])
+    assert kinds(f) == ["native"]
+    found = f([0.0, 0.0, 3.0, 4.0, 5.0], 2)
+    assert [np.asarray(v).tolist() for v in found] == [[7.0], [6.0, 8.0], [3.0, 4.0]]
+    for count in (1, -2):
+        with pytest.raises(rw.errors.ShapeError):
+            f([0.0, 0.0, 3.0, 4.0, 5.0], count)
