@@ -12,7 +12,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from rewrite_engine.link.native.library import Kernel
-from rewrite_engine.link.native.scalars import _WRITERS as WRITERS
+from rewrite_engine.link.native.scalars import WRITERS
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import NUMBER, Assembler, literal
 from rewrite_engine.link.native.values import (
@@ -160,6 +160,7 @@ class Nest:
                     v = item.view
                     self.loads[v] = Stream(v, v.value, v.offset, list(v.steps))
         self.stores = [self._store(node.value) for node in self.live if node.value in stored]
+        self.cells: dict[NativeValue, tuple[str, str]] = {}  # sums, and what rounding lost of them
         self.reductions = [r for r in group.reduced if r.value in stored]
         self.sums = {r.value: self._target(r) for r in self.reductions}
         collapse(self.axes, [*self.loads.values(), *self.stores, *self.sums.values()])
@@ -388,8 +389,6 @@ class Nest:
         t.loop("0", n, str(t.width), fill)
         return None
 
-    cells: dict[NativeValue, tuple[str, str]]
-
     def _reset(self, r: Reduced) -> None:
         kind = r.value.kind
         total, lost = self.cells[r.value]
@@ -465,6 +464,5 @@ def write_group(
     t = KernelText(region, machine, None if group.space else 1)
     t.block = "go"
     nest = Nest(t, group, stored, live)
-    nest.cells = {}
     nest.write()
     return t.kernel()

@@ -42,9 +42,10 @@ class NativeRegion(Op):
         self.nodes, self.takes, self.gives = tuple(nodes), tuple(takes), tuple(gives)
         self.plan = RegionPlan(nodes, machine)
         arguments = [self.plan.argument(v) for v in takes]
-        for node, add in zip(nodes, map(ByClass(lower).__getitem__, map(_class, nodes))):
+        rules = ByClass(lower)
+        for node in nodes:
             try:
-                add(node.op, node, self.plan)
+                rules[type(node.op)](node.op, node, self.plan)
             except NotNative as error:
                 error.node = node
                 raise
@@ -113,10 +114,6 @@ class _Notes(ErrorReporter):
 
 class _NotingShell(Shell):
     reporter = _Notes
-
-
-def _class(node: Apply) -> type:
-    return type(node.op)
 
 
 @axes.register(NativeRegion)

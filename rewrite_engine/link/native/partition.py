@@ -33,6 +33,7 @@ Sort = Any  # None of what runs on the VM; of others, where they run
 
 Groups = list[tuple[Sort, list[Apply]]]
 TRIES = 10
+MOST = 5000  # nodes of a region, whose frame lies on the stack
 
 
 def regions(fgraph: FunctionGraph, machine: Machine) -> FunctionGraph:
@@ -75,7 +76,10 @@ def _by_depth(
                 found = max(found, depth[other] + apart)
         depth[node] = found
         groups.setdefault((found, own), []).append(node)
-    return [(sort, groups[d, sort]) for d, sort in sorted(groups, key=lambda key: key[0])]
+    order = [(sort, groups[d, sort]) for d, sort in sorted(groups, key=lambda key: key[0])]
+    return [
+        (sort, group[i : i + MOST]) for sort, group in order for i in range(0, len(group), MOST)
+    ]
 
 
 def _made(

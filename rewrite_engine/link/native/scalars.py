@@ -24,7 +24,6 @@ _TESTS = {"eq": ("oeq", "eq"), "neq": ("une", "ne"), "lt": ("olt", "slt"), "le":
           "gt": ("ogt", "sgt"), "ge": ("oge", "sge")}  # fmt: skip
 _INTRINSICS = {"sqrt": "sqrt", "floor": "floor", "ceil": "ceil", "trunc": "trunc",
                "round": "rint", "fmax": "maxnum", "fmin": "minnum"}  # fmt: skip
-_ZERO = -0.0
 
 
 def _arithmetic(name: str) -> Write:
@@ -117,7 +116,7 @@ def _unit(name: str) -> Write:
     return lambda t, kind, xs: t.unit(name, *xs)
 
 
-_WRITERS: dict[str, tuple[str, Write]] = {
+WRITERS: dict[str, tuple[str, Write]] = {
     # by name: the kinds on which it is written, and how
     **{name: ("dib" if name != "sub" else "di", _arithmetic(name)) for name in _WHOLE},
     "true_div": ("d", _arithmetic("true_div")),
@@ -154,7 +153,7 @@ def kind_of(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
         kind = "d" if "d" in common else "i" if "i" in common else "b"
         if common == {"d", "i"} or (op.name in ("isnan", "isinf") and kind != "d"):
             return None  # integers that are no float64 would be compared otherwise
-    kinds, _ = _WRITERS.get(op.name, ("", None))
+    kinds, _ = WRITERS.get(op.name, ("", None))
     if op.name == "round" and set(dtypes) != {"float64"}:
         return None
     return kind if kind in kinds else _loop_kind(op, dtypes, result)
@@ -164,7 +163,7 @@ def is_heavy(op: ScalarOp, kind: str) -> bool:
     """Whether an op is a call of a function."""
     if isinstance(op, Cast) or (op.listed and op.name in WITHOUT_CODE):
         return False
-    kinds, _ = _WRITERS.get(op.name, ("", None))
+    kinds, _ = WRITERS.get(op.name, ("", None))
     return not op.listed or op.name in FUNCTIONS or kind not in kinds
 
 
@@ -193,8 +192,8 @@ def convert(t: Assembler, x: str, kind: str, to: str) -> str:
 
 def write(op: Any, t: Assembler, kind: str, xs: Sequence[str]) -> str:
     """Write an op on values of its kind (see `kind_of`)."""
-    if op.listed and op.name in _WRITERS and kind in _WRITERS[op.name][0]:
-        do: Write = _WRITERS[op.name][1]
+    if op.listed and op.name in WRITERS and kind in WRITERS[op.name][0]:
+        do: Write = WRITERS[op.name][1]
     else:
         do = _unit(unit_of_ufunc(op.ufunc) or "")
     if op.nin is not None:

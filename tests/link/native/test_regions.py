@@ -9,6 +9,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.link.native import partition
 from rewrite_engine.link.native.op import NativeRegion
 
 x, y = pt.dvectors("x", "y")
@@ -139,3 +140,15 @@ def test_pieces_are_views_in_a_region() -> None:
     for count in (1, -2):
         with pytest.raises(rw.errors.ShapeError):
             f([0.0, 0.0, 3.0, 4.0, 5.0], count)
+
+
+def test_large_graphs_are_several_regions(monkeypatch: Any) -> None:
+    monkeypatch.setattr(partition, "MOST", 7)
+    out = x
+    for k in range(20):
+        out = pt.sin(out) + y * k
+    f = native([x, y], out)
+    assert len(kinds(f)) > 3
+    assert set(kinds(f)) == {"native"}
+    given = [np.array([0.1, -2.0]), np.array([3.0, 0.5])]
+    np.testing.assert_allclose(f(*given), rw.function([x, y], out)(*given), rtol=1e-12)
