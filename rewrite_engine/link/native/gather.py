@@ -34,7 +34,7 @@ def _(op: AdvancedSubtensor, node: Apply) -> str | None:
 
 @native.register(AdvancedIncSubtensor)
 def _(op: AdvancedIncSubtensor, node: Apply) -> str | None:
-    x, y, index = (v.type for v in node.inputs)
+    x, y, index = (v.type for v in node.inputs[:3])
     if op.ignore_duplicates:
         return "of duplicates the last one counts"
     if x.dtype != y.dtype or x.dtype == "bool":

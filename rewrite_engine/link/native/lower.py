@@ -11,6 +11,7 @@ from typing import Any
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import KINDS
+from rewrite_engine.tensor.type import TensorType
 
 
 @singledispatch
@@ -28,9 +29,10 @@ def lower(op: Any, node: Apply, plan: RegionPlan) -> None:
 def why_not(node: Apply) -> str | None:
     """Why a node runs on the VM, if it does: for its dtypes, or for what the op says."""
     for v in (*node.inputs, *node.outputs):
-        dtype = getattr(v.type, "dtype", None)
-        if dtype not in KINDS:
-            return f"dtype {dtype}" if dtype else f"a value of type {v.type}"
+        if not isinstance(v.type, TensorType):
+            return f"a value of type {v.type}"
+        if v.type.dtype not in KINDS:
+            return f"dtype {v.type.dtype}"
         if v.type.ndim > MOST_AXES:
             return f"more than {MOST_AXES} dimensions"
         if isinstance(v, Constant) and not v.data.dtype.isnative:

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import rewrite_engine as rw
+import rewrite_engine.sparse as sparse
 import rewrite_engine.tensor as pt
 from rewrite_engine.link.native import partition
 from rewrite_engine.link.native.op import NativeRegion
@@ -152,3 +154,21 @@ def test_large_graphs_are_several_regions(monkeypatch: Any) -> None:
     assert set(kinds(f)) == {"native"}
     given = [np.array([0.1, -2.0]), np.array([3.0, 0.5])]
     np.testing.assert_allclose(f(*given), rw.function([x, y], out)(*given), rtol=1e-12)
+
+
+def test_values_that_are_no_arrays_are_left_to_the_vm() -> None:
+    s = sparse.csr_matrix("s")
+    f = native([s, x], [s.shape[0] + 1, pt.exp(x)])
+    given = csr_matrix(np.eye(3))
+    assert f(given, [0.0])[0] == 4
+    assert "native" in kinds(f)
+
+
+def test_several_arrays_of_indices_are_left_to_the_vm() -> None:
+    k = pt.lvector("k")
+    f = native([m, k], [pt.exp(m)[k, k], pt.exp(m)[k, k].inc(1.0)])
+    given = np.arange(9.0).reshape(3, 3)
+    assert f(given, [0, 2])[0].tolist() == np.exp(given)[[0, 2], [0, 2]].tolist()
+    want = np.exp(given)
+    np.add.at(want, ([0, 0], [0, 0]), 1.0)
+    np.testing.assert_allclose(f(given, [0, 0])[1], want)
