@@ -19,6 +19,7 @@ _CHOICES = {
     "on_budget": ("raise", "stop"),
     "on_unused_input": ("raise", "warn", "ignore"),
     "DebugMode__check_strides": (0, 1, 2),
+    "linker": ("auto", "vm", "native", "py"),
 }
 
 
@@ -50,7 +51,6 @@ FIXED: dict[str, tuple[Any, str]] = {
     "cast_policy": ("custom", "Python's numbers take the dtype of the array"),
     "device": ("cpu", "functions run on the CPU"),
     "int_division": ("int", "`/` of integers is a float and `//` an integer"),
-    "linker": ("auto", 'say Mode(linker="py"), here or as config.mode'),
     "NanGuardMode__action": ("raise", "an error says where; catch it"),
     "NanGuardMode__big_is_error": (True, "say NanGuardMode(big_is_error=False)"),
     "NanGuardMode__inf_is_error": (True, "say NanGuardMode(inf_is_error=False)"),
@@ -77,6 +77,7 @@ RENAMED = {"base_compiledir": "compiledir", "on_opt_error": "on_rule_error"}
 DEFAULTS = {
     "floatX": "float64",
     "mode": "fast_run",
+    "linker": "auto",
     "on_rule_error": "raise",
     "on_budget": "raise",
     "on_unused_input": "raise",
@@ -109,6 +110,7 @@ KINDS = {
 
 class Config:
     """floatX: dtype of `vector()`, `matrix()`, … when none is given. mode: the default `Mode`.
+    linker: of modes that name none; "auto" is "vm".
     on_rule_error: "raise", "warn" or "ignore". on_budget: what happens when rules use up their
     budget, "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
@@ -126,6 +128,7 @@ class Config:
     __slots__ = (*(name for name in DEFAULTS if name != "cxx"), "_cxx", "others")
 
     floatX: str
+    linker: str
     mode: str
     on_rule_error: str
     on_budget: str

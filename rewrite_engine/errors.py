@@ -205,7 +205,7 @@ class BadValueError(RewriteEngineError, AssertionError):
 
 
 class NoCompilerError(RewriteEngineError, OSError):
-    """C code has to be compiled, and the machine has no compiler that can be found."""
+    """C code, or machine code, has to be made, and there is no compiler for it."""
 
 
 class CompileError(RewriteEngineError):

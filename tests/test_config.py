@@ -66,7 +66,7 @@ def test_settings_of_other_libraries() -> None:
         config.profile_memory = True
     with config.change_flags(("cxx", ""), ("floatX", "float32"), linker="auto"):
         assert (config.cxx, config.floatX) == ("", "float32")
-    with pytest.raises(ValueError, match=r"linker is 'auto' .*Mode\(linker"):
+    with pytest.raises(ValueError, match="linker is one of auto, vm, native, py"):
         config.linker = "c|py"
     with pytest.raises(ValueError, match="optimizer is 'o4' .*fast_compile"):
         config.optimizer = "fast_compile"

@@ -44,6 +44,8 @@ def run_doctest(source: str, names: dict[str, object], page: Path, line: int) ->
 def test_examples_run(page: Path) -> None:
     if page.name == "c_interface.md" and not config.cxx:
         pytest.skip("there is no C++ compiler")
+    if page.name == "native.md":
+        pytest.importorskip("llvmlite")
     names: dict[str, object] = {"__name__": "__main__"}
     for line, source in examples(page):
         if ">>>" in source:
@@ -97,6 +99,12 @@ def test_the_table_of_ops_is_what_ops_declare() -> None:
     page = runpy.run_path(str(ROOT / "scripts" / "ops_table"))["page"]()
     written = (ROOT / "docs" / "reference" / "ops.md").read_text(encoding="utf-8")
     assert written == page, "run scripts/ops_table"
+
+
+def test_the_table_of_native_ops_is_up_to_date() -> None:
+    page = runpy.run_path(str(ROOT / "scripts" / "native_table"))["page"]()
+    written = (ROOT / "docs" / "reference" / "native.md").read_text(encoding="utf-8")
+    assert written == page, "run scripts/native_table"
 
 
 def test_tables_of_rules_and_reports_are_what_the_code_declares() -> None:

@@ -41,7 +41,7 @@ LEVELS = {"o1": "fast_compile", "o2": "fast_run", "o3": "fast_run", "o4": "fast_
 #: linkers of the field that run what they have compiled, and the rest in Python: as "vm" does
 VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "numba", "vm_nogc"})
 #: what the field has, and is not here yet
-PLANNED = frozenset({"dask", "jax", "mlx", "native", "numba", "pytorch"})
+PLANNED = frozenset({"dask", "jax", "mlx", "numba", "pytorch"})
 #: other names of linkers
 ALIASES = {"debug_mode": "debugmode"}
 
@@ -69,7 +69,7 @@ class Mode:
         if db is not None and optimizer != DEFAULT and isinstance(optimizer, Query):
             optimizer = db.query(optimizer)
         self.linker: str | Linker  # a linker itself, of modes that make theirs
-        self.name, self.linker = _names(linker or "vm")
+        self.name, self.linker = _names(linker or usual_linker())
         self._optimizer: Any = DEFAULT
         if isinstance(optimizer, str) and optimizer.casefold() == "none":
             optimizer = None
@@ -239,6 +239,11 @@ def _names_phases(query: Query) -> bool:
     return "fast_run" not in query.include and not query.include.isdisjoint(NAMES)
 
 
+def usual_linker() -> str:
+    """The linker of a mode that names none."""
+    return "vm" if config.linker == "auto" else config.linker
+
+
 def _names(linker: Any) -> tuple[str, str | Linker]:
     """The names of the mode and the linker that a name stands for; a linker is itself."""
     if isinstance(linker, Linker):
@@ -246,7 +251,7 @@ def _names(linker: Any) -> tuple[str, str | Linker]:
     key = linker.casefold() if isinstance(linker, str) else None
     key = ALIASES.get(key or "", key)
     if key in MODES:
-        return key, "vm"
+        return key, usual_linker()
     if key in LINKERS:
         return "fast_run", key
     if key in VIRTUAL_MACHINES:

@@ -117,7 +117,7 @@ def _vm_code(node: Apply) -> Run:
     if found is None:
         if len(_made) >= MANY:
             _made.clear()
-        found = _made[key] = _linked(node, get_linker("vm"))
+        found = _made[key] = linked_alone(node, get_linker("vm"))
     return found
 
 
@@ -130,7 +130,7 @@ def whole_graph(fgraph: FunctionGraph, linker: Linker) -> Callable[..., Any]:
     return linker.link(program, trust=True).call
 
 
-def _linked(node: Apply, linker: Linker) -> Run:
+def linked_alone(node: Apply, linker: Linker) -> Run:
     """A node alone as a linker runs it. Operands that are constants stay so."""
     own = [v if isinstance(v, Constant) else v.type.make_variable() for v in node.inputs]
     places = [i for i, v in enumerate(own) if not isinstance(v, Constant)]

@@ -163,6 +163,7 @@ LINKERS: dict[str, Linker | str] = {
     "vm": "rewrite_engine.link.vm",
     "py": "rewrite_engine.link.py",
     "c": "rewrite_engine.link.c.linker",
+    "native": "rewrite_engine.link.native",
     "nanguardmode": "rewrite_engine.link.watch",
     "debugmode": "rewrite_engine.link.debug",
 }

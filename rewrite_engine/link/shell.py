@@ -49,15 +49,17 @@ class Text:
 
 class Shell:
     """Writes the functions of a program. large: the second one, which is called with values that
-    are known to be good.
+    are known to be good. reporter: the class of what explains errors.
     """
+
+    reporter = ErrorReporter
 
     def __init__(self, program: Program, code: Code, trust: bool, large: bool = False) -> None:
         self.program, self.code = program, code
         self.trust, self.large = trust, large
         self.name = identifier(program.name, "function") + ("_large" if large else "")
         self.filename = file_name(self.name)
-        self.report = ErrorReporter(program.name, self.filename, code.nodes)
+        self.report = self.reporter(program.name, self.filename, code.nodes)
         self.parameters = parameter_names([a.name for a in self._arguments()], _LOCALS)
         self.names = Names([*self.parameters, *_LOCALS], "rewrite_engine.generated")
         self.places = self._places()

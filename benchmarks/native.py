@@ -1,0 +1,110 @@
+"""Functions as machine code (`Mode(linker="native")`): microseconds a call and milliseconds to
+compile with the first call, beside the VM and, where PyTensor is installed, its Numba and C.
+
+Every candidate has the same arrays; PyTensor's are trusted. Small arrays, on which the calls of a
+node count, then large ones, on which loops do. `python -m benchmarks native`; with llvmlite only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from time import perf_counter
+from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from benchmarks import graphs
+from benchmarks.measure import Row, digits, medians
+
+TURNS = 41
+Candidate = tuple[Any, Any, Callable[..., Any]]  # its pt, its grad, and what compiles
+
+
+def exponential(pt: Any, grad: Any, n: int) -> Any:
+    """exp of a vector."""
+    x = pt.dvector("x")
+    return [x], [pt.exp(x)]
+
+
+def rows(pt: Any, grad: Any, n: int) -> Any:
+    """Row sums, and the sum of exponentials of each row."""
+    x = pt.dmatrix("x")
+    return [x], [x.sum(axis=1), pt.log(pt.exp(x).sum(axis=1))]
+
+
+#: (name, graph, its size, shapes of the arguments)
+CASES: list[tuple[str, Any, int, Callable[[int], Any]]] = [
+    ("exp, 10", exponential, 1, lambda i: (10,)),
+    ("large(25)", graphs.large_fuseable, 25, lambda i: [(), (25,)][i]),
+    ("large(100)", graphs.large_fuseable, 100, lambda i: [(), (100,)][i]),
+    ("deep(20), 4 × 4", graphs.deep, 20, lambda i: (4, 4)),
+    ("chain(100), 1,000", graphs.chain, 100, lambda i: (1000,)),
+    ("mlp(8), 64 × 32", graphs.mlp, 8, lambda i: (64, 32) if i < 2 else [(32, 32), (32,)][i % 2]),
+    ("product(10), 100", graphs.product, 10, lambda i: (100,)),
+    ("scalars(30)", graphs.scalars, 30, lambda i: ()),
+    ("radon(85)", graphs.radon, 85, lambda i: (173,)),
+    ("deep(20), 1,000 × 1,000", graphs.deep, 20, lambda i: (1000, 1000)),
+    ("chain(10), 1,000,000", graphs.chain, 10, lambda i: (1_000_000,)),
+    ("rows, 1,000 × 1,000", rows, 1, lambda i: (1000, 1000)),
+]
+
+
+def candidates() -> dict[str, Candidate]:
+    """What is compared, by name."""
+    found: dict[str, Candidate] = {}
+    for name in ("native", "vm"):
+        mode = rw.Mode(linker=name)
+        found[name] = pt, rw.grad, lambda i, o, mode=mode: rw.function(i, o, mode=mode)
+    if find_spec("pytensor") is not None:
+        import pytensor
+        import pytensor.tensor as theirs
+
+        for name in ("NUMBA", "C") if find_spec("numba") else ("C",):
+            compile_ = lambda i, o, mode=name: pytensor.function(i, o, mode=mode, trust_input=True)
+            found[f"PyTensor {name}"] = theirs, pytensor.grad, compile_
+    return found
+
+
+def measure(graph: Any, n: int, shape: Callable[[int], Any]) -> dict[str, tuple[float, float]]:
+    """(µs a call, ms to compile with the first call) of each candidate that can do it."""
+    work: dict[str, Callable[[], Any]] = {}
+    compile_: dict[str, float] = {}
+    rng = np.random.default_rng(0)
+    values: list[Any] = []
+    for name, (lib, grad, function) in candidates().items():
+        inputs, outputs = graph(lib, grad, n)
+        values = values or [np.asarray(0.3 * rng.normal(size=shape(i))) for i in range(len(inputs))]
+        start = perf_counter()
+        try:
+            f = function(inputs, outputs)
+            f(*values)
+        except Exception as error:
+            print(f"{name} fails: {type(error).__name__}")
+            continue
+        compile_[name] = (perf_counter() - start) * 1e3
+        work[name] = lambda f=f, values=values: f(*values)
+    found = medians(work, turns=TURNS)
+    return {name: (found[name] * 1e6, compile_[name]) for name in work}
+
+
+def text(figures: tuple[float, float]) -> str:
+    return f"{digits(figures[0])} µs, {digits(figures[1])} ms"
+
+
+def main() -> Iterator[Row]:
+    if find_spec("llvmlite") is None:
+        yield Row("native code", "llvmlite is not installed")
+        return
+    rw.function(*exponential(pt, rw.grad, 1), mode="native")  # what the first function pays
+    for name, graph, n, shape in CASES:
+        found = measure(graph, n, shape)
+        native = found.pop("native")
+        best = min(us for us, _ in found.values())
+        peers = tuple([(peer, text(figures)) for peer, figures in found.items()])
+        yield Row(name, text(native), f"< {digits(best)} µs", native[0] < best, peers)

@@ -1,0 +1,88 @@
+"""Machine code on disk, from one process to the next.
+
+A file is named by a hash of its text, the machine and the versions, and begins with a checksum of
+the rest: nothing can be out of date, and what is damaged is made again. Code holds no addresses,
+only names, so it may be loaded anywhere. A file is written under another name, and takes its place
+in one step; processes do not see each other's halves. Where nothing can be written, nothing is.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+
+from rewrite_engine.config import config
+from rewrite_engine.link.native.target import Machine
+
+VERSION = 1  # of what the texts assume of each other
+MOST = 64 << 20  # bytes that are kept; the oldest files go first
+EVERY = 64  # files that are written between two looks at how much there is
+_SUM = 32
+
+_written = 0
+
+
+def folder() -> Path:
+    """Where code is kept: below `config.compiledir`, or in a folder in the user's cache."""
+    if config.compiledir:
+        return Path(config.compiledir) / "native"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "rewrite_engine" / "native"
+
+
+def kept(text: str, machine: Machine) -> bytes:
+    """The object file of a text: from disk, or compiled and put there."""
+    global _written
+    key = "\0".join([text, str(VERSION), *machine.identity])
+    place = folder() / (blake2b(key.encode(), digest_size=20).hexdigest() + ".o")
+    found = _read(place)
+    if found is None:
+        found = machine.compile(text)
+        with suppress(OSError):
+            _write(place, found)
+            _written += 1
+            if _written % EVERY == 1:
+                prune(place.parent)
+    return found
+
+
+def _read(place: Path) -> bytes | None:
+    """What is in a file, if it is whole."""
+    try:
+        data = place.read_bytes()
+    except OSError:
+        return None
+    return data[_SUM:] if data[:_SUM] == _checksum(data[_SUM:]) else None
+
+
+def _checksum(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_SUM).digest()
+
+
+def _write(place: Path, data: bytes) -> None:
+    """Put a file in its place, whole or not at all."""
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix="new.", dir=place.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(_checksum(data) + data)
+        os.replace(name, place)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def prune(place: Path) -> None:
+    """Remove the oldest files where there is too much."""
+    with suppress(OSError):
+        files = sorted([(f.stat().st_mtime, f.stat().st_size, f) for f in place.iterdir()])
+        left = sum([size for _, size, _ in files])
+        for _, size, file in files:
+            if left <= MOST:
+                break
+            file.unlink()
+            left -= size

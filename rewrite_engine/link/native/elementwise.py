@@ -1,0 +1,55 @@
+"""Elementwise ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.native.lower import lower, native
+from rewrite_engine.link.native.region import RegionPlan
+from rewrite_engine.link.native.scalars import WITHOUT_CODE, convert, is_heavy, kind_of, write
+from rewrite_engine.link.native.text import KINDS, Assembler
+from rewrite_engine.scalar.op import Cast, ScalarOp
+from rewrite_engine.tensor.elemwise import Elemwise
+
+
+@native.register(Elemwise)
+def _(op: Elemwise, node: Apply) -> str | None:
+    if len(node.outputs) > 1:
+        return "several outputs"
+    dtypes, result = [x.type.dtype for x in node.inputs], node.outputs[0].type.dtype
+    kind = kind_of(op.scalar_op, dtypes, result)
+    return None if kind is not None else f"no loop for dtypes {', '.join(dtypes)}"
+
+
+@lower.register(Elemwise)
+def _(op: Elemwise, node: Apply, plan: RegionPlan) -> None:
+    scalar, out = op.scalar_op, node.outputs[0]
+    result = KINDS[out.type.dtype]
+    kind = kind_of(scalar, [x.type.dtype for x in node.inputs], out.type.dtype)
+    assert kind is not None
+    inputs = node.inputs
+    if scalar.listed and scalar.name == "second":  # its shape is known already
+        inputs = inputs[1:]
+    kinds = [KINDS[x.type.dtype] for x in inputs]
+    tests = bool(kind != result)
+
+    def compute(t: Assembler, xs: list[str]) -> str:
+        found = _value(scalar, t, kind, kinds, xs)
+        return found if tests else convert(t, found, kind, result)
+
+    operands = [plan.get(x) for x in inputs]
+    plan.of[out] = plan.elementwise(operands, plan.shape(out), result, compute,
+                                    heavy=is_heavy(scalar, kind))  # fmt: skip
+
+
+def _value(op: ScalarOp, t: Assembler, kind: str, kinds: list[str], xs: list[str]) -> str:
+    """What an op computes of operands of these kinds."""
+    name: Any = op.name if op.listed else None
+    if name == "switch":
+        yes, no = [convert(t, x, k, kind) for x, k in zip(xs[1:], kinds[1:], strict=True)]
+        return t.select(convert(t, xs[0], kinds[0], "b"), yes, no, kind)
+    given = [convert(t, x, k, kind) for x, k in zip(xs, kinds, strict=True)]
+    if isinstance(op, Cast) or name in WITHOUT_CODE:
+        return given[0]
+    return write(op, t, kind, given)

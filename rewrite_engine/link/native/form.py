@@ -1,0 +1,33 @@
+"""What native code makes of a node alone, as one of its forms: `DebugMode` compares it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine.graph.node import Apply, Constant
+from rewrite_engine.link.forms import Form, Run, linked_alone, register_form
+from rewrite_engine.link.linker import get_linker
+from rewrite_engine.link.native.lower import why_not
+from rewrite_engine.link.native.target import is_installed
+
+_made: dict[Any, Run] = {}  # for nodes of one op that have the same types
+MANY = 1000
+
+
+@register_form
+def native_code(node: Apply) -> Form | None:
+    """The native code of a node, made when it first runs; None where it has none."""
+    if node.op.read_if is not None or not is_installed() or why_not(node) is not None:
+        return None
+
+    def run(inputs: Sequence[Any], cells: Sequence[list[Any]]) -> None:
+        own = [v.signature() if isinstance(v, Constant) else v.type for v in node.inputs]
+        key = node.op, tuple(own), tuple([v.type for v in node.outputs])
+        if key not in _made:
+            if len(_made) >= MANY:
+                _made.clear()
+            _made[key] = linked_alone(node, get_linker("native"))
+        _made[key](inputs, cells)
+
+    return Form("native", run, written=True)

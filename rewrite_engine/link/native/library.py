@@ -1,0 +1,86 @@
+"""Machine code that is there: kernels and units, found by their text.
+
+What is not there is compiled, all of a graph in one go. Object files are kept on disk (`cache.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from threading import RLock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rewrite_engine.link.native.cache import kept
+from rewrite_engine.link.native.target import Machine
+from rewrite_engine.link.native.units import Unit, loop_of, unit
+
+
+class Kernel(NamedTuple):
+    """A function `i64 (ptr frame, ptr places)` by its text, without its name. It returns 0, or
+    another number where its operands are not as they have to be.
+    """
+
+    text: str
+    declared: tuple[str, ...]
+    units: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """A name that no other text has."""
+        return "k_" + blake2b(self.text.encode(), digest_size=12).hexdigest()
+
+    def defined(self) -> str:
+        """The text, with its name."""
+        return f"define i64 @{self.name}(ptr %frame, ptr %places) #0 {{\n{self.text}}}\n"
+
+
+class Library:
+    """The code for one machine. addresses: of all functions that are there."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        product = loop_of(np.matmul)
+        self.addresses = {} if product is None else {"loop_matmul": product.function}
+        self.alive: list[Any] = []
+        self.lock = RLock()
+
+    def get(self, kernels: Iterable[Kernel]) -> list[int]:
+        """The addresses of kernels; those that are new are compiled."""
+        wanted = {kernel.name: kernel for kernel in kernels}
+        with self.lock:
+            new = {name: k for name, k in wanted.items() if name not in self.addresses}
+            if new:
+                self._need([name for k in new.values() for name in k.units])
+                self.add({name: Unit(k.defined(), k.declared, k.units) for name, k in new.items()})
+        return [self.addresses[name] for name in wanted]
+
+    def _need(self, names: Iterable[str]) -> None:
+        """Compile units that are not there, and those that they call."""
+        todo = list(dict.fromkeys(names))
+        found: dict[str, Unit] = {}
+        while todo:
+            name = todo.pop()
+            if name not in self.addresses and name not in found:
+                found[name] = unit(name, self.machine)
+                todo += found[name].units
+        for name, one in found.items():  # each on its own, so that other graphs find it on disk
+            self.add({name: one}) if not one.units else None
+        rest = {name: one for name, one in found.items() if one.units}
+        for name, one in rest.items():
+            self.add({name: one})
+
+    def add(self, functions: dict[str, Unit]) -> None:
+        """Compile functions as one module, or find that on disk."""
+        declared = {line for one in functions.values() for line in one.declared}
+        imports = {n: a for one in functions.values() for n, a in one.imports}
+        for one in functions.values():
+            imports |= {n: self.addresses[n] for n in one.units if n not in functions}
+        body = "".join([one.text for one in functions.values()])
+        attributes = f"attributes #0 = {{ {self.machine.attributes} }}\n"
+        text = "\n".join(sorted(declared)) + "\n" + body + attributes
+        code = kept(text, self.machine)
+        addresses, alive = self.machine.link(code, list(functions), imports)
+        self.addresses |= addresses
+        self.alive.append(alive)

@@ -1,0 +1,59 @@
+"""`NativeLinker`: the VM with what can be of a graph as machine code."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.link.linker import Linker
+from rewrite_engine.link.native.op import NativeRegion
+from rewrite_engine.link.native.partition import regions
+from rewrite_engine.link.native.runtime import LIST, SINGLE
+from rewrite_engine.link.native.target import Machine, host
+from rewrite_engine.link.program import Argument, Linked, Program
+from rewrite_engine.link.vm.linker import VMCode, VMLinker
+
+
+class NativeLinker(VMLinker):
+    """Regions of a graph as machine code, the rest on the VM. machine: what code is made for, by
+    default the processor that this runs on. Raises `NoCompilerError` without llvmlite.
+    """
+
+    name = "native"
+    phases = Linker.phases
+
+    def __init__(self, machine: Machine | None = None) -> None:
+        self._machine = machine
+
+    @property
+    def machine(self) -> Machine:
+        return host() if self._machine is None else self._machine
+
+    def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
+        cut = regions(fgraph, self.machine)
+        given = {new for v, new in zip(fgraph.inputs, cut.inputs, strict=True) if v in lent}
+        return super().code(cut, given)
+
+    def link(self, program: Program, *, trust: bool = False) -> Linked:
+        linked = super().link(program, trust=trust)
+        region = _all_of(linked.nodes, program)
+        if region is None or self.profile is not None:
+            return linked
+        packing = SINGLE if program.packing == "single" else LIST
+        return linked._replace(call=region.function(linked.call, packing))
+
+
+def _all_of(nodes: list[Apply], program: Program) -> NativeRegion | None:
+    """The region that is all of a program, so that it can be called without anything around it."""
+    if len(nodes) != 1 or not isinstance(nodes[0].op, NativeRegion) or program.updates:
+        return None
+    (node,) = nodes
+    simple = all([isinstance(a, Argument) and not a.mutable for a in program.inputs])
+    packed = program.packing in ("single", "list")
+    n = len(program.fgraph.outputs)
+    if not simple or not packed or program.n_results != n or len(node.outputs) != n:
+        return None
+    region = node.op
+    same = list(region.takes) == list(program.fgraph.inputs)
+    return region if same and list(region.gives) == list(program.fgraph.outputs) else None

@@ -1,0 +1,468 @@
+"""From a group to the text of a kernel: loops over its axes, the innermost one over vectors.
+
+Axes along which all operands lie one behind the other are one axis. Sums are made of blocks of 1024
+elements a lane of a vector, added up with what rounding loses (Kahan 1965, Neumaier 1974), so that
+they are at least as accurate as NumPy's. Values that a later statement reads are stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any, NamedTuple
+
+from rewrite_engine.link.native.library import Kernel
+from rewrite_engine.link.native.scalars import WRITERS
+from rewrite_engine.link.native.target import Machine
+from rewrite_engine.link.native.text import NUMBER, Assembler, literal
+from rewrite_engine.link.native.values import (
+    ONE,
+    Group,
+    Length,
+    NativeValue,
+    Number,
+    Reduced,
+    View,
+    in_order,
+    times,
+)
+
+BLOCK = 128  # vectors that are added up before the sum is kept
+FEW = 12  # nodes up to which the loop is written twice, once without masks
+#: vectors side by side where functions are called, so that a processor does not wait for one
+BESIDE = 4
+WIDE = 128  # nodes times vectors side by side
+_INLINE = (0.0, 1.0, -1.0, 2.0, 0.5)
+IDENTITY: dict[str, Any] = {
+    "add": -0.0, "mul": 1, "maximum": -inf, "minimum": inf, "and_": 1, "or_": 0,
+}  # fmt: skip
+_LEAST, _MOST = -(2**63), 2**63 - 1
+_HORIZONTAL = {
+    ("add", "d"): "fadd", ("mul", "d"): "fmul", ("maximum", "d"): "fmaximum",
+    ("minimum", "d"): "fminimum", ("add", "i"): "add", ("mul", "i"): "mul",
+    ("maximum", "i"): "smax", ("minimum", "i"): "smin", ("and_", "b"): "and", ("or_", "b"): "or",
+    ("maximum", "b"): "or", ("minimum", "b"): "and", ("and_", "i"): "and", ("or_", "i"): "or",
+}  # fmt: skip
+
+
+def reduces(name: str, kind: str) -> bool:
+    """Whether there is code for a reduction with a scalar op, on a kind of numbers."""
+    return (name, kind) in _HORIZONTAL
+
+
+def identity(name: str, kind: str) -> float:
+    """What changes nothing."""
+    if kind == "i":
+        whole = {"add": 0, "maximum": _LEAST, "minimum": _MOST, "and_": -1}
+        return whole.get(name, IDENTITY[name])
+    if kind == "b":
+        return {"maximum": 0, "minimum": 1}.get(name, IDENTITY[name])
+    return float(IDENTITY[name])
+
+
+class KernelText(Assembler):
+    """The text of a kernel, which takes what comes from outside out of the frame.
+
+    words: of the frame, in the order in which the kernel gets them.
+    """
+
+    def __init__(self, region: Any, machine: Machine, width: int | None = None) -> None:
+        super().__init__(machine.width if width is None else width, machine.fma)
+        self.region = region
+        self.words: list[int] = []
+        self.known: dict[tuple[int, str], str] = {}
+        self.head: list[str] = []
+
+    def word(self, word: int, type_: str = "i64") -> str:
+        """A word of the frame."""
+        found = self.known.get((word, type_))
+        if found is None:
+            k = len(self.words)
+            self.words.append(word)
+            found = self.known[word, type_] = f"%a{k}"
+            self.head += [
+                f"  %a{k}p = getelementptr i64, ptr %places, i64 {k}",
+                f"  %a{k}w = load i64, ptr %a{k}p",
+                f"  %a{k}f = getelementptr i64, ptr %frame, i64 %a{k}w",
+                f"  {found} = load {type_}, ptr %a{k}f",
+            ]
+        return found
+
+    def room(self, type_: str) -> str:
+        """Memory on the stack."""
+        self.count += 1
+        self.head.append(f"  %x{self.count} = alloca {type_}")
+        return f"%x{self.count}"
+
+    def length(self, n: Length) -> str:
+        """A length."""
+        return self.word(self.region.word_of(n))
+
+    def number(self, x: Number) -> str:
+        """A constant, in one lane; few are part of the text, so that kernels are found again."""
+        if x.kind != "d" or (x.value in _INLINE and str(x.value)[0] != "-") or x.value == -1.0:
+            return literal(x.value, x.kind)
+        return self.word(self.region.constant_word(x.value), "double")
+
+    def address(self, value: NativeValue, offset: int | None = None) -> str:
+        """Where a value lies, or what is so many elements behind its beginning."""
+        if value.part_of is not None:
+            whole, _, own = value.part_of
+            pointer = self.address(whole, own)
+        else:
+            pointer = self.word(self.region.place_of(value), "ptr")
+        return pointer if offset is None else self.at(pointer, self.word(offset), value.kind)
+
+    def kernel(self) -> tuple[Kernel, list[int]]:
+        """What was written, and the words it takes."""
+        lines = ["entry:", *self.head, "  br label %go", "go:", *self.lines, "  ret i64 0", ""]
+        return Kernel("\n".join(lines), tuple(self.declared), tuple(self.units)), self.words
+
+
+class Stream(NamedTuple):
+    """An operand, or where a value or a reduction is put: the steps along the axes."""
+
+    key: Any
+    value: NativeValue
+    offset: int | None
+    steps: list[Length | None]
+
+
+def collapse(axes: list[Length], streams: Sequence[Stream]) -> None:
+    """Make one axis of two where everything lies one behind the other."""
+    for i in range(len(axes) - 2, -1, -1):
+        if all([_goes_on(s.steps[i], s.steps[i + 1], axes[i + 1]) for s in streams]):
+            axes[i : i + 2] = [times(axes[i], axes[i + 1])]
+            for s in streams:
+                del s.steps[i]
+
+
+def _goes_on(outer: Length | None, inner: Length | None, n: Length) -> bool:
+    if outer is None or inner is None:
+        return outer is inner
+    return outer == times(inner, n)
+
+
+class Nest:
+    """Writes the loops of one group. stored: the values of its nodes that others read; kept: those
+    of its reductions; live: the nodes that are computed.
+    """
+
+    def __init__(
+        self, t: KernelText, group: Group, stored: set[NativeValue], live: Sequence[Any]
+    ) -> None:
+        self.t, self.group, self.live = t, group, list(live)
+        self.axes = list(group.space)
+        self.loads: dict[Any, Stream] = {}
+        for node in self.live:
+            for item in node.items:
+                if isinstance(item.view, View) and group.inside(item.view) is None:
+                    v = item.view
+                    self.loads[v] = Stream(v, v.value, v.offset, list(v.steps))
+        self.stores = [self._store(node.value) for node in self.live if node.value in stored]
+        self.cells: dict[NativeValue, tuple[str, str]] = {}  # sums, and what rounding lost of them
+        self.reductions = [r for r in group.reduced if r.value in stored]
+        self.sums = {r.value: self._target(r) for r in self.reductions}
+        collapse(self.axes, [*self.loads.values(), *self.stores, *self.sums.values()])
+
+    def _store(self, value: NativeValue) -> Stream:
+        steps: list[Length | None] = list(in_order(value.shape))
+        if value.part_of is not None:
+            steps = list(value.part_of[1])
+        return Stream(value, value, None, steps)
+
+    def _target(self, r: Reduced) -> Stream:
+        kept = iter(in_order(r.value.shape))
+        n = len(self.group.space)
+        return Stream(r, r.value, None, [None if i in r.axes else next(kept) for i in range(n)])
+
+    # --- writing ----------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        t = self.t
+        streams = [*self.loads.values(), *self.stores, *self.sums.values()]
+        pointers = {id(s): t.address(s.value, s.offset) for s in streams}
+        if not self.axes:
+            self._values(["0"], pointers, {}, None)
+            return
+        for r in self.reductions:
+            self._start(r)
+        self._level(0, streams, pointers)
+        for r in self.reductions:
+            if self._whole(r):
+                t.store_one(self._result(r), pointers[id(self.sums[r.value])], r.value.kind)
+
+    def _level(self, d: int, streams: Sequence[Stream], pointers: dict[int, str]) -> None:
+        """The loop over axis `d`, and those inside."""
+        if d == len(self.axes) - 1:
+            self._line(pointers)
+            return
+        t = self.t
+
+        def body(i: str, _: list[str]) -> list[str]:
+            here = dict(pointers)
+            for s in streams:
+                step = s.steps[d]
+                if step is not None:
+                    far = i if step == ONE else t.new(f"mul i64 {i}, {t.length(step)}")
+                    here[id(s)] = t.at(pointers[id(s)], far, s.value.kind)
+            self._level(d + 1, streams, here)
+            return []
+
+        t.loop("0", t.length(self.axes[d]), "1", body)
+
+    def _line(self, pointers: dict[int, str]) -> None:
+        """The innermost loop: in blocks, if there is a sum."""
+        t = self.t
+        n = t.length(self.axes[-1])
+        fixed = {
+            key: t.spread(t.load_one(pointers[id(s)], s.value.kind), s.value.kind)
+            for key, s in self.loads.items()
+            if s.steps[-1] is None
+        }
+        inner = [r for r in self.reductions if self.sums[r.value].steps[-1] is None]
+        for r in inner:
+            if not self._whole(r):
+                self._reset(r)
+
+        def block(start: str, _: list[str]) -> list[str]:
+            end = n
+            if inner:
+                t.declare("i64 @llvm.smin.i64(i64, i64)")
+                far = t.new(f"add i64 {start}, {BLOCK * t.width}")
+                end = t.new(f"call i64 @llvm.smin.i64(i64 {far}, i64 {n})")
+            self._sweep(start, end, pointers, fixed, inner)
+            return []
+
+        if inner:
+            t.loop("0", n, str(BLOCK * t.width), block)
+        else:
+            block("0", [])
+        for r in inner:
+            if not self._whole(r):
+                self._finish(r, pointers[id(self.sums[r.value])])
+
+    def _sweep(
+        self, start: str, end: str, pointers: Any, fixed: Any, inner: Sequence[Reduced]
+    ) -> None:
+        """Loops over vectors: without masks as far as they are full, with one for what is left."""
+        t = self.t
+        kept = [
+            (t.type(r.value.kind), t.constant(identity(r.name, r.value.kind), r.value.kind))
+            for r in inner
+        ]
+        beside = self._beside()
+        if t.width > 1 and (beside > 1 or len(self.live) <= FEW):
+            step = t.width * beside
+            count = t.new(f"sub i64 {end}, {start}")
+            over = t.new(f"srem i64 {count}, {step}")
+            middle = t.new(f"sub i64 {end}, {over}")
+            found = t.loop(start, middle, str(step),
+                           lambda i, a: self._several_steps(i, a, beside, pointers, fixed, inner),
+                           kept)  # fmt: skip
+            kept = [(type_, x) for (type_, _), x in zip(kept, found, strict=True)]
+            start = middle
+
+        def masked(i: str, a: list[str]) -> list[str]:
+            mask = t.mask(i, end) if t.width > 1 else None
+            return self._step(i, a, mask, pointers, fixed, inner)
+
+        found = t.loop(start, end, str(t.width), masked, kept)
+        for r, x in zip(inner, found, strict=True):
+            self._keep(r, self._across(r, x))
+
+    def _beside(self) -> int:
+        """How many vectors are computed side by side."""
+        if not any([node.heavy for node in self.live]):
+            return 1
+        return max([n for n in (BESIDE, 2, 1) if n * len(self.live) <= WIDE or n == 1])
+
+    def _several_steps(
+        self, i: str, kept: list[str], beside: int, pointers: Any, fixed: Any, inner: Any
+    ) -> list[str]:
+        """Some full vectors."""
+        t = self.t
+        places = [i] + [t.new(f"add i64 {i}, {k * t.width}") for k in range(1, beside)]
+        for place, values in zip(places, self._values(places, pointers, fixed, None), strict=True):
+            kept = self._collect(place, values, kept, None, pointers, inner)
+        return kept
+
+    def _step(
+        self, i: str, kept: list[str], mask: str | None, pointers: Any, fixed: Any, inner: Any
+    ) -> list[str]:
+        """One vector: all values, what is stored, and the next sums."""
+        (values,) = self._values([i], pointers, fixed, mask)
+        return self._collect(i, values, kept, mask, pointers, inner)
+
+    def _collect(
+        self, i: str, values: Any, kept: list[str], mask: str | None, pointers: Any, inner: Any
+    ) -> list[str]:
+        """Add the values of one vector to what is reduced."""
+        t = self.t
+        for r in self.reductions:
+            if r not in inner:
+                place = t.at(pointers[id(self.sums[r.value])], i, r.value.kind)
+                old = t.load(place, r.value.kind, mask)
+                t.store(self._op(r, old, values[r.source]), place, r.value.kind, mask)
+        found = []
+        for r, so_far in zip(inner, kept, strict=True):
+            kind, x = r.value.kind, values[r.source]
+            if mask is not None:
+                x = t.select(mask, x, t.constant(identity(r.name, kind), kind), kind)
+            found.append(self._op(r, so_far, x))
+        return found
+
+    def _values(
+        self, places: Sequence[str], pointers: Any, fixed: Any, mask: str | None
+    ) -> list[dict[Any, str]]:
+        """The values of all nodes, from these indices on."""
+        found: list[dict[Any, str]] = [dict(fixed) for _ in places]
+        for node in self.live:
+            for i, known in zip(places, found, strict=True):
+                xs = [self._operand(item.view, i, known, pointers, mask) for item in node.items]
+                known[node.value] = node.write(self.t, xs)
+        for i, known in zip(places, found, strict=True):
+            for s in self.stores:
+                self._put(s, known[s.value], i, pointers[id(s)], mask)
+        return found
+
+    def _operand(
+        self, v: View | Number, i: str, known: dict[Any, str], pointers: Any, mask: str | None
+    ) -> str:
+        """An operand, from an index on."""
+        if isinstance(v, Number):
+            return self.t.spread(self.t.number(v), v.kind)
+        own = self.group.inside(v)
+        key: Any = v if own is None else own
+        if key not in known:
+            known[key] = self._load(self.loads[v], i, pointers, mask)
+        return known[key]
+
+    def _put(self, s: Stream, x: str, i: str, pointer: str, mask: str | None) -> None:
+        """Store a vector."""
+        t, kind = self.t, s.value.kind
+        if not self.axes:
+            return t.store_one(x, pointer, kind)
+        step = s.steps[-1]
+        assert step is not None
+        if step == ONE:
+            return t.store(x, t.at(pointer, i, kind), kind, mask)
+        return t.scatter(x, pointer, t.length(step), i, kind, mask)
+
+    def _load(self, s: Stream, i: str, pointers: Any, mask: str | None) -> str:
+        t, pointer = self.t, pointers[id(s)]
+        if not self.axes:
+            return t.load_one(pointer, s.value.kind)
+        step = s.steps[-1]
+        assert step is not None
+        if step == ONE:
+            return t.load(t.at(pointer, i, s.value.kind), s.value.kind, mask)
+        return t.gather(pointer, t.length(step), i, s.value.kind, mask)
+
+    # --- reductions -------------------------------------------------------------------------------
+
+    def _whole(self, r: Reduced) -> bool:
+        """Whether all axes are reduced: to one number, which is put away at the end."""
+        return all([step is None for step in self.sums[r.value].steps])
+
+    def _several(self, r: Reduced) -> bool:
+        """Whether several passes over the last axis come together in one element."""
+        steps = self.sums[r.value].steps
+        return steps[-1] is not None or None in steps[:-1]
+
+    def _start(self, r: Reduced) -> None:
+        t, kind = self.t, r.value.kind
+        if self.sums[r.value].steps[-1] is None:
+            self.cells[r.value] = t.room(NUMBER[kind]), t.room(NUMBER[kind])
+        if self._whole(r):
+            return self._reset(r)
+        if not self._several(r):
+            return None
+        n, pointer = t.length(times(*r.value.shape)), t.address(r.value)
+        first = t.constant(identity(r.name, kind), kind)
+
+        def fill(i: str, _: list[str]) -> list[str]:
+            mask = t.mask(i, n) if t.width > 1 else None
+            t.store(first, t.at(pointer, i, kind), kind, mask)
+            return []
+
+        t.loop("0", n, str(t.width), fill)
+        return None
+
+    def _reset(self, r: Reduced) -> None:
+        kind = r.value.kind
+        total, lost = self.cells[r.value]
+        first = literal(identity(r.name, kind), kind)
+        self.t.do(f"store {NUMBER[kind]} {first}, ptr {total}")
+        if kind == "d":
+            self.t.do(f"store double {literal(-0.0, 'd')}, ptr {lost}")
+
+    def _keep(self, r: Reduced, x: str) -> None:
+        """Add the result of one block to what there is."""
+        t, kind, (total, lost) = self.t, r.value.kind, self.cells[r.value]
+        one = _single(t)
+        old = t.new(f"load {NUMBER[kind]}, ptr {total}")
+        new = self._op(r, old, x, one)
+        t.do(f"store {NUMBER[kind]} {new}, ptr {total}")
+        if (r.name, kind) == ("add", "d"):  # what was lost of the smaller one
+            part = t.new(f"fsub double {new}, {old}")
+            left = t.new(f"fsub double {new}, {part}")
+            a, b = t.new(f"fsub double {old}, {left}"), t.new(f"fsub double {x}, {part}")
+            more = t.new(f"fadd double {a}, {b}")
+            so_far = t.new(f"load double, ptr {lost}")
+            t.do(f"store double {t.new(f'fadd double {so_far}, {more}')}, ptr {lost}")
+
+    def _result(self, r: Reduced) -> str:
+        t, kind, (total, lost) = self.t, r.value.kind, self.cells[r.value]
+        found = t.new(f"load {NUMBER[kind]}, ptr {total}")
+        if (r.name, kind) != ("add", "d"):
+            return found
+        more = t.new(f"load double, ptr {lost}")
+        good = t.new(f"fcmp ord double {more}, 0.0")  # infinities have no rest
+        more = t.new(f"select i1 {good}, double {more}, double {literal(-0.0, 'd')}")
+        return t.new(f"fadd double {found}, {more}")
+
+    def _finish(self, r: Reduced, pointer: str) -> None:
+        t, found = self.t, self._result(r)
+        if self._several(r):
+            found = self._op(r, t.load_one(pointer, r.value.kind), found, _single(t))
+        t.store_one(found, pointer, r.value.kind)
+
+    def _op(self, r: Reduced, a: str, b: str, t: Assembler | None = None) -> str:
+        return WRITERS[r.name][1](t or self.t, r.value.kind, (a, b))
+
+    def _across(self, r: Reduced, x: str) -> str:
+        """One number of all lanes."""
+        t, kind = self.t, r.value.kind
+        if t.width == 1:
+            return x
+        name = _HORIZONTAL[r.name, kind]
+        type_, end = t.type(kind), {"d": "f64", "i": "i64", "b": "i1"}[kind]
+        full = f"llvm.vector.reduce.{name}.v{t.width}{end}"
+        if name in ("fadd", "fmul"):
+            first = literal(identity(r.name, kind), "d")
+            t.declare(f"double @{full}(double, {type_})")
+            return t.new(f"call reassoc double @{full}(double {first}, {type_} {x})")
+        t.declare(f"{NUMBER[kind]} @{full}({type_})")
+        return t.new(f"call {NUMBER[kind]} @{full}({type_} {x})")
+
+
+def _single(t: Assembler) -> Assembler:
+    """What writes into another text, one number at a time."""
+    one = Assembler.__new__(Assembler)
+    one.__dict__ = dict(t.__dict__)
+    one.width = 1
+    one.new = t.new  # type: ignore[method-assign]
+    one.do = t.do  # type: ignore[method-assign]
+    return one
+
+
+def write_group(
+    region: Any, machine: Machine, group: Group, stored: set[NativeValue], live: Sequence[Any]
+) -> tuple[Kernel, list[int]]:
+    """The kernel of a group, and the words of the frame that it takes."""
+    t = KernelText(region, machine, None if group.space else 1)
+    t.block = "go"
+    nest = Nest(t, group, stored, live)
+    nest.write()
+    return t.kernel()

@@ -1,0 +1,43 @@
+"""How ops become native: `native(op, node)` says why a node is none (None: it is one), and `lower`
+adds its statements to a `RegionPlan`. Both are `functools.singledispatch` on the op, as in the VM;
+the families are in files named after them. What nobody registered runs on the VM.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from typing import Any
+
+from rewrite_engine.graph.node import Apply, Constant
+from rewrite_engine.link.native.region import RegionPlan
+from rewrite_engine.link.native.text import KINDS
+from rewrite_engine.tensor.type import TensorType
+
+
+@singledispatch
+def native(op: Any, node: Apply) -> str | None:
+    """Why there is no native code for this node; None: there is."""
+    return "no native code is written for it"
+
+
+@singledispatch
+def lower(op: Any, node: Apply, plan: RegionPlan) -> None:
+    """Add the statements of a node, and set `plan.of` of its outputs."""
+    raise NotImplementedError
+
+
+def why_not(node: Apply) -> str | None:
+    """Why a node runs on the VM, if it does: for its dtypes, or for what the op says."""
+    for v in (*node.inputs, *node.outputs):
+        if not isinstance(v.type, TensorType):
+            return f"a value of type {v.type}"
+        if v.type.dtype not in KINDS:
+            return f"dtype {v.type.dtype}"
+        if v.type.ndim > MOST_AXES:
+            return f"more than {MOST_AXES} dimensions"
+        if isinstance(v, Constant) and not v.data.dtype.isnative:
+            return "a constant in another order of bytes"
+    return native(node.op, node)
+
+
+MOST_AXES = 16

@@ -1,0 +1,253 @@
+"""Mathematical functions on vectors of float64, within 1.5 units in the last place.
+
+The argument is reduced to a small interval by exact steps, where a polynomial is enough: Cody and
+Waite, "Software Manual for the Elementary Functions", 1980; Muller, "Elementary Functions", 2016.
+The coefficients of logarithm, sine and cosine are those of Sun's fdlibm, those of tanh those of
+Moshier's Cephes; the exponential has its own series.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import factorial, inf, nan
+
+from rewrite_engine.link.native.text import Assembler
+
+#: added to a number of modest size, this leaves it rounded to an integer in the lowest bits
+ROUNDER = 6755399441055744.0  # 1.5 * 2**52
+ROUNDER_BITS = 0x4338000000000000
+LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+#: beyond this the reduction of sine and cosine loses digits, and NumPy's function takes over
+FAR = 1.0e6
+
+
+class Math(Assembler):
+    """A text with shorter names for what formulas need. Numbers of Python stand for themselves."""
+
+    def _x(self, x: str | float) -> str:
+        return x if isinstance(x, str) else self.constant(x)
+
+    def _i(self, x: str | int) -> str:
+        return x if isinstance(x, str) else self.constant(x, "i")
+
+    def add(self, a: str | float, b: str | float) -> str:
+        return self.bin("fadd", self._x(a), self._x(b))
+
+    def sub(self, a: str | float, b: str | float) -> str:
+        return self.bin("fsub", self._x(a), self._x(b))
+
+    def mul(self, a: str | float, b: str | float) -> str:
+        return self.bin("fmul", self._x(a), self._x(b))
+
+    def div(self, a: str | float, b: str | float) -> str:
+        return self.bin("fdiv", self._x(a), self._x(b))
+
+    def fma(self, a: str | float, b: str | float, c: str | float) -> str:
+        return self.muladd(self._x(a), self._x(b), self._x(c))
+
+    def where(self, mask: str, a: str | float, b: str | float) -> str:
+        return self.select(mask, self._x(a), self._x(b))
+
+    def test(self, name: str, a: str | float, b: str | float) -> str:
+        return self.compare(name, self._x(a), self._x(b))
+
+    def whole(self, op: str, a: str | int, b: str | int) -> str:
+        return self.bin(op, self._i(a), self._i(b), "i")
+
+    def bits(self, x: str) -> str:
+        return self.cast("bitcast", x, "d", "i")
+
+    def as_float(self, x: str) -> str:
+        return self.cast("bitcast", x, "i", "d")
+
+    def power(self, n: str) -> str:
+        """2**n, of integers in the range of exponents."""
+        return self.as_float(self.whole("shl", self.whole("add", n, 1023), 52))
+
+    def test_bit(self, x: str, bit: int) -> str:
+        """Whether an integer has a bit."""
+        return self.compare("ne", self.whole("and", x, bit), self.constant(0, "i"), "i")
+
+    def unless_far(self, x: str, found: str, name: str) -> str:
+        """What was found; if a number is far from 0, what NumPy's function `name` says of all."""
+        far = self.test("ogt", self.intrinsic("fabs", x), FAR)
+        if self.width > 1:
+            masks = self.type("b")
+            reducer = f"llvm.vector.reduce.or.v{self.width}i1"
+            self.declare(f"i1 @{reducer}({masks})")
+            far = self.new(f"call i1 @{reducer}({masks} {far})")
+        near, slow, done = self.block, self.label(), self.label()
+        self.do(f"br i1 {far}, label %{slow}, label %{done}")
+        self.start(slow)
+        other = self.unit(f"numpy_{name}", x)
+        self.do(f"br label %{done}")
+        self.start(done)
+        return self.new(f"phi {self.type('d')} [{found}, %{near}], [{other}, %{slow}]")
+
+    def series(self, x: str, coefficients: Sequence[float]) -> str:
+        """A polynomial, the highest coefficient first."""
+        found = self._x(coefficients[0])
+        for c in coefficients[1:]:
+            found = self.fma(found, x, c)
+        return found
+
+    def even(self, x: str, coefficients: Sequence[float]) -> str:
+        """The same in halves, which a processor computes side by side."""
+        square = self.mul(x, x)
+        n = len(coefficients)
+        high = self.series(square, coefficients[(n - 1) % 2 :: 2])
+        low = self.series(square, coefficients[n % 2 :: 2])
+        return self.fma(low, x, high)
+
+
+def _reduced(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
+    """exp(x) = 2**n * (1 + y): y, and n as an integer. x: of modest size. near: how far from 0 n
+    is 0, if that is farther than it need be.
+    """
+    t = b.fma(x, 1.4426950408889634074, ROUNDER)
+    if near:
+        t = b.where(b.test("olt", b.intrinsic("fabs", x), near), ROUNDER, t)
+    n = b.sub(t, ROUNDER)
+    r = b.fma(n, -LN2_LOW, b.fma(n, -LN2_HIGH, x))
+    q = b.even(r, [1 / factorial(k) for k in range(15 if near else 13, 1, -1)])
+    return b.fma(b.mul(r, r), q, r), b.whole("sub", b.bits(t), ROUNDER_BITS)
+
+
+def exp(b: Math, x: str) -> str:
+    y = b.where(b.test("ogt", x, 709.8), 709.8, x)
+    y = b.where(b.test("olt", y, -746.0), -746.0, y)
+    p, n = _reduced(b, y)
+    half = b.whole("ashr", n, 1)  # 2**n may be no number, though the result is
+    return b.mul(b.mul(b.add(p, 1.0), b.power(half)), b.power(b.whole("sub", n, half)))
+
+
+def expm1(b: Math, x: str) -> str:
+    y = b.where(b.test("ogt", x, 709.8), 709.8, x)
+    y = b.where(b.test("olt", y, -50.0), -50.0, y)
+    p, n = _reduced(b, y, near=0.5)
+    half = b.power(b.whole("sub", n, 1))
+    found = b.fma(half, p, b.sub(half, 0.5))
+    found = b.add(found, found)
+    return b.where(b.test("olt", b.intrinsic("fabs", x), 1e-300), x, found)
+
+
+def log(b: Math, x: str) -> str:
+    tiny = b.test("olt", x, 2.2250738585072014e-308)
+    y = b.where(tiny, b.mul(x, 2.0**54), x)
+    base = 0x3FE6A09E00000000  # about the root of 1/2
+    h = b.whole("sub", b.bits(y), base)
+    m = b.as_float(b.whole("add", b.whole("and", h, 0xFFFFFFFFFFFFF), base))
+    e = b.sub(b.as_float(b.whole("add", b.whole("ashr", h, 52), ROUNDER_BITS)), ROUNDER)
+    e = b.sub(e, b.where(tiny, 54.0, 0.0))
+    f = b.sub(m, 1.0)
+    s = b.div(f, b.add(f, 2.0))
+    z = b.mul(s, s)
+    series = b.series(z, [
+        1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
+        2.222219843214978396e-01, 2.857142874366239149e-01, 3.999999999940941908e-01,
+        6.666666666666735130e-01,
+    ])  # fmt: skip
+    half = b.mul(b.mul(f, f), 0.5)
+    t = b.fma(s, b.add(half, b.mul(z, series)), b.mul(e, LN2_LOW))
+    found = b.sub(b.mul(e, LN2_HIGH), b.sub(b.sub(half, t), f))
+    found = b.where(b.test("ult", x, 0.0), nan, found)
+    found = b.where(b.test("oeq", x, 0.0), -inf, found)
+    return b.where(b.test("oeq", x, inf), x, found)
+
+
+def log1p(b: Math, x: str) -> str:
+    """log(u) for u = 1 + x, and what was lost in u, divided by u."""
+    u = b.add(x, 1.0)
+    lost = b.div(b.sub(x, b.sub(u, 1.0)), u)
+    found = b.add(log(b, u), lost)
+    special = b.test("oeq", b.intrinsic("fabs", u), inf)
+    found = b.where(special, u, found)
+    found = b.where(b.test("oeq", x, -1.0), -inf, found)
+    found = b.where(b.test("olt", x, -1.0), nan, found)
+    return b.where(b.test("olt", b.intrinsic("fabs", x), 1e-300), x, found)
+
+
+def tanh(b: Math, x: str) -> str:
+    size = b.intrinsic("fabs", x)
+    y = b.where(b.test("ogt", size, 22.0), 22.0, size)
+    p, n = _reduced(b, b.add(y, y))
+    e = b.mul(b.add(p, 1.0), b.power(n))
+    z = b.mul(x, x)
+    above = b.series(z, [
+        -9.64399179425052238628e-1, -9.92877231001918586564e1, -1.61468768441708447952e3
+    ])  # fmt: skip
+    below = b.series(z, [
+        1.0, 1.12811678491632931402e2, 2.23548839060100448583e3, 4.84406305325125486048e3
+    ])  # fmt: skip
+    small = b.test("olt", size, 0.625)
+    above = b.where(small, b.mul(b.mul(size, z), above), -2.0)
+    below = b.where(small, below, b.add(e, 1.0))
+    found = b.add(b.div(above, below), b.where(small, size, 1.0))
+    return b.intrinsic("copysign", found, x)
+
+
+def sigmoid(b: Math, x: str) -> str:
+    """1 / (1 + exp(-x)), by the exponential that does not overflow."""
+    e = b.unit("exp", b.bin("fsub", b.constant(-0.0), b.intrinsic("fabs", x)))
+    up = b.test("oge", x, 0.0)
+    return b.div(b.where(up, 1.0, e), b.add(e, 1.0))
+
+
+def softplus(b: Math, x: str) -> str:
+    """log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))."""
+    e = b.unit("exp", b.bin("fsub", b.constant(-0.0), b.intrinsic("fabs", x)))
+    return b.add(b.intrinsic("maximum", x, b.constant(0.0)), b.unit("log1p", e))
+
+
+def _turned(b: Math, x: str, quarters: int, name: str) -> str:
+    """sin(x + quarters * pi / 2); of what is far from 0, NumPy's function `name`."""
+    t = b.fma(x, 6.36619772367581382433e-01, ROUNDER)
+    n = b.sub(t, ROUNDER)
+    q = b.whole("add", b.bits(t), quarters)
+    r0 = b.fma(n, -1.57079632673412561417e00, x)
+    w = b.mul(n, 6.07710050630396597660e-11)
+    r = b.sub(r0, w)
+    w = b.sub(b.mul(n, 2.02226624879595063154e-21), b.sub(b.sub(r0, r), w))
+    y = b.sub(r, w)
+    low = b.sub(b.sub(r, y), w)
+    found = b.where(b.test_bit(q, 1), _cosine(b, y, low), _sine(b, y, low))
+    sign = b.whole("shl", b.whole("and", q, 2), 62)
+    found = b.as_float(b.whole("xor", b.bits(found), sign))
+    return b.unless_far(x, found, name)
+
+
+def _sine(b: Math, y: str, low: str) -> str:
+    z = b.mul(y, y)
+    series = b.series(z, [
+        1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06,
+        -1.98412698298579493134e-04, 8.33333333332248946124e-03,
+    ])  # fmt: skip
+    v = b.mul(z, y)
+    inner = b.sub(b.mul(z, b.sub(b.mul(low, 0.5), b.mul(v, series))), low)
+    return b.sub(y, b.sub(inner, b.mul(v, -1.66666666666666324348e-01)))
+
+
+def _cosine(b: Math, y: str, low: str) -> str:
+    z = b.mul(y, y)
+    series = b.mul(z, b.series(z, [
+        -1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07,
+        2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02,
+    ]))  # fmt: skip
+    half = b.mul(z, 0.5)
+    w = b.sub(1.0, half)
+    rest = b.sub(b.mul(z, series), b.mul(y, low))
+    return b.add(w, b.add(b.sub(b.sub(1.0, w), half), rest))
+
+
+def sin(b: Math, x: str) -> str:
+    return _turned(b, x, 0, "sin")
+
+
+def cos(b: Math, x: str) -> str:
+    return _turned(b, x, 1, "cos")
+
+
+FUNCTIONS: dict[str, Callable[[Math, str], str]] = {
+    "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "tanh": tanh, "sigmoid": sigmoid,
+    "softplus": softplus, "sin": sin, "cos": cos,
+}  # fmt: skip

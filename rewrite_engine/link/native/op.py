@@ -1,0 +1,141 @@
+"""`NativeRegion`: nodes of a graph that run as one native function, as an op in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.graph.destroyhandler import DestroyHandler
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply, Variable, copied
+from rewrite_engine.graph.op import Op
+from rewrite_engine.link.failure import ErrorReporter, failed
+from rewrite_engine.link.linker import get_linker
+from rewrite_engine.link.native.lower import lower
+from rewrite_engine.link.native.region import NotNative, RegionPlan
+from rewrite_engine.link.native.runtime import PLACE, builtin
+from rewrite_engine.link.native.target import Machine
+from rewrite_engine.link.plan import ByClass, Traits
+from rewrite_engine.link.plan.dims import Dims, LengthCheck, axes
+from rewrite_engine.link.program import Argument, Program
+from rewrite_engine.link.shell import Shell
+from rewrite_engine.link.vm.context import Context
+from rewrite_engine.link.vm.lower import lower as vm_lower
+from rewrite_engine.link.vm.lower import traits
+
+MOST_NAMED = 6
+
+
+class NativeRegion(Op):
+    """Nodes that run as machine code.
+
+    nodes: in running order. takes: the variables they read and do not compute. gives: those that
+    are read elsewhere. Two regions are never equal.
+    """
+
+    def __init__(
+        self, nodes: Sequence[Apply], takes: Sequence[Variable], gives: Sequence[Variable],
+        machine: Machine,
+    ) -> None:  # fmt: skip
+        self.nodes, self.takes, self.gives = tuple(nodes), tuple(takes), tuple(gives)
+        self.plan = RegionPlan(nodes, machine)
+        arguments = [self.plan.argument(v) for v in takes]
+        rules = ByClass(lower)
+        for node in nodes:
+            try:
+                rules[type(node.op)](node.op, node, self.plan)
+            except NotNative as error:
+                error.node = node
+                raise
+        self.table = np.array(self.plan.finish(gives, arguments), np.int64)
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        return [v.type for v in self.gives]
+
+    def __str__(self) -> str:
+        names = [str(node.op) for node in self.nodes]
+        more = [f"… {len(names)} ops"] if len(names) > MOST_NAMED else []
+        return f"Native{{{', '.join([*names[:MOST_NAMED], *more])}}}"
+
+    def function(self, slow: Any = None, packing: int | None = None) -> Any:
+        """The function of the values of `takes`. slow: called where the code refuses a call; by
+        default what the VM makes of the nodes. packing: of the results, if it is not that of a
+        node (see `runtime.py`).
+        """
+        table = self.table.copy()
+        if packing is not None:
+            table[PLACE["packing"]] = packing
+        return builtin(table, slow or self.slow(), self.plan.alive)
+
+    def slow(self) -> Callable[..., Any]:
+        """The same by the VM, made when it is called first. Errors say at which node."""
+        made: list[Any] = []
+        overwrites = any([node.op.destroy_map for node in self.nodes])
+        taken = np.array if overwrites else np.asarray  # native code overwrites no argument
+
+        def run(*values: Any) -> Any:
+            if not made:
+                made.append(self._on_vm())
+            found = made[0](*map(taken, values))
+            return found[0] if len(found) == 1 else tuple(found)
+
+        return run
+
+    def _on_vm(self) -> Callable[..., Any]:
+        fgraph = self.graph()
+        arguments = tuple([Argument(v.type) for v in fgraph.inputs])
+        program = Program(fgraph, arguments, "native", len(self.gives), "list")
+        return _NotingShell(program, get_linker("vm").code(fgraph, ()), True).link().call
+
+    def graph(self) -> FunctionGraph:
+        """The nodes as a graph of their own."""
+        known: dict[Variable, Variable] = {}
+        for v in self.takes:
+            known[v] = v.type.make_variable(v.name or str(v))
+        for node in self.nodes:
+            copy = copied(node, tuple([known.get(v, v) for v in node.inputs]))
+            known.update(zip(node.outputs, copy.outputs, strict=True))
+        inputs, outputs = [known[v] for v in self.takes], [known[v] for v in self.gives]
+        overwrites = any([node.op.destroy_map for node in self.nodes])
+        features = [DestroyHandler(inputs)] if overwrites else []
+        return FunctionGraph(inputs, outputs, features, clone=False, merging=False)
+
+
+class _Notes(ErrorReporter):
+    """Notes on errors at which node they were raised; the function around explains them."""
+
+    def __call__(self, error: BaseException) -> None:
+        found = self._by_line(error) if isinstance(error, Exception) else None
+        if found is not None and isinstance(error, Exception):
+            failed(error, *found)
+
+
+class _NotingShell(Shell):
+    reporter = _Notes
+
+
+@axes.register(NativeRegion)
+def _(op: NativeRegion, node: Apply, dims: Dims) -> list[LengthCheck]:
+    """The axes of results are those of arguments, as far as they are equal inside."""
+    inner, known = op.plan.dims, dict[int, int]()
+    for v, x in zip(op.takes, node.inputs, strict=True):
+        for a, b in zip(inner.roots(v), dims.of(x), strict=True):
+            if a in known:
+                dims.join(known[a], b)
+            known.setdefault(a, b)
+    for v, out in zip(op.gives, node.outputs, strict=True):
+        dims.set(out, [known.get(a) for a in inner.roots(v)])
+    return []
+
+
+@traits.register(NativeRegion)
+def _(op: NativeRegion, node: Apply) -> Traits:
+    return Traits(fresh=True, inline=True, warns=False)
+
+
+@vm_lower.register(NativeRegion)
+def _(op: NativeRegion, node: Apply, ctx: Context) -> str:
+    ctx.form = "array"
+    return f"{ctx.name(op.function(), 'native')}({', '.join(ctx.inputs)})"

@@ -1,0 +1,121 @@
+"""Reductions, and the functions made of them: softmax and its logarithm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.native.loops import reduces
+from rewrite_engine.link.native.lower import lower, native
+from rewrite_engine.link.native.region import RegionPlan
+from rewrite_engine.link.native.text import KINDS
+from rewrite_engine.link.native.values import ONE, Length, View
+from rewrite_engine.tensor.reduce import CAReduce
+from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
+
+MODEST = 600.0  # exponentials up to here do not overflow, nor do sums of them
+
+
+@native.register(CAReduce)
+def _(op: CAReduce, node: Apply) -> str | None:
+    x, out = node.inputs[0].type.dtype, node.outputs[0].type.dtype
+    if op.accumulator(out) != out:
+        return f"sums in {op.accumulator(out)}"
+    if (x == "float64") != (out == "float64"):
+        return f"a reduction of {x} to {out}"
+    return None if reduces(op.scalar_op.name, KINDS[out]) else f"{op.scalar_op} along axes"
+
+
+@lower.register(CAReduce)
+def _(op: CAReduce, node: Apply, plan: RegionPlan) -> None:
+    x, out = node.inputs[0], node.outputs[0]
+    shape, axes = plan.shape(x), op.axes(x.type.ndim)
+    name = op.scalar_op.name
+    if name in ("maximum", "minimum"):
+        not_empty(plan, shape, axes)
+    found = plan.reduce(plan.get(x), shape, axes, name, KINDS[out.type.dtype])
+    plan.of[out] = found if op.keepdims else without(found, axes)
+
+
+def not_empty(plan: RegionPlan, shape: tuple[Length, ...], axes: tuple[int, ...]) -> None:
+    """Refuse calls where there is nothing to reduce."""
+    for a in axes:
+        plan.require("positive", plan.word_of(shape[a]))
+
+
+def without(x: View, axes: tuple[int, ...]) -> View:
+    """A view without some axes, which have length 1."""
+    return View(x.value, tuple([s for j, s in enumerate(x.steps) if j not in axes]), x.offset)
+
+
+@native.register(Softmax)
+@native.register(LogSoftmax)
+@native.register(LogSumExp)
+def _(op: Any, node: Apply) -> str | None:
+    if not node.inputs[0].type.ndim:
+        return "of a number"
+    return None if node.inputs[0].type.dtype == "float64" else "of integers"
+
+
+def _exponentials(
+    op: Any, node: Apply, plan: RegionPlan
+) -> tuple[View, View, View, tuple[Length, ...], tuple[int, ...]]:
+    """(x - m or m, exp(x - m), the sum of that, lengths, axes), for the maximum m along the axes,
+    made finite. A softmax subtracts nothing where no exponential overflows and the sum is 1 or
+    more: the difference has fewer digits.
+    """
+    x = node.inputs[0]
+    shape, axes = plan.shape(x), op.axes(x.type.ndim)
+    not_empty(plan, shape, axes)
+    given = plan.get(x)
+    top = plan.reduce(given, shape, axes, "maximum", "d")
+    rest = [ONE if j in axes else n for j, n in enumerate(shape)]
+
+    most = float(np.finfo("float64").max)
+
+    def finite(t: Any, xs: list[str]) -> str:
+        known = t.compare("oge", xs[0], t.constant(-most))  # not NaN, not -inf
+        if isinstance(op, Softmax):
+            small = t.compare("ole", xs[0], t.constant(MODEST))
+            small = t.bin("and", small, t.compare("oge", xs[0], t.constant(0.0)), "b")
+            known = t.select(small, t.constant(0, "b"), known, "b")
+        top = t.select(known, xs[0], t.constant(0.0))
+        return str(t.intrinsic("minimum", top, t.constant(most)))
+
+    shift = plan.elementwise([top], rest, "d", finite)
+    low = plan.elementwise([given, shift], shape, "d", lambda t, xs: t.bin("fsub", *xs))
+    e = plan.elementwise([low], shape, "d", lambda t, xs: t.unit("exp", xs[0]),
+                         heavy=True)  # fmt: skip
+    total = plan.reduce(e, shape, axes, "add", "d")
+    return (low if not isinstance(op, LogSumExp) else shift), e, total, shape, axes
+
+
+@lower.register(Softmax)
+def _(op: Softmax, node: Apply, plan: RegionPlan) -> None:
+    _, e, total, shape, _ = _exponentials(op, node, plan)
+    plan.of[node.outputs[0]] = plan.elementwise(
+        [e, total], shape, "d", lambda t, xs: t.bin("fdiv", *xs)
+    )
+
+
+@lower.register(LogSoftmax)
+def _(op: LogSoftmax, node: Apply, plan: RegionPlan) -> None:
+    low, _, total, shape, axes = _exponentials(op, node, plan)
+    rest = [ONE if j in axes else n for j, n in enumerate(shape)]
+    log = plan.elementwise([total], rest, "d", lambda t, xs: t.unit("log", xs[0]),
+                           heavy=True)  # fmt: skip
+    plan.of[node.outputs[0]] = plan.elementwise(
+        [low, log], shape, "d", lambda t, xs: t.bin("fsub", *xs)
+    )
+
+
+@lower.register(LogSumExp)
+def _(op: LogSumExp, node: Apply, plan: RegionPlan) -> None:
+    shift, _, total, shape, axes = _exponentials(op, node, plan)
+    rest = [ONE if j in axes else n for j, n in enumerate(shape)]
+    found = plan.elementwise(
+        [total, shift], rest, "d", lambda t, xs: t.bin("fadd", t.unit("log", xs[0]), xs[1])
+    )
+    plan.of[node.outputs[0]] = found if op.keepdims else without(found, axes)

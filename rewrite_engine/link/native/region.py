@@ -1,0 +1,498 @@
+"""`RegionPlan`: from nodes to statements, to kernels, to the table that the entry reads.
+
+`lower` (`lower.py`) adds the statements of each node: groups, of nodes that one nest of loops can
+compute, and calls. A node joins the first group over the same axes that comes late enough. Then
+memory is laid out: results have arrays of their own, other values that a later statement reads have
+a place in one block, which they share with those whose lives are apart.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.link.native.library import Kernel
+from rewrite_engine.link.native.loops import KernelText, write_group
+from rewrite_engine.link.native.runtime import (
+    HEADER,
+    INSTRUCTIONS,
+    PLACE,
+    SINGLE,
+    TUPLE,
+    library_of,
+)
+from rewrite_engine.link.native.scalars import convert
+from rewrite_engine.link.native.target import Machine
+from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE
+from rewrite_engine.link.native.values import (
+    ONE,
+    Group,
+    Item,
+    Length,
+    NativeCall,
+    NativeValue,
+    Node,
+    Number,
+    Reduced,
+    Steps,
+    View,
+    Write,
+    in_order,
+    times,
+)
+from rewrite_engine.link.plan import ByClass
+from rewrite_engine.link.plan.dims import Dims, axes
+
+MOST_NODES, MOST_SUMS, MOST_HEAVY = 96, 16, 8  # of one group: a machine has so many registers
+END = 1 << 60
+_SCALARS = {"d": np.float64, "i": np.int64, "b": np.bool_}
+
+
+class NotNative(Exception):
+    """There is no native code for this, which is known only when it is written. node: of which."""
+
+    node: Apply | None = None
+
+
+class RegionPlan:
+    """A region that is being made.
+
+    dims: which lengths are equal. words: what the frame has at first. lengths: of dimensions. of:
+    the values of variables. statements: in the order in which they run.
+    """
+
+    def __init__(self, nodes: Sequence[Apply], machine: Machine) -> None:
+        self.machine, self.dims = machine, Dims()
+        self.words: list[int] = [0]
+        self.instructions: list[tuple[str, int, int, int]] = []
+        self.of: dict[Variable, View | Number] = {}
+        self.lengths: dict[int, Length] = {}
+        self.statements: list[Group | NativeCall] = []
+        self.spaces: dict[tuple[Length, ...], list[int]] = {}
+        self.alive: list[Any] = []
+        self._words: dict[Any, int] = {}
+        self._places: dict[NativeValue, int] = {}
+        rules = ByClass(axes)
+        self.checks = [
+            (node, check)
+            for node in nodes
+            for check in rules[node.op.__class__](node.op, node, self.dims)
+        ]
+
+    # --- words and lengths ------------------------------------------------------------------------
+
+    def new_word(self, value: int = 0) -> int:
+        """Another word of the frame."""
+        self.words.append(value)
+        return len(self.words) - 1
+
+    def constant_word(self, value: float) -> int:
+        """A word that has a number, a float by its bits."""
+        key = np.float64(value).tobytes() if isinstance(value, float) else int(value)
+        found = self._words.get(key)
+        if found is None:
+            bits = np.frombuffer(key, np.int64)[0] if isinstance(key, bytes) else key
+            found = self._words[key] = self.new_word(int(bits))
+        return found
+
+    def compute(self, name: str, a: int, b: int = 0) -> int:
+        """A word that an instruction computes of others when the function is called."""
+        key = (name, a, b)
+        found = self._words.get(key)
+        if found is None:
+            found = self._words[key] = self.new_word()
+            self.instructions.append((name, found, a, b))
+        return found
+
+    def require(self, name: str, a: int, b: int = 0) -> None:
+        """A test of words; the call is refused where it fails."""
+        if (name, a, b) not in self._words:
+            self._words[name, a, b] = 0
+            self.instructions.append((name, 0, a, b))
+
+    def word_of(self, n: Length) -> int:
+        """The word that has a length."""
+        number, words = n
+        if not words:
+            return self.constant_word(number)
+        found = words[0]
+        for other in words[1:]:
+            found = self.compute("mul", found, other)
+        return found if number == 1 else self.compute("mul", found, self.constant_word(number))
+
+    def length(self, d: int) -> Length:
+        """The length of a dimension. Raises `NotNative` if nothing tells it yet."""
+        known = self.dims.length_of(d)
+        if known is not None:
+            return (known, ())
+        found = self.lengths.get(self.dims.find(d))
+        if found is None:
+            raise NotNative("a length that no argument has")
+        return found
+
+    def tell(self, d: int, n: Length) -> None:
+        """Note a length that was computed, or compare it with what is known."""
+        known, d = self.dims.length_of(d), self.dims.find(d)
+        other = (known, ()) if known is not None else self.lengths.get(d)
+        if other is None:
+            self.lengths[d] = n
+        elif other != n:
+            self.require("equal", self.word_of(other), self.word_of(n))
+
+    def shape(self, v: Variable) -> tuple[Length, ...]:
+        """The lengths of all axes of a variable."""
+        return tuple([self.length(d) for d in self.dims.of(v)])
+
+    # --- arguments --------------------------------------------------------------------------------
+
+    def argument(self, v: Variable) -> list[int]:
+        """Take an argument; return its row in the table."""
+        kind = KINDS[v.type.dtype]
+        first = len(self.words)
+        ids = self.dims.of(v)
+        self.words += [0] * len(ids)
+        for k, d in enumerate(ids):
+            self.tell(d, (1, (first + k,)))
+        word = self.new_word()
+        shape = self.shape(v)
+        value = NativeValue(kind, without_ones(shape))
+        value.word = word
+        self.of[v] = view_of(value, shape)
+        number = 0 if v.type.ndim else id(_SCALARS[kind])
+        return [word, v.type.ndim, id(np.dtype(v.type.dtype)), number, first]
+
+    def get(self, v: Variable) -> View | Number:
+        """What is known of a variable, or of a constant."""
+        found = self.of.get(v)
+        if found is None:
+            if not isinstance(v, Constant):
+                raise NotNative(f"{v} is not there")
+            found = self.of[v] = self._constant(np.asarray(v.data))
+        return found
+
+    def _constant(self, data: Any) -> View | Number:
+        kind = KINDS.get(data.dtype.name)
+        if kind is None:
+            raise NotNative(f"a constant of dtype {data.dtype}")
+        if data.size == 1:
+            return Number(data.reshape(())[()].item(), kind)
+        data = np.ascontiguousarray(data)
+        self.alive.append(data)
+        shape = tuple([(n, ()) for n in data.shape])
+        value = NativeValue(kind, without_ones(shape))
+        value.word = self.new_word(data.ctypes.data)
+        return view_of(value, shape)
+
+    # --- statements -------------------------------------------------------------------------------
+
+    def elementwise(
+        self,
+        operands: Sequence[View | Number],
+        shape: Sequence[Length],
+        kind: str,
+        write: Write,
+        into: tuple[NativeValue, Steps, int | None] | None = None,
+        after: int = -1,
+        heavy: bool = False,
+    ) -> View:
+        """A value of this shape, of operands with as many axes or fewer. into: memory of another
+        value that it is put in. after: the statement it has to come behind. heavy: it calls a
+        function.
+        """
+        kept = [j for j, n in enumerate(shape) if n != ONE]
+        space = tuple([shape[j] for j in kept])
+        items = tuple([self._item(x, kept, len(shape)) for x in operands])
+        value = NativeValue(kind, space)
+        value.part_of = into
+        self._place(Node(value, items, write, heavy), space, after)
+        return view_of(value, shape)
+
+    def _item(self, x: View | Number, kept: Sequence[int], ndim: int) -> Item:
+        """An operand along the axes of a group."""
+        if isinstance(x, Number):
+            return Item(x, x.kind)
+        fewer = ndim - len(x.steps)
+        steps = tuple([x.steps[j - fewer] if j >= fewer else None for j in kept])
+        return Item(View(x.value, steps, x.offset), x.value.kind)
+
+    def _place(self, node: Node, space: tuple[Length, ...], after: int) -> None:
+        """Put a node into a group that comes late enough, or into a new one."""
+        apart, beside = after, -1
+        for item in node.items:
+            v = item.view
+            if isinstance(v, Number):
+                continue
+            own = v.value.group
+            if own is not None and own.space == space and own.inside(v) is not None:
+                beside = max(beside, own.at)
+            else:
+                apart = max(apart, v.value.at)
+        first = max(apart + 1, beside)
+        places = self.spaces.setdefault(space, [])
+        k = bisect_left(places, first)
+        near = {k, k + 1, len(places) - 2, len(places) - 1}
+        for at in [places[j] for j in sorted(near) if k <= j < len(places)]:
+            group: Any = self.statements[at]
+            if self._has_room(group, node) and self._fits(node, group):
+                break
+        else:
+            group = Group(len(self.statements), space)
+            self.statements.append(group)
+            places.append(group.at)
+        group.nodes.append(node)
+        group.own[node.value] = node
+        node.value.at, node.value.group = group.at, group
+
+    def _has_room(self, group: Group, node: Node) -> bool:
+        if len(group.nodes) >= MOST_NODES:
+            return False
+        return not node.heavy or sum([n.heavy for n in group.nodes]) < MOST_HEAVY
+
+    def _fits(self, node: Node, group: Group) -> bool:
+        """Whether a group has all that is read of its own values at the same elements."""
+        return not any([
+            isinstance(item.view, View) and item.view.value in group.own
+            and group.inside(item.view) is None
+            for item in node.items
+        ])  # fmt: skip
+
+    def reduce(
+        self, x: View | Number, shape: Sequence[Length], reduced: Sequence[int], name: str,
+        kind: str,
+    ) -> View:  # fmt: skip
+        """A reduction over some axes, which stay with length 1."""
+        kept = [j for j, n in enumerate(shape) if n != ONE]
+        space = tuple([shape[j] for j in kept])
+        inner = frozenset([i for i, j in enumerate(kept) if j in reduced])
+        rest = [ONE if j in reduced else n for j, n in enumerate(shape)]
+        item = self._item(x, kept, len(shape))
+        group: Any = None if isinstance(x, Number) else x.value.group
+        fits = group is not None and group.space == space and item.kind == kind
+        if not fits or group.inside(item.view) is None or len(group.reduced) >= MOST_SUMS:
+            own = item.kind
+            x = self.elementwise([x], shape, kind, lambda t, xs: convert(t, xs[0], own, kind))
+            group = x.value.group
+        assert isinstance(x, View)
+        if not inner:
+            return x
+        value = NativeValue(kind, tuple([n for n in rest if n != ONE]), group.at)
+        group.reduced.append(Reduced(value, x.value, inner, name))
+        return view_of(value, rest)
+
+    def call(
+        self, shape: Sequence[Length], kind: str, reads: Sequence[View], write: Any,
+        into: tuple[NativeValue, Steps, int | None] | None = None,
+    ) -> View:  # fmt: skip
+        """A value that a statement of its own computes. into: as of `elementwise`."""
+        value = NativeValue(kind, without_ones(shape), len(self.statements))
+        value.part_of = into
+        self.statements.append(NativeCall(value.at, value, tuple(reads), write))
+        return view_of(value, shape)
+
+    def copy(self, x: View | Number, shape: Sequence[Length], kind: str, **options: Any) -> View:
+        """The same elements in memory of their own."""
+        return self.elementwise([x], shape, kind, lambda t, xs: xs[0], **options)
+
+    # --- the end ----------------------------------------------------------------------------------
+
+    def place_of(self, value: NativeValue) -> int:
+        """The word with the address of a value."""
+        if value.word is None:
+            value.word = self.new_word()
+        return value.word
+
+    def finish(self, outputs: Sequence[Variable], arguments: Sequence[list[int]]) -> list[int]:
+        """Lay out memory, write the kernels, and return the table."""
+        for node, check in self.checks:
+            self._compare(node, check)
+        results = self._results(outputs)
+        live = self._live(results)
+        total = self._memory(live, {value for value, _ in results})
+        written = [self._written(s, live) for s in self.statements if self._runs(s, live)]
+        kernels = [kernel for kernel, _ in written]
+        addresses = library_of(self.machine).get(kernels)
+        known = dict(zip(dict.fromkeys([k.name for k in kernels]), addresses, strict=True))
+        rows = [[known[kernel.name], len(words), *words] for kernel, words in written]
+        work = self._work(live)
+        ends = [
+            [self.place_of(value), len(lengths), id(np.dtype(DTYPES[value.kind])),
+             *[self.word_of(n) for n in lengths]]
+            for value, lengths in results
+        ]  # fmt: skip
+        return self._table(arguments, ends, rows, total, work)
+
+    def _compare(self, node: Apply, check: Any) -> None:
+        """A comparison of lengths that a node asks for, unless they are one."""
+        a = self.length(self.dims.of(node.inputs[check.i])[check.axis])
+        if check.other is None:
+            b: Length = (check.length, ())
+        else:
+            b = self.length(self.dims.of(node.inputs[check.other])[check.other_axis])
+        if a != b:
+            self.require("equal", self.word_of(a), self.word_of(b))
+
+    def _results(self, outputs: Sequence[Variable]) -> list[tuple[NativeValue, tuple[Length, ...]]]:
+        """The values that are results, each with memory of its own, and their shapes."""
+        taken: set[NativeValue] = set()
+        found = []
+        for v in outputs:
+            x, shape = self.get(v), self.shape(v)
+            if isinstance(x, Number) or x.value in taken or not _is_whole(x, shape):
+                x = self.copy(x, shape, KINDS[v.type.dtype])
+            taken.add(x.value)
+            found.append((x.value, shape))
+        return found
+
+    def _live(self, results: Sequence[tuple[NativeValue, Any]]) -> dict[NativeValue, int]:
+        """The values that have to be in memory, with the last statement that reads them."""
+        last: dict[NativeValue, int] = {value: END for value, _ in results}
+        for s in reversed(self.statements):
+            if isinstance(s, NativeCall):
+                if self._stored(s.value, last):
+                    for view in s.reads:
+                        self._read(view.value, s.at, last)
+                continue
+            for node in self._nodes(s, last):
+                for item in node.items:
+                    if isinstance(item.view, View) and s.inside(item.view) is None:
+                        self._read(item.view.value, s.at, last)
+        return last
+
+    def _read(self, value: NativeValue, at: int, last: dict[NativeValue, int]) -> None:
+        last[value] = max(last.get(value, -1), at)
+        if value.part_of is not None:
+            self._read(value.part_of[0], at, last)
+
+    def _stored(self, value: NativeValue, last: dict[NativeValue, int]) -> bool:
+        return value in last or (value.part_of is not None and value.part_of[0] in last)
+
+    def _nodes(self, group: Group, last: dict[NativeValue, int]) -> list[Node]:
+        """The nodes of a group that somebody needs, in order."""
+        needed = {r.source for r in group.reduced if r.value in last}
+        found = []
+        for node in reversed(group.nodes):
+            if node.value in needed or self._stored(node.value, last):
+                found.append(node)
+                inside = [group.inside(item.view) for item in node.items]
+                needed.update([v for v in inside if v is not None])
+        return found[::-1]
+
+    def _runs(self, s: Group | NativeCall, last: dict[NativeValue, int]) -> bool:
+        if isinstance(s, NativeCall):
+            return self._stored(s.value, last)
+        return bool(self._nodes(s, last))
+
+    def _written(
+        self, s: Group | NativeCall, last: dict[NativeValue, int]
+    ) -> tuple[Kernel, list[int]]:
+        if isinstance(s, NativeCall):
+            t = KernelText(self, self.machine, 1)
+            t.block = "go"
+            s.write(t, s.value)  # type: ignore[call-arg]
+            return t.kernel()
+        nodes = self._nodes(s, last)
+        stored = {n.value for n in nodes if self._stored(n.value, last)}
+        stored |= {r.value for r in s.reduced if r.value in last}
+        return write_group(self, self.machine, s, stored, nodes)
+
+    def _memory(self, last: dict[NativeValue, int], results: set[NativeValue]) -> int:
+        """Give temporaries places in one block; return the word with its size."""
+        first: dict[NativeValue, int] = {}
+        for s in self.statements:
+            made = [s.value] if isinstance(s, NativeCall) else [n.value for n in s.nodes]
+            made += [] if isinstance(s, NativeCall) else [r.value for r in s.reduced]
+            for value in made:
+                whole = value if value.part_of is None else value.part_of[0]
+                while whole.part_of is not None:
+                    whole = whole.part_of[0]
+                if whole in last:
+                    first[whole] = min(first.get(whole, END), s.at)
+        end = self.constant_word(64)  # the size stands in front
+        free: dict[tuple[str, Length], list[int]] = {}
+        ends: dict[int, list[tuple[tuple[str, Length], int]]] = {}
+        self.moved: list[int] = []
+        starts = sorted(first.items(), key=lambda one: one[1])
+        done = 0
+        for value, at in starts:
+            if value in results:
+                continue
+            for k in range(done, at):
+                for key, word in ends.pop(k, ()):
+                    free.setdefault(key, []).append(word)
+            done = max(done, at)
+            key = (value.kind, times(*value.shape))
+            if places := free.get(key):
+                value.word = places.pop()
+            else:
+                value.word = self.new_word()
+                self.instructions.append(("add", value.word, end, self.constant_word(0)))
+                self.moved.append(value.word)
+                size = self.word_of(times((SIZE[value.kind], ()), key[1]))
+                end = self.compute("add", end, self.compute("round", size))
+            ends.setdefault(last[value], []).append((key, value.word))
+        return end if self.moved else self.constant_word(0)
+
+    def _work(self, last: dict[NativeValue, int]) -> int:
+        """The word with the number of elements that are computed."""
+        found = self.constant_word(0)
+        for space in self.spaces:
+            if space:
+                found = self.compute("add", found, self.word_of(times(*space)))
+        for s in self.statements:
+            if isinstance(s, NativeCall):
+                for view in s.reads:
+                    found = self.compute("add", found, self.word_of(times(*view.value.shape)))
+        return found
+
+    def _table(
+        self, arguments: Sequence[list[int]], results: Sequence[list[int]],
+        kernels: Sequence[list[int]], total: int, work: int,
+    ) -> list[int]:  # fmt: skip
+        """All of it as integers (see `runtime.py`)."""
+        table = [0] * len(HEADER)
+
+        def put(name: str, numbers: Sequence[int]) -> None:
+            table[PLACE[name]] = len(table)
+            table.extend(numbers)
+
+        put("at_arguments", [n for row in arguments for n in row])
+        codes = {name: i for i, name in enumerate(INSTRUCTIONS)}
+        put("at_instructions", [n for i in self.instructions for n in (codes[i[0]], *i[1:])])
+        put("at_places", self.moved)
+        start = len(table) + len(results)
+        places = [start + sum(map(len, results[:k])) for k in range(len(results))]
+        put("at_results", [*places, *[n for row in results for n in row]])
+        put("at_kernels", [n for row in kernels for n in row])
+        put("at_template", self.words)
+        counts = {
+            "slots": len(self.words), "arguments": len(arguments), "results": len(results),
+            "instructions": len(self.instructions), "n_places": len(self.moved),
+            "n_kernels": len(kernels), "packing": SINGLE if len(results) == 1 else TUPLE,
+            "total": total, "work": work,
+        }  # fmt: skip
+        for name, n in counts.items():
+            table[PLACE[name]] = n
+        return table
+
+
+def _is_whole(x: View, shape: Sequence[Length]) -> bool:
+    """Whether a view shows all of a value that is computed, as a variable of this shape would."""
+    value = x.value
+    if value.at < 0 or value.part_of is not None or without_ones(shape) != value.shape:
+        return False
+    return x == view_of(value, shape)
+
+
+def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:
+    """The lengths of the axes that a value has."""
+    return tuple([n for n in shape if n != ONE])
+
+
+def view_of(value: NativeValue, shape: Sequence[Length]) -> View:
+    """A value as a variable of this shape shows it."""
+    steps = iter(in_order(value.shape))
+    return View(value, tuple([None if n == ONE else next(steps) for n in shape]))

@@ -1,0 +1,453 @@
+"""The function that Python calls for a region: one for all of them, which reads what it has to do
+from a table of integers. It is a built-in of C's calling convention (METH_FASTCALL) whose code is
+LLVM, made once.
+
+A call has a frame: a row of words on the stack, filled from a template (constants), then with the
+addresses and lengths of the arguments, then with what instructions compute of them (lengths, sizes,
+steps). It takes memory for temporaries, makes the arrays of the results, and runs the kernels,
+without the lock of the interpreter where there is much to do. Where an argument is not as it has to
+be, lengths differ, or a kernel says no, everything is let go of and another function is called with
+the same arguments (`slow`), which owns conversions and errors.
+
+The layouts of objects are those of CPython's and NumPy's public headers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.link.native.library import Library
+from rewrite_engine.link.native.target import Machine, host
+from rewrite_engine.link.native.units import HEAD, Unit, pointer_of
+
+#: what stands at the beginning of a table, by its place
+HEADER = (
+    "slots", "arguments", "results", "instructions", "packing", "total", "work", "block",
+    "at_template", "at_arguments", "at_instructions", "at_places", "n_places", "at_results",
+    "at_kernels", "n_kernels",
+)  # fmt: skip
+PLACE = {name: i for i, name in enumerate(HEADER)}
+#: instructions `(op, target, a, b)`, on words of the frame; the last three refuse the call
+INSTRUCTIONS = (
+    "mul", "add", "sub", "min", "max", "round", "load", "div", "equal", "less", "positive",
+)  # fmt: skip
+ARGUMENT = 5  # words: place of the address, dimensions, dtype, type of its numbers, first length
+SINGLE, TUPLE, LIST = range(3)
+SMALL = 32768  # bytes of temporaries that lie on the stack
+MUCH = 1 << 15  # elements from which other threads may run meanwhile
+
+
+def _api() -> dict[str, int]:
+    """The addresses of what the entry uses of Python, NumPy and C."""
+    get: Any = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    core: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
+    table = ctypes.cast(get(core._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
+    found = {"array_type": id(np.ndarray), "new_copy": table[85], "new_array": table[94]}
+    names = ("PyObject_Vectorcall", "PyList_New", "PyTuple_New", "PyEval_SaveThread",
+             "PyEval_RestoreThread", "Py_IncRef", "Py_DecRef", "PyErr_NoMemory")  # fmt: skip
+    found |= {name: pointer_of(getattr(ctypes.pythonapi, name)) for name in names}
+    libc = ctypes.CDLL(None)
+    return found | {name: pointer_of(getattr(libc, name)) for name in ("aligned_alloc", "free")}
+
+
+DECLARED = """
+@array_type = external global i8
+declare ptr @new_copy(ptr, i32)
+declare ptr @new_array(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @PyList_New(i64)
+declare ptr @PyTuple_New(i64)
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
+declare ptr @PyErr_NoMemory()
+declare ptr @aligned_alloc(i64, i64)
+declare void @free(ptr)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.smax.i64(i64, i64)
+"""
+
+
+class _Entry:
+    """Writes the entry. Words of the table are read by name, those of the frame by number."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.n = 0
+        self.write()
+
+    def new(self, text: str) -> str:
+        self.n += 1
+        self.lines.append(f"  %v{self.n} = {text}")
+        return f"%v{self.n}"
+
+    def do(self, *lines: str) -> None:
+        self.lines += ["  " + line if not line.endswith(":") else line for line in lines]
+
+    def word(self, base: str, i: str | int, type_: str = "i64") -> str:
+        return self.new(f"load {type_}, ptr {self.place(base, i)}")
+
+    def place(self, base: str, i: str | int) -> str:
+        return self.new(f"getelementptr i64, ptr {base}, i64 {i}")
+
+    def field(self, base: str, offset: int, type_: str) -> str:
+        return self.new(f"load {type_}, ptr {self.byte(base, offset)}")
+
+    def byte(self, base: str, offset: int) -> str:
+        return self.new(f"getelementptr i8, ptr {base}, i64 {offset}")
+
+    def need(self, test: str, otherwise: str = "refused") -> None:
+        self.n += 1
+        self.do(f"br i1 {test}, label %ok{self.n}, label %{otherwise}", f"ok{self.n}:")
+
+    def put(self, place: str, x: str, type_: str = "i64") -> None:
+        self.do(f"store {type_} {x}, ptr {self.place('%frame', place)}")
+
+    def get(self, place: str, type_: str = "i64") -> str:
+        return self.word("%frame", place, type_)
+
+    def loop(self, n: str, body: Callable[[str], None]) -> None:
+        """`for i in range(n)`, with the counter in memory (there are few steps)."""
+        self.n += 1
+        k = self.n
+        i = f"%counter{k}"
+        self.counters.append(f"  {i} = alloca i64")
+        self.do(f"store i64 0, ptr {i}", f"br label %test{k}", f"test{k}:")
+        now = self.new(f"load i64, ptr {i}")
+        more = self.new(f"icmp slt i64 {now}, {n}")
+        self.do(f"br i1 {more}, label %body{k}, label %end{k}", f"body{k}:")
+        body(now)
+        self.do(f"store i64 {self.new(f'add i64 {now}, 1')}, ptr {i}", f"br label %test{k}")
+        self.do(f"end{k}:")
+
+    def head(self, name: str) -> str:
+        return self.word("%table", PLACE[name])
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def write(self) -> None:
+        self.counters: list[str] = []
+        self._begin()
+        self.loop(self.head("arguments"), self._argument)
+        self._instructions()
+        self._memory()
+        self.loop(self.head("n_places"), self._move)
+        self.loop(self.head("results"), self._result)
+        self._run()
+        self._end()
+
+    def _begin(self) -> None:
+        data = self.byte("%self", HEAD + 8)  # the items of a tuple
+        array = self.new(f"load ptr, ptr {data}")
+        self.do(f"%slow = load ptr, ptr {self.byte(data, 8)}")
+        self.do(f"%table = load ptr, ptr {self.byte(array, HEAD)}")
+        plain = self.new("icmp eq ptr %names, null")
+        count = self.new(f"icmp eq i64 %n, {self.head('arguments')}")
+        self.need(self.new(f"and i1 {plain}, {count}"), "slowly")
+        size = self.head("slots")
+        self.do(f"%frame = alloca i64, i64 {size}, align 64")
+        self.do(f"%copies = alloca ptr, i64 {self.new('add i64 %n, 1')}")
+        self.do(f"%results = alloca ptr, i64 {self.new('add i64 ' + self.head('results') + ', 1')}")
+        template = self.place("%table", self.head("at_template"))
+        n = self.new(f"shl i64 {size}, 3")
+        self.do(f"call void @llvm.memcpy.p0.p0.i64(ptr %frame, ptr {template}, i64 {n}, i1 false)")
+        self.do("store i64 0, ptr %n_copies", "store i64 0, ptr %n_results")
+        self.do("store ptr null, ptr %arena", "store i64 0, ptr %status")
+        self.do("store ptr null, ptr %base_at")
+
+    def _argument(self, k: str) -> None:
+        """Look at one argument; copy it if it does not lie in C order."""
+        at = self.new(f"mul i64 {k}, {ARGUMENT}")
+        row = self.place("%table", self.new(f"add i64 {at}, {self.head('at_arguments')}"))
+        x = self.word("%args", k, "ptr")
+        type_ = self.field(x, HEAD - 8, "ptr")
+        is_array = self.new(f"icmp eq ptr {type_}, @array_type")
+        j = self.n
+        self.do(f"br i1 {is_array}, label %array{j}, label %number{j}", f"number{j}:")
+        self.need(self.new(f"icmp eq ptr {type_}, {self.word(row, 3, 'ptr')}"))
+        self.put(self.word(row, 0), self.byte(x, HEAD), "ptr")
+        self.do(f"br label %next{j}", f"array{j}:")
+        same = self.new(
+            f"icmp eq ptr {self.field(x, HEAD + 40, 'ptr')}, {self.word(row, 2, 'ptr')}"
+        )
+        ndim = self.new(f"sext i32 {self.field(x, HEAD + 8, 'i32')} to i64")
+        rank = self.new(f"icmp eq i64 {ndim}, {self.word(row, 1)}")
+        self.need(self.new(f"and i1 {same}, {rank}"))
+        flags = self.new(f"and i32 {self.field(x, HEAD + 48, 'i32')}, 257")
+        direct = self.new(f"icmp eq i32 {flags}, 257")  # in C order, and aligned
+        self.do(f"store ptr {x}, ptr %own")
+        self.do(f"br i1 {direct}, label %direct{j}, label %copy{j}", f"copy{j}:")
+        copy = self.new(f"call ptr @new_copy(ptr {x}, i32 0)")
+        self.need(self.new(f"icmp ne ptr {copy}, null"), "failed")
+        count = self.new("load i64, ptr %n_copies")
+        self.do(f"store ptr {copy}, ptr {self.place('%copies', count)}")
+        self.do(f"store i64 {self.new(f'add i64 {count}, 1')}, ptr %n_copies")
+        self.do(f"store ptr {copy}, ptr %own", f"br label %direct{j}", f"direct{j}:")
+        own = self.new("load ptr, ptr %own")
+        self.put(self.word(row, 0), self.field(own, HEAD, "ptr"), "ptr")
+        lengths, first = self.field(x, HEAD + 16, "ptr"), self.word(row, 4)
+
+        def length(a: str) -> None:
+            self.put(self.new(f"add i64 {first}, {a}"), self.word(lengths, a))
+
+        self.loop(ndim, length)
+        self.do(f"br label %next{j}", f"next{j}:")
+
+    def _instructions(self) -> None:
+        start = self.head("at_instructions")
+
+        def step(k: str) -> None:
+            at = self.new(f"add i64 {start}, {self.new(f'shl i64 {k}, 2')}")
+            row = self.place("%table", at)
+            target = self.word(row, 1)
+            a, b = self.get(self.word(row, 2)), self.get(self.word(row, 3))
+            j = self.n
+            cases = " ".join([f"i64 {i}, label %{n}{j}" for i, n in enumerate(INSTRUCTIONS)])
+            self.do(f"switch i64 {self.word(row, 0)}, label %refused [{cases}]")
+            for name in INSTRUCTIONS:
+                self.do(f"{name}{j}:")
+                self._one(name, a, b, target, f"done{j}")
+            self.do(f"done{j}:")
+
+        self.loop(self.head("instructions"), step)
+
+    def _one(self, name: str, a: str, b: str, target: str, done: str) -> None:
+        tests = {"equal": f"eq i64 {a}, {b}", "less": f"slt i64 {a}, {b}"}
+        if name in tests or name == "positive":
+            test = self.new(f"icmp {tests.get(name, f'sgt i64 {a}, 0')}")
+            self.do(f"br i1 {test}, label %{done}, label %refused")
+            return
+        if name in ("min", "max"):
+            found = self.new(f"call i64 @llvm.s{name}.i64(i64 {a}, i64 {b})")
+        elif name == "round":  # up to whole lines of the cache, with one more behind them
+            found = self.new(f"and i64 {self.new(f'add i64 {a}, 191')}, -64")
+        elif name == "load":
+            found = self.new(f"load i64, ptr {self.new(f'inttoptr i64 {a} to ptr')}")
+        else:
+            found = self.new(f"{'sdiv' if name == 'div' else name} i64 {a}, {b}")
+        self.put(target, found)
+        self.do(f"br label %{done}")
+
+    def _memory(self) -> None:
+        """Memory for temporaries: on the stack, or a block that is kept between calls."""
+        total = self.get(self.head("total"))
+        none = self.new(f"icmp eq i64 {total}, 0")
+        self.do(f"br i1 {none}, label %have, label %some", "some:")
+        few = self.new(f"icmp ult i64 {total}, {SMALL}")
+        self.do(f"br i1 {few}, label %little, label %plenty", "little:")
+        stack = self.new(f"alloca i8, i64 {total}, align 64")
+        self.do(f"store ptr {stack}, ptr %base_at", "br label %have", "plenty:")
+        block = self.place("%table", PLACE["block"])
+        old = self.new(f"atomicrmw xchg ptr {block}, ptr null acquire")
+        self.do(f"br i1 {self.new(f'icmp eq ptr {old}, null')}, label %fresh, label %look", "look:")
+        enough = self.new(f"icmp uge i64 {self.new(f'load i64, ptr {old}')}, {total}")
+        self.do(f"br i1 {enough}, label %reuse, label %drop", "drop:")
+        self.do(f"call void @free(ptr {old})", "br label %fresh", "reuse:")
+        self.do(f"store ptr {old}, ptr %arena", f"store ptr {old}, ptr %base_at")
+        self.do("br label %have", "fresh:")
+        made = self.new(f"call ptr @aligned_alloc(i64 64, i64 {total})")
+        self.need(self.new(f"icmp ne ptr {made}, null"), "no_memory")
+        self.do(f"store i64 {total}, ptr {made}", f"store ptr {made}, ptr %arena")
+        self.do(f"store ptr {made}, ptr %base_at", "br label %have", "have:")
+        self.do("%base = load ptr, ptr %base_at")
+
+    def _move(self, k: str) -> None:
+        """From a distance to an address."""
+        place = self.word("%table", self.new(f"add i64 {k}, {self.head('at_places')}"))
+        self.put(place, self.new(f"getelementptr i8, ptr %base, i64 {self.get(place)}"), "ptr")
+
+    def _result(self, k: str) -> None:
+        """Make the array of a result."""
+        at = self.head("at_results")
+        j = self.n
+        self.do(f"br label %result{j}", f"result{j}:")
+        start = self.word("%table", self.new(f"add i64 {at}, {k}"))
+        row = self.place("%table", start)
+        ndim, dtype = self.word(row, 1), self.word(row, 2, "ptr")
+        lengths = "%lengths"
+
+        def length(a: str) -> None:
+            slot = self.word(row, self.new(f"add i64 {a}, 3"))
+            self.do(f"store i64 {self.get(slot)}, ptr {self.place(lengths, a)}")
+
+        self.loop(ndim, length)
+        self.do(f"call void @Py_IncRef(ptr {dtype})")
+        made = self.new(
+            f"call ptr @new_array(ptr @array_type, ptr {dtype}, i32 "
+            f"{self.new(f'trunc i64 {ndim} to i32')}, ptr {lengths}, ptr null, ptr null, "
+            f"i32 0, ptr null)"
+        )
+        self.need(self.new(f"icmp ne ptr {made}, null"), "failed")
+        self.do(f"store ptr {made}, ptr {self.place('%results', k)}")
+        self.do(f"store i64 {self.new(f'add i64 {k}, 1')}, ptr %n_results")
+        self.put(self.word(row, 0), self.field(made, HEAD, "ptr"), "ptr")
+
+    def _run(self) -> None:
+        """Run the kernels, until one says no."""
+        much = self.new(f"icmp ugt i64 {self.get(self.head('work'))}, {MUCH}")
+        self.do(f"br i1 {much}, label %release, label %kernels", "release:")
+        thread = self.new("call ptr @PyEval_SaveThread()")
+        self.do(f"store ptr {thread}, ptr %thread", "br label %kernels", "kernels:")
+        start = self.place("%table", self.head("at_kernels"))
+        self.do(f"store ptr {start}, ptr %at")
+
+        def kernel(k: str) -> None:
+            at = self.new("load ptr, ptr %at")
+            function, n = self.word(at, 0, "ptr"), self.word(at, 1)
+            found = self.new(f"call i64 {function}(ptr %frame, ptr {self.place(at, 2)})")
+            more = self.place(at, self.new(f"add i64 {n}, 2"))
+            self.do(f"store ptr {more}, ptr %at", f"store i64 {found}, ptr %status")
+            self.need(self.new(f"icmp eq i64 {found}, 0"), "ran")
+
+        self.loop(self.head("n_kernels"), kernel)
+        self.do("br label %ran", "ran:")
+        self.do(f"br i1 {much}, label %acquire, label %after", "acquire:")
+        thread = self.new("load ptr, ptr %thread")
+        self.do(f"call void @PyEval_RestoreThread(ptr {thread})", "br label %after", "after:")
+        good = self.new(f"icmp eq i64 {self.new('load i64, ptr %status')}, 0")
+        self.do("call void @let_go(ptr %table, ptr %arena, ptr %copies, ptr %n_copies)")
+        self.do(f"br i1 {good}, label %finish, label %undo", "finish:")
+
+    def _end(self) -> None:
+        self.do(f"switch i64 {self.head('packing')}, label %list "
+                f"[i64 {SINGLE}, label %single i64 {TUPLE}, label %tuple]")  # fmt: skip
+        self.do("single:")
+        self.do(f"ret ptr {self.word('%results', 0, 'ptr')}")
+        for name, function in (("tuple", "PyTuple_New"), ("list", "PyList_New")):
+            self.do(f"{name}:")
+            found = self.new(f"call ptr @{function}(i64 {self.head('results')})")
+            self.need(self.new(f"icmp ne ptr {found}, null"), "failed")
+            items = self.byte(found, HEAD + 8)
+            if name == "list":
+                items = self.new(f"load ptr, ptr {items}")
+
+            def item(k: str, items: str = items) -> None:
+                value = self.word("%results", k, "ptr")
+                self.do(f"store ptr {value}, ptr {self.place(items, k)}")
+
+            self.loop(self.head("results"), item)
+            self.do(f"ret ptr {found}")
+        let_go = "call void @let_go(ptr %table, ptr %arena, ptr %copies, ptr %n_copies)"
+        drop = "call void @drop(ptr %results, ptr %n_results)"
+        slow = "call ptr @PyObject_Vectorcall(ptr %slow, ptr %args, i64 %n, ptr %names)"
+        self.do("refused:", let_go, drop, "br label %slowly", "undo:", drop, "br label %slowly")
+        self.do("slowly:", f"%found = {slow}", "ret ptr %found")
+        self.do("no_memory:", "call ptr @PyErr_NoMemory()", "br label %failed")
+        self.do("failed:", let_go, drop, "ret ptr null")
+
+    def text(self) -> str:
+        names = ("n_copies", "n_results", "arena", "status", "thread", "own", "at", "base_at")
+        rooms = [f"  %{name} = alloca i64" for name in names]
+        rooms.append("  %lengths = alloca [64 x i64]")
+        body = "\n".join(["entry:", *rooms, *self.counters, *self.lines])
+        return (
+            f"define ptr @enter(ptr %self, ptr %args, i64 %n, ptr %names) #0 {{\n{body}\n}}\n"
+            + _HELPERS.format(block=PLACE["block"])
+        )
+
+
+_HELPERS = """
+define internal void @drop(ptr %objects, ptr %count) {{
+entry:
+  %n = load i64, ptr %count
+  br label %test
+test:
+  %i = phi i64 [0, %entry], [%j, %body]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %body, label %end
+body:
+  %p = getelementptr ptr, ptr %objects, i64 %i
+  %x = load ptr, ptr %p
+  call void @Py_DecRef(ptr %x)
+  %j = add i64 %i, 1
+  br label %test
+end:
+  store i64 0, ptr %count
+  ret void
+}}
+define internal void @let_go(ptr %table, ptr %arena, ptr %copies, ptr %n_copies) {{
+entry:
+  call void @drop(ptr %copies, ptr %n_copies)
+  %block = load ptr, ptr %arena
+  %none = icmp eq ptr %block, null
+  br i1 %none, label %end, label %back
+back:
+  store ptr null, ptr %arena
+  %place = getelementptr i64, ptr %table, i64 {block}
+  %old = atomicrmw xchg ptr %place, ptr %block release
+  call void @free(ptr %old)
+  br label %end
+end:
+  ret void
+}}
+"""
+
+
+def entry_text() -> str:
+    """The entry in LLVM's language, without what it declares."""
+    return _Entry().text()
+
+
+@cache
+def _entry() -> int:
+    """The address of the entry."""
+    library = library_of(host())
+    text = entry_text()
+    declared = tuple([line for line in DECLARED.splitlines() if line])
+    library.add({"enter": Unit(text, declared, (), tuple(_api().items()))})
+    return library.addresses["enter"]
+
+
+@cache
+def library_of(machine: Machine) -> Library:
+    """The library for a machine."""
+    return Library(machine)
+
+
+class _Method(ctypes.Structure):
+    """A `PyMethodDef`."""
+
+    _fields_ = (("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int),
+                ("text", ctypes.c_char_p))  # fmt: skip
+
+
+@cache
+def _method() -> _Method:
+    return _Method(b"native", _entry(), 0x80 | 0x02, None)  # METH_FASTCALL | METH_KEYWORDS
+
+
+class KeptMemory:
+    """Gives the memory that a table keeps between calls back, when the table goes."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+        self.free: Any = ctypes.CDLL(None).free
+        self.free.argtypes = [ctypes.c_void_p]
+
+    def clear(self) -> None:
+        """Let go of it now."""
+        take = int(self.table[PLACE["block"]])
+        self.table[PLACE["block"]] = 0
+        if take:
+            self.free(take)
+
+    def __del__(self) -> None:
+        self.clear()
+
+
+def builtin(table: Any, slow: Any, *alive: Any) -> Any:
+    """The function for a table. alive: what it refers to by addresses."""
+    make: Any = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.py_object] + [ctypes.c_void_p],
+    )
+    return make(ctypes.addressof(_method()), (table, slow, KeptMemory(table), *alive), None)

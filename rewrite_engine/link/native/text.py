@@ -1,0 +1,285 @@
+"""Writing LLVM's language: `Assembler` collects the lines of one function.
+
+A value is a name (`%x7`) or a literal, and has a kind: "d" (float64), "i" (int64) or "b" (bool). In
+a register it is a vector of `width` of them, or one number where that is 1; in memory a bool is a
+byte.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+NUMBER = {"d": "double", "i": "i64", "b": "i1"}
+MEMORY = {"d": "double", "i": "i64", "b": "i8"}
+SIZE = {"d": 8, "i": 8, "b": 1}
+KINDS = {"float64": "d", "int64": "i", "bool": "b"}
+DTYPES = {kind: dtype for dtype, kind in KINDS.items()}
+
+
+def literal(value: float, kind: str) -> str:
+    """A number as it is written; floats by their bits."""
+    if kind == "d":
+        return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+    return str(int(value))
+
+
+class Assembler:
+    """The lines of a function, in blocks with labels.
+
+    declared: declarations of what it calls. units: names of functions of the library that it calls.
+    block: the label of the block that is written now.
+    """
+
+    def __init__(self, width: int = 1, fma: bool = False) -> None:
+        self.width, self.fused = width, fma
+        self.lines: list[str] = []
+        self.count = 0
+        self.declared: dict[str, None] = {}
+        self.units: dict[str, None] = {}
+        self.block = "entry"
+
+    # --- lines ----------------------------------------------------------------------------------
+
+    def new(self, text: str) -> str:
+        """Write an instruction that has a value; return its name."""
+        self.count += 1
+        name = f"%x{self.count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        """Write an instruction without a value."""
+        self.lines.append("  " + text)
+
+    def label(self) -> str:
+        """A name for a block."""
+        self.count += 1
+        return f"b{self.count}"
+
+    def start(self, label: str) -> None:
+        """Begin a block."""
+        self.lines.append(f"{label}:")
+        self.block = label
+
+    def declare(self, text: str) -> None:
+        """Note what is defined elsewhere."""
+        self.declared[f"declare {text}"] = None
+
+    # --- types and constants --------------------------------------------------------------------
+
+    def type(self, kind: str) -> str:
+        """How the type of a value is written."""
+        return self.vector(NUMBER[kind])
+
+    def vector(self, text: str) -> str:
+        """As many of a type as fit into a register."""
+        return text if self.width == 1 else f"<{self.width} x {text}>"
+
+    @property
+    def suffix(self) -> str:
+        """The end of the names of intrinsics on floats."""
+        return "f64" if self.width == 1 else f"v{self.width}f64"
+
+    def constant(self, value: float, kind: str = "d") -> str:
+        """A number, in all lanes."""
+        return self.spread(literal(value, kind), kind)
+
+    def spread(self, x: str, kind: str) -> str:
+        """One number in all lanes."""
+        if self.width == 1:
+            return x
+        if not x.startswith("%"):
+            return f"splat ({NUMBER[kind]} {x})"
+        type_ = self.type(kind)
+        first = self.new(f"insertelement {type_} poison, {NUMBER[kind]} {x}, i64 0")
+        zeros = f"<{self.width} x i32> zeroinitializer"
+        return self.new(f"shufflevector {type_} {first}, {type_} poison, {zeros}")
+
+    # --- arithmetic -----------------------------------------------------------------------------
+
+    def bin(self, op: str, a: str, b: str, kind: str = "d") -> str:
+        """An instruction with two operands of one kind."""
+        return self.new(f"{op} {self.type(kind)} {a}, {b}")
+
+    def intrinsic(self, name: str, *xs: str, kind: str = "d", more: str = "") -> str:
+        """A call of one of LLVM's functions between values of one kind."""
+        end = self.suffix.replace("f64", "i64") if kind == "i" else self.suffix
+        return self._call(f"llvm.{name}.{end}", xs, kind, more)
+
+    def unit(self, name: str, *xs: str) -> str:
+        """A call of a function of the library (`units.py`), on floats."""
+        full = f"{name}_w{self.width}"
+        self.units[full] = None
+        return self._call(full, xs, "d", "")
+
+    def _call(self, name: str, xs: Sequence[str], kind: str, more: str) -> str:
+        type_ = self.type(kind)
+        extra = more.partition(" ")[0]
+        types = ", ".join([type_] * len(xs) + [extra] * bool(more))
+        self.declare(f"{type_} @{name}({types})")
+        given = ", ".join([f"{type_} {x}" for x in xs] + [more] * bool(more))
+        return self.new(f"call {type_} @{name}({given})")
+
+    def muladd(self, a: str, b: str, c: str) -> str:
+        """a * b + c, rounded once where the machine can."""
+        if self.fused:
+            return self.intrinsic("fma", a, b, c)
+        return self.bin("fadd", self.bin("fmul", a, b), c)
+
+    def compare(self, test: str, a: str, b: str, kind: str = "d") -> str:
+        """A comparison of floats or integers, by LLVM's name (`olt`, `slt`)."""
+        op = "fcmp" if kind == "d" else "icmp"
+        return self.new(f"{op} {test} {self.type(kind)} {a}, {b}")
+
+    def select(self, mask: str, a: str, b: str, kind: str = "d") -> str:
+        """Where the mask holds a, else b."""
+        type_ = self.type(kind)
+        return self.new(f"select {self.type('b')} {mask}, {type_} {a}, {type_} {b}")
+
+    def cast(self, op: str, x: str, kind: str, to: str) -> str:
+        """A conversion between kinds, by LLVM's name."""
+        return self.new(f"{op} {self.type(kind)} {x} to {self.type(to)}")
+
+    # --- memory ---------------------------------------------------------------------------------
+
+    def at(self, pointer: str, index: str, kind: str) -> str:
+        """The address of an element."""
+        if index == "0":
+            return pointer
+        return self.new(f"getelementptr {MEMORY[kind]}, ptr {pointer}, i64 {index}")
+
+    def load_one(self, pointer: str, kind: str) -> str:
+        """The number at an address."""
+        x = self.new(f"load {MEMORY[kind]}, ptr {pointer}")
+        return self.new(f"icmp ne i8 {x}, 0") if kind == "b" else x
+
+    def store_one(self, x: str, pointer: str, kind: str) -> None:
+        """Put a number at an address."""
+        if kind == "b":
+            x = self.new(f"zext i1 {x} to i8")
+        self.do(f"store {MEMORY[kind]} {x}, ptr {pointer}")
+
+    def load(self, pointer: str, kind: str, mask: str | None = None) -> str:
+        """Consecutive numbers; those that the mask leaves out are 0."""
+        if self.width == 1:
+            return self.load_one(pointer, kind)
+        type_ = self.vector(MEMORY[kind])
+        if mask is None:
+            x = self.new(f"load {type_}, ptr {pointer}, align {SIZE[kind]}")
+        else:
+            name = f"llvm.masked.load.{self._short(kind)}.p0"
+            masks = self.type("b")
+            self.declare(f"{type_} @{name}(ptr, i32, {masks}, {type_})")
+            x = self.new(
+                f"call {type_} @{name}(ptr {pointer}, i32 {SIZE[kind]}, {masks} {mask}, "
+                f"{type_} zeroinitializer)"
+            )
+        return self.new(f"icmp ne {type_} {x}, zeroinitializer") if kind == "b" else x
+
+    def store(self, x: str, pointer: str, kind: str, mask: str | None = None) -> None:
+        """Put numbers into consecutive places, where the mask holds."""
+        if self.width == 1:
+            return self.store_one(x, pointer, kind)
+        type_ = self.vector(MEMORY[kind])
+        if kind == "b":
+            x = self.new(f"zext {self.type('b')} {x} to {type_}")
+        if mask is None:
+            return self.do(f"store {type_} {x}, ptr {pointer}, align {SIZE[kind]}")
+        name = f"llvm.masked.store.{self._short(kind)}.p0"
+        masks = self.type("b")
+        self.declare(f"void @{name}({type_}, ptr, i32, {masks})")
+        given = f"{type_} {x}, ptr {pointer}, i32 {SIZE[kind]}, {masks} {mask}"
+        return self.do(f"call void @{name}({given})")
+
+    def gather(self, pointer: str, step: str, index: str, kind: str, mask: str | None) -> str:
+        """Numbers that lie `step` apart, from the one with an index on."""
+        if self.width == 1:
+            at = self.new(f"mul i64 {index}, {step}")
+            return self.load_one(self.at(pointer, at, kind), kind)
+        pointers, type_ = f"<{self.width} x ptr>", self.vector(MEMORY[kind])
+        at = self._places(pointer, step, index, kind)
+        masks = self.type("b")
+        name = f"llvm.masked.gather.{self._short(kind)}.v{self.width}p0"
+        self.declare(f"{type_} @{name}({pointers}, i32, {masks}, {type_})")
+        mask = mask or self.constant(1, "b")
+        x = self.new(
+            f"call {type_} @{name}({pointers} {at}, i32 {SIZE[kind]}, {masks} {mask}, "
+            f"{type_} zeroinitializer)"
+        )
+        return self.new(f"icmp ne {type_} {x}, zeroinitializer") if kind == "b" else x
+
+    def scatter(self, x: str, pointer: str, step: str, index: str, kind: str, mask: Any) -> None:
+        """Put numbers into places that lie `step` apart, from the one with an index on."""
+        if self.width == 1:
+            at = self.new(f"mul i64 {index}, {step}")
+            return self.store_one(x, self.at(pointer, at, kind), kind)
+        at, type_ = self._places(pointer, step, index, kind), self.vector(MEMORY[kind])
+        if kind == "b":
+            x = self.new(f"zext {self.type('b')} {x} to {type_}")
+        masks, pointers = self.type("b"), f"<{self.width} x ptr>"
+        name = f"llvm.masked.scatter.{self._short(kind)}.v{self.width}p0"
+        self.declare(f"void @{name}({type_}, {pointers}, i32, {masks})")
+        given = f"{type_} {x}, {pointers} {at}, i32 {SIZE[kind]}"
+        return self.do(f"call void @{name}({given}, {masks} {mask or self.constant(1, 'b')})")
+
+    def _places(self, pointer: str, step: str, index: str, kind: str) -> str:
+        """The addresses of elements `step` apart."""
+        steps = self.spread(step, "i")
+        places = self.bin("add", self.spread(index, "i"), self.lanes(), "i")
+        places = self.bin("mul", places, steps, "i")
+        return self.new(
+            f"getelementptr {MEMORY[kind]}, ptr {pointer}, <{self.width} x i64> {places}"
+        )
+
+    def _short(self, kind: str) -> str:
+        return f"v{self.width}{ {'d': 'f64', 'i': 'i64', 'b': 'i8'}[kind] }"
+
+    def lanes(self) -> str:
+        """0, 1, 2, …"""
+        return "<" + ", ".join([f"i64 {k}" for k in range(self.width)]) + ">"
+
+    def mask(self, i: str, n: str) -> str:
+        """The lanes from index i on that are below n."""
+        left = self.spread(self.new(f"sub i64 {n}, {i}"), "i")
+        return self.compare("ult", self.lanes(), left, "i")
+
+    # --- loops ----------------------------------------------------------------------------------
+
+    def loop(
+        self,
+        start: str,
+        end: str,
+        step: str,
+        body: Callable[[str, list[str]], Sequence[str]],
+        kept: Sequence[tuple[str, str]] = (),
+    ) -> list[str]:
+        """`for i in range(start, end, step)`, for end >= 0. kept: (type, first value) of what is
+        carried on; `body(i, values)` returns the next values. Return the last ones.
+        """
+        before, inside, behind = self.block, self.label(), self.label()
+        some = self.new(f"icmp slt i64 {start}, {end}")
+        self.do(f"br i1 {some}, label %{inside}, label %{behind}")
+        self.start(inside)
+        place = len(self.lines)
+        self.count += 2
+        i, more = f"%x{self.count - 1}", f"%x{self.count}"
+        values = []
+        for _ in kept:
+            self.count += 1
+            values.append(f"%x{self.count}")
+        found = body(i, values)
+        self.lines.append(f"  {more} = add i64 {i}, {step}")
+        again = self.new(f"icmp slt i64 {more}, {end}")
+        last = self.block
+        self.do(f"br i1 {again}, label %{inside}, label %{behind}")
+        phis = [f"  {i} = phi i64 [{start}, %{before}], [{more}, %{last}]"]
+        for value, (type_, first), then in zip(values, kept, found, strict=True):
+            phis.append(f"  {value} = phi {type_} [{first}, %{before}], [{then}, %{last}]")
+        self.lines[place:place] = phis
+        self.start(behind)
+        return [
+            self.new(f"phi {type_} [{first}, %{before}], [{then}, %{last}]")
+            for (type_, first), then in zip(kept, found, strict=True)
+        ]

@@ -1,0 +1,130 @@
+"""The library that kernels call: functions from vectors to vectors, each compiled when it is first
+needed. Its own are in `mathematics.py`; `numpy_exp`, `scipy_erf`, … call the inner loop of that
+ufunc, by its address, on one vector.
+
+An inner loop gets the addresses of its operands, their number, and the steps between elements: this
+is the public interface of ufuncs (`PyUFuncGenericFunction`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rewrite_engine.link.native.mathematics import FUNCTIONS, Math
+from rewrite_engine.link.native.target import Machine
+
+HEAD = object.__basicsize__
+
+
+class Unit(NamedTuple):
+    """A function with what it calls: declarations, and units by name. imports: addresses."""
+
+    text: str
+    declared: tuple[str, ...]
+    units: tuple[str, ...]
+    imports: tuple[tuple[str, int], ...] = ()
+
+
+class InnerLoop(NamedTuple):
+    """An inner loop: the addresses of the function and of its data."""
+
+    function: int
+    data: int
+
+
+class _Head(ctypes.Structure):
+    """What stands in front in a `PyUFuncObject`, as far as it is public."""
+
+    _fields_ = (
+        ("nin", ctypes.c_int), ("nout", ctypes.c_int), ("nargs", ctypes.c_int),
+        ("identity", ctypes.c_int), ("functions", ctypes.c_void_p), ("data", ctypes.c_void_p),
+        ("ntypes", ctypes.c_int), ("reserved", ctypes.c_int), ("name", ctypes.c_char_p),
+        ("types", ctypes.c_void_p),
+    )  # fmt: skip
+
+
+@cache
+def loop_of(ufunc: np.ufunc) -> InnerLoop | None:
+    """The inner loop of a ufunc from float64 to float64; None where there is none."""
+    if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1:
+        return None
+    head = _Head.from_address(id(ufunc) + HEAD)
+    if (head.nin, head.nout, head.ntypes) != (ufunc.nin, ufunc.nout, ufunc.ntypes):
+        return None  # another NumPy than this was written for
+    if not head.functions or not head.types:
+        return None
+    number = np.dtype("float64").num
+    types = ctypes.string_at(head.types, head.nargs * head.ntypes)
+    wanted = bytes([number]) * head.nargs
+    for k in range(head.ntypes):
+        if types[k * head.nargs : (k + 1) * head.nargs] == wanted:
+            function = ctypes.c_void_p.from_address(head.functions + 8 * k).value
+            data = ctypes.c_void_p.from_address(head.data + 8 * k).value if head.data else 0
+            return InnerLoop(function, data or 0) if function else None
+    return None
+
+
+#: ufuncs by the name of their unit
+_ufuncs: dict[str, np.ufunc] = {"numpy_sin": np.sin, "numpy_cos": np.cos}
+
+
+def unit_of_ufunc(ufunc: np.ufunc) -> str | None:
+    """The name of the unit that calls a ufunc's loop; None where it has none on float64."""
+    if loop_of(ufunc) is None or ufunc.signature is not None:
+        return None
+    home = "numpy" if getattr(np, ufunc.__name__, None) is ufunc else "scipy"
+    name = f"{home}_{ufunc.__name__.strip('_')}"
+    return name if _ufuncs.setdefault(name, ufunc) is ufunc else None
+
+
+def unit(full: str, machine: Machine) -> Unit:
+    """The unit of a name like `exp_w8`: the function on vectors of 8."""
+    name, _, width = full.rpartition("_w")
+    if name in _ufuncs:
+        return _calling(full, name, int(width))
+    b = Math(int(width), machine.fma)
+    found = FUNCTIONS[name](b, "%x")
+    type_ = b.type("d")
+    head = f"define {type_} @{full}({type_} %x) #0 {{\nentry:\n"
+    text = head + "\n".join(b.lines) + f"\n  ret {type_} {found}\n}}\n"
+    return Unit(text, tuple(b.declared), tuple(b.units))
+
+
+def _calling(full: str, name: str, width: int) -> Unit:
+    """A unit that lets an inner loop do it."""
+    ufunc = _ufuncs[name]
+    loop, n = loop_of(ufunc), ufunc.nin
+    assert loop is not None
+    b = Math(width)
+    type_, inputs = b.type("d"), [f"%x{i}" for i in range(n)]
+    b.count = n
+    places = [b.new(f"alloca {type_}, align 64") for _ in range(n + 1)]
+    for x, place in zip(inputs, places):
+        b.do(f"store {type_} {x}, ptr {place}")
+    table, steps = b.new(f"alloca [{n + 1} x ptr]"), b.new(f"alloca [{n + 1} x i64]")
+    number = b.new("alloca i64")
+    b.do(f"store i64 {width}, ptr {number}")
+    for i, place in enumerate(places):
+        b.do(f"store ptr {place}, ptr {b.new(f'getelementptr ptr, ptr {table}, i64 {i}')}")
+        b.do(f"store i64 8, ptr {b.new(f'getelementptr i64, ptr {steps}, i64 {i}')}")
+    data = f"@data_{name}" if loop.data else "null"
+    b.do(f"call void @loop_{name}(ptr {table}, ptr {number}, ptr {steps}, ptr {data})")
+    found = b.new(f"load {type_}, ptr {places[n]}")
+    given = ", ".join([f"{type_} {x}" for x in inputs])
+    head = f"define {type_} @{full}({given}) #0 {{\nentry:\n"
+    text = head + "\n".join(b.lines) + f"\n  ret {type_} {found}\n}}\n"
+    declared = [f"declare void @loop_{name}(ptr, ptr, ptr, ptr)"]
+    imports = [(f"loop_{name}", loop.function)]
+    if loop.data:
+        declared.append(f"@data_{name} = external global i8")
+        imports.append((f"data_{name}", loop.data))
+    return Unit(text, tuple(declared), (), tuple(imports))
+
+
+def pointer_of(value: Any) -> int:
+    """The address of a function of C that ctypes knows."""
+    return ctypes.cast(value, ctypes.c_void_p).value or 0

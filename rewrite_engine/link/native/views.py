@@ -1,0 +1,353 @@
+"""Views, and lengths as values: nothing is computed, steps and offsets are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.link.native.lower import lower, native
+from rewrite_engine.link.native.region import NotNative, RegionPlan, view_of, without_ones
+from rewrite_engine.link.native.values import (
+    ONE,
+    Length,
+    NativeValue,
+    Number,
+    View,
+    in_order,
+    times,
+)
+from rewrite_engine.tensor.dimshuffle import DimShuffle
+from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
+from rewrite_engine.tensor.index.template import NEWAXIS, WHOLE, Slice
+from rewrite_engine.tensor.reshape import Reshape
+from rewrite_engine.tensor.shape import CheckedLength, Shape_i, SpecifyShape
+from rewrite_engine.tensor.shaping.joins import Split
+
+
+@native.register(DimShuffle)
+def _(op: DimShuffle, node: Apply) -> str | None:
+    return None
+
+
+@lower.register(DimShuffle)
+def _(op: DimShuffle, node: Apply, plan: RegionPlan) -> None:
+    x = plan.get(node.inputs[0])
+    for i in op.drop:
+        plan.tell(plan.dims.of(node.inputs[0])[i], ONE)
+    if isinstance(x, View):
+        steps = [x.steps[o] if isinstance(o, int) else None for o in op.new_order]
+        x = View(x.value, tuple(steps), x.offset)
+    plan.of[node.outputs[0]] = x
+
+
+@native.register(Shape_i)
+@native.register(CheckedLength)
+def _(op: Shape_i, node: Apply) -> str | None:
+    return None
+
+
+@lower.register(Shape_i)
+def _(op: Shape_i, node: Apply, plan: RegionPlan) -> None:
+    length = plan.length(plan.dims.of(node.inputs[0])[op.i])
+    plan.of[node.outputs[0]] = number_of(plan, length)
+
+
+@lower.register(CheckedLength)
+def _(op: CheckedLength, node: Apply, plan: RegionPlan) -> None:
+    numbers = [length_of(plan, x) for x in node.inputs]
+    for i, j in op.pairs():
+        if numbers[i] != numbers[j]:
+            plan.require("equal", plan.word_of(numbers[i]), plan.word_of(numbers[j]))
+    plan.of[node.outputs[0]] = plan.get(node.inputs[0])
+
+
+def number_of(plan: RegionPlan, n: Length) -> View | Number:
+    """A length as a number of int64."""
+    number, words = n
+    if not words:
+        return Number(number, "i")
+    word = plan.word_of(n)
+    return plan.elementwise([], (), "i", lambda t, xs: t.spread(t.word(word), "i"))
+
+
+def length_of(plan: RegionPlan, v: Variable) -> Length:
+    """The length that a number is."""
+    count = plan.dims.counts.get(v)
+    if count is not None:
+        return plan.length(count)
+    x = plan.get(v)
+    if isinstance(x, Number):
+        return (int(x.value), ())
+    return (1, (value_word(plan, x),))
+
+
+def value_word(plan: RegionPlan, x: View) -> int:
+    """The word with an integer that is an argument."""
+    if x.value.at >= 0 or x.value.word is None or x.offset is not None or x.value.kind != "i":
+        raise NotNative("a length that is computed here")
+    return plan.compute("load", x.value.word)
+
+
+# --- shapes -----------------------------------------------------------------------------------
+
+
+@native.register(SpecifyShape)
+def _(op: SpecifyShape, node: Apply) -> str | None:
+    return None if len(node.inputs) == 1 else "lengths that are computed"
+
+
+@lower.register(SpecifyShape)
+def _(op: SpecifyShape, node: Apply, plan: RegionPlan) -> None:
+    x, out = node.inputs[0], node.outputs[0]
+    for d, n in zip(plan.dims.of(x), op.shape, strict=True):
+        if n is not None:
+            plan.tell(d, (int(n), ()))
+    for a, b in zip(plan.dims.of(x), plan.dims.of(out), strict=True):
+        plan.tell(b, plan.length(a))
+    plan.of[out] = straight(plan.get(x), plan.shape(out))
+
+
+@native.register(Reshape)
+def _(op: Reshape, node: Apply) -> str | None:
+    return None
+
+
+@lower.register(Reshape)
+def _(op: Reshape, node: Apply, plan: RegionPlan) -> None:
+    """A view, of a copy if the elements do not lie one behind the other."""
+    x, out = node.inputs[0], node.outputs[0]
+    shape, numbers = plan.shape(x), iter(node.inputs[1:])
+    given: list[Length | None] = []
+    for s in op.shape:
+        n = length_of(plan, next(numbers)) if s == "i" else (int(s), ())
+        given.append(None if n == (-1, ()) else n)
+        if n[1]:  # a negative number would be what is left over
+            plan.require("less", plan.constant_word(-1), plan.word_of(n))
+    total = times(*shape)
+    known = times(*[n for n in given if n is not None])
+    if None in given:
+        rest = quotient(plan, total, known)
+        given = [rest if n is None else n for n in given]
+    elif total != known:
+        plan.require("equal", plan.word_of(total), plan.word_of(known))
+    for d, length in zip(plan.dims.of(out), given, strict=True):
+        plan.tell(d, length or ONE)
+    found, wanted = plan.get(x), plan.shape(out)
+    if isinstance(found, View):
+        if found.offset is not None or not _in_order(found, shape):
+            kind = found.value.kind
+            found = plan.copy(found, shape, kind)
+        steps = iter(in_order(without_ones(wanted)))
+        each = tuple([None if n == ONE else next(steps) for n in wanted])
+        found = View(found.value, each, found.offset)
+    plan.of[out] = found
+
+
+def _in_order(x: View, shape: tuple[Length, ...]) -> bool:
+    """Whether a view shows elements one behind the other."""
+    steps = tuple([s for s, n in zip(x.steps, shape, strict=True) if n != ONE])
+    return steps == in_order(without_ones(shape))
+
+
+def quotient(plan: RegionPlan, total: Length, known: Length) -> Length:
+    """The length that is left over when a number of elements is divided."""
+    left = list(total[1])
+    for word in known[1]:
+        if word in left:
+            left.remove(word)
+        else:
+            break
+    else:
+        if known[0] and total[0] % known[0] == 0:
+            if known[1]:  # of nothing, any number would be left over
+                plan.require("positive", plan.word_of(known))
+            return (total[0] // known[0], tuple(left))
+    a, b = plan.word_of(total), plan.word_of(known)
+    plan.require("positive", b)
+    found = plan.compute("div", a, b)
+    plan.require("equal", plan.compute("mul", found, b), a)
+    return (1, (found,))
+
+
+# --- indexing ---------------------------------------------------------------------------------
+
+
+def _plain(template: tuple[object, ...]) -> str | None:
+    """Why a template is not one of integers and slices with numbers."""
+    for e in template:
+        if isinstance(e, Slice):
+            if not e.is_static:
+                return "an index that is computed"
+            if e != WHOLE and not _simple(e):
+                return "a slice with another step than 1 or -1, or with mixed signs"
+        elif e != NEWAXIS and not isinstance(e, int):
+            return "an index that is computed"
+    return None
+
+
+def _simple(e: Slice) -> bool:
+    """Whether the length of a slice is told by few instructions."""
+    if e == Slice(step=-1):
+        return True
+    return e.step in (None, 1)
+
+
+@native.register(Subtensor)
+def _(op: Subtensor, node: Apply) -> str | None:
+    return _plain(op.idx_list)
+
+
+@lower.register(Subtensor)
+def _(op: Subtensor, node: Apply, plan: RegionPlan) -> None:
+    x, out = node.inputs[0], node.outputs[0]
+    found, lengths = part(plan, plan.get(x), plan.shape(x), op.idx_list)
+    for d, n in zip(plan.dims.of(out), lengths, strict=True):
+        plan.tell(d, n)
+    plan.of[out] = straight(found, plan.shape(out))
+
+
+def straight(x: View | Number, shape: tuple[Length, ...]) -> View | Number:
+    """A view without steps along axes of length 1."""
+    if isinstance(x, Number):
+        return x
+    return View(x.value, tuple([None if n == ONE else s for s, n in zip(x.steps, shape)]),
+                x.offset)  # fmt: skip
+
+
+def part(
+    plan: RegionPlan, x: View | Number, shape: tuple[Length, ...], template: tuple[object, ...]
+) -> tuple[View | Number, list[Length]]:
+    """The part of a view that a template takes, and the lengths of its axes."""
+    steps, lengths, offsets, a = list[Length | None](), list[Length](), list[int](), 0
+    old = x.steps if isinstance(x, View) else (None,) * len(shape)
+    for e in (*template, *[WHOLE] * (len(shape) - sum(e != NEWAXIS for e in template))):
+        if e == NEWAXIS:
+            steps.append(None)
+            lengths.append(ONE)
+            continue
+        n, step = shape[a], old[a]
+        a += 1
+        if isinstance(e, Slice):
+            first, length, back = _sliced(plan, n, e)
+            lengths.append(length)
+            steps.append(step if step is None or not back else times((-1, ()), step))
+        else:
+            assert isinstance(e, int)
+            first = _at(plan, n, e)
+        if first is not None and step is not None:
+            offsets.append(plan.compute("mul", first, plan.word_of(step)))
+    if isinstance(x, Number):
+        return x, lengths
+    offset = x.offset
+    for word in offsets:
+        offset = word if offset is None else plan.compute("add", offset, word)
+    return View(x.value, tuple(steps), offset), lengths
+
+
+def _at(plan: RegionPlan, n: Length, i: int) -> int:
+    """The word with an index, which has to be inside."""
+    word = plan.word_of(n)
+    if i >= 0:
+        found = plan.constant_word(i)
+        plan.require("less", found, word)
+        return found
+    found = plan.compute("add", word, plan.constant_word(i))
+    plan.require("less", plan.constant_word(-1), found)
+    return found
+
+
+def _sliced(plan: RegionPlan, n: Length, e: Slice) -> tuple[int | None, Length, bool]:
+    """(the word with the first index, the length, whether it goes back) of a slice."""
+    if e == WHOLE:
+        return None, n, False
+    if e.step == -1:
+        return plan.compute("sub", plan.word_of(n), plan.constant_word(1)), n, True
+    if not n[1]:
+        low, high, _ = slice(e.start, e.stop).indices(n[0])
+        return plan.constant_word(low), (max(high - low, 0), ()), False
+    start = _clamped(plan, n, e.start or 0)
+    last = plan.word_of(n) if e.stop is None else _clamped(plan, n, e.stop)
+    length = plan.compute("max", plan.compute("sub", last, start), plan.constant_word(0))
+    return start, (1, (length,)), False
+
+
+def _clamped(plan: RegionPlan, n: Length, i: int) -> int:
+    """The word with an end of a slice, between 0 and the length."""
+    word = plan.word_of(n)
+    if i >= 0:
+        return plan.compute("min", plan.constant_word(i), word)
+    return plan.compute("max", plan.compute("add", word, plan.constant_word(i)),
+                        plan.constant_word(0))  # fmt: skip
+
+
+@native.register(Split)
+def _(op: Split, node: Apply) -> str | None:
+    return None
+
+
+@lower.register(Split)
+def _(op: Split, node: Apply, plan: RegionPlan) -> None:
+    """Pieces that are views, whose lengths have to add up."""
+    x, numbers = node.inputs[0], iter(node.inputs[1:])
+    shape, given = plan.shape(x), plan.get(x)
+    sizes = [length_of(plan, next(numbers)) if s == "i" else (int(s), ()) for s in op.sizes]
+    start = none = plan.constant_word(0)
+    for out, size in zip(node.outputs, sizes, strict=True):
+        if size[1]:
+            plan.require("less", plan.constant_word(-1), plan.word_of(size))
+        for a, d in enumerate(plan.dims.of(out)):
+            plan.tell(d, size if a == op.axis else shape[a])
+        piece = given
+        if isinstance(piece, View):
+            step, offset = piece.steps[op.axis], piece.offset
+            if step is not None and start != none:
+                more = plan.compute("mul", start, plan.word_of(step))
+                offset = more if offset is None else plan.compute("add", offset, more)
+            piece = straight(View(piece.value, piece.steps, offset), plan.shape(out))
+        plan.of[out] = piece
+        start = plan.compute("add", start, plan.word_of(size))
+    plan.require("equal", start, plan.word_of(shape[op.axis]))
+
+
+@native.register(IncSubtensor)
+def _(op: IncSubtensor, node: Apply) -> str | None:
+    x, y = node.inputs[0].type, node.inputs[1].type
+    part = x.ndim - sum(not isinstance(e, Slice) and e != NEWAXIS for e in op.idx_list)
+    if any([e == NEWAXIS for e in op.idx_list]) or not x.ndim:
+        return "a new axis in the index"
+    if y.ndim and not (y.ndim == part and 1 not in y.shape):
+        return "a value that is stretched"
+    if x.dtype != y.dtype or x.dtype == "bool":
+        return "values of another dtype"
+    return _plain(op.idx_list)
+
+
+@lower.register(IncSubtensor)
+def _(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
+    x, y = node.inputs[:2]
+    shape, kind = plan.shape(x), "d" if x.type.dtype == "float64" else "i"
+    whole = NativeValue(kind, without_ones(shape))
+    all_ = view_of(whole, shape)
+    kept = tuple([s for s in all_.steps if s is not None])
+    base = plan.copy(plan.get(x), shape, kind, into=(whole, kept, None))
+    target, lengths = part(plan, view_of(base.value, shape), shape, op.idx_list)
+    assert isinstance(target, View)
+    if y.type.ndim:
+        for d, n in zip(plan.dims.of(y), lengths, strict=True):
+            plan.tell(d, n)
+        lengths = list(plan.shape(y))
+    # (of an axis of length 1 that has no step, a part has no elements)
+    steps = tuple([s or ONE for s, n in zip(target.steps, lengths, strict=True) if n != ONE])
+    target = View(target.value, tuple(
+        [None if n == ONE else s for s, n in zip(target.steps, lengths, strict=True)]
+    ), target.offset)  # fmt: skip
+    given = [plan.get(y)] if op.set_instead_of_inc else [target, plan.get(y)]
+    op_ = "fadd" if kind == "d" else "add"
+
+    def write(t: Any, xs: list[str]) -> str:
+        return xs[0] if len(xs) == 1 else str(t.bin(op_, *xs, kind))
+
+    done = plan.elementwise(given, lengths, kind, write,
+                            into=(whole, steps, target.offset), after=base.value.at)  # fmt: skip
+    whole.at = done.value.at
+    plan.of[node.outputs[0]] = all_

@@ -1,0 +1,133 @@
+"""Values by native code beside `perform` and the VM: of every family, of all declared samples, of
+all scalar ops, of random graphs.
+"""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from fuzz.generate import random_case
+from fuzz.graphs import Checker
+from fuzz.pool import Crash
+from rewrite_engine.link.native.lower import why_not
+from rewrite_engine.scalar import ops as scalar
+from rewrite_engine.scalar.op import ScalarOp
+from rewrite_engine.tensor.elemwise import Elemwise
+from tests.link.reference import link, random_graphs, reference, values_for
+from tests.link.test_families import CASES, VALUES, roots
+from tests.tensor.test_samples import CASES as SAMPLES
+from tests.tensor.test_samples import Case, apply
+
+NATIVE = rw.Mode(linker="native")
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 3.0, -2.5, 1e300, 1e-300, 710.0]
+
+
+def same(got: Any, want: Any, rtol: float = 1e-13) -> None:
+    assert type(got) is np.ndarray
+    assert (got.dtype, got.shape) == (want.dtype, want.shape)
+    np.testing.assert_allclose(got, want, rtol=rtol, atol=1e-300)
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_every_family(name: str, order: Any) -> None:
+    out = CASES[name]()
+    inputs = roots(out)
+    values = {r: np.array(VALUES[r], order=order) for r in inputs}
+    (want,) = reference([out], values)
+    for got in link(inputs, [out, out], linker="native").call(*values.values()):
+        same(got, want, 1e-6 if want.dtype == "float32" else 1e-13)
+        assert not any(np.shares_memory(got, value) for value in values.values())
+    for r, value in values.items():
+        np.testing.assert_array_equal(value, VALUES[r])
+
+
+NATIVE_SAMPLES = [
+    (case, dtype)
+    for case in SAMPLES
+    for dtype in ("float64", "int64", "bool")
+    if case.arrays or dtype == "float64"
+]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(
+    ("case", "dtype"), NATIVE_SAMPLES, ids=lambda x: x if isinstance(x, str) else str(x.op)
+)
+def test_every_sample(case: Case, dtype: str, known: bool) -> None:
+    """As the VM has it, the error included."""
+    values = case.values(dtype)
+    try:
+        inputs, outputs = apply(case.op, values, known)
+    except rw.errors.RewriteEngineError:
+        return  # nothing to run
+    vm, native = [rw.function(inputs, outputs, mode=m) for m in ("vm", NATIVE)]
+    try:
+        wanted = vm(*values)
+    except Exception as error:
+        with pytest.raises(type(error)):
+            native(*values)
+        return
+    for got, want in zip(native(*values), wanted, strict=True):
+        if type(case.op) is not pt.AllocEmpty:
+            same(got, want, 1e-5 if want.dtype in ("float32", "float16", "complex64") else 1e-12)
+
+
+SCALARS = [
+    op for op in vars(scalar).values() if isinstance(op, ScalarOp) and op.nin in (1, 2, None)
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64", "bool"])
+@pytest.mark.parametrize("op", SCALARS, ids=str)
+def test_every_scalar_op(op: ScalarOp, dtype: str) -> None:
+    """On special values, beside NumPy; as an array and as numbers."""
+    many = np.array(SPECIAL, "float64")
+    values = [many] if op.nin == 1 else [np.repeat(many, len(many)), np.tile(many, len(many))]
+    if dtype != "float64":
+        whole = np.array([0, 1, -1, 7, -8, 2**40]) if dtype == "int64" else np.array([False, True])
+        n = len(whole)
+        values = [whole] if op.nin == 1 else [np.repeat(whole, n), np.tile(whole, n)]
+    inputs = [pt.vector(dtype=dtype) for _ in values]
+    try:
+        out = Elemwise(op)(*inputs)
+    except rw.errors.DTypeError:
+        return
+    if why_not(out.owner) is not None:
+        return
+    with np.errstate(all="ignore"):
+        want = np.asarray(op.impl(*values)).astype(out.dtype)
+    got = link(inputs, out, linker="native").call(*values)
+    same(got, want, 4e-15)
+    numbers = [x.type.clone(shape=())() for x in inputs]
+    one = link(numbers, Elemwise(op)(*numbers), linker="native")
+    for k in range(0, len(want), 5):
+        same(one.call(*[np.asarray(x[k]) for x in values]), np.asarray(want[k]), 4e-15)
+
+
+@given(random_graphs())
+@settings(max_examples=60, deadline=None)
+def test_random_graphs(graph: Any) -> None:
+    inputs, outputs = graph
+    values = values_for(inputs)
+    wanted = reference(outputs, dict(zip(inputs, values, strict=True)))
+    f = rw.function(inputs, outputs, mode=NATIVE, on_unused_input="ignore")
+    for got, want in zip(f(*values), wanted, strict=True):
+        same(got, want, 1e-5 if want.dtype == "float32" else 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_fuzzed_graphs(seed: int) -> None:
+    try:
+        case = random_case(Random(f"native:{seed}"))
+    except Crash:
+        pytest.skip("not a case")
+    found = Checker()(case, NATIVE)
+    assert found is None or Checker()(case, rw.Mode()) is not None, found
