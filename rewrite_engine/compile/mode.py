@@ -41,7 +41,7 @@ LEVELS = {"o1": "fast_compile", "o2": "fast_run", "o3": "fast_run", "o4": "fast_
 #: linkers of the field that run what they have compiled, and the rest in Python: as "vm" does
 VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "numba", "vm_nogc"})
 #: what the field has, and is not here yet
-PLANNED = frozenset({"dask", "jax", "mlx", "numba", "pytorch"})
+PLANNED = frozenset({"dask", "jax", "mlx", "pytorch"})
 #: other names of linkers
 ALIASES = {"debug_mode": "debugmode"}
 
