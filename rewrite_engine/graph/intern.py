@@ -97,9 +97,7 @@ def check_twin(known: Any, twin: Any, args: tuple[Any, ...], kwargs: dict[str, A
         for one, value in values:  # what is kept by another name
             plain = value is None or type(value) is bool or one in its
             name = one if name is None and not plain and its[attribute] is value else name
-        if (
-            name not in given.arguments
-        ):  # not said, as where a term has `__props__`
+        if name not in given.arguments:  # not said, as where a term has `__props__`
             continue
         what = f"{cls.__name__}: its __props__ {cls.__props__} leave out {name!r}, which __init__ "
         what += f"takes: there are {mine.get(attribute)!r} and {its[attribute]!r}, and both would "
