@@ -158,8 +158,8 @@ class Op(Record):
     #: whether it may fail for other reasons than lengths that differ, so that a rule that drops one
     #: inside of its left side has to show that it does not
     may_fail: bool = False
-    #: whether its inputs determine what it computes; if not (memory that nobody has filled), there
-    #: is a `debug_perform`, which they do determine
+    #: whether its inputs determine what it computes (not so: memory that nobody has filled, a state
+    #: without a seed); if not, DebugMode runs it once, by `debug_perform` where there is one
     determined: bool = True
     #: two numbers that no element of it is ever beyond, none of which is NaN
     limits: tuple[Any, Any] | None = None

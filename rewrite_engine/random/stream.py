@@ -64,6 +64,7 @@ class DefaultGenerator(Op):
     """
 
     __props__ = ("entropy",)
+    determined = False  # without a seed it is another one in each run
 
     def __init__(self, entropy: Any = None) -> None:
         self.entropy = entropy

@@ -280,7 +280,7 @@ class RewriteRecorder(Trace):
         part, of = self.part(fgraph), self.part(fgraph).terms.of
         about = self._before
         mine = bool(about) and about[-1][0] is reason
-        was = about[-1][2] if mine else of(old)
+        was = of(about[-1][2] if mine else old)
         super().on_redirect(fgraph, old, new, clients, reason)
         if (mine or reason == MERGED) and was is not of(new):
             part.record.events.append(RewriteStep(MERGED, was, of(new), self.phase, 0))

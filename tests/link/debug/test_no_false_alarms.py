@@ -13,6 +13,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from fuzz.generate import random_case
+from rewrite_engine import random
 from rewrite_engine.compile.debug import DebugMode
 from tests.tensor.test_samples import CASES, Case, apply
 
@@ -84,18 +85,22 @@ def test_loops_with_gradients_and_random_numbers() -> None:
     f = rw.function([x], [states[-1], rw.grad(states[-1].sum(), x)], mode="DebugMode")
     value = np.array([0.1, -0.2])
     np.testing.assert_allclose(f(value)[0], value * np.exp(6 * value.sum()))
-    srng = rw.random.RandomStream(3) if hasattr(rw.random, "RandomStream") else None
-    if srng is not None:
-        draws = rw.function([], srng.normal(size=(3,)), mode="DebugMode")
-        a, b = draws(), draws()
-        assert a.shape == (3,)
-        assert not np.allclose(a, b)
+    draws = rw.function([], random.RandomStream(3).normal(size=(3,)), mode="DebugMode")
+    a, b = draws(), draws()
+    assert a.shape == (3,)
+    assert not np.allclose(a, b)
 
 
 def test_memory_that_is_filled_later() -> None:
     n = pt.lscalar("n")
     y = pt.set_subtensor(pt.empty((n, 2))[:, :], pt.ones((n, 2)))
     np.testing.assert_array_equal(rw.function([n], y, mode="DebugMode")(3), np.ones((3, 2)))
+
+
+def test_states_without_a_seed() -> None:
+    draw = random.default_rng().normal()[1] * 2
+    f = rw.function([], draw, mode="DebugMode")
+    assert f() != f()
 
 
 def test_graphs_inside_ops_and_branches() -> None:
