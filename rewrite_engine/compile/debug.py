@@ -74,7 +74,7 @@ class DebugMode(Mode):
         check_preallocated_output: str | Sequence[str] | None = None,
         require_matching_strides: int | None = None,
         linker: None = None,
-        db: None = None,
+        db: Any = None,
     ) -> None:
         refuse_options("DebugMode", "it has a linker of its own", linker=linker)
         super().__init__("debugmode", optimizer, db=db)

@@ -19,7 +19,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import UnknownNameError, describe, refuse_options
+from rewrite_engine.errors import OptionError, UnknownNameError, describe, refuse_options
 from rewrite_engine.link.linker import LINKERS, Linker, get_linker
 from rewrite_engine.match.query import Query
 
@@ -53,7 +53,8 @@ class Mode:
     "default" for the pipeline with this mode's query, the name of a mode or a `Query` for the
     pipeline with that one, None (or "None") for no rewriting, or an object with `rewrite(fgraph,
     trace=None)`. db: what a query asks (None: the pipeline). A query that includes phases, and not
-    "fast_run", asks for these phases only. Immutable. Raises `UnknownNameError`.
+    "fast_run", asks for these phases only. Immutable. Raises `UnknownNameError`, `OptionError`
+    for a db that cannot be asked.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
@@ -66,8 +67,8 @@ class Mode:
         query: Query | None = None,
         db: Any = None,
     ) -> None:
-        if db is not None and optimizer != DEFAULT and isinstance(optimizer, Query):
-            optimizer = db.query(optimizer)
+        if db is not None and not hasattr(db, "query"):
+            raise OptionError(f"the db of a mode has a method `query`; {describe(db)} has none")
         self.linker: str | Linker  # a linker itself, of modes that make theirs
         self.name, self.linker = _names(linker or usual_linker())
         self._optimizer: Any = DEFAULT
@@ -86,6 +87,8 @@ class Mode:
             what = f"an optimizer is a name, a Query or a driver, not {describe(optimizer)}"
             raise UnknownNameError(what)
         self.query = query or MODES[self.name]
+        if db is not None and self._optimizer == DEFAULT:
+            self._optimizer = db.query(self.query)
         self.only = bool(self.query.include) and _names_phases(self.query)
         self.additions: tuple[Addition, ...] = ()
         self.steps: tuple[PlacedDriver, ...] = ()

@@ -89,7 +89,7 @@ def _is_nought(x: Any) -> bool:
     ones.
     """
     node = x.owner
-    while node is not None and node.op.moves_only:
+    while node is not None and node.op.moves_only and len(node.inputs) == 1:
         x, node = node.inputs[0], node.inputs[0].owner
     if node is None:
         return isinstance(x, Constant) and bool(x.element == 0)

@@ -288,7 +288,12 @@ def test_a_database_is_asked_with_the_query() -> None:
     query, driver = RewriteDatabaseQuery("mine"), EquilibriumOptimizer([])
     assert Mode("py", query, db=Database()).provided_optimizer is driver
     assert asked == [query]
-    assert Mode(None, db=None) == Mode(db=Database()) == Mode()
+    assert Mode(None, db=None) == Mode()
+    mode = Mode(db=Database())
+    assert mode.provided_optimizer is driver
+    assert asked == [query, mode.query]
+    with pytest.raises(OptionError, match="the db of a mode has a method `query`"):
+        Mode(db=object())
 
 
 def test_a_linker_may_be_given_itself() -> None:
