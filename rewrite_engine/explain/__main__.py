@@ -47,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     shown.add_argument("--rule", metavar="NAME", help="only the firings of this rule, pack or tag")
     shown.add_argument("--no-graphs", action="store_true", help="do not print the graphs")
     shown.add_argument("--tree", action="store_true", help="print graphs as trees, not as formulas")
+    shown.add_argument("--firings", action="store_true", help="list all firings one by one")
     shown.add_argument("--full", action="store_true", help="cut nothing")
     asked = p.add_argument_group("questions")
     asked.add_argument(
@@ -98,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         recorder, failure = _run(
             options.script, options.args, attempts=options.attempts is not None
         )
-        report = Report(recorder.records)
+        report = Report(recorder.records, recorder.failed)
         _tell(report.select(options.function if recorder.records else None), options)
     except BrokenPipeError:
         raise
@@ -189,8 +190,8 @@ def _print_failure(error: BaseException, script: str) -> None:
 def _tell(report: Report, options: argparse.Namespace) -> None:
     """Print, and write the JSON lines."""
     shown = ReportOptions(
-        full=options.full, tree=options.tree, graphs=not options.no_graphs, phase=options.phase,
-        rule=options.rule,
+        full=options.full, firings=options.firings, tree=options.tree,
+        graphs=not options.no_graphs, phase=options.phase, rule=options.rule,
     )  # fmt: skip
     check_names(report, shown)
     printer = Printer(console_for(), shown)

@@ -16,6 +16,7 @@ from typing import Any
 from rewrite_engine.explain.compare import FunctionComparison, check_values, output_names
 from rewrite_engine.explain.cost import Cost, cost_of
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
+from rewrite_engine.explain.story import Family, families
 from rewrite_engine.link.program import Argument
 from rewrite_engine.rewrite.result import Result
 
@@ -120,6 +121,11 @@ class FunctionReport:
             run = some.pop(0) if len(some) > 1 else next(iter(some), None)
             found.append(Stretch(phase, run, tuple(steps)))
         return tuple(found)
+
+    @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """The firings by phase and rule, with what they saved."""
+        return families(self)
 
     @cached_property
     def merged(self) -> dict[str, int]:

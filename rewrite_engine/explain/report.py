@@ -20,7 +20,7 @@ from rewrite_engine.compile import Function, function
 from rewrite_engine.errors import InputError, UnknownNameError
 from rewrite_engine.explain.diagnosis import find_rule
 from rewrite_engine.explain.model import FunctionReport
-from rewrite_engine.explain.record import FunctionRecord, record_of, recording
+from rewrite_engine.explain.record import FailedFunction, FunctionRecord, record_of, recording
 from rewrite_engine.explain.why import Derivation, NotFired, derivation, find_nodes, not_fired
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.link.compare import Verdict
@@ -36,11 +36,15 @@ WIDTH = 100
 class Report:
     """What happened to some functions. `str` is the text at 100 columns; `text` knows more.
 
-    functions: one `FunctionReport` each, in the order in which they were compiled.
+    functions: one `FunctionReport` each, in the order in which they were compiled. failed: those
+    that were not compiled, since there was an error.
     """
 
-    def __init__(self, records: Sequence[FunctionRecord]) -> None:
+    def __init__(
+        self, records: Sequence[FunctionRecord], failed: Sequence[FailedFunction] = ()
+    ) -> None:
         self.functions = [FunctionReport(record) for record in records]
+        self.failed = list(failed)
 
     @classmethod
     def of(cls, functions: Sequence[FunctionReport]) -> Report:
