@@ -3,7 +3,7 @@ at any width.
 
 What is shown of a function, in order: where it was compiled, its inputs, the graph as it was built,
 what fired (by phase), the rewritten graph, cost, time, and whether the values agree. All that is
-told is in `model.py`; how it is put into words, in `phrase.py`.
+told is in `model.py`; how it is put into words, in `phrase.py`; answers to questions: `answer.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -45,10 +44,8 @@ from rewrite_engine.explain.phrase import (
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.story import Family
 from rewrite_engine.explain.term import Change, cut
-from rewrite_engine.explain.why import MOST, Derivation, NotFired
 from rewrite_engine.link.compare import Verdict
 from rewrite_engine.rewrite.result import COLUMNS, Result
-from rewrite_engine.rewrite.trace.attempts import Attempt
 
 if TYPE_CHECKING:
     from rewrite_engine.explain.report import Report
@@ -61,11 +58,11 @@ FIRINGS = 100  # of a phase, unless everything is asked for
 REPORT = 118  # lines of a report, unless more is asked for
 FEW = 20  # firings that are told one by one
 RANKED = 12  # families of firings that are told of
-SECTION = {"head": 12, "graph": 22, "firings": 34, "end": 16}  # lines of the parts of a function
+HEAD, STORY, END = 12, 34, 16  # lines of the parts of a function
+LEAST_GRAPH, MOST_GRAPH = 8, 22  # lines of a graph, where there is little room, and much
 GRAPH = 2  # lines of one formula
 LOUD = 6  # functions that are not shown, of which there is something to say
 SUMMARY = 20  # functions in the table
-ROOM = 30  # columns of what a variable of a rule stands for
 MARGIN = 5  # columns before what belongs to a firing
 FOLDED = (
     "A line tells what a rule did: how often, the first time as an example, and what it spared a "
@@ -165,12 +162,15 @@ class Printer:
         if not report.functions:
             return
         full = self.options.full
-        self.console.print(summary(report, self.console.width, None if full else SUMMARY))
-        used = 12 + min(len(report.functions), SUMMARY)
+        most = None if full else SUMMARY
+        table = summary(report, self.console.width, most)
+        lines = self.captured(lambda: self.console.print(table))
+        self.raw(lines)
+        used = 6 + len(lines) + len(report.failed)
         shown = [f for f in report.functions if self.options.about(f)]
         left = []
         for f in shown:
-            lines = self.function_lines(f)
+            lines = self.function_lines(f, REPORT - used if f is shown[0] else REPORT)
             whole = full or self.options.firings or used + len(lines) <= REPORT
             if whole or f is shown[0]:
                 self.raw(lines)
@@ -204,9 +204,9 @@ class Printer:
         for line in lines:
             self.console.print(Text.from_ansi(line), soft_wrap=True)
 
-    def section(self, name: str, tell: Callable[[], None]) -> list[str]:
+    def section(self, most: int, tell: Callable[[], None]) -> list[str]:
         """The lines of a part of what is told of a function, cut where there are many."""
-        lines, most = self.captured(tell), SECTION[name]
+        lines = self.captured(tell)
         if self.options.full or len(lines) <= most:
             return lines
         more = f"  … {len(lines) - most + 1} more lines; --full shows them"
@@ -216,19 +216,19 @@ class Printer:
         """One function."""
         self.raw(self.function_lines(f))
 
-    def function_lines(self, f: FunctionReport) -> list[str]:
-        """All that is told of a function, line by line."""
+    def function_lines(self, f: FunctionReport, room: int = REPORT) -> list[str]:
+        """All that is told of a function, line by line; the graphs are cut to what room is left."""
+        head = self.section(HEAD, lambda: self.head(f))
         if self.options.lists(f):
             firings = self.captured(lambda: self.firings(f))
         else:
-            firings = self.section("firings", lambda: self.story(f))
-        return [
-            *self.section("head", lambda: self.head(f)),
-            *self.section("graph", lambda: self.graph("as built", f, after=False)),
-            *firings,
-            *self.section("graph", lambda: self.graph("rewritten", f, after=True)),
-            *self.section("end", lambda: self.end(f)),
-        ]
+            firings = self.section(STORY, lambda: self.story(f))
+        end = self.section(END, lambda: self.end(f))
+        left = (room - len(head) - len(firings) - len(end)) // 2
+        most = max(LEAST_GRAPH, min(left, MOST_GRAPH))
+        built = self.section(most, lambda: self.graph("as built", f, False, most))
+        rewritten = self.section(most, lambda: self.graph("rewritten", f, True, most))
+        return [*head, *built, *firings, *rewritten, *end]
 
     def head(self, f: FunctionReport) -> None:
         """Where a function was compiled, and its inputs."""
@@ -250,15 +250,15 @@ class Printer:
         for line in values_lines(f):
             self.put(line, style, hang=10)
 
-    def graph(self, title: str, f: FunctionReport, after: bool) -> None:
-        """A graph, cut if it is long."""
+    def graph(self, title: str, f: FunctionReport, after: bool, most: int) -> None:
+        """A graph, cut if it has more than `most` lines."""
         if not self.options.graphs:
             return
         fgraph = f.record.after if after else f.record.before
         self.put()
         self.put(f"The graph {title}: {plural(len(fgraph), 'node')}", "bold cyan")
         full = self.options.full
-        for line in graph_lines(f, after, self.options.tree, full, SECTION["graph"] - 3):
+        for line in graph_lines(f, after, self.options.tree, full, most - 3):
             if self.options.tree:
                 self.console.print(Text("  " + line), soft_wrap=True)
             else:
@@ -394,65 +394,6 @@ class Printer:
         for line in self.wrapped(note, MARGIN + 2, 2):
             self.console.print(Text(line.strip().rjust(width), style="dim"), soft_wrap=True)
 
-    # --- answers ---------------------------------------------------------------------------------
-
-    def derivations(self, found: list[tuple[FunctionReport, Derivation]]) -> None:
-        """Where nodes come from."""
-        for f, answer in found:
-            self.put()
-            self.put(f"{f.name}: {answer.term}", "bold")
-            self.put(_derivation_text(answer), indent=2)
-            for step in answer.steps:
-                self.firing(step)
-
-    def not_fired(self, found: list[tuple[FunctionReport, NotFired]]) -> None:
-        """Why a rule did not fire."""
-        for n, (f, answer) in enumerate(found):
-            if not n:
-                self.put()
-                self.put(f"{answer.rule!r}", "bold")
-                self.put(
-                    f"{answer.rule.doc.splitlines()[0]}  ({place(answer.rule.where)})",
-                    "dim",
-                    indent=2,
-                )
-            self.put()
-            self.put(f.name, "bold cyan")
-            for text in answer.general:
-                self.put(text, indent=2, hang=2)
-            limit = None if self.options.full else MOST
-            for graph, one in answer.nodes[:limit]:
-                self.put(f"{graph}: {one.term}", indent=2, hang=4)
-                self.put(one.reason, "yellow", indent=6, hang=2)
-            left = len(answer.nodes) - len(answer.nodes[:limit])
-            if left:
-                self.put(f"… {left} more nodes; --full shows them", "dim", indent=2)
-
-    def attempts(self, found: list[tuple[FunctionReport, list[Attempt]]]) -> None:
-        """Every try of a rule, node by node."""
-        for f, tries in found:
-            fired = len({a.firing for a in tries if a.firing is not None})
-            self.put()
-            self.put(f"{f.name}: {plural(len(tries), 'attempt')}, {fired} fired", "bold cyan")
-            shown = tries if self.options.full else tries[:FIRINGS]
-            for (phase, term), same in groupby(shown, key=lambda a: (a.phase, a.term)):
-                self.put(f"{phase}: {term}", indent=2, hang=4)
-                for attempt in same:
-                    self.attempt(attempt)
-            if len(tries) > len(shown):
-                self.put(f"… {len(tries) - len(shown)} more; --full shows them", "dim", indent=2)
-
-    def attempt(self, a: Attempt) -> None:
-        """One try."""
-        bound = ", ".join(f"{name} = {cut(text, ROOM)}" for name, text in a.bindings.items())
-        if a.verdict == "fired":
-            text = f"{a.rule_name} fired: #{a.firing}" + (f", where {bound}" if bound else "")
-            text += "".join(f"; given {said}" for said in a.evidence)
-        else:
-            verdict = "" if a.verdict == "failed" else f"{a.outcome}: "
-            text = f"{a.rule_name}: {verdict}{a.reason}"
-        self.put(text, "green" if a.verdict == "fired" else "", indent=6, hang=2)
-
 
 def summary(report: Report, width: int, most: int | None = None) -> Table:
     """One line per function, `most` of them; where it was compiled only if there is room."""
@@ -525,13 +466,6 @@ def _notes(step: RecordedFiring, same_rule: bool) -> Iterator[str]:
         yield f"given {text}"
     if step.conditions:
         yield f"if {' and '.join(step.conditions)}"
-
-
-def _derivation_text(answer: Derivation) -> str:
-    built = place(answer.node.where(), short=True)
-    if not answer.steps:
-        return f"no rule made it: it is as you wrote it, at {built}" if built else "no rule made it"
-    return f"made by {plural(len(answer.steps), 'firing')}, of what you wrote at {built}:"
 
 
 def check_names(report: Report, options: ReportOptions) -> None:

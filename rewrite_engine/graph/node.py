@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import ForeignObjectError, ReadOnlyError, describe, message
+from rewrite_engine.graph.display import Displayed
 from rewrite_engine.graph.intern import Record, prop_key
 from rewrite_engine.graph.number import CONSTANT as CONSTANT
 from rewrite_engine.graph.number import NO_NUMBER
@@ -76,7 +77,7 @@ class Tagged:
         self._tag = value
 
 
-class Variable(Tagged):
+class Variable(Displayed, Tagged):
     """A value in a graph that will be known when the graph runs.
 
     type: a `Type`. owner: the `Apply` that computes it, or None for a root. index: its place in

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from html import escape
 from itertools import count
 from typing import Any
 
@@ -61,6 +62,11 @@ def pp(graph_like: Any, limit: int | None = None) -> str:
 
 
 pprint = pp
+
+
+def as_html(graph_like: Any, limit: int = 4000) -> str:
+    """The same for a page, cut at `limit` characters."""
+    return f"<pre>{escape(pp(graph_like, limit))}</pre>"
 
 
 #: a word that stands alone

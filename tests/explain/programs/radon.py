@@ -1,6 +1,6 @@
 """The model of radon in houses, in PyMC: its log density with gradient."""
 
-# ruff: noqa: F401, I001 (PyMC comes after what it shall use)
+# ruff: noqa: I001 (PyMC comes after what it shall use)
 
 import numpy as np
 
