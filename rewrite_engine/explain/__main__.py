@@ -81,6 +81,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--html", metavar="FILE", help="write one page to look at in a browser")
     result.add_argument("--dot", metavar="FILE", help="write the rewritten graphs for Graphviz")
     result.add_argument("--mermaid", metavar="FILE", help="write the rewritten graphs for Mermaid")
+    result.add_argument("--svg", metavar="FILE", help="write pictures of the rewritten graphs")
     result.add_argument("--strict", action="store_true", help="exit with 1 " + STRICT)
     return p
 
@@ -324,17 +325,18 @@ def _write_page(options: argparse.Namespace, report: Report, shown: ReportOption
 
 
 def _write_picture(language: str, options: argparse.Namespace, report: Report, _: Any) -> None:
-    from rewrite_engine.printing.picture import dot, mermaid
+    from rewrite_engine.printing.picture import DRAWN
 
-    draw = {"dot": dot, "mermaid": mermaid}[language]
-    texts = [draw(f.record.after, f.name) for f in report.functions]
+    texts = [DRAWN[language](f.record.after, f.name) for f in report.functions]
     Path(getattr(options, language)).write_text("\n".join(texts), encoding="utf-8")
 
 
 WRITERS: dict[str, Callable[[argparse.Namespace, Report, ReportOptions], None]] = {
     "json": _write_json,
+    "html": _write_page,
     "dot": partial(_write_picture, "dot"),
     "mermaid": partial(_write_picture, "mermaid"),
+    "svg": partial(_write_picture, "svg"),
 }
 
 

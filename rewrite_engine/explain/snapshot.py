@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from rewrite_engine.explain.model import FunctionReport
+from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.story import Sizes
-from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import held, inner_ops
 from rewrite_engine.graph.journal import Leave, Redirect, Restore, State
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -28,11 +29,15 @@ def graph_records(f: FunctionReport) -> Iterator[Record]:
     own = [n for n, past in record.trace.pasts.items() if past.fgraph is record.after]
     sizes = Sizes(f)
     if own:
-        yield _History(f, own[0], sizes).record()
+        yield _History(f, own, sizes).record()
     else:
         yield _Table(f, sizes).of(record.after, None)
     for op in inner_ops(held(record.after)):
         yield _Table(f, sizes).of(op.fgraph, str(op))
+
+
+#: nodes, and what they are from then on: their inputs and their op
+Changes = dict[Apply, tuple[Any, Any]]
 
 
 class _Table:
@@ -113,69 +118,102 @@ class _Table:
         return number
 
 
-class _History(_Table):
-    """The graph of a function, from the first firing to the last: what is known of the end is taken
-    back entry by entry, and of each firing it is noted what it set.
+class _Stretch:
+    """What happened to a graph while a trace listened to it without a break: the state at its
+    beginning, and what was set before the first firing (0) and by each (1, 2, …).
     """
 
-    def __init__(self, f: FunctionReport, graph: int, sizes: Sizes) -> None:
+    def __init__(self, past: Past, steps: Sequence[RecordedFiring]) -> None:
+        self.steps = steps
+        make = past.away or State.noted(past.fgraph, whole=False)
+        self.end, state = make(), make()
+        places = [step.at for step in steps]
+        self.set_by: list[Changes] = [{} for _ in range(len(steps) + 1)]
+        self.outputs: list[list[Variable]] = [[] for _ in self.set_by]
+        self.outputs[-1] = list(state.outputs)
+        for k in range(len(past.entries) - 1, -1, -1):
+            entry, firing = past.entries[k], bisect_right(places, k)
+            self.outputs[firing] = self.outputs[firing] or list(state.outputs)
+            for node in touched(entry, state):
+                self.set_by[firing].setdefault(node, what_is(node, state))
+            entry.undo(state, past.fgraph)
+        self.begin = state
+        self.outputs[0] = self.outputs[0] or list(state.outputs)
+
+    def begins_after(self, before: _Stretch) -> None:
+        """What changed since the end of another, while nobody listened, counts as set at first."""
+        for node in toposort(self.begin.outputs, (), self.begin.inputs):
+            now = what_is(node, self.begin)
+            if node not in before.end.inputs or now != what_is(node, before.end):
+                self.set_by[0].setdefault(node, now)
+
+
+def what_is(node: Apply, state: State) -> tuple[Any, Any]:
+    """The inputs and the op of a node in a state."""
+    return state.inputs.get(node, node.inputs), state.ops.get(node, node.op)
+
+
+def touched(entry: Any, state: State) -> Sequence[Apply]:
+    """The nodes that an entry of a journal is about."""
+    if isinstance(entry, Redirect):
+        return entry.clients
+    if isinstance(entry, Leave):
+        return (entry.node,)
+    return list(state.inputs) if isinstance(entry, Restore) else ()
+
+
+class _History(_Table):
+    """The graph of a function, from the first firing to the last. What happened between two
+    stretches, and before a first firing, counts with the firing before.
+    """
+
+    def __init__(self, f: FunctionReport, graphs: Sequence[int], sizes: Sizes) -> None:
         super().__init__(f, sizes)
-        self.graph = graph
-        self.past: Past = f.record.trace.pasts[graph]
-        self.steps = [step for step in f.record.steps if step.graph == graph]
-        self.state = State(())  # at the beginning, once all is taken back
-        self.early: dict[Apply, tuple[Any, Any]] = {}  # what was set before the first firing
+        pasts = f.record.trace.pasts
+        self.stretches = [
+            _Stretch(pasts[n], [step for step in f.record.steps if step.graph == n]) for n in graphs
+        ]
+        for one, following in pairwise(self.stretches):
+            following.begins_after(one)
+        self.graph = graphs[0]
 
     def first(self, node: Apply) -> tuple[Sequence[Variable], Any]:
-        state = self.state
-        known = state.inputs.get(node, node.inputs), state.ops.get(node, node.op)
-        return self.early.get(node, known)
+        """As the first stretch that knows the node has it."""
+        for one in self.stretches:
+            if one is self.stretches[0] and node in one.set_by[0]:
+                return one.set_by[0][node]
+            if node in one.begin.inputs:
+                return what_is(node, one.begin)
+        return node.inputs, node.op
 
     def record(self) -> Record:
-        """The line."""
-        past, fgraph = self.past, self.past.fgraph
-        state = (past.away or State.noted(fgraph, whole=False))()
-        places = [step.at for step in self.steps]
-        last = [bisect_right(places, k) for k in range(len(past.entries))]
-        set_by: list[dict[Apply, tuple[Any, Any]]] = [{} for _ in range(len(self.steps) + 1)]
-        outputs: list[list[Variable]] = [[] for _ in set_by]
-        outputs[-1] = list(state.outputs)
-        for k in range(len(past.entries) - 1, -1, -1):
-            entry, firing = past.entries[k], last[k]
-            if not outputs[firing]:
-                outputs[firing] = list(state.outputs)
-            for node in self.touched(entry, state):
-                now = state.inputs.get(node, node.inputs), state.ops.get(node, node.op)
-                set_by[firing].setdefault(node, now)
-            entry.undo(state, fgraph)
-        if not outputs[0]:
-            outputs[0] = list(state.outputs)
-        self.state, self.early = state, set_by[0]
-        return self.told(fgraph, set_by, outputs)
-
-    def touched(self, entry: Any, state: State) -> Sequence[Apply]:
-        """The nodes that an entry is about."""
-        if isinstance(entry, Redirect):
-            return entry.clients
-        if isinstance(entry, Leave):
-            return (entry.node,)
-        return list(state.inputs) if isinstance(entry, Restore) else ()
-
-    def told(self, fgraph: FunctionGraph, set_by: Any, outputs: list[list[Variable]]) -> Record:
-        """The first state, and the changes."""
-        for node in toposort(self.state.outputs, (), self.state.inputs):
+        """The line: the first state, and the changes."""
+        whole, begin = self.stretches[0], self.stretches[0].begin
+        for node in toposort(begin.outputs, (), begin.inputs):
             self.node(node)
-        begin = [self.variable(v) for v in outputs[0]]
-        changes, now = [], begin
-        for step, changed, out in zip(self.steps, set_by[1:], outputs[1:], strict=True):
-            rows = {}
-            for node in step.makes or ():
-                self.node(node)
-            for node, (inputs, op) in changed.items():
-                number = self.node(node)
-                rows[str(number)] = {"inputs": [self.variable(v) for v in inputs], "op": str(op)}
-            then = [self.variable(v) for v in out] if out else now
-            changes.append({"firing": step.number, "nodes": rows,
-                            "outputs": None if then == now else then})  # fmt: skip
-            now = then
-        return self.whole(fgraph, self.graph, None, begin, changes)
+        outputs = [self.variable(v) for v in whole.outputs[0]]
+        changes: list[Record] = []
+        for stretch in self.stretches:
+            if changes and stretch is not whole:
+                self.told(changes[-1], stretch.set_by[0], stretch.outputs[0])
+            elif stretch is not whole:
+                for node, (inputs, op) in stretch.set_by[0].items():
+                    row = self.rows[self.node(node)]
+                    row.update(inputs=[self.variable(v) for v in inputs], op=str(op))
+                outputs = [self.variable(v) for v in stretch.outputs[0]]
+            told = zip(stretch.steps, stretch.set_by[1:], stretch.outputs[1:], strict=True)
+            for step, changed, out in told:
+                for node in step.makes or ():
+                    self.node(node)
+                changes.append({"firing": step.number, "nodes": {}, "outputs": None})
+                self.told(changes[-1], changed, out)
+        fgraph = self.f.record.after
+        return self.whole(fgraph, self.graph, None, outputs, changes)
+
+    def told(self, change: Record, changed: Changes, outputs: Sequence[Variable]) -> None:
+        """Note what was set in a change."""
+        for node, (inputs, op) in changed.items():
+            row = {"inputs": [self.variable(v) for v in inputs], "op": str(op)}
+            change["nodes"][str(self.node(node))] = row
+        if outputs:
+            change["outputs"] = [self.variable(v) for v in outputs]

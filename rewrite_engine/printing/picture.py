@@ -128,7 +128,7 @@ def mermaid(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
 # --- SVG -----------------------------------------------------------------------------------------
 
 
-def svg(graph_like: Any, most: int = MOST) -> str:
+def svg(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
     """A graph as a picture: rows of boxes, each below all that it is computed from."""
     drawn = picture(graph_like, most)
     places, size = _laid_out(drawn)
@@ -137,6 +137,7 @@ def svg(graph_like: Any, most: int = MOST) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" font-family="monospace" font-size="12">'
     )
+    head += f"<title>{escape(title)}</title>"
     return "\n".join([head, *_edges(drawn, places), *_boxes(drawn, places), "</svg>"])
 
 
@@ -190,6 +191,10 @@ def _boxes(drawn: Picture, places: Sequence[tuple[float, float, float]]) -> Iter
             f'stroke="#777"/><text x="{x:.0f}" y="{y + 16:.0f}" text-anchor="middle" '
             f'fill="#111">{escape(text)}</text></g>'
         )
+
+
+#: how a graph is drawn, in each language
+DRAWN = {"dot": dot, "mermaid": mermaid, "svg": svg}
 
 
 # --- by the names of PyTensor --------------------------------------------------------------------
