@@ -65,6 +65,8 @@ def function_record(f: FunctionReport) -> dict[str, Any]:
         "flops_after": b.flops,
         "bytes_before": a.bytes,
         "bytes_after": b.bytes,
+        "peak_before": f.peaks[0].bytes,
+        "peak_after": f.peaks[1].bytes,
         "seconds": {**stages, **times.phases, "first call": times.first_call},
         "compared_on": check.basis,
         "verdict": check.verdict.name.lower(),

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from rewrite_engine.explain.compare import FunctionComparison, check_values, output_names
-from rewrite_engine.explain.cost import Cost, cost_of
+from rewrite_engine.explain.cost import Cost, Peak, cost_of, peak_of
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.story import Family, families
 from rewrite_engine.link.program import Argument
@@ -166,6 +166,15 @@ class FunctionReport:
     def cost_after(self) -> Cost:
         """The estimated cost of the rewritten graph."""
         return cost_of(self.record.after, self.check.shapes_after)
+
+    @cached_property
+    def peaks(self) -> tuple[Peak, Peak]:
+        """The estimated peak of memory of the graph as it was built, and rewritten."""
+        record, check = self.record, self.check
+        return (
+            peak_of(record.before, check.shapes_before),
+            peak_of(record.after, check.shapes_after),
+        )
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:

@@ -246,6 +246,7 @@ def cost_line(f: FunctionReport) -> str:
         x, y = getattr(a, what), getattr(b, what)
         change = f" ({(y - x) / x:+.0%})" if x and y != x else ""
         parts.append(f"{what} {arrow(amount(x, unit), amount(y, unit))}{change}")
+    parts.append(_peak(f))
     first = f.record.called.values is not None
     text = ", ".join(parts) + f"; estimated for {'the first call' if first else 'random inputs'}"
     missing = max(a.unsized, b.unsized)
@@ -253,6 +254,16 @@ def cost_line(f: FunctionReport) -> str:
         text += f"; without {plural(missing, 'node')} of unknown shape"
     names = sorted({*a.uncounted, *b.uncounted})
     return text + (f"; flops of {', '.join(names)} are not known" if names else "")
+
+
+def _peak(f: FunctionReport) -> str:
+    """The most memory that is held at once, and where."""
+    before, after = f.peaks
+    at = "" if after.node is None else f" at {after.node.op}"
+    where = "" if after.node is None else place(after.node.where(), short=True)
+    return f"peak {arrow(amount(before.bytes, 'B'), amount(after.bytes, 'B'))}{at}" + (
+        f" ({where})" if where else ""
+    )
 
 
 def time_line(f: FunctionReport) -> str:
