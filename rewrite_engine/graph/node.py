@@ -77,6 +77,10 @@ class Tagged:
         self._tag = value
 
 
+#: characters of a term that IPython prints
+LONG = 500
+
+
 class Variable(Displayed, Tagged):
     """A value in a graph that will be known when the graph runs.
 
@@ -143,6 +147,10 @@ class Variable(Displayed, Tagged):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython prints: the term, cut."""
+        printer.text(hooks.pp(self, LONG))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self.owner is None:

@@ -72,3 +72,13 @@ def test_notebooks_show_variables_and_functions():
     f = rw.function([x], y)
     assert "exp" in f._repr_html_()
     assert f.fgraph._repr_svg_().startswith("<svg")
+
+
+def test_ipython_prints_the_term():
+    class Printer:
+        def text(self, text):
+            self.said = text
+
+    printer = Printer()
+    (pt.exp(x) + 1)._repr_pretty_(printer, cycle=False)
+    assert printer.said == "exp(x) + 1.0"
