@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rewrite_engine.compile.callable import Function, Observer, profile_of
 from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
-from rewrite_engine.compile.progress import Watched
+from rewrite_engine.compile.progress import WatchedRewriting
 from rewrite_engine.compile.request import Request, check_unused, read
 from rewrite_engine.config import config
 from rewrite_engine.errors import OverwritingError, message, refuse_unknown
@@ -133,7 +133,7 @@ def _finish(
     built = perf_counter()
     optimizer = mode.optimizer
     if optimizer is not None:
-        with Watched(program.fgraph, program.name):
+        with WatchedRewriting(program.fgraph, program.name):
             found = optimizer.rewrite(program.fgraph, trace=trace)
         warn_if_stopped(found)
     rewritten = perf_counter()

@@ -70,7 +70,7 @@ class Verbose(Feature):
             print(f"rewriting: {name} replaces {brief(old)} with {brief(new)}")  # noqa: T201
 
 
-class Watched:
+class WatchedRewriting:
     """Shows what rewriting does to a graph inside of the `with` block: on a terminal where it takes
     long, and line by line where `config.optimizer_verbose` says so. In a pipe nothing is attached.
     """

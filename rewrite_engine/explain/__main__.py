@@ -34,7 +34,7 @@ from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.record import Recorder, recording
 from rewrite_engine.explain.report import Report, is_about
 from rewrite_engine.explain.show import ReportOptions, check_names, console_for
-from rewrite_engine.explain.source import Source, number, source_of
+from rewrite_engine.explain.source import Runnable, number, source_of
 from rewrite_engine.explain.states import graph_after, graph_until
 from rewrite_engine.link.compare import Verdict
 from rewrite_engine.match.ruleset import RuleSet, parts_of
@@ -200,7 +200,7 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _run(source: Source, attempts: bool) -> tuple[Recorder, bool]:
+def _run(source: Runnable, attempts: bool) -> tuple[Recorder, bool]:
     """Run the script as `python SCRIPT` would; return what was recorded, and whether it failed."""
     with recording(attempts) as recorder:
         try:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rewrite_engine.errors import AssumptionError
 from rewrite_engine.explain.evaluate import Shapes, random_values, run, walk, walk_wide
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.states import first_wrong
@@ -57,6 +58,10 @@ def check_values(record: FunctionRecord) -> FunctionComparison:
         expected, shapes, strange = walk(record.before, values)
         first = "; ".join(strange[:3]) or None
         check = replace(check, shapes_before=shapes, strange=first)
+    except AssumptionError as error:
+        said = " ".join(str(error).splitlines()[0].split())
+        broken = Comparison(Verdict.DISAGREE, f"what was declared is not true: {said}")
+        return replace(check, outputs=(("all outputs", broken),))
     except Exception as error:
         expected = None
         check = replace(check, problem=f"the graph as it was built raises {_name(error)}")

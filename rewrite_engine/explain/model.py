@@ -20,6 +20,8 @@ from rewrite_engine.explain.story import Family, families
 from rewrite_engine.link.program import Argument
 from rewrite_engine.rewrite.result import Result
 
+DECLARED = "assumptions/declared"  # the rule that takes a declaration out of the graph
+
 
 @dataclass(frozen=True, slots=True)
 class ReportedInput:
@@ -44,11 +46,14 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """What firings rest on. granted: by the mode; else facts proved it. steps: their numbers."""
+    """What firings rest on. granted: by the mode, or (declared) by the user of a term; else facts
+    proved it. steps: their numbers.
+    """
 
     name: str
     granted: bool
     steps: tuple[int, ...]
+    declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,4 +190,8 @@ class FunctionReport:
             if name is not None:
                 found.setdefault((name, step.assumes is not None), []).append(step.number)
         told = sorted(found.items(), key=lambda item: not item[0][1])
-        return tuple([Assumption(name, granted, tuple(n)) for (name, granted), n in told])
+        declared = [step for step in self.steps if step.rule_name == DECLARED]
+        return (
+            *[Assumption(step.before, True, (step.number,), True) for step in declared],
+            *[Assumption(name, granted, tuple(n)) for (name, granted), n in told],
+        )

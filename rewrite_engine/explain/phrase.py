@@ -187,10 +187,9 @@ def family_note(one: Family) -> str:
         parts.append(str(claim))
     if one.is_safety:
         parts.append("stabilizes")
-    for n, unit in ((saved.flops, "flop"), (saved.bytes, "B")):
-        if n > 0:
-            parts.append(f"spares {amount(n, unit)}")
-            break
+    spared = [amount(n, unit) for n, unit in ((saved.flops, "flop"), (saved.bytes, "B")) if n > 0]
+    spared += [plural(saved.nodes, "node")] if saved.nodes > 0 else []
+    parts += [f"spares {spared[0]}"] if spared else []
     return " · ".join(parts)
 
 
@@ -286,7 +285,9 @@ def assumptions(f: FunctionReport) -> str:
     granted, proved = [], []
     for one in f.assumptions:
         steps = ", ".join(f"#{n}" for n in one.steps)
-        if one.granted:
+        if one.declared:
+            granted.append(f"{one.name}, as it is declared ({steps})")
+        elif one.granted:
             granted.append(f"{one.name} (granted by the mode: {steps})")
         else:
             proved.append(f"facts proved {one.name} ({steps})")

@@ -22,7 +22,7 @@ from rewrite_engine.gradient import grad
 _VARIABLE = re.compile(r"\s*([A-Za-z_]\w*)\s*:\s*(\w+)\s*(?:\[(.*)\])?\s*$")
 
 
-class Source(NamedTuple):
+class Runnable(NamedTuple):
     """told: how it is called in the report. file: the name of its code, in tracebacks."""
 
     told: str
@@ -30,7 +30,7 @@ class Source(NamedTuple):
     run: Callable[[], Any]
 
 
-def source_of(options: argparse.Namespace) -> Source:
+def source_of(options: argparse.Namespace) -> Runnable:
     """What the options name. Raises `InputError`."""
     given = [options.module, options.code, options.expr]
     if options.compat:
@@ -39,20 +39,22 @@ def source_of(options: argparse.Namespace) -> Source:
         return _script(options)
     args = [] if options.script is None else [options.script, *options.args]
     if options.module is not None:
-        return Source(f"-m {options.module}", options.module, lambda: _module(options.module, args))
+        return Runnable(
+            f"-m {options.module}", options.module, lambda: _module(options.module, args)
+        )
     if options.code is not None:
-        return Source("-c", "<code>", lambda: _code("<code>", options.code, args))
+        return Runnable("-c", "<code>", lambda: _code("<code>", options.code, args))
     variables = dict(map(declared_variable, options.var))
     code = _parsed(options.expr)
-    return Source(options.expr, "<term>", lambda: _term(options.expr, code, variables))
+    return Runnable(options.expr, "<term>", lambda: _term(options.expr, code, variables))
 
 
-def _script(options: argparse.Namespace) -> Source:
+def _script(options: argparse.Namespace) -> Runnable:
     if options.script is None:
         raise InputError("name a SCRIPT, or say -m MODULE, -c CODE or --expr TERM")
     if not Path(options.script).is_file():
         raise InputError(f"there is no script {options.script!r}")
-    return Source(options.script, options.script, lambda: _file(options.script, options.args))
+    return Runnable(options.script, options.script, lambda: _file(options.script, options.args))
 
 
 def _file(script: str, args: list[str]) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rewrite_engine.explain.cost import bytes_moved
 from rewrite_engine.explain.evaluate import Shapes
 from rewrite_engine.explain.record import RecordedFiring
+from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.journal import Leave
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.rewrite.inner import Exchange
@@ -25,8 +26,8 @@ FOLDING = "fold/constant_folding"
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What a firing, or several, spared a call: nodes, floating-point operations, bytes moved.
-    Negative: what it cost.
+    """What a firing, or several, spared a call: nodes (those of graphs inside too), floating-point
+    operations, bytes moved. Negative: what it cost.
     """
 
     nodes: int = 0
@@ -116,7 +117,8 @@ def _difference(sizes: Sizes, came: Sequence[Any], gone: Sequence[Any]) -> Savin
     for sign, pairs in ((-1, came), (1, gone)):
         for node, inputs in pairs:
             flops, moved = sizes.cost(node, inputs)
-            total += Saving(sign, sign * flops, sign * moved)
+            inside = len(node.op.fgraph) if isinstance(node.op, HasInnerGraph) else 0
+            total += Saving(sign * (1 + inside), sign * flops, sign * moved)
     return total
 
 

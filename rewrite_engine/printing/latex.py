@@ -48,7 +48,7 @@ def latex(graph_like: Any, limit: int | None = LIMIT) -> str:
     """
     outputs = [v for source in sources(graph_like) for v in source.outputs]
     formula = Formula(outputs)
-    writer = _Writer(formula)
+    writer = _LatexWriter(formula)
     lines = [f"{_word(name)} &= {writer.text(n, limit)}" for n, name in formula.names.items()]
     names = [f"{_word(v.name)} &= " if v.name and v.owner else "&" for v in outputs]
     last = [writer.text(v, limit) for v in outputs]
@@ -58,7 +58,7 @@ def latex(graph_like: Any, limit: int | None = LIMIT) -> str:
     return r"\begin{aligned}" + " \\\\\n".join(["", *lines])[3:] + "\n" + r"\end{aligned}"
 
 
-class _Writer:
+class _LatexWriter:
     def __init__(self, formula: Formula) -> None:
         self.formula = formula
 

@@ -99,3 +99,17 @@ def test_a_node_of_a_gradient_knows_the_line_that_was_differentiated():
     lines = {forward_line(node.origin) for node in g.owner.inputs[0].owner and [g.owner]}
     assert {found[1] for found in lines if found} == {line}
     assert forward_line(y.owner.origin) is None
+
+
+def test_a_declaration_that_is_not_true_is_told():
+    y = rw.assume(x, positive=True)
+    report = explain(pt.abs(y), values=[[-1.0]])
+    assert not report.ok
+    text = " ".join(report.text().split())
+    assert "DISAGREE: what was declared is not true: x is not positive" in text
+    assert "assumes Assume(x, positive), as it is declared (#1)" in text
+    assert explain(pt.abs(y), values=[[1.0]]).ok
+
+
+def test_a_module_can_be_called():
+    assert rw.explain(pt.log(1 + x)).ok
