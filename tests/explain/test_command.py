@@ -260,3 +260,11 @@ def test_iris(folder):
     assert "→ LogSoftmax(" in done.stdout
     assert "result: repaired: nan became 0.693147" in done.stdout
     assert "values are identical" in done.stdout
+
+
+def test_a_module_runs_with_its_arguments(folder):
+    done = run(folder, "--function", "f", "-m", "script", "a", "b")
+    assert done.returncode == 0, done.stderr
+    first, _, story = done.stdout.partition("\n")
+    assert first == "value [0.] ['a', 'b'] __main__"
+    assert "what the rules did to -m script" in story
