@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
 
     __version__: str
 
-_PACKAGES = frozenset({"gradient", "printing", "tensor"})
+_PACKAGES = frozenset({"explain", "gradient", "printing", "tensor"})
 
 _HOMES = {
     "Apply": "graph.node",

@@ -33,7 +33,7 @@ WITHOUT_EFFECT = frozenset({
     "compute_test_value", "compute_test_value_opt", "cycle_detection", "exception_verbosity",
     "lib__amdlibm", "nocleanup", "numba__cache", "numba__vectorize_target", "on_shape_error",
     "openmp_elemwise_minsize", "optdb__max_use_ratio", "optdb__position_cutoff",
-    "optimizer_verbose", "optimizer_verbose_ignore", "print_test_value", "profiling__debugprint",
+    "optimizer_verbose_ignore", "print_test_value", "profiling__debugprint",
     "profiling__destination", "profiling__min_memory_size", "profiling__min_peak_memory",
     "profiling__n_apply", "profiling__n_ops", "profiling__output_line_width",
     "profiling__time_thunks", "scan__allow_gc", "scan__allow_output_prealloc",
@@ -88,6 +88,7 @@ DEFAULTS = {
     "gcc__cxxflags": "",
     "keep_matchers": True,
     "openmp": False,
+    "optimizer_verbose": False,
     "profile": False,
     "stable_gradients": True,
     "DebugMode__patience": 2,
@@ -104,7 +105,7 @@ DEFAULTS = {
 #: of what types values have to be
 KINDS = {
     "fold_limit": int, "check": bool, "gcc__cxxflags": str, "keep_matchers": bool, "openmp": bool,
-    "profile": bool,
+    "optimizer_verbose": bool, "profile": bool,
 }  # fmt: skip
 
 
@@ -120,6 +121,7 @@ class Config:
     kept; "" is a folder in the user's cache. openmp: whether such ops use OpenMP.
     keep_matchers: whether the byte code of matchers is kept from one process to the next
     (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
+    optimizer_verbose: whether each firing of a rule is printed.
     stable_gradients: whether terms are put into a stable form before they are differentiated.
     DebugMode__…: what `DebugMode` looks at where it is not told (`compile/debug.py`).
     others: what was set of `WITHOUT_EFFECT`.
@@ -139,6 +141,7 @@ class Config:
     gcc__cxxflags: str
     keep_matchers: bool
     openmp: bool
+    optimizer_verbose: bool
     profile: bool
     stable_gradients: bool
     DebugMode__patience: int

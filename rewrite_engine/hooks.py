@@ -17,9 +17,14 @@ HOMES = {
     "compiled_apart": ".compile.apart:apart",  # the function of a node whose op has a mode
     "get_linker": ".link.linker",  # what runs an inner graph outside of any function
     "dprint": ".printing",  # variables, graphs and functions as trees
+    "latex": ".printing",  # the same in notebooks: as formulas,
+    "svg": ".printing",  # as a picture,
+    "as_html": ".printing",  # and as text
+    "pp": ".printing",  # what IPython prints of a variable
     "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once
     "rule_body": ".match.lower:RuleBody",  # `left >> right`
+    "install": ".compat",  # the names of other libraries, for a program that wants them
     "in_our_names": ".compat.peer_names",  # what a query means that has PyTensor's names
     "as_driver": ".compat.rewriting",  # a rule, or a driver, as a driver
     "phase_at": ".compat.rewriting",  # the phase that stands where PyTensor has a position

@@ -14,6 +14,7 @@ from rewrite_engine.compile.checks import Checks
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.config import config
 from rewrite_engine.errors import InputError, OptionError, UpdateTypeError, describe
+from rewrite_engine.graph.display import Displayed
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.link.linker import get_linker
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from rewrite_engine.compile.profiling import ProfileStats
 
 
-class Function(partial):  # type: ignore[type-arg]
+class Function(Displayed, partial):  # type: ignore[type-arg]
     """A compiled function.
 
     Arguments are taken by position or by the names of the variables. It may be called from

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rewrite_engine.compile.callable import Function, Observer, profile_of
 from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
+from rewrite_engine.compile.progress import WatchedRewriting
 from rewrite_engine.compile.request import Request, check_unused, read
 from rewrite_engine.config import config
 from rewrite_engine.errors import OverwritingError, message, refuse_unknown
@@ -29,7 +30,7 @@ AS_BUILT = Mode(optimizer=None)
 
 #: Called after each `function` with (function, graph before rewriting or None, trace or None,
 #: seconds per phase). One that has a method `new_trace()` is asked for a trace when the user gave
-#: none. Empty, it costs nothing.
+#: none; one with a method `on_failure(name, error)` is told of errors. Empty, it costs nothing.
 observe: list[Observer] = []
 
 
@@ -81,7 +82,7 @@ def function(
     refuse_unknown("function", unknown, OPTIONS)
     stats = profile_of(profile, name)
     mode = get_mode(mode)
-    with paused_collector():
+    with paused_collector(), _Told(name):
         start = perf_counter()
         request = read(inputs, outputs, updates, givens, no_default_updates, rebuild_strict)
         check_unused(request, on_unused_input)
@@ -92,6 +93,22 @@ def function(
             options = {"allow_input_downcast": allow_input_downcast, "mode": AS_BUILT, "name": name}
             checks = checks_of(request, function, accept_inplace=accept_inplace, **options)
         return _finish(program, mode, name, trace, start, checks, bool(trust_input), stats)
+
+
+class _Told:
+    """Tells observers of an error inside of the `with` block, if they want to know."""
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if error is not None:
+            for observer in list(observe):
+                if hasattr(observer, "on_failure"):
+                    observer.on_failure(self.name, error)
 
 
 OPTIONS = tuple(signature(function).parameters)
@@ -116,7 +133,9 @@ def _finish(
     built = perf_counter()
     optimizer = mode.optimizer
     if optimizer is not None:
-        warn_if_stopped(optimizer.rewrite(program.fgraph, trace=trace))
+        with WatchedRewriting(program.fgraph, program.name):
+            found = optimizer.rewrite(program.fgraph, trace=trace)
+        warn_if_stopped(found)
     rewritten = perf_counter()
     result = Function(program, mode, name, trust, checks, profile)
     if profile is not None:

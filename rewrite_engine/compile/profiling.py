@@ -11,6 +11,7 @@ from typing import Any
 from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.origin import forward_line
 from rewrite_engine.link import ticks
 
 __all__ = ["ProfileStats"]
@@ -22,8 +23,9 @@ class ProfileStats:
     """What `function(…, profile=True)` counts, all times in seconds; several functions may have
     one. A copy, or a pickled one, is empty.
 
-    message: which one it is. fct_callcount, fct_call_time: calls of the functions, and their time.
-    compile_time: of `function`, of which rewriter_time and linker_time.
+    message: which one it is. fct_callcount, fct_call_time: calls of the functions, and their time;
+    first_call_time: that of the first call. compile_time: of `function`, of which rewriter_time and
+    linker_time.
 
     >>> import rewrite_engine as rw
     >>> import rewrite_engine.tensor as pt
@@ -46,6 +48,7 @@ class ProfileStats:
         """Forget the calls so far."""
         with self._lock:
             self.fct_callcount, self.fct_call_time = 0, 0.0
+            self.first_call_time: float | None = None
             for found in self.graphs.values():
                 found.reset()
 
@@ -85,6 +88,8 @@ class ProfileStats:
             finally:
                 seconds = ticks.now() - start
                 with self._lock:
+                    if self.first_call_time is None:
+                        self.first_call_time = seconds
                     self.fct_callcount += 1
                     self.fct_call_time += seconds
 
@@ -131,12 +136,77 @@ class ProfileStats:
         """How often ops of each class ran."""
         return _sums([(type(op), n) for op, n in self.op_callcount().items()])
 
+    def line_time(self) -> dict[tuple[str, int], float]:
+        """The time of each line of the user (file and number), without that of nodes in graphs that
+        its nodes hold; of gradients that of the line that was differentiated.
+        """
+        inside = {op: sum(self.graphs[g].seconds) for g, op in self._inner().items()}
+        pairs = [(line_of(n), s - inside.get(n.op, 0.0)) for (_, n), s in self.apply_time.items()]
+        return _sums([(line, s) for line, s in pairs if line is not None])
+
+    def line_callcount(self) -> dict[tuple[str, int], int]:
+        """How often nodes of each line ran."""
+        pairs = [(line_of(node), n) for (_, node), n in self.apply_callcount.items()]
+        return _sums([(line, n) for line, n in pairs if line is not None])
+
+    def _inner(self) -> dict[FrozenGraph, Any]:
+        ops = [node.op for found in self.graphs.values() for node in found.nodes]
+        return {g: op for g, op in _holders(ops).items() if g in self.graphs}
+
+    def as_dict(self) -> dict[str, Any]:
+        """All that is known, for JSON: calls, compiling, and rows by op, node and line."""
+        ops, lines = self.op_callcount(), self.line_callcount()
+        nodes = self.apply_callcount
+        return {
+            "message": self.message,
+            "calls": self.fct_callcount,
+            "seconds": self.fct_call_time,
+            "first_call": self.first_call_time,
+            "compiling": {
+                "seconds": self.compile_time, "rewriting": self.rewriter_time,
+                "linking": self.linker_time,
+            },
+            "ops": [{"op": str(op), "seconds": s, "runs": ops[op]}
+                    for op, s in self.op_time().items()],
+            "lines": [{"file": line[0], "line": line[1], "seconds": s, "runs": lines[line]}
+                      for line, s in self.line_time().items()],
+            "nodes": [{"node": str(place[1]), "line": line_of(place[1]), "seconds": s,
+                       "runs": nodes[place]} for place, s in self.apply_time.items()],
+        }  # fmt: skip
+
+    def speedscope(self) -> dict[str, Any]:
+        """The times as a flame graph, in the format of speedscope (https://www.speedscope.app): the
+        function, below it lines, below these ops; of nodes in loops, below the op that holds them.
+        """
+        frames: dict[str, int] = {}
+
+        def frame(name: str) -> int:
+            return frames.setdefault(name, len(frames))
+
+        top, holders = frame(self.message or "function"), self._inner()
+        inside = {op: sum(self.graphs[g].seconds) for g, op in holders.items()}
+        samples, weights = [], []
+        for (fgraph, node), seconds in self.apply_time.items():
+            line = line_of(node)
+            stack = [top, *[frame(str(op)) for g, op in holders.items() if g is fgraph]]
+            stack += [] if line is None else [frame(f"{os.path.basename(line[0])}:{line[1]}")]
+            samples.append([*stack, frame(str(node.op))])
+            weights.append(max(seconds - inside.get(node.op, 0.0), 0.0))
+        return {
+            "$schema": "https://www.speedscope.app/file-format-schema.json",
+            "shared": {"frames": [{"name": name} for name in frames]},
+            "profiles": [{
+                "type": "sampled", "name": self.message or "function", "unit": "seconds",
+                "startValue": 0, "endValue": sum(weights), "samples": samples, "weights": weights,
+            }],
+        }  # fmt: skip
+
     # --- printing -----------------------------------------------------------------------------
 
     def summary(
         self, file: Any = None, n_ops_to_print: int = 20, n_apply_to_print: int = 20
     ) -> None:
-        """Print what is known, what took the most time first: by class, by op, by node.
+        """Print what is known, what took the most time first: by class, by op, by line, by node.
 
         file: where to (standard output). n_ops_to_print, n_apply_to_print: at most so many ops, and
         nodes.
@@ -151,6 +221,7 @@ class ProfileStats:
         tables: list[Any] = [
             ("op class", "classes", most, self.class_time(), classes, lambda cls: [cls.__name__]),
             ("op", "ops", most, self.op_time(), ops, lambda op: [str(op)]),
+            ("line", "lines", most, self.line_time(), self.line_callcount(), _told_line),
             ("node", "nodes", n_apply_to_print, self.apply_time, nodes, partial(_told, holders)),
         ]
         for what, many, most, times, runs, told in tables:
@@ -166,6 +237,9 @@ class ProfileStats:
         n = self.fct_callcount
         return f"{n} call{'' if n == 1 else 's'}, {_time(self.fct_call_time)}"
 
+    def _first(self) -> float:
+        return self.first_call_time or 0.0
+
     def _head(self) -> list[str]:
         rest = self.compile_time - self.rewriter_time - self.linker_time
         parts = {"rewriting": self.rewriter_time, "linking": self.linker_time, "the rest": rest}
@@ -177,7 +251,8 @@ class ProfileStats:
         if self.graphs and self.fct_callcount:
             inside = sum(self.op_time().values())
             between = max(self.fct_call_time - inside, 0.0)
-            lines.append(f"in nodes {_time(inside)}, around them {_time(between)}")
+            first = "" if self.fct_callcount < 2 else f"; the first call {_time(self._first())}"
+            lines.append(f"in nodes {_time(inside)}, around them {_time(between)}{first}")
         elif self.fct_callcount:
             lines.append("the linker tells no times of nodes")
         return lines
@@ -199,6 +274,15 @@ def _told(holders: dict[FrozenGraph, Any], place: ProfiledNode) -> list[str]:
     where = node.where()
     line = "" if where is None else f"{os.path.basename(where[0])}:{where[1]}"
     return [inside + str(node), line]
+
+
+def line_of(node: Apply) -> tuple[str, int] | None:
+    """The user's line of a node; of a node of a gradient, of what was differentiated."""
+    return forward_line(node.origin) or node.where()
+
+
+def _told_line(line: tuple[str, int]) -> list[str]:
+    return [f"{os.path.basename(line[0])}:{line[1]}"]
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> Any:

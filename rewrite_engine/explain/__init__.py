@@ -6,12 +6,19 @@ first used; how to read what is printed: `docs/reading_a_trace.md`.
 
 `record.py` watches · `capture.py` keeps the inputs of a first call · `term.py` writes one change ·
 `evaluate.py` runs a graph op by op · `compare.py` compares values · `cost.py` estimates ·
-`model.py` is all that is known of a function · `why.py` derivations · `diagnosis.py` why a rule
-does not apply · `report.py` answers questions · `phrase.py`, `show.py` print it · `lines.py` writes
-JSON · `replaying.py` repeats what JSON lines say · `__main__.py` is the command.
+`model.py` is all that is known of a function · `story.py` what mattered of many firings ·
+`states.py` the graph at any time · `why.py` derivations · `became.py` what became of a node ·
+`difference.py` other rules · `diagnosis.py` why a rule does not apply · `report.py` answers
+questions · `phrase.py`, `show.py`, `answer.py` print it · `lines.py`, `snapshot.py` write JSON ·
+`page.py` a page of it (`web/`) · `replaying.py` repeats what JSON lines say · `source.py` what the
+command runs, `__main__.py` the command.
 """
 
 from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
 
 from rewrite_engine.lazy import lookup
 
@@ -28,6 +35,17 @@ _HOMES = {
 __all__ = list(_HOMES)
 
 __getattr__ = lookup(__name__, _HOMES)
+
+
+class _Callable(ModuleType):
+    """This module: `rw.explain(f)` is `rw.explain.explain(f)`."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """See `report.explain`."""
+        return self.explain(*args, **options)
+
+
+sys.modules[__name__].__class__ = _Callable
 
 
 def __dir__() -> list[str]:

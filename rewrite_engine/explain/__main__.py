@@ -1,30 +1,61 @@
-"""`python -m rewrite_engine.explain [options] SCRIPT [arguments of the script]`: run a script, then
-tell what the rules did to every function that it compiled.
+"""`python -m rewrite_engine.explain [options] SCRIPT [arguments of the script]`: run a script (a
+module, some lines, a term: `source.py`), then tell what the rules did to every function that it
+compiled.
 
-Exit status: 0; 1 with --strict if values disagree; 2 for a wrong argument; 3 if the script fails.
+Exit status: 0; 1 with --strict if values disagree, were not compared, or a function failed;
+2 for a wrong argument; 3 if the script fails.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import runpy
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from io import StringIO
+from os.path import abspath
 from pathlib import Path
 from typing import Any
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import PackError, RewriteEngineError, RuleError, UnknownNameError
+from rewrite_engine.errors import (
+    InputError,
+    PackError,
+    RewriteEngineError,
+    RuleError,
+    UnknownNameError,
+)
+from rewrite_engine.explain.answer import AnswerPrinter
 from rewrite_engine.explain.diagnosis import find_rule
+from rewrite_engine.explain.difference import differences
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.record import Recorder, recording
 from rewrite_engine.explain.report import Report, is_about
-from rewrite_engine.explain.show import Printer, ReportOptions, check_names, console_for
+from rewrite_engine.explain.show import ReportOptions, check_names, console_for
+from rewrite_engine.explain.source import Runnable, number, source_of
+from rewrite_engine.explain.states import graph_after, graph_until
+from rewrite_engine.link.compare import Verdict
 from rewrite_engine.match.ruleset import RuleSet, parts_of
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
+JSON = "firings, phases, graphs, functions (schema: rewrite/trace/schema.json); - is the output"
+STRICT = "if values disagree, were not compared, or a function failed"
+WHY = "only tell which firings led to a node of a rewritten graph, and to what is below it"
+ATTEMPTS = "only list every try of a rule and why it failed; WHAT: a rule or pack, or an op"
+STEP = "only print firings from N on, each with what the graph computes after it"
+DIFF = "only print how the rewritten graphs differ without these rules or phases, or in a mode"
+QUESTIONS = {
+    "why": ("NODE", WHY),
+    "became": ("NODE", "only tell what became of a node of a graph as built"),
+    "why-not": ("RULE", "only tell why a rule did not fire, node by node"),
+    "attempts": ("WHAT", ATTEMPTS),
+    "graph-after": ("PHASE", "only print the graphs after a phase"),
+    "until": ("N", "only print the graphs after firing N (0: as built)"),
+    "step": ("N", STEP),
+    "diff": ("NAMES", DIFF),
+}
 DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
 
 
@@ -38,34 +69,52 @@ def parser() -> argparse.ArgumentParser:
         "How to read the report: docs/reading_a_trace.md.",
         allow_abbrev=False,
     )
-    p.add_argument("script", metavar="SCRIPT", help="a Python file; it runs as __main__")
+    p.add_argument("script", metavar="SCRIPT", nargs="?", help="a Python file; it runs as __main__")
     p.add_argument("args", nargs=argparse.REMAINDER, metavar="…", help="its arguments")
+    _add_sources(p)
     _add_rule_options(p)
+    _add_shown(p)
+    _add_questions(p)
+    result = p.add_argument_group("for programs")
+    result.add_argument("--json", metavar="FILE", help="write JSON lines: " + JSON)
+    result.add_argument("-o", "--output", metavar="FILE", help="write the report there")
+    result.add_argument("--html", metavar="FILE", help="write one page to look at in a browser")
+    result.add_argument("--dot", metavar="FILE", help="write the rewritten graphs for Graphviz")
+    result.add_argument("--mermaid", metavar="FILE", help="write the rewritten graphs for Mermaid")
+    result.add_argument("--svg", metavar="FILE", help="write pictures of the rewritten graphs")
+    result.add_argument("--strict", action="store_true", help="exit with 1 " + STRICT)
+    return p
+
+
+def _add_sources(p: argparse.ArgumentParser) -> None:
+    source = p.add_argument_group("what runs, if not a script")
+    source.add_argument("-m", dest="module", metavar="MODULE", help="a module, as python -m would")
+    source.add_argument("-c", dest="code", metavar="CODE", help="lines of Python")
+    source.add_argument("--expr", metavar="TERM", help="one term, such as 'log(1 + exp(x))'")
+    source.add_argument(
+        "--var", metavar="NAME: TYPE", action="append", default=[],
+        help="a variable of it: 'x: float64[3, ?]'; float64 vectors need not be declared",
+    )  # fmt: skip
+    source.add_argument(
+        "--compat", action="store_true", help="programs of PyTensor, Aesara and PyMC run too"
+    )
+
+
+def _add_shown(p: argparse.ArgumentParser) -> None:
     shown = p.add_argument_group("what is shown")
     shown.add_argument("--function", metavar="NAME", help="only this function (its name or number)")
     shown.add_argument("--phase", metavar="NAME", help="only the firings of this phase")
     shown.add_argument("--rule", metavar="NAME", help="only the firings of this rule, pack or tag")
     shown.add_argument("--no-graphs", action="store_true", help="do not print the graphs")
     shown.add_argument("--tree", action="store_true", help="print graphs as trees, not as formulas")
+    shown.add_argument("--firings", action="store_true", help="list all firings one by one")
     shown.add_argument("--full", action="store_true", help="cut nothing")
+
+
+def _add_questions(p: argparse.ArgumentParser) -> None:
     asked = p.add_argument_group("questions")
-    asked.add_argument(
-        "--why", metavar="NODE", help="only tell which firings led to a node of a rewritten graph"
-    )
-    asked.add_argument(
-        "--why-not", metavar="RULE", help="only tell why a rule did not fire, node by node"
-    )
-    asked.add_argument(
-        "--attempts", metavar="WHAT",
-        help="only list every try of a rule and why it failed; WHAT: a rule or pack, or an op",
-    )  # fmt: skip
-    result = p.add_argument_group("for programs")
-    result.add_argument(
-        "--json", metavar="FILE",
-        help="write JSON lines, one per firing (schema: rewrite/trace/schema.json)",
-    )  # fmt: skip
-    result.add_argument("--strict", action="store_true", help="exit with 1 if values disagree")
-    return p
+    for option, (metavar, what) in QUESTIONS.items():
+        asked.add_argument(f"--{option}", metavar=metavar, help=what)
 
 
 def _add_rule_options(p: argparse.ArgumentParser) -> None:
@@ -90,23 +139,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")
     options = parser().parse_args(argv)
-    if not Path(options.script).is_file():
-        return _complain(f"there is no script {options.script!r}")
-    _warn_of_late_options(options.args)
     try:
+        run = source_of(options)
+        _warn_of_late_options(options.args)
         _set_mode(options)
-        recorder, failure = _run(
-            options.script, options.args, attempts=options.attempts is not None
-        )
-        report = Report(recorder.records)
-        _tell(report.select(options.function if recorder.records else None), options)
+        recorder, failure = _run(run, attempts=options.attempts is not None)
+        report = Report(recorder.records, recorder.failed)
+        report = report.select(options.function if recorder.records else None)
+        _tell(report, options, run.told)
     except BrokenPipeError:
         raise
-    except (UnknownNameError, RuleError, PackError, OSError) as error:
+    except (UnknownNameError, RuleError, PackError, InputError, OSError) as error:
         return _complain(str(error))
     if failure:
         return SCRIPT_FAILED
-    return DISAGREE if options.strict and not report.ok else 0
+    return DISAGREE if options.strict and not is_strictly_right(report) else 0
+
+
+def is_strictly_right(report: Report) -> bool:
+    """Whether everything was compiled, compared, and agrees."""
+    verdicts = {f.check.verdict for f in report.functions}
+    return report.ok and Verdict.UNKNOWN not in verdicts and not report.failed
 
 
 def _complain(text: str) -> int:
@@ -147,14 +200,11 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _run(script: str, args: Sequence[str], attempts: bool) -> tuple[Recorder, bool]:
+def _run(source: Runnable, attempts: bool) -> tuple[Recorder, bool]:
     """Run the script as `python SCRIPT` would; return what was recorded, and whether it failed."""
-    sys.argv = [script, *(args[1:] if args[:1] == ["--"] else args)]
-    if not sys.flags.safe_path:
-        sys.path[0] = os.path.dirname(os.path.abspath(script))
     with recording(attempts) as recorder:
         try:
-            runpy.run_path(os.path.abspath(script), run_name="__main__")
+            source.run()
         except SystemExit as stop:
             return recorder, _exit_failed(stop)
         except KeyboardInterrupt:
@@ -163,7 +213,7 @@ def _run(script: str, args: Sequence[str], attempts: bool) -> tuple[Recorder, bo
         except BrokenPipeError:  # whoever read the output has gone
             raise
         except BaseException as error:
-            _print_failure(error, script)
+            _print_failure(error, source.file)
             return recorder, True
     return recorder, False
 
@@ -178,30 +228,35 @@ def _exit_failed(stop: SystemExit) -> bool:
 def _print_failure(error: BaseException, script: str) -> None:
     """The script's own traceback, without the frames that run it."""
     tb = error.__traceback__
-    while tb is not None and os.path.abspath(tb.tb_frame.f_code.co_filename) != os.path.abspath(
-        script
-    ):
+    while tb is not None and tb.tb_frame.f_code.co_filename not in (script, abspath(script)):
         tb = tb.tb_next
     traceback.print_exception(type(error), error, tb, file=sys.stderr)
     print("explain: the script failed; this is what it compiled until then", file=sys.stderr)
 
 
-def _tell(report: Report, options: argparse.Namespace) -> None:
+def _tell(report: Report, options: argparse.Namespace, told: str) -> None:
     """Print, and write the JSON lines."""
     shown = ReportOptions(
-        full=options.full, tree=options.tree, graphs=not options.no_graphs, phase=options.phase,
-        rule=options.rule,
+        full=options.full, firings=options.firings, tree=options.tree,
+        graphs=not options.no_graphs, phase=options.phase, rule=options.rule,
     )  # fmt: skip
     check_names(report, shown)
-    printer = Printer(console_for(), shown)
+    if options.json == "-":
+        _write_json(options, report, shown)
+        return
+    out = StringIO() if options.output is not None else None
+    printer = AnswerPrinter(console_for(out), shown)
     answers = list(_answers(report, options, printer))  # names are checked before anything is said
-    printer.heading(f"what the rules did to {options.script}")
+    printer.heading(f"what the rules did to {told}")
     for note in _without_effect(report, options):
         printer.put(note, "yellow", hang=6)
     for tell, answer in answers:
         tell(answer)
-    if options.json is not None:
-        _write_json(options, report, shown)
+    if out is not None:
+        Path(options.output).write_text(out.getvalue(), encoding="utf-8")
+    for name, write in WRITERS.items():
+        if getattr(options, name) is not None:
+            write(options, report, shown)
 
 
 def _without_effect(report: Report, options: argparse.Namespace) -> Iterator[str]:
@@ -223,18 +278,31 @@ def _without_effect(report: Report, options: argparse.Namespace) -> Iterator[str
 
 
 def _answers(
-    report: Report, options: argparse.Namespace, printer: Printer
+    report: Report, options: argparse.Namespace, printer: AnswerPrinter
 ) -> Iterator[tuple[Callable[[Any], None], Any]]:
     """What was asked, as (method that prints it, answer). Raises `UnknownNameError`."""
     if options.why is not None:
         yield printer.derivations, report.why(options.why)
+    if options.became is not None:
+        yield printer.fates, report.became(options.became)
+    if options.graph_after is not None:
+        after = [(f, graph_after(f.record, options.graph_after)) for f in report.functions]
+        yield printer.states, (f"after {options.graph_after}", after)
+    if options.until is not None:
+        n = number(options.until)
+        there = [(f, graph_until(f.record, n)) for f in report.functions]
+        yield printer.states, (f"after firing #{n}", there)
+    if options.step is not None:
+        yield printer.walked, (number(options.step), report.functions)
+    if options.diff is not None:
+        yield printer.differences, differences(report, options.diff)
     if options.why_not is not None:
         known = {rule.name: rule for rule in (*parts_of(options.rules), *options.rules)}
         rules = RuleSet((known | report.rules.by_name).values())
         yield printer.not_fired, report.why_not(find_rule(options.why_not, rules))
     if options.attempts is not None:
         yield printer.attempts, report.attempts(options.attempts)
-    if options.why is options.why_not is options.attempts is None:
+    if all(getattr(options, name.replace("-", "_")) is None for name in QUESTIONS):
         yield printer.report, report
 
 
@@ -242,8 +310,34 @@ def _write_json(options: argparse.Namespace, report: Report, shown: ReportOption
     def tries(attempt: Attempt) -> bool:
         return options.attempts is not None and is_about(attempt, options.attempts)
 
-    with open(options.json, "w", encoding="utf-8") as file:
-        file.writelines(line + "\n" for line in json_lines(report, shown.wants, tries))
+    lines = [line + "\n" for line in json_lines(report, shown.wants, tries)]
+    if options.json == "-":
+        sys.stdout.writelines(lines)
+        return
+    Path(options.json).write_text("".join(lines), encoding="utf-8")
+
+
+def _write_page(options: argparse.Namespace, report: Report, shown: ReportOptions) -> None:
+    from rewrite_engine.explain.page import page
+
+    lines = json_lines(report, shown.wants, lambda attempt: False)
+    Path(options.html).write_text(page(lines), encoding="utf-8")
+
+
+def _write_picture(language: str, options: argparse.Namespace, report: Report, _: Any) -> None:
+    from rewrite_engine.printing.picture import DRAWN
+
+    texts = [DRAWN[language](f.record.after, f.name) for f in report.functions]
+    Path(getattr(options, language)).write_text("\n".join(texts), encoding="utf-8")
+
+
+WRITERS: dict[str, Callable[[argparse.Namespace, Report, ReportOptions], None]] = {
+    "json": _write_json,
+    "html": _write_page,
+    "dot": partial(_write_picture, "dot"),
+    "mermaid": partial(_write_picture, "mermaid"),
+    "svg": partial(_write_picture, "svg"),
+}
 
 
 def run_quietly() -> Any:

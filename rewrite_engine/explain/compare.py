@@ -5,11 +5,14 @@ How two values are compared: `link/compare.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rewrite_engine.errors import AssumptionError
 from rewrite_engine.explain.evaluate import Shapes, random_values, run, walk, walk_wide
-from rewrite_engine.explain.record import FunctionRecord
+from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
+from rewrite_engine.explain.states import first_wrong
 from rewrite_engine.link.compare import Comparison, Verdict, compare_values
 
 MOST = 6  # rules that are named as suspects
@@ -55,6 +58,10 @@ def check_values(record: FunctionRecord) -> FunctionComparison:
         expected, shapes, strange = walk(record.before, values)
         first = "; ".join(strange[:3]) or None
         check = replace(check, shapes_before=shapes, strange=first)
+    except AssumptionError as error:
+        said = " ".join(str(error).splitlines()[0].split())
+        broken = Comparison(Verdict.DISAGREE, f"what was declared is not true: {said}")
+        return replace(check, outputs=(("all outputs", broken),))
     except Exception as error:
         expected = None
         check = replace(check, problem=f"the graph as it was built raises {_name(error)}")
@@ -71,7 +78,7 @@ def check_values(record: FunctionRecord) -> FunctionComparison:
     if expected is None:
         return check
     return _compare_outputs(
-        record, check, expected, found, walked, walk_wide(record.before, values)
+        record, check, expected, found, walked, walk_wide(record.before, values), values
     )
 
 
@@ -94,6 +101,7 @@ def _compare_outputs(
     found: Any,
     walked: Any,
     exact: Any,
+    values: Sequence[Any],
 ) -> FunctionComparison:
     """With what there is to say of each output. walked: their values as the rewritten graph has
     them op by op; exact: in wider floats.
@@ -101,8 +109,8 @@ def _compare_outputs(
     types = [v.type for v in record.before.outputs]
     exact = [None] * len(types) if exact is None else exact
 
-    def compared(values: Any) -> list[Comparison]:
-        return [*map(compare_values, types, expected, values, exact)]
+    def compared(results: Any) -> list[Comparison]:
+        return [*map(compare_values, types, expected, results, exact)]
 
     outputs = tuple(zip(output_names(record), compared(found), strict=True))
     check = replace(check, outputs=outputs)
@@ -112,8 +120,16 @@ def _compare_outputs(
     blame = "run op by op, the rewritten graph agrees, so the linker is to blame and no rule"
     if again is Verdict.DISAGREE:
         blame = "the rewritten graph disagrees also when it is run op by op, so a rule is to blame"
-        blame += _suspects(record)
+        step = first_wrong(record, values, expected)
+        blame += _suspects(record) if step is None else _suspect(step)
     return replace(check, blame=blame)
+
+
+def _suspect(step: RecordedFiring) -> str:
+    """The firing that is to blame."""
+    where = step.rule_where
+    file = f" ({where[0]}:{where[1]})" if where else ""
+    return f": firing #{step.number}, {step.rule_name}{file}: {step.change.term}"
 
 
 def _suspects(record: FunctionRecord) -> str:

@@ -1,6 +1,6 @@
 """The report as JSON lines, for programs: the firings of each function (and the attempts, if they
-were recorded), its phases, then one line on the function. `rewrite/trace/schema.json` says what
-each field means.
+were recorded), its phases, its graphs (`snapshot.py`), then one line on the function.
+`rewrite/trace/schema.json` says what each field means.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.report import Report
+from rewrite_engine.explain.snapshot import graph_records
 from rewrite_engine.rewrite.trace.attempts import Attempt
 from rewrite_engine.rewrite.trace.lines import firing_record, line, lines_of, start
 from rewrite_engine.rewrite.trace.places import Address
@@ -28,6 +29,8 @@ def json_lines(
         trace = f.record.trace
         firings, attempts = filter(wants, f.steps), filter(tries, f.record.trace.tries)
         yield from lines_of(trace, firings, attempts, partial(_firing, whose), **whose)
+        for found in graph_records(f):
+            yield line(found | whose)
         yield line(function_record(f) | whose)
 
 
@@ -62,6 +65,8 @@ def function_record(f: FunctionReport) -> dict[str, Any]:
         "flops_after": b.flops,
         "bytes_before": a.bytes,
         "bytes_after": b.bytes,
+        "peak_before": f.peaks[0].bytes,
+        "peak_after": f.peaks[1].bytes,
         "seconds": {**stages, **times.phases, "first call": times.first_call},
         "compared_on": check.basis,
         "verdict": check.verdict.name.lower(),

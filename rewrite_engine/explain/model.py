@@ -14,10 +14,13 @@ from itertools import groupby
 from typing import Any
 
 from rewrite_engine.explain.compare import FunctionComparison, check_values, output_names
-from rewrite_engine.explain.cost import Cost, cost_of
+from rewrite_engine.explain.cost import Cost, Peak, cost_of, peak_of
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
+from rewrite_engine.explain.story import Family, families
 from rewrite_engine.link.program import Argument
 from rewrite_engine.rewrite.result import Result
+
+DECLARED = "assumptions/declared"  # the rule that takes a declaration out of the graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +46,14 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """What firings rest on. granted: by the mode; else facts proved it. steps: their numbers."""
+    """What firings rest on. granted: by the mode, or (declared) by the user of a term; else facts
+    proved it. steps: their numbers.
+    """
 
     name: str
     granted: bool
     steps: tuple[int, ...]
+    declared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +128,11 @@ class FunctionReport:
         return tuple(found)
 
     @cached_property
+    def families(self) -> tuple[Family, ...]:
+        """The firings by phase and rule, with what they saved."""
+        return families(self)
+
+    @cached_property
     def merged(self) -> dict[str, int]:
         """How many equal nodes were merged, while it was built and in each phase."""
         found = {"build": self.record.merged_at_build}
@@ -162,6 +173,15 @@ class FunctionReport:
         return cost_of(self.record.after, self.check.shapes_after)
 
     @cached_property
+    def peaks(self) -> tuple[Peak, Peak]:
+        """The estimated peak of memory of the graph as it was built, and rewritten."""
+        record, check = self.record, self.check
+        return (
+            peak_of(record.before, check.shapes_before),
+            peak_of(record.after, check.shapes_after),
+        )
+
+    @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
         """What the firings rest on: what the mode grants first, then what facts proved."""
         found: dict[tuple[str, bool], list[int]] = {}
@@ -170,4 +190,8 @@ class FunctionReport:
             if name is not None:
                 found.setdefault((name, step.assumes is not None), []).append(step.number)
         told = sorted(found.items(), key=lambda item: not item[0][1])
-        return tuple([Assumption(name, granted, tuple(n)) for (name, granted), n in told])
+        declared = [step for step in self.steps if step.rule_name == DECLARED]
+        return (
+            *[Assumption(step.before, True, (step.number,), True) for step in declared],
+            *[Assumption(name, granted, tuple(n)) for (name, granted), n in told],
+        )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.explain.cost import amount
 from rewrite_engine.explain.model import FunctionReport
+from rewrite_engine.explain.story import Family
 from rewrite_engine.link.compare import Verdict
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 LINES = 60  # of a graph, unless everything is asked for
 CHARACTERS = 600  # of one formula
+BESIDES = {
+    "folding": "{} without variables computed once and for all",
+    "in place": "{} written into memory that nobody needs any more",
+    "inside": "the graphs inside of {} rewritten",
+}
 WORDS = {
     Verdict.IDENTICAL: "identical",
     Verdict.REPAIRED: "repaired",
@@ -119,32 +125,116 @@ def _type_text(type_: Any, shape: tuple[int | None, ...]) -> str:
     return f"{type_.dtype} {'×'.join('?' if n is None else str(n) for n in shape)}"
 
 
-def graph_lines(f: FunctionReport, after: bool, tree: bool, full: bool) -> Iterator[str]:
-    """A graph as formulas or as a tree."""
+def graph_lines(
+    f: FunctionReport, after: bool, tree: bool, full: bool, most: int = LINES
+) -> Iterator[str]:
+    """A graph as formulas or as a tree; where it is long, the outputs first, and `most` lines."""
     fgraph = f.record.after if after else f.record.before
     if tree:
-        lines = iter(str(debugprint(fgraph, file="str")).splitlines())
+        lines = str(debugprint(fgraph, file="str")).splitlines()
     else:
-        lines = _formulas(fgraph, f.outputs, None if full else CHARACTERS)
-    count = 0
-    for line in lines:
-        count += 1
-        if full or count <= LINES:
-            yield line
-    if not full and count > LINES:
-        yield f"… {count - LINES} more lines; --full shows them"
+        known = f.check.shapes_after if after else f.check.shapes_before
+        defined, outputs = _formulas(fgraph, f.outputs, None if full else CHARACTERS, known)
+        lines = [*defined, *outputs]
+        if not full and len(lines) > most:
+            lines = _outputs_first(defined, outputs, most)
+    yield from lines if full else lines[:most]
+    if not full and len(lines) > most:
+        yield f"… {len(lines) - most} more lines; --full shows them"
 
 
-def _formulas(fgraph: Any, names: Sequence[str], limit: int | None) -> Iterator[str]:
-    """What is used several times is defined first; then the outputs by name."""
+def _outputs_first(defined: list[str], outputs: list[str], most: int) -> list[str]:
+    """What is computed, then what it is computed of, nearest first."""
+    room = max(most // 2, most - len(defined) - 1)
+    shown = outputs[:room]
+    if len(outputs) > room:
+        shown = [*outputs[: room - 1], f"… {len(outputs) - room + 1} more outputs"]
+    return [*shown, "where, the last first:", *reversed(defined)]
+
+
+def _formulas(
+    fgraph: Any, names: Sequence[str], limit: int | None, shapes: Any
+) -> tuple[list[str], list[str]]:
+    """What is used several times, each defined once; and the outputs by name."""
     formula = Formula(fgraph.outputs)
     taken = set(formula.names.values())
-    yield from formula.definitions(limit)
+    defined = [*formula.definitions(limit)]
     for node, name in formula.names.items():
-        yield f"{name} = {formula.text(node, limit)}"
+        size = _size_text(node.outputs[0], shapes) if len(node.outputs) == 1 else ""
+        defined.append(f"{name} = {formula.text(node, limit)}{size}")
+    outputs = []
     for name, v in zip(names, fgraph.outputs, strict=True):
         text = formula.text(v, limit)
-        yield f"{name}: {text}" if name in taken or " " in name else f"{name} = {text}"
+        outputs.append(f"{name}: {text}" if name in taken or " " in name else f"{name} = {text}")
+    return defined, outputs
+
+
+def _size_text(v: Any, shapes: Any) -> str:
+    """`   [3, 4]` behind a formula: the lengths of an array, where they are known."""
+    shape = shapes.get(v, v.type.shape)
+    if not shape:
+        return ""
+    return f"   [{', '.join('?' if n is None else str(n) for n in shape)}]"
+
+
+def family_note(one: Family) -> str:
+    """What stands behind firings that are told together: rule, lines, what they spared."""
+    saved, parts = one.saved, [one.rule]
+    lines = user_lines(one.lines)
+    parts += [lines] if lines else []
+    claim = getattr(one.steps[0].rule, "promise", None)
+    if getattr(claim, "kind", "refines") not in ("exact", "refines"):
+        parts.append(str(claim))
+    if one.is_safety:
+        parts.append("stabilizes")
+    spared = [amount(n, unit) for n, unit in ((saved.flops, "flop"), (saved.bytes, "B")) if n > 0]
+    spared += [plural(saved.nodes, "node")] if saved.nodes > 0 else []
+    parts += [f"spares {spared[0]}"] if spared else []
+    return " · ".join(parts)
+
+
+def user_lines(lines: Sequence[tuple[str, int]]) -> str:
+    """`model.py:3, 5–8`: lines of one file; of others only the first file is named."""
+    if not lines:
+        return ""
+    file = lines[0][0]
+    numbers = [n for name, n in lines if name == file]
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and n == runs[-1][-1] + 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    texts = [str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs]
+    more = ", …" if len(texts) > 4 or len(numbers) < len(lines) else ""
+    return f"{os.path.basename(file)}:{', '.join(texts[:4])}{more}"
+
+
+def besides(f: FunctionReport, rest: Sequence[Family]) -> Iterator[str]:
+    """What else happened, a line each: other rules, folding, memory, inner graphs, merging."""
+    if rest:
+        counts = Counter[str]()
+        for one in rest:
+            counts[one.rule.rpartition("/")[2]] += len(one.steps)
+        told = ", ".join(f"{name} {n}×" for name, n in counts.most_common(8))
+        more = f", … {len(counts) - 8} more rules" if len(counts) > 8 else ""
+        yield f"and {plural(counts.total(), 'firing')} of other rules: {told}{more}"
+    for kind, text in BESIDES.items():
+        steps = [step for one in f.families if one.kind == kind for step in one.steps]
+        if steps:
+            lines = user_lines(sorted({line for one in f.families if one.kind == kind
+                                       for line in one.lines}))  # fmt: skip
+            nodes = len({step.node for step in steps})
+            yield f"{kind}: {text.format(plural(nodes, 'term'))}" + (f" ({lines})" if lines else "")
+    idle = sum(n for name, n in f.merged.items() if name != "build")
+    if idle or f.merged["build"] > 0:
+        yield f"merging: {f.merged['build']} equal nodes as it was built, {idle} later"
+
+
+def failures(report: Report) -> Iterator[str]:
+    """Functions that failed to compile."""
+    for name, where, error in report.failed:
+        yield f"FAILED to compile: {name} ({place(where)}): {error}"
 
 
 def cost_line(f: FunctionReport) -> str:
@@ -155,6 +245,7 @@ def cost_line(f: FunctionReport) -> str:
         x, y = getattr(a, what), getattr(b, what)
         change = f" ({(y - x) / x:+.0%})" if x and y != x else ""
         parts.append(f"{what} {arrow(amount(x, unit), amount(y, unit))}{change}")
+    parts.append(_peak(f))
     first = f.record.called.values is not None
     text = ", ".join(parts) + f"; estimated for {'the first call' if first else 'random inputs'}"
     missing = max(a.unsized, b.unsized)
@@ -162,6 +253,16 @@ def cost_line(f: FunctionReport) -> str:
         text += f"; without {plural(missing, 'node')} of unknown shape"
     names = sorted({*a.uncounted, *b.uncounted})
     return text + (f"; flops of {', '.join(names)} are not known" if names else "")
+
+
+def _peak(f: FunctionReport) -> str:
+    """The most memory that is held at once, and where."""
+    before, after = f.peaks
+    at = "" if after.node is None else f" at {after.node.op}"
+    where = "" if after.node is None else place(after.node.where(), short=True)
+    return f"peak {arrow(amount(before.bytes, 'B'), amount(after.bytes, 'B'))}{at}" + (
+        f" ({where})" if where else ""
+    )
 
 
 def time_line(f: FunctionReport) -> str:
@@ -184,7 +285,9 @@ def assumptions(f: FunctionReport) -> str:
     granted, proved = [], []
     for one in f.assumptions:
         steps = ", ".join(f"#{n}" for n in one.steps)
-        if one.granted:
+        if one.declared:
+            granted.append(f"{one.name}, as it is declared ({steps})")
+        elif one.granted:
             granted.append(f"{one.name} (granted by the mode: {steps})")
         else:
             proved.append(f"facts proved {one.name} ({steps})")

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from inspect import unwrap
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from rewrite_engine.compile import Function, observe
@@ -28,7 +28,7 @@ from rewrite_engine.explain.term import (
 )
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.origin import Line, origin_line, user_origin
+from rewrite_engine.graph.origin import Line, forward_line, origin_line, user_origin
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import Evidence
 from rewrite_engine.match.rule import DataRule
@@ -49,7 +49,8 @@ class RecordedFiring(Firing):
 
     old: the variable that was replaced; new: the graph's variable that took its place. made: the
     nodes that came into the graph. evidence: what facts said for the guards of the rule.
-    conditions: the guards that are plain predicates. seconds: since rewriting began.
+    conditions: the guards that are plain predicates. forward: the user's line that a node of a
+    gradient is the derivative of. seconds: since rewriting began.
     """
 
     old: Variable
@@ -58,6 +59,7 @@ class RecordedFiring(Firing):
     made: tuple[Apply, ...]
     evidence: tuple[str, ...]
     conditions: tuple[str, ...]
+    forward: Line | None
 
     @property
     def assumes(self) -> str | None:
@@ -97,11 +99,11 @@ class DetailedTrace(Trace):
         said: tuple[tuple[str, ...], tuple[str, ...]] = (), ()
         try:
             if firing.rule == InplaceOptimizer.rule_name:
-                change, made = describe_overwrite(node, new.owner), (node,)
+                change, made = describe_overwrite(node, new.owner, fgraph.inputs), (node,)
             elif firing.rule == Exchange.rule_name and not exchanged_for(node, new):
-                change = describe_inside(node)
+                change = describe_inside(node, fgraph.inputs)
             else:
-                change = describe_change(old, new)
+                change = describe_change(old, new, fgraph.inputs)
             said = guards(firing.rule, node, fgraph)
         except Exception as error:
             trouble = f"{new} ({type(error).__name__} in telling: {error})"
@@ -111,6 +113,7 @@ class DetailedTrace(Trace):
         step = RecordedFiring._make(firing._replace(before=before, after=after, origin=origin))
         step.old, step.new, step.change, step.made = old, new, change, made
         step.evidence, step.conditions = said
+        step.forward = None if node is None else forward_line(node.origin)
         self.records.append(step)
 
 
@@ -162,17 +165,34 @@ class FunctionRecord:
     @property
     def merged_at_build(self) -> int:
         """How many equal nodes were merged before any rule was tried."""
-        return self.after.merged - sum(phase.merged for phase in self.trace.phases)
+        return self.after.merged - sum(
+            phase.merged for phase in self.trace.phases if not phase.place
+        )
+
+
+class FailedFunction(NamedTuple):
+    """A function that was not compiled. place: where the user called `function`."""
+
+    name: str
+    place: tuple[str, int] | None
+    error: str
 
 
 class Recorder:
     """An observer of `function`: collects a `FunctionRecord` of each one. attempts: with every try
-    of a rule (slow).
+    of a rule (slow). failed: those that were not compiled.
     """
 
     def __init__(self, attempts: bool = False) -> None:
         self.attempts = attempts
         self.records: list[FunctionRecord] = []
+        self.failed: list[FailedFunction] = []
+
+    def on_failure(self, name: str | None, error: BaseException) -> None:
+        """A function was not compiled."""
+        text = f"{type(error).__name__}: {error}".splitlines()[0]
+        where = origin_line(user_origin())
+        self.failed.append(FailedFunction(name or "function", where, text))
 
     def new_trace(self) -> DetailedTrace:
         """The trace for a function that is about to be rewritten."""

@@ -12,23 +12,26 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from html import escape
 from io import StringIO
 from typing import Any
 
 from rewrite_engine.compile import Function, function
 from rewrite_engine.errors import InputError, UnknownNameError
+from rewrite_engine.explain.became import Fate, became
 from rewrite_engine.explain.diagnosis import find_rule
 from rewrite_engine.explain.model import FunctionReport
-from rewrite_engine.explain.record import FunctionRecord, record_of, recording
+from rewrite_engine.explain.record import FailedFunction, FunctionRecord, record_of, recording
 from rewrite_engine.explain.why import Derivation, NotFired, derivation, find_nodes, not_fired
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.link.compare import Verdict
 from rewrite_engine.match.equation import Equation
+from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.trace.attempts import Attempt
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.rules.pipeline import all_rules, known_rules
 
 WIDTH = 100
 
@@ -36,11 +39,15 @@ WIDTH = 100
 class Report:
     """What happened to some functions. `str` is the text at 100 columns; `text` knows more.
 
-    functions: one `FunctionReport` each, in the order in which they were compiled.
+    functions: one `FunctionReport` each, in the order in which they were compiled. failed: those
+    that were not compiled, since there was an error.
     """
 
-    def __init__(self, records: Sequence[FunctionRecord]) -> None:
+    def __init__(
+        self, records: Sequence[FunctionRecord], failed: Sequence[FailedFunction] = ()
+    ) -> None:
         self.functions = [FunctionReport(record) for record in records]
+        self.failed = list(failed)
 
     @classmethod
     def of(cls, functions: Sequence[FunctionReport]) -> Report:
@@ -80,20 +87,31 @@ class Report:
     def __repr__(self) -> str:
         return f"<Report on {', '.join(f.name for f in self.functions) or 'no functions'}>"
 
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
+
     # --- questions -------------------------------------------------------------------------------
 
     def why(self, what: str) -> list[tuple[FunctionReport, Derivation]]:
         """How nodes of the rewritten graphs came about. what: see `why.find_nodes`; raises
         `UnknownNameError` if no function has such a node.
         """
+        return self._asked(what, False, derivation)
+
+    def became(self, what: str) -> list[tuple[FunctionReport, Fate]]:
+        """What became of nodes of the graphs as built. Raises `UnknownNameError`."""
+        return self._asked(what, True, became)
+
+    def _asked(self, what: str, before: bool, answer: Callable[..., Any]) -> list[Any]:
+        """Ask all nodes of a name, in the graphs as built or as rewritten."""
         found, error = [], None
         for f in self.functions:
             try:
-                nodes = find_nodes(f.record, what)
+                nodes = find_nodes(f.record, what, before)
             except UnknownNameError as unknown:
                 error = unknown
                 continue
-            found += [(f, derivation(f.record, node)) for node in nodes]
+            found += [(f, answer(f.record, node)) for node in nodes]
         if error is not None and not found:
             raise error
         return found
@@ -131,7 +149,8 @@ class Report:
         fired = [s.rule for f in self.functions for s in f.steps if isinstance(s.rule, Rule)]
         modes = dict.fromkeys(f.record.mode for f in self.functions)
         found: dict[str, Rule] = {}
-        for rules in (fired, *(mode.rules for mode in modes), all_rules()):
+        equations = known_rules(Query().including("saturate"))
+        for rules in (fired, *(mode.rules for mode in modes), all_rules(), equations):
             for rule in rules:
                 found.setdefault(rule.name, rule)
         return RuleSet(found.values())

@@ -3,16 +3,15 @@ at any width.
 
 What is shown of a function, in order: where it was compiled, its inputs, the graph as it was built,
 what fired (by phase), the rewritten graph, cost, time, and whether the values agree. All that is
-told is in `model.py`; how it is put into words, in `phrase.py`.
+told is in `model.py`; how it is put into words, in `phrase.py`; answers to questions: `answer.py`.
 """
 
 from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -28,8 +27,11 @@ from rewrite_engine.explain.phrase import (
     amounts,
     arrow,
     assumptions,
+    besides,
     cost_line,
     describe_inputs,
+    failures,
+    family_note,
     graph_lines,
     headline,
     place,
@@ -40,11 +42,10 @@ from rewrite_engine.explain.phrase import (
     verdict_text,
 )
 from rewrite_engine.explain.record import RecordedFiring
+from rewrite_engine.explain.story import Family
 from rewrite_engine.explain.term import Change, cut
-from rewrite_engine.explain.why import MOST, Derivation, NotFired
 from rewrite_engine.link.compare import Verdict
 from rewrite_engine.rewrite.result import COLUMNS, Result
-from rewrite_engine.rewrite.trace.attempts import Attempt
 
 if TYPE_CHECKING:
     from rewrite_engine.explain.report import Report
@@ -54,8 +55,19 @@ LEAST = ("dropped", "created", "matches", "calls")  # columns that a narrow tabl
 WIDEST = Console(width=10_000)
 STYLES = {Verdict.REPAIRED: "bold green", Verdict.UNKNOWN: "yellow", Verdict.DISAGREE: "bold red"}
 FIRINGS = 100  # of a phase, unless everything is asked for
-ROOM = 30  # columns of what a variable of a rule stands for
+REPORT = 118  # lines of a report, unless more is asked for
+FEW = 20  # firings that are told one by one
+RANKED = 12  # families of firings that are told of
+HEAD, STORY, END = 12, 34, 16  # lines of the parts of a function
+LEAST_GRAPH, MOST_GRAPH = 8, 22  # lines of a graph, where there is little room, and much
+GRAPH = 2  # lines of one formula
+LOUD = 6  # functions that are not shown, of which there is something to say
+SUMMARY = 20  # functions in the table
 MARGIN = 5  # columns before what belongs to a firing
+FOLDED = (
+    "A line tells what a rule did: how often, the first time as an example, and what it spared a "
+    "call; then the rule and the lines of your code. --firings lists them one by one."
+)
 LEGEND = (
     "A line below is one firing: its number, the term before → the term after; then the rule, "
     "where it is written, and the line of your code the term came from. Capital letters stand "
@@ -65,11 +77,12 @@ LEGEND = (
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What to show. full: cut nothing. tree: graphs as trees instead of formulas. graphs: show them
-    at all. phase, rule: only the firings of these.
+    """What to show. full: cut nothing. firings: list them one by one. tree: graphs as trees instead
+    of formulas. graphs: show them at all. phase, rule: only the firings of these.
     """
 
     full: bool = False
+    firings: bool = False
     tree: bool = False
     graphs: bool = True
     phase: str | None = None
@@ -80,6 +93,11 @@ class ReportOptions:
         if self.phase is not None and self.phase not in (step.phase, step.phase.split(" in ")[0]):
             return False
         return self.rule is None or self.rule in names_of(step)
+
+    def lists(self, f: FunctionReport) -> bool:
+        """Whether firings are told one by one."""
+        asked = self.full or self.firings or self.phase is not None or self.rule is not None
+        return asked or len(f.steps) <= FEW
 
     def about(self, f: FunctionReport) -> bool:
         """Whether a function is shown: if some firings are asked for, it has one of them."""
@@ -137,28 +155,90 @@ class Printer:
     # --- the report ------------------------------------------------------------------------------
 
     def report(self, report: Report) -> None:
-        """Everything."""
+        """Everything; no more than `REPORT` lines, unless more is asked for."""
         self.put(headline(report), "bold")
+        for text in failures(report):
+            self.put(text, "bold red", hang=2)
         if not report.functions:
             return
-        self.console.print(summary(report, self.console.width))
+        full = self.options.full
+        most = None if full else SUMMARY
+        table = summary(report, self.console.width, most)
+        lines = self.captured(lambda: self.console.print(table))
+        self.raw(lines)
+        used = 6 + len(lines) + len(report.failed)
         shown = [f for f in report.functions if self.options.about(f)]
+        left = []
         for f in shown:
-            self.function(f)
-        if len(shown) < len(report.functions):
-            self.heading("not shown")
-            others = [f"{f.record.index} {f.name}" for f in report.functions if f not in shown]
-            self.put(f"none of the firings that were asked for: {', '.join(others)}", hang=2)
+            lines = self.function_lines(f, REPORT - used if f is shown[0] else REPORT)
+            whole = full or self.options.firings or used + len(lines) <= REPORT
+            if whole or f is shown[0]:
+                self.raw(lines)
+                used += len(lines)
+            else:
+                left.append(f)
+        self.others("to be asked for by --function NAME", left)
+        for f in [f for f in left if f.check.verdict > Verdict.AGREE][:LOUD]:
+            first = [line.strip() for line in values_lines(f)][:2][-1]
+            self.put(f"{f.name}: {first}", STYLES.get(f.check.verdict, ""), hang=2)
+        others = [f for f in report.functions if f not in shown]
+        self.others("none of the firings that were asked for", others)
+
+    def others(self, why: str, functions: list[FunctionReport]) -> None:
+        """Functions that are not shown."""
+        if not functions:
+            return
+        self.heading("not shown")
+        names = [f"{f.record.index} {f.name}" for f in functions]
+        more = f", … {len(names) - SUMMARY} more" if len(names) > SUMMARY else ""
+        self.put(f"{why}: {', '.join(names[:SUMMARY])}{more}", hang=2)
+
+    def captured(self, tell: Callable[[], None]) -> list[str]:
+        """What is printed, line by line."""
+        with self.console.capture() as found:
+            tell()
+        return found.get().splitlines()
+
+    def raw(self, lines: Sequence[str]) -> None:
+        """Print lines that are laid out already."""
+        for line in lines:
+            self.console.print(Text.from_ansi(line), soft_wrap=True)
+
+    def section(self, most: int, tell: Callable[[], None]) -> list[str]:
+        """The lines of a part of what is told of a function, cut where there are many."""
+        lines = self.captured(tell)
+        if self.options.full or len(lines) <= most:
+            return lines
+        more = f"  … {len(lines) - most + 1} more lines; --full shows them"
+        return [*lines[: most - 1], more]
 
     def function(self, f: FunctionReport) -> None:
         """One function."""
+        self.raw(self.function_lines(f))
+
+    def function_lines(self, f: FunctionReport, room: int = REPORT) -> list[str]:
+        """All that is told of a function, line by line; the graphs are cut to what room is left."""
+        head = self.section(HEAD, lambda: self.head(f))
+        if self.options.lists(f):
+            firings = self.captured(lambda: self.firings(f))
+        else:
+            firings = self.section(STORY, lambda: self.story(f))
+        end = self.section(END, lambda: self.end(f))
+        left = (room - len(head) - len(firings) - len(end)) // 2
+        most = max(LEAST_GRAPH, min(left, MOST_GRAPH))
+        built = self.section(most, lambda: self.graph("as built", f, False, most))
+        rewritten = self.section(most, lambda: self.graph("rewritten", f, True, most))
+        return [*head, *built, *firings, *rewritten, *end]
+
+    def head(self, f: FunctionReport) -> None:
+        """Where a function was compiled, and its inputs."""
         self.heading(f"{f.record.index}. {f.name}")
         self.label("compiled", f"{place(f.record.place)}  {source_of(f.record.place)}".rstrip())
         for name, text in describe_inputs(f):
             self.label(name, text)
-        self.graph("as built", f, after=False)
-        self.firings(f)
-        self.graph("rewritten", f, after=True)
+
+    def end(self, f: FunctionReport) -> None:
+        """Costs, times, assumptions, values."""
         self.put()
         self.label("cost", cost_line(f))
         self.label("time", time_line(f))
@@ -170,18 +250,51 @@ class Printer:
         for line in values_lines(f):
             self.put(line, style, hang=10)
 
-    def graph(self, title: str, f: FunctionReport, after: bool) -> None:
-        """A graph, cut if it is long."""
+    def graph(self, title: str, f: FunctionReport, after: bool, most: int) -> None:
+        """A graph, cut if it has more than `most` lines."""
         if not self.options.graphs:
             return
         fgraph = f.record.after if after else f.record.before
         self.put()
         self.put(f"The graph {title}: {plural(len(fgraph), 'node')}", "bold cyan")
-        for line in graph_lines(f, after, self.options.tree, self.options.full):
+        full = self.options.full
+        for line in graph_lines(f, after, self.options.tree, full, most - 3):
             if self.options.tree:
                 self.console.print(Text("  " + line), soft_wrap=True)
             else:
-                self.put(line, indent=2, hang=6)
+                self.put(line if full else cut(line, GRAPH * self.console.width), indent=2, hang=6)
+
+    # --- the story -------------------------------------------------------------------------------
+
+    def story(self, f: FunctionReport) -> None:
+        """Many firings: those that mattered most, by rule, and how many others there were."""
+        rules = len({step.rule_name for step in f.steps})
+        merged = sum(f.merged.values())
+        self.put()
+        text = f"What happened: {plural(len(f.steps), 'firing')} of {plural(rules, 'rule')}"
+        text += f"; {plural(merged, 'equal node')} merged" if merged > 0 else ""
+        self.put(text, "bold cyan")
+        self.put(FOLDED, "dim", indent=2)
+        ranked = sorted(f.families, key=lambda one: one.weight, reverse=True)
+        ranked = [one for one in ranked if one.kind == "rule"]
+        for one in ranked[:RANKED]:
+            self.family(one)
+        for text in besides(f, ranked[RANKED:]):
+            self.put(text, indent=2, hang=4)
+
+    def family(self, one: Family) -> None:
+        """The firings of a rule in one line if they fit, with the rule behind."""
+        number = f"{len(one.steps)}× ".rjust(MARGIN + 1)
+        note = family_note(one)
+        change = one.steps[0].change
+        room = self.console.width - len(number) - len(note) - 2
+        text = cut(change.term, max(room, self.console.width - len(number)))
+        if len(text) + len(number) + len(note) + 2 <= self.console.width:
+            self.spread(number, Text(text), note)
+            return
+        self.console.print(Text(number + text), soft_wrap=True)
+        note = cut(note, self.console.width - MARGIN)
+        self.console.print(Text(note.rjust(self.console.width), style="dim"), soft_wrap=True)
 
     # --- firings ---------------------------------------------------------------------------------
 
@@ -190,7 +303,7 @@ class Printer:
         total, shown = len(f.steps), sum(map(self.options.wants, f.steps))
         selected = "" if shown == total else f" ({shown} of them shown)"
         merged = f.merged["build"]
-        built = f"; {plural(merged, 'equal node')} merged while it was built" if merged else ""
+        built = f"; {plural(merged, 'equal node')} merged while it was built" if merged > 0 else ""
         self.put()
         self.put(f"What happened: {plural(total, 'firing')}{selected}{built}", "bold cyan")
         if shown and not self.explained:
@@ -281,75 +394,16 @@ class Printer:
         for line in self.wrapped(note, MARGIN + 2, 2):
             self.console.print(Text(line.strip().rjust(width), style="dim"), soft_wrap=True)
 
-    # --- answers ---------------------------------------------------------------------------------
 
-    def derivations(self, found: list[tuple[FunctionReport, Derivation]]) -> None:
-        """Where nodes come from."""
-        for f, answer in found:
-            self.put()
-            self.put(f"{f.name}: {answer.term}", "bold")
-            self.put(_derivation_text(answer), indent=2)
-            for step in answer.steps:
-                self.firing(step)
-
-    def not_fired(self, found: list[tuple[FunctionReport, NotFired]]) -> None:
-        """Why a rule did not fire."""
-        for n, (f, answer) in enumerate(found):
-            if not n:
-                self.put()
-                self.put(f"{answer.rule!r}", "bold")
-                self.put(
-                    f"{answer.rule.doc.splitlines()[0]}  ({place(answer.rule.where)})",
-                    "dim",
-                    indent=2,
-                )
-            self.put()
-            self.put(f.name, "bold cyan")
-            for text in answer.general:
-                self.put(text, indent=2, hang=2)
-            limit = None if self.options.full else MOST
-            for graph, one in answer.nodes[:limit]:
-                self.put(f"{graph}: {one.term}", indent=2, hang=4)
-                self.put(one.reason, "yellow", indent=6, hang=2)
-            left = len(answer.nodes) - len(answer.nodes[:limit])
-            if left:
-                self.put(f"… {left} more nodes; --full shows them", "dim", indent=2)
-
-    def attempts(self, found: list[tuple[FunctionReport, list[Attempt]]]) -> None:
-        """Every try of a rule, node by node."""
-        for f, tries in found:
-            fired = len({a.firing for a in tries if a.firing is not None})
-            self.put()
-            self.put(f"{f.name}: {plural(len(tries), 'attempt')}, {fired} fired", "bold cyan")
-            shown = tries if self.options.full else tries[:FIRINGS]
-            for (phase, term), same in groupby(shown, key=lambda a: (a.phase, a.term)):
-                self.put(f"{phase}: {term}", indent=2, hang=4)
-                for attempt in same:
-                    self.attempt(attempt)
-            if len(tries) > len(shown):
-                self.put(f"… {len(tries) - len(shown)} more; --full shows them", "dim", indent=2)
-
-    def attempt(self, a: Attempt) -> None:
-        """One try."""
-        bound = ", ".join(f"{name} = {cut(text, ROOM)}" for name, text in a.bindings.items())
-        if a.verdict == "fired":
-            text = f"{a.rule_name} fired: #{a.firing}" + (f", where {bound}" if bound else "")
-            text += "".join(f"; given {said}" for said in a.evidence)
-        else:
-            verdict = "" if a.verdict == "failed" else f"{a.outcome}: "
-            text = f"{a.rule_name}: {verdict}{a.reason}"
-        self.put(text, "green" if a.verdict == "fired" else "", indent=6, hang=2)
-
-
-def summary(report: Report, width: int) -> Table:
-    """One line per function; where it was compiled only if there is room."""
+def summary(report: Report, width: int, most: int | None = None) -> Table:
+    """One line per function, `most` of them; where it was compiled only if there is room."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     names = ["", "function", "compiled at", "nodes", "firings", "flops", "bytes", "values"]
     left = {"function", "compiled at", "values"}
     wide = width >= WIDE
     for name in names if wide else [n for n in names if n != "compiled at"]:
         table.add_column(name, justify="left" if name in left else "right", overflow="fold")
-    for f in report.functions:
+    for f in report.functions[:most]:
         a, b = f.cost_before, f.cost_after
         verdict = Text(verdict_text(f), style=STYLES.get(f.check.verdict, "green"))
         where = [Text(place(f.record.place, short=True))] if wide else []
@@ -403,7 +457,8 @@ def _notes(step: RecordedFiring, same_rule: bool) -> Iterator[str]:
     if step.strategy is not None:
         yield f"in {step.strategy}"
     if step.origin is not None:
-        yield place(step.origin, short=True)
+        of = "" if step.forward is None else f", gradient of {place(step.forward, short=True)}"
+        yield place(step.origin, short=True) + of
     claim = getattr(step.rule, "promise", None)
     if getattr(claim, "kind", "refines") not in ("exact", "refines"):
         yield str(claim)
@@ -411,13 +466,6 @@ def _notes(step: RecordedFiring, same_rule: bool) -> Iterator[str]:
         yield f"given {text}"
     if step.conditions:
         yield f"if {' and '.join(step.conditions)}"
-
-
-def _derivation_text(answer: Derivation) -> str:
-    built = place(answer.node.where(), short=True)
-    if not answer.steps:
-        return f"no rule made it: it is as you wrote it, at {built}" if built else "no rule made it"
-    return f"made by {plural(len(answer.steps), 'firing')}, of what you wrote at {built}:"
 
 
 def check_names(report: Report, options: ReportOptions) -> None:

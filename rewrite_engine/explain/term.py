@@ -8,8 +8,9 @@ unless it is short. So the text shows what a rule did, and stays short however l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from rewrite_engine.graph.memory import written
@@ -61,8 +62,9 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1].rstrip("… ") + "…"
 
 
-def describe_change(old: Variable, new: Variable) -> Change:
-    """What replacing `old` by `new` did, as text.
+def describe_change(old: Variable, new: Variable, taken: Iterable[Any] = ()) -> Change:
+    """What replacing `old` by `new` did, as text. taken: variables by whose names nothing else is
+    called.
 
     >>> from tests.toy import num, log, exp, sin
     >>> x = num("x")
@@ -71,7 +73,7 @@ def describe_change(old: Variable, new: Variable) -> Change:
     Change(before='log(exp(A))', after='A', letters=(('A', 'exp(exp(sin(exp(x))))'),),
     used=(log(exp.0), exp(exp.0)))
     """
-    sides = Sides(old, new)
+    sides = Sides(old, new, taken)
     before = sides.text(_top(old))
     used = tuple(sides.seen)
     after = sides.text(new if sides.has_letter(new) else _top(new))
@@ -81,13 +83,13 @@ def describe_change(old: Variable, new: Variable) -> Change:
     return Change(before, after, sides.definitions(), used)
 
 
-def describe_overwrite(node: Apply, new: Apply) -> Change:
+def describe_overwrite(node: Apply, new: Apply, taken: Iterable[Any] = ()) -> Change:
     """What it did that a node was replaced by one that computes the same in place: the term stays,
     the memory changes. (The operands of `new` may themselves work in place by now; those of `node`
     are what they were, so that everything has one text.)
     """
     old = node.outputs[written(new.op)]
-    sides = Sides(old, old)
+    sides = Sides(old, old, taken)
     before = sides.text(_top(old))
     places = dict.fromkeys(i for into in new.op.destroy_map.values() for i in into)
     into = " and ".join([sides.text(node.inputs[i]) for i in places])
@@ -99,9 +101,9 @@ def exchanged_for(node: Apply, new: Variable) -> bool:
     return new in node.inputs or isinstance(new, Constant)
 
 
-def describe_inside(node: Apply) -> Change:
+def describe_inside(node: Apply, taken: Iterable[Any] = ()) -> Change:
     """What it did that the graph inside an op was rewritten: the term stays."""
-    sides = Sides(node.outputs[0], node.outputs[0])
+    sides = Sides(node.outputs[0], node.outputs[0], taken)
     before = sides.text(node)
     return Change(
         before, f"{before}, with its graph rewritten", sides.definitions(), tuple(sides.seen)
@@ -116,7 +118,7 @@ def _top(v: Variable) -> Any:
 class Sides:
     """Writes the two sides of a change, and gives letters to what is not written out."""
 
-    def __init__(self, old: Variable, new: Variable) -> None:
+    def __init__(self, old: Variable, new: Variable, taken: Iterable[Any] = ()) -> None:
         below_old, below_new = Counter(below(old)), Counter(below(new))
         shared = below_old.keys() & (below_new.keys() | {new})
         if old in below_new:
@@ -127,6 +129,8 @@ class Sides:
         self.shown = {v for v in (*below_old, *below_new) if v not in self.hidden}
         self.shown |= {old} if new in self.hidden else {old, new}
         self.letters: dict[Variable, str] = {}
+        names = {v.name for v in (*taken, *below_old, *below_new)}
+        self.fresh = (name for name in map(letter, count()) if name not in names)
         self.seen: list[Apply] = []
 
     def has_letter(self, v: Variable) -> bool:
@@ -141,10 +145,12 @@ class Sides:
 
     def name(self, v: Variable) -> str | None:
         """What a variable is called: nothing if it is written out."""
-        if v.owner is None or v.name is not None:
+        if v.name is not None or isinstance(v, Constant):
             return v.name
-        if v not in self.shown and not self._short(v):
-            return self.letters.setdefault(v, letter(len(self.letters)))
+        if v.owner is None or (v not in self.shown and not self._short(v)):
+            if v not in self.letters:
+                self.letters[v] = next(self.fresh)
+            return self.letters[v]
         self.seen.append(v.owner)
         return None
 

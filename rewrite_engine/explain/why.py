@@ -6,6 +6,7 @@ Both ask a `FunctionRecord`. What a single node says to a rule is in `diagnosis.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +18,8 @@ from rewrite_engine.explain.term import term_text
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import Structure, held, in_one_order, inner_ops
 from rewrite_engine.graph.node import Apply, Variable
-from rewrite_engine.graph.origin import in_order
+from rewrite_engine.graph.origin import forward_line, in_order, provenance
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.equation import DirectedRule, Equation
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.query import Query
@@ -28,6 +30,7 @@ from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.strategies import Strategy
 
+DRIVEN = ("inplace", "merge", "inner")  # phases that no rules belong to
 MOST = 12  # nodes that are told about one by one
 
 
@@ -91,30 +94,62 @@ def _recorded(record: FunctionRecord, node: Apply) -> Apply:
     return node
 
 
-def find_nodes(record: FunctionRecord, what: str) -> list[Apply]:
-    """The nodes of the rewritten graph that a user means by a name.
+def cone(record: FunctionRecord, node: Apply) -> list[RecordedFiring]:
+    """The firings that made a node or anything that it is computed from."""
+    found: dict[int, RecordedFiring] = {}
+    if node in record.after:
+        for one in toposort([node.outputs[0]]):
+            found.update({step.number: step for step in derivation(record, one).steps})
+    return [found[n] for n in sorted(found)]
+
+
+def find_nodes(record: FunctionRecord, what: str, before: bool = False) -> list[Apply]:
+    """The nodes of the rewritten graph (before: of the graph as built) that a user means by a name.
 
     A letter or name as the formulas call it, an identifier as the tree does, an op, a variable's
-    name, or an output (its number, or `new w`). Ops and names that are only inside of ops are
+    name, an output (its number, or `new w`), or a line of code (`model.py:18`, `:18`). Ops and
+    names that are only inside of ops are
     looked for there. Raises `UnknownNameError`.
     """
-    for candidates in _namings(record):
+    fgraph = record.before if before else record.after
+    if re.search(r":\d+$", what):
+        return _of_line(record, fgraph, what)
+    for candidates in _namings(record, fgraph):
         found = [node for name, node in candidates if name == what]
         if found:
             return list(dict.fromkeys(found))
     if any(what == v.name for v in record.after.inputs):
         raise UnknownNameError(f"{what} is an input of {record.name!r}: no rule makes it")
+    which = "graph as built" if before else "rewritten graph"
     raise UnknownNameError(
-        f"nothing in the rewritten graph of {record.name!r} is called {what!r}: give a name that "
+        f"nothing in the {which} of {record.name!r} is called {what!r}: give a name that "
         "its formulas define, an op such as Sum, the number of an output, or the letters of the "
         "tree (--tree)"
     )
 
 
-def _namings(record: FunctionRecord) -> Iterator[list[tuple[str, Apply]]]:
+def _of_line(record: FunctionRecord, fgraph: FunctionGraph, what: str) -> list[Apply]:
+    """The nodes that come from a line of code, or are a gradient of what was built there; the last
+    ones of what rules made of it.
+    """
+    file, _, number = what.rpartition(":")
+    found = []
+    for node in fgraph.toposort():
+        lines = [*provenance(node).lines, forward_line(node.origin)]
+        if any(
+            line is not None and line[1] == int(number) and (not file or line[0].endswith(file))
+            for line in lines
+        ):
+            found.append(node)
+    if not found:
+        raise UnknownNameError(f"no node of {record.name!r} comes from {what}")
+    below = {v.owner for node in found for v in node.inputs}
+    return [node for node in found if node not in below]
+
+
+def _namings(record: FunctionRecord, fgraph: FunctionGraph) -> Iterator[list[tuple[str, Apply]]]:
     from rewrite_engine.explain.compare import output_names
 
-    fgraph = record.after
     nodes = fgraph.toposort()
     yield [(name, node) for node, name in Formula(fgraph.outputs).names.items()]
     yield [(v.name, node) for node in nodes for v in node.outputs if v.name is not None]
@@ -264,6 +299,8 @@ class RuleHistory:
         elif not query.selects(rule.names, needed):
             names = sorted(query.exclude & rule.names) or sorted(query.require - rule.names)
             yield f"the mode leaves it out: {mode!r} ({', '.join(names)})"
+        if rule.phase in DRIVEN and not getattr(rule, "is_driver", False):
+            yield f"the phase {rule.phase!r} is done by a driver of its own, and takes no rules"
         if rule.phase is None:
             yield "it belongs to no phase: only a set of rules that names it uses it"
         elif phases and rule.phase not in phases:

@@ -40,6 +40,7 @@ from rewrite_engine.gradient.sums import inside, total
 from rewrite_engine.gradient.type import fit, float_zeros, is_discrete
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import NullType, disconnected, is_disconnected, is_null
+from rewrite_engine.graph.origin import mark_forward, user_origin
 from rewrite_engine.graph.replace import first_of_equal
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor.creation import ones_like
@@ -85,6 +86,7 @@ class Reverse:
         self.zeros: set[Variable] = set()
         self.nulls: dict[Variable, Apply] = {}
         self.whole = Branch()
+        self.here = user_origin()
         nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
         self.live, self.reach = _live(nodes, wanted, stops)
         #: what is wanted, held or given is none but itself
@@ -202,7 +204,10 @@ class Reverse:
         if pattern is not None:
             reached = [j for j, g in enumerate(grads) if not is_disconnected(g)]
             inputs = [i for i in inputs if any([pattern[i][j] for j in reached])]
-        for i, term in self._ask(node, grads, inputs, flat).items():
+        found = self._ask(node, grads, inputs, flat)
+        values = [t.value if isinstance(t, Partial) else t for t in found.values()]
+        mark_forward(values, self.here, node.origin)
+        for i, term in found.items():
             if flat and not is_null(term) and not is_disconnected(term):
                 v = node.inputs[i]
                 self.terms.setdefault(self.first.get(v, v), [])

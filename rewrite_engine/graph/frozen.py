@@ -24,6 +24,7 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.destroyhandler import DestroyHandler
+from rewrite_engine.graph.display import Displayed
 from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
 from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.memory import makers_of_destroyed
@@ -34,7 +35,7 @@ from rewrite_engine.graph.origin import Origin
 from rewrite_engine.graph.traverse import graph_inputs, toposort
 
 
-class FrozenGraph:
+class FrozenGraph(Displayed):
     """The computation of `outputs` from `inputs`; arguments as of `FunctionGraph`.
 
     features: what knows about it (a `DestroyHandler`: what may be overwritten); they hear of no

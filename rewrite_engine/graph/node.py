@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import ForeignObjectError, ReadOnlyError, describe, message
+from rewrite_engine.graph.display import Displayed
 from rewrite_engine.graph.intern import Record, prop_key
 from rewrite_engine.graph.number import CONSTANT as CONSTANT
 from rewrite_engine.graph.number import NO_NUMBER
@@ -76,7 +77,11 @@ class Tagged:
         self._tag = value
 
 
-class Variable(Tagged):
+#: characters of a term that IPython prints
+LONG = 500
+
+
+class Variable(Displayed, Tagged):
     """A value in a graph that will be known when the graph runs.
 
     type: a `Type`. owner: the `Apply` that computes it, or None for a root. index: its place in
@@ -142,6 +147,10 @@ class Variable(Tagged):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """What IPython prints: the term, cut."""
+        printer.text(hooks.pp(self, LONG))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         if self.owner is None:

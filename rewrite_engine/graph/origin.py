@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -85,6 +85,40 @@ def origin_line(origin: Origin | None) -> Line | None:
         if start <= lasti < stop and line is not None:
             return code.co_filename, line
     return code.co_filename, code.co_firstlineno
+
+
+class Differentiated(tuple[Any, ...]):
+    """The origin of a node of a gradient. forward: that of the node that was differentiated."""
+
+    forward: Origin | None
+
+
+def mark_forward(terms: Iterable[Any], here: Origin | None, forward: Origin | None) -> None:
+    """Say of the nodes of terms that were built just now, here, what they are a gradient of."""
+    if here is None or forward is None:
+        return
+    origin: Differentiated | None = None
+    todo = [v.owner for v in terms]
+    while todo:
+        node = todo.pop()
+        own = None if node is None else node.origin
+        if own.__class__ is not tuple or own[0] is not here[0] or own[1] != here[1]:
+            continue
+        if len(own) > 2:
+            continue
+        if origin is None:
+            origin = Differentiated(here)
+            origin.forward = forward
+        node.origin = origin
+        todo += [v.owner for v in node.inputs]
+
+
+def forward_line(origin: Origin | None) -> Line | None:
+    """The line of the user that a node of a gradient is the derivative of; None for others."""
+    if origin is not None and len(origin) > 2:
+        origin = origin[0]
+    forward: Origin | None = getattr(origin, "forward", None)
+    return None if forward is None else forward_line(forward) or origin_line(forward)
 
 
 def located(what: str, *, op: Any = None, inputs: Sequence[Any] = (), hint: Any = None) -> Message:

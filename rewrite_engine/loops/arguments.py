@@ -203,5 +203,14 @@ def check_takes(fn: Callable[..., Any], *counts: int) -> None:
         raise InputError(located(what, hint=hint)) from None
 
 
+def parameters_of(fn: Callable[..., Any], arguments: Sequence[Any]) -> dict[Any, str]:
+    """What a step calls its arguments; nothing where it does not tell."""
+    try:
+        bound = inspect.signature(fn).bind(*arguments).arguments
+    except (TypeError, ValueError):
+        return {}
+    return {v: name for name, v in bound.items() if isinstance(v, Variable)}
+
+
 def variable_of(x: Any) -> Any:
     return x if isinstance(x, Variable) else pt.as_tensor_variable(x)

@@ -42,6 +42,7 @@ from rewrite_engine.loops.arguments import (
     given_of,
     listed,
     mode_of,
+    parameters_of,
     read_output,
     read_sequence,
     slice_of,
@@ -159,12 +160,16 @@ def loop_of(
     given = [x for info, values in zip(infos or [], past, strict=True)
              for x in given_of(info, values)]  # fmt: skip
     check_takes(fn, len(slices), len(given), len(others))
+    called = parameters_of(fn, [*slices, *given, *others])
+    for v in [*slices, *given]:
+        v.name = v.name or called.get(v)
     step = _step(fn, [*slices, *given, *others], return_updates)
     infos = _matched(infos, step)
     past = past or [[] for _ in infos]
     return LoopRequest(
-        steps, shifted, slices, infos, past, others, step, truncate_gradient, name, strict, mode
-    )
+        steps, shifted, slices, infos, past, others, step, truncate_gradient, name, strict, mode,
+        called,
+    )  # fmt: skip
 
 
 def map(
@@ -307,6 +312,7 @@ def _matched(infos: list[Taps] | None, step: Step) -> list[Taps]:
 class LoopRequest:
     """The parts of a loop: how many steps, sequences and their slices, what is said of the outputs
     and the variables of their last values, the non_sequences, what a step gives; and its options.
+    called: what the step calls its arguments.
     """
 
     steps: Any
@@ -320,6 +326,7 @@ class LoopRequest:
     name: str | None
     strict: bool
     mode: Any
+    called: dict[Any, str]
 
     def returned(
         self, outputs: list[Any], updates: Any, return_list: bool, return_updates: bool
@@ -341,7 +348,7 @@ class LoopRequest:
             outputs = graph_replace(outputs, inside, strict=False)
         inputs = [*self.slices, *states, *inside.values()]
         outer = self.outer(inputs, outputs)
-        memo = {v: v.type(v.name) for v in outer}
+        memo = {v: v.type(v.name or self.called.get(v)) for v in outer}
         if memo:
             outputs = graph_replace(outputs, memo, strict=False)
         op = Scan(

@@ -1,14 +1,31 @@
-"""Graphs as text. Looks at graphs and never changes them.
+"""Graphs as text and pictures. Looks at graphs and never changes them.
 
-`tree.py` `debugprint` · `formula.py` `pp` · `identifier.py` the letters that nodes are called by.
+`tree.py` `debugprint` · `formula.py` `pp` · `picture.py` `pydotprint`, `d3viz`, and pictures as
+`svg`, `dot` or `mermaid` · `latex.py` formulas for people · `identifier.py` the letters that nodes
+are called by.
 """
 
 from typing import Any
 
-from rewrite_engine.printing.formula import pp, pprint
+from rewrite_engine.printing.formula import as_html, pp, pprint
+from rewrite_engine.printing.latex import latex
+from rewrite_engine.printing.picture import d3viz, dot, mermaid, pydotprint, svg
 from rewrite_engine.printing.tree import debugprint, dprint, op_debug_information
 
-__all__ = ["debugprint", "dprint", "op_debug_information", "pp", "pprint"]
+__all__ = [
+    "as_html",
+    "d3viz",
+    "debugprint",
+    "dot",
+    "dprint",
+    "latex",
+    "mermaid",
+    "op_debug_information",
+    "pp",
+    "pprint",
+    "pydotprint",
+    "svg",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,13 +7,15 @@ linear in the size of the graph. So are ops that hold a graph: `f(x) = exp(x) + 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from html import escape
 from itertools import count
 from typing import Any
 
 from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
-from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.graph.op import LOWEST
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.printing.tree import sources
@@ -62,19 +64,68 @@ def pp(graph_like: Any, limit: int | None = None) -> str:
 pprint = pp
 
 
+def as_html(graph_like: Any, limit: int = 4000) -> str:
+    """The same for a page, cut at `limit` characters."""
+    return f"<pre>{escape(pp(graph_like, limit))}</pre>"
+
+
+#: a word that stands alone
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def _is_constant(v: Any) -> bool:
+    return isinstance(v, Constant)
+
+
 def _cut(text: str, limit: int | None) -> str:
     return text if limit is None or len(text) <= limit else text[:limit].rstrip("…") + "…"
 
 
 class Formula:
     """Writes variables; the nodes in `names` are referred to by name, and so are the ops that hold
-    a graph (in `ops`, which are those of `outputs` by default).
+    a graph (in `ops`, which are those of `outputs` by default). roots: how variables are called
+    that no node computes, where their own names do not tell them apart. inputs: of the graph.
     """
 
-    def __init__(self, outputs: Sequence[Any], ops: dict[Any, str] | None = None) -> None:
+    def __init__(
+        self,
+        outputs: Sequence[Any],
+        ops: dict[Any, str] | None = None,
+        inputs: Sequence[Any] = (),
+    ) -> None:
         self.order = toposort(outputs)
-        self.names = self._name_shared(outputs)
         self.ops = self._name_ops() if ops is None else ops
+        self.taken = self._words()
+        self.fresh = (n for n in map(str.lower, map(letter, count())) if n not in self.taken)
+        self.roots = self._name_roots([*inputs, *outputs], bool(inputs))
+        self.names = self._name_shared(outputs)
+
+    def _words(self) -> set[str]:
+        """What the texts of ops say, so that no letter looks like a part of them."""
+        texts = {operator_text(op) for op in dict.fromkeys(n.op for n in self.order)}
+        return {word for text in texts for word in _WORD.findall(text)}
+
+    def _name_roots(self, others: Sequence[Any], inside: bool) -> dict[Any, str]:
+        """Names for roots: of the first of a name its own, of others one with a number; letters for
+        those that have none, where there are several of the same text, or they are inside of an op.
+        """
+        found = [*others, *[v for node in self.order for v in node.inputs]]
+        roots = [v for v in dict.fromkeys(found) if v.owner is None and not _is_constant(v)]
+        self.taken |= {v.name for v in roots if v.name is not None}
+        alike = Counter([leaf_text(v) for v in roots])
+        names: dict[Any, str] = {}
+        for v in roots:
+            text = leaf_text(v)
+            if v.name is None and (alike[text] > 1 or inside):
+                names[v] = next(self.fresh)
+                self.taken.add(names[v])
+        for text, n in alike.items():
+            if n > 1 and (same := [v for v in roots if v.name == text])[1:]:
+                numbered = (f"{text}_{k}" for k in count(2))
+                free = (name for name in numbered if name not in self.taken)
+                names.update(zip(same[1:], free, strict=False))
+        self.taken |= set(names.values())
+        return names
 
     def _name_ops(self) -> dict[Any, str]:
         """Names for the ops with graphs, and for those inside: their own, made distinct."""
@@ -91,26 +142,24 @@ class Formula:
     def definitions(self, limit: int | None) -> Iterator[str]:
         """The ops with graphs, inner ones first: `f(x) = a + exp(a) where a = sin(x)`."""
         for op, name in self.ops.items():
-            inner = Formula(op.inner_outputs, self.ops)
+            inner = Formula(op.inner_outputs, self.ops, op.inner_inputs)
             own = [f"{a} = {inner.text(n, limit)}" for n, a in inner.names.items()]
             outputs = ", ".join([inner.text(v, limit) for v in op.inner_outputs])
             where = f" where {'; '.join(own)}" if own else ""
-            yield f"{name}({', '.join(map(leaf_text, op.inner_inputs))}) = {outputs}{where}"
+            inputs = [inner.roots.get(v) or leaf_text(v) for v in op.inner_inputs]
+            yield f"{name}({', '.join(inputs)}) = {outputs}{where}"
 
     def _name_shared(self, outputs: Sequence[Any]) -> dict[Apply, str]:
         """Name the nodes that are used more than once."""
         used = [v.owner for node in self.order for v in node.inputs if v.owner is not None]
         times = Counter(used + [v.owner for v in outputs if v.owner is not None])
-        roots = {v for node in self.order for v in node.inputs if v.owner is None}
-        taken = {v.name for v in roots if v.name is not None}
-        fresh = (name for name in map(str.lower, map(letter, count())) if name not in taken)
         names: dict[Apply, str] = {}
         for node in self.order:
             if times[node] < 2:
                 continue
             own = node.outputs[0].name if len(node.outputs) == 1 else None
-            names[node] = own if own is not None and own not in taken else next(fresh)
-            taken.add(names[node])
+            names[node] = own if own is not None and own not in self.taken else next(self.fresh)
+            self.taken.add(names[node])
         return names
 
     def lines(self, outputs: Sequence[Any], limit: int | None) -> Iterator[str]:
@@ -128,7 +177,7 @@ class Formula:
     def name(self, v: Any) -> str | None:
         """What a variable is called."""
         name = self.names.get(v.owner)
-        return None if name is None else name + which_output(v)
+        return self.roots.get(v) if name is None else name + which_output(v)
 
     def call(self, op: Any, args: Sequence[Any], outer: int) -> Sequence[Token]:
         """An op applied to operands."""

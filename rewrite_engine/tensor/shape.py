@@ -24,6 +24,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.op import ATOM, Op
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
@@ -58,6 +59,10 @@ class Shape(NoGradient):
     only_lengths = True
     samples: Sequence[Any] = (({}, (2, 3)), ({}, ()))
 
+    def notation(self, args: Sequence[Any]) -> Any:
+        """`x.shape`."""
+        return [(args[0], ATOM), ".shape"]
+
     def dtypes(self, *types: TensorType) -> list[str]:
         return ["int64"]
 
@@ -85,6 +90,10 @@ class Shape_i(NoGradient):  # noqa: N801 (the name of the field)
 
     def __init__(self, i: int) -> None:
         self.i = i
+
+    def notation(self, args: Sequence[Any]) -> Any:
+        """`x.shape[0]`."""
+        return [(args[0], ATOM), f".shape[{self.i}]"]
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return ["int64"]

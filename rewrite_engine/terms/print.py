@@ -10,16 +10,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import singledispatch
+from hashlib import blake2b
 from math import inf
 from operator import attrgetter
 from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.number import Leaf
 from rewrite_engine.graph.op import ATOM, LOWEST, POWER, UNARY, output_text
 
+SHORT = 20  # characters of an array that is written out
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 #: name of an op -> symbol, precedence (Python's)
@@ -190,9 +194,27 @@ def leaf_text(x: Any) -> str:
         return x.__name__
     if not isinstance(x, Constant) or x.name is not None:
         return repr(x)
-    text = str(x.data) if x.number is None else repr(x.number)
-    short = x.number is not None or (len(text) <= 20 and "\n" not in text)
-    return text if short else str(x)
+    return array_text(x) if x.number is None else repr(x.number)
+
+
+def array_text(x: Constant) -> str:
+    """An array that is a constant: what is in it where that is short, else its dtype, shape and a
+    digest of what is in it, so that what prints alike is alike.
+    """
+    data = x.data
+    if not isinstance(data, np.ndarray) or data.dtype.hasobject:
+        text = str(data)
+        return text if len(text) <= SHORT and "\n" not in text else str(x)
+    if 0 < data.size <= SHORT // 2:
+        exact = np.array2string(data, floatmode="unique", max_line_width=10_000)
+        text = exact.replace("\n", "")
+        if len(text) <= SHORT:
+            return text
+    shape = ", ".join(map(str, data.shape))
+    if not data.size:
+        return f"{data.dtype}[{shape}]"
+    digest = blake2b(np.ascontiguousarray(data).tobytes(), digest_size=3).hexdigest()
+    return f"{data.dtype}[{shape}]#{digest}"
 
 
 def term_text(term: Any, limit: int = 2000) -> str:

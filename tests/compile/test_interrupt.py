@@ -39,6 +39,9 @@ def lines(action: Callable[[], Any], at: int | None = None) -> int:
 
     def trace(frame: Any, event: str, arg: Any) -> Any:
         nonlocal count
+        dying = {frame.f_code.co_name, frame.f_back and frame.f_back.f_code.co_name}
+        if "__del__" in dying:  # Python lets nothing out of there
+            return trace
         if event == "line":  # frames that a traceback kept for later are closed with other events
             count += 1
             if count == at:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import json
 import pickle
 import weakref
 from collections.abc import Iterator
@@ -289,3 +290,27 @@ def test_deep_graphs_are_told_shortly() -> None:
     f = rw.function([In(x)], out, profile=True, mode=PLAIN)
     f([0.1])
     assert len(summary(f.profile).splitlines()) < 60
+
+
+def test_times_by_line_and_as_data():
+    x = pt.dvector("x")
+    y = pt.exp(x)
+    f = rw.function([x], [y.sum(), rw.grad(y.sum(), x)], profile="both", mode="fast_compile")
+    for _ in range(3):
+        f([0.0, 1.0])
+    lines = f.profile.line_time()
+    exp_line = y.owner.where()
+    assert exp_line in lines
+    assert sum(lines.values()) <= f.profile.fct_call_time
+    assert 0 < f.profile.first_call_time <= f.profile.fct_call_time
+    data = json.loads(json.dumps(f.profile.as_dict()))
+    assert data["calls"] == 3
+    assert {row["op"] for row in data["ops"]} == {str(op) for op in f.profile.op_time()}
+    flame = json.loads(json.dumps(f.profile.speedscope()))
+    names = [frame["name"] for frame in flame["shared"]["frames"]]
+    [profile] = flame["profiles"]
+    assert all(names[stack[0]] == "both" for stack in profile["samples"])
+    assert abs(sum(profile["weights"]) - profile["endValue"]) < 1e-12
+    assert any(name.startswith("test_profiling.py:") for name in names)
+    f.profile.reset()
+    assert f.profile.first_call_time is None

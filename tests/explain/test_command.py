@@ -131,7 +131,7 @@ def test_options_select_and_json_is_written(folder):
     assert "inplace:" not in done.stdout
     records = [json.loads(line) for line in (folder / "o.jsonl").read_text().splitlines()]
     kinds = [(r["kind"], r["function"]) for r in records if r["kind"] != "phase"]
-    assert kinds == [("firing", "f"), ("function", "f")]
+    assert kinds == [("firing", "f"), ("graph", "f"), ("function", "f")]
 
 
 def test_attempts_are_listed_and_written(folder):
@@ -207,7 +207,7 @@ def test_values_that_disagree_fail_only_a_strict_run(folder):
     ("args", "status", "text"),
     [
         (["missing.py"], 2, "there is no script 'missing.py'"),
-        ([], 2, "the following arguments are required: SCRIPT"),
+        ([], 2, "name a SCRIPT"),
         (["--why-not", "log_of_expp", "script.py"], 2, "did you mean"),
         (["--rule", "nonsense", "script.py"], 2, "no rule is called 'nonsense'"),
         (["--phase", "nonsense", "script.py"], 2, "no phase is called 'nonsense'"),
@@ -260,3 +260,11 @@ def test_iris(folder):
     assert "→ LogSoftmax(" in done.stdout
     assert "result: repaired: nan became 0.693147" in done.stdout
     assert "values are identical" in done.stdout
+
+
+def test_a_module_runs_with_its_arguments(folder):
+    done = run(folder, "--function", "f", "-m", "script", "a", "b")
+    assert done.returncode == 0, done.stderr
+    first, _, story = done.stdout.partition("\n")
+    assert first == "value [0.] ['a', 'b'] __main__"
+    assert "what the rules did to -m script" in story

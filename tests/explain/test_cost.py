@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.explain.cost import Cost, amount, cost_of
+from rewrite_engine.explain import explain
+from rewrite_engine.explain.cost import Cost, Peak, amount, cost_of, peak_of
 from rewrite_engine.graph.fgraph import FunctionGraph
 from tests import toy
 
@@ -86,3 +87,21 @@ def test_what_only_arranges_elements_needs_no_estimate():
         x[:, None],
     ]
     assert [cost(v).uncounted for v in arranged] == [()] * len(arranged)
+
+
+def test_the_peak_of_memory_and_where_it_is():
+    x = pt.vector("x", shape=(1000,))
+    y = pt.exp(x)
+    graph = FunctionGraph([x], [(y + pt.sin(y)).sum()])
+    peak = peak_of(graph, {})
+    assert peak.bytes == 4 * 8000
+    assert str(peak.node.op) == "add"
+    assert peak_of(FunctionGraph([x], [x]), {}) == Peak(8000, None)
+
+
+def test_views_and_what_works_in_place_take_no_memory():
+    x = pt.vector("x", shape=(1000,))
+    assert peak_of(FunctionGraph([x], [x[::-1]]), {}).bytes == 8000
+    (f,) = explain(pt.sin(pt.exp(x))).functions
+    before, after = f.peaks
+    assert (before.bytes, after.bytes) == (24000, 16000)

@@ -167,7 +167,7 @@ def test_recording_leaves_no_feature_on_the_graph():
 
 
 def test_trouble_in_telling_does_not_stop_the_program(monkeypatch):
-    def broken(old, new):
+    def broken(*of):
         raise RuntimeError("no words")
 
     monkeypatch.setattr("rewrite_engine.explain.record.describe_change", broken)

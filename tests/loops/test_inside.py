@@ -75,7 +75,7 @@ def test_trees_tell_what_is_what() -> None:
 def test_formulas_show_the_steps() -> None:
     lines = rw.pp(nested()[1]).splitlines()
     assert lines[0] == "row(m[t][t], s[t-1][t-1]) = a, a where a = sin(s[t-1][t-1]) * m[t][t]"
-    assert lines[-1] == "rows(Shape_i(m, i=0), m, s)[1]"
+    assert lines[-1] == "rows(m.shape[0], m, s)[1]"
 
 
 def test_traces_tell_which_loop() -> None:

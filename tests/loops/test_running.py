@@ -51,10 +51,10 @@ def test_a_loop_over_numbers_does_nothing_else() -> None:
     f = rw.function([x], out, mode=mode)
     text = loop_text(f).split("for ")[1]
     assert text.splitlines()[1:5] == [
-        "    r0 = arg1 + x_t_",
-        "    trace_0[t] = r0",
-        "    arg1 = r0",
-        "arg1 = asarray(arg1)",
+        "    r0 = t + x_t_",
+        "    trace_0[t_2] = r0",
+        "    t = r0",
+        "t = asarray(t)",
     ]
 
 

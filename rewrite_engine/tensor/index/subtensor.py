@@ -25,7 +25,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected
-from rewrite_engine.graph.op import ATOM, Op
+from rewrite_engine.graph.op import ATOM, LOWEST, Op
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, have_ranks, is_plain
 from rewrite_engine.tensor.index.template import (
@@ -90,6 +90,10 @@ class IndexOp(TensorOp):
         """The index for NumPy."""
         return fill(self.idx_list, inputs[self.first_index :])
 
+    def inside(self, args: Sequence[Any]) -> list[Any]:
+        """`[i, 1:, None]`, as formulas write it."""
+        return ["[", *(tokens_of(self.idx_list, args[self.first_index :]) or ["..."]), "]"]
+
     def __str__(self) -> str:
         return f"{type(self).__name__}{{{show(self.idx_list) or ':'}}}"
 
@@ -101,6 +105,10 @@ class Take(IndexOp, Linear):
 
     def __init__(self, idx_list: Template) -> None:
         self.idx_list = tuple(idx_list)
+
+    def notation(self, args: Sequence[Any]) -> Any:
+        """`x[i, 1:, None]`."""
+        return [(args[0], ATOM), *self.inside(args)]
 
     def increment(self) -> Op:
         """The op that adds to what this one takes."""
@@ -143,11 +151,6 @@ class Subtensor(Take):
             self.implied = {"distinct": "distinct", "increasing": "increasing"}
         if any(isinstance(e, Slice) or e == NEWAXIS for e in self.idx_list):
             self.must_view_map = {0: 0}  # by integers alone, a single number is copied
-
-    def notation(self, args: Sequence[Any]) -> Any:
-        """`x[i, 1:, None]`."""
-        inside = tokens_of(self.idx_list, args[1:]) or ["..."]
-        return [(args[0], ATOM), "[", *inside, "]"]
 
     def shapes(self, *types: TensorType) -> Shapes:
         self.check_indices(types[1:])
@@ -239,6 +242,11 @@ class BaseInc(IndexOp):
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         """Indices do not count."""
         return [[i < 2] for i in range(len(node.inputs))]
+
+    def notation(self, args: Sequence[Any]) -> Any:
+        """`(x[1:] += y)`: what x is after that."""
+        sign = " := " if self.set_instead_of_inc else " += "
+        return ["(", (args[0], ATOM), *self.inside(args), sign, (args[1], LOWEST), ")"]
 
     def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
         """The lengths of `x[...]`, which is written into."""

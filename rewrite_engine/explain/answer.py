@@ -1,0 +1,170 @@
+"""Answers to questions as text: `AnswerPrinter`. Who answers: `why.py` (derivations, what did not
+fire), `became.py`, `states.py` (graphs at some time), `difference.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+
+from rewrite_engine.explain.became import Fate
+from rewrite_engine.explain.difference import Difference
+from rewrite_engine.explain.model import FunctionReport
+from rewrite_engine.explain.phrase import arrow, place, plural
+from rewrite_engine.explain.show import FIRINGS, Printer
+from rewrite_engine.explain.states import graph_until, own_steps
+from rewrite_engine.explain.term import cut
+from rewrite_engine.explain.why import MOST, Derivation, NotFired, cone
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.printing.formula import Formula
+from rewrite_engine.rewrite.trace.attempts import Attempt
+
+ROOM = 30  # columns of what a variable of a rule stands for
+GRAPH = 60  # lines of a graph
+STEPS = 10  # firings that are stepped through
+
+
+class AnswerPrinter(Printer):
+    """Prints reports, and answers."""
+
+    def derivations(self, found: list[tuple[FunctionReport, Derivation]]) -> None:
+        """Where nodes come from, and what they are computed from."""
+        shown = found if self.options.full else found[:MOST]
+        for f, answer in shown:
+            self.put()
+            self.put(f"{f.name}: {answer.term}", "bold", hang=2)
+            self.put(_derivation_text(answer), indent=2)
+            for step in answer.steps:
+                self.firing(step)
+            own = {step.number for step in answer.steps}
+            below = [step for step in cone(f.record, answer.node) if step.number not in own]
+            counts = Counter([step.rule_name for step in below])
+            told = ", ".join(f"{name} {n}×" for name, n in counts.most_common(MOST))
+            if below and self.options.full:
+                self.put("what it is computed from was made by:", indent=2)
+                for step in below:
+                    self.firing(step)
+            elif below:
+                text = (
+                    f"what it is computed from was made by {plural(len(below), 'firing')}: {told}"
+                )
+                self.put(text, "dim", indent=2, hang=2)
+        self.left(len(found) - len(shown), "node")
+
+    def left(self, n: int, what: str) -> None:
+        """Say how many are not shown."""
+        if n > 0:
+            self.put(
+                f"… {n} more {what}{'' if n == 1 else 's'}; --full shows them", "dim", indent=2
+            )
+
+    def fates(self, found: list[tuple[FunctionReport, Fate]]) -> None:
+        """What became of nodes."""
+        shown = found if self.options.full else found[:MOST]
+        for f, fate in shown:
+            self.put()
+            self.put(f"{f.name}: {fate.term}", "bold", hang=2)
+            for step in fate.steps:
+                self.firing(step)
+            self.put(fate.text, indent=2, hang=2)
+        self.left(len(found) - len(shown), "node")
+
+    def states(self, found: tuple[str, list[tuple[FunctionReport, FunctionGraph]]]) -> None:
+        """Graphs at some time."""
+        when, graphs = found
+        for f, graph in graphs:
+            self.put()
+            self.put(f"{f.name} {when}: {plural(len(graph), 'node')}", "bold cyan")
+            formula = Formula(graph.outputs)
+            lines = [*formula.definitions(None)]
+            lines += [f"{name} = {formula.text(n, None)}" for n, name in formula.names.items()]
+            pairs = zip(f.outputs, graph.outputs, strict=True)
+            lines += [f"{name}: {formula.text(v, None)}" for name, v in pairs]
+            shown = lines if self.options.full else lines[-GRAPH:]
+            if len(shown) < len(lines):
+                self.put(f"… {len(lines) - len(shown)} lines before", "dim", indent=2)
+            for line in shown:
+                self.put(line if self.options.full else cut(line, 600), indent=2, hang=6)
+
+    def walked(self, found: tuple[int, list[FunctionReport]]) -> None:
+        """Firings from a number on, each with the graph after it."""
+        first, functions = found
+        for f in functions:
+            steps = [step for step in own_steps(f.record) if step.number >= first]
+            shown = steps if self.options.full else steps[:STEPS]
+            for step in shown:
+                self.put()
+                self.firing(step)
+                self.states((f"after #{step.number}", [(f, graph_until(f.record, step.number))]))
+            if len(steps) > len(shown):
+                self.put(f"… --step {shown[-1].number + 1} goes on", "dim")
+
+    def differences(self, found: list[Difference]) -> None:
+        """How rewritten graphs differ where other rules are used."""
+        for one in found:
+            f = one.function
+            self.put()
+            nodes = arrow(*map(str, one.nodes))
+            self.put(f"{f.name}: as it is → {one.other}: nodes {nodes}", "bold", hang=2)
+            if not one.lines:
+                self.put("the same", indent=2)
+            shown = one.lines if self.options.full else one.lines[:GRAPH]
+            for line in shown:
+                style = {"-": "red", "+": "green"}.get(line[:1], "dim")
+                self.put(line if self.options.full else cut(line, 300), style, indent=2, hang=4)
+            self.left(len(one.lines) - len(shown), "line")
+
+    def not_fired(self, found: list[tuple[FunctionReport, NotFired]]) -> None:
+        """Why a rule did not fire."""
+        for n, (f, answer) in enumerate(found):
+            if not n:
+                self.put()
+                self.put(f"{answer.rule!r}", "bold")
+                self.put(
+                    f"{answer.rule.doc.splitlines()[0]}  ({place(answer.rule.where)})",
+                    "dim",
+                    indent=2,
+                )
+            self.put()
+            self.put(f.name, "bold cyan")
+            for text in answer.general:
+                self.put(text, indent=2, hang=2)
+            limit = None if self.options.full else MOST
+            for graph, one in answer.nodes[:limit]:
+                self.put(f"{graph}: {one.term}", indent=2, hang=4)
+                self.put(one.reason, "yellow", indent=6, hang=2)
+            left = len(answer.nodes) - len(answer.nodes[:limit])
+            if left:
+                self.put(f"… {left} more nodes; --full shows them", "dim", indent=2)
+
+    def attempts(self, found: list[tuple[FunctionReport, list[Attempt]]]) -> None:
+        """Every try of a rule, node by node."""
+        for f, tries in found:
+            fired = len({a.firing for a in tries if a.firing is not None})
+            self.put()
+            self.put(f"{f.name}: {plural(len(tries), 'attempt')}, {fired} fired", "bold cyan")
+            shown = tries if self.options.full else tries[:FIRINGS]
+            for (phase, term), same in groupby(shown, key=lambda a: (a.phase, a.term)):
+                self.put(f"{phase}: {term}", indent=2, hang=4)
+                for attempt in same:
+                    self.attempt(attempt)
+            if len(tries) > len(shown):
+                self.put(f"… {len(tries) - len(shown)} more; --full shows them", "dim", indent=2)
+
+    def attempt(self, a: Attempt) -> None:
+        """One try."""
+        bound = ", ".join(f"{name} = {cut(text, ROOM)}" for name, text in a.bindings.items())
+        if a.verdict == "fired":
+            text = f"{a.rule_name} fired: #{a.firing}" + (f", where {bound}" if bound else "")
+            text += "".join(f"; given {said}" for said in a.evidence)
+        else:
+            verdict = "" if a.verdict == "failed" else f"{a.outcome}: "
+            text = f"{a.rule_name}: {verdict}{a.reason}"
+        self.put(text, "green" if a.verdict == "fired" else "", indent=6, hang=2)
+
+
+def _derivation_text(answer: Derivation) -> str:
+    built = place(answer.node.where(), short=True)
+    if not answer.steps:
+        return f"no rule made it: it is as you wrote it, at {built}" if built else "no rule made it"
+    return f"made by {plural(len(answer.steps), 'firing')}, of what you wrote at {built}:"

@@ -1,0 +1,219 @@
+"""The graphs of a function as data, at any time while they were rewritten (`graph_record`): all
+nodes and variables that there ever were, the graph as it was at first, and what each firing
+changed. A page is drawn of this and the firings alone (`page.py`).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from rewrite_engine.explain.model import FunctionReport
+from rewrite_engine.explain.record import RecordedFiring
+from rewrite_engine.explain.story import Sizes
+from rewrite_engine.graph.inner import held, inner_ops
+from rewrite_engine.graph.journal import Leave, Redirect, Restore, State
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.origin import forward_line
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.rewrite.trace.lines import Record, start
+from rewrite_engine.rewrite.trace.places import Past
+from rewrite_engine.terms.print import leaf_text, which_output
+
+
+def graph_records(f: FunctionReport) -> Iterator[Record]:
+    """The lines of kind "graph": of the function, then of the ops in it that hold graphs."""
+    record = f.record
+    own = [n for n, past in record.trace.pasts.items() if past.fgraph is record.after]
+    sizes = Sizes(f)
+    if own:
+        yield _History(f, own, sizes).record()
+    else:
+        yield _Table(f, sizes).of(record.after, None)
+    for op in inner_ops(held(record.after)):
+        yield _Table(f, sizes).of(op.fgraph, str(op))
+
+
+#: nodes, and what they are from then on: their inputs and their op
+Changes = dict[Apply, tuple[Any, Any]]
+
+
+class _Table:
+    """Nodes and variables by numbers."""
+
+    def __init__(self, f: FunctionReport, sizes: Sizes) -> None:
+        self.f, self.sizes = f, sizes
+        self.numbers: dict[Variable, int] = {}
+        self.variables: list[Record] = []
+        self.nodes: dict[Apply, int] = {}
+        self.rows: list[Record] = []
+
+    def of(self, fgraph: Any, inside: str | None) -> Record:
+        """A graph that does not change."""
+        for node in toposort(fgraph.outputs):
+            self.node(node)
+        outputs = [self.variable(v) for v in fgraph.outputs]
+        return self.whole(fgraph, None, inside, outputs, [])
+
+    def whole(
+        self, fgraph: Any, graph: int | None, inside: str | None, outputs: list[int], changes: Any
+    ) -> Record:
+        """The line."""
+        inputs = [self.variable(v) for v in fgraph.inputs]
+        numbered = [f"output {i}" for i in range(len(outputs))]
+        names = list(self.f.outputs) if inside is None else numbered
+        return start("graph") | {
+            "graph": graph, "inside": inside, "inputs": inputs, "outputs": outputs,
+            "output_names": names, "variables": self.variables, "nodes": self.rows,
+            "changes": changes,
+        }  # fmt: skip
+
+    def variable(self, v: Variable) -> int:
+        """The number of a variable."""
+        if v in self.numbers:
+            return self.numbers[v]
+        if v.owner is not None and v.owner not in self.nodes:
+            self.node(v.owner)
+            if v in self.numbers:
+                return self.numbers[v]
+        number = self.numbers[v] = len(self.variables)
+        kind = "computed" if v.owner is not None else "input"
+        shape = self.sizes.of(v)
+        self.variables.append({
+            "text": leaf_text(v) if v.owner is None else which_output(v),
+            "name": v.name,
+            "kind": "constant" if isinstance(v, Constant) else kind,
+            "type": str(v.type),
+            "shape": None if shape is None else list(shape),
+            "node": None if v.owner is None else self.nodes[v.owner],
+        })  # fmt: skip
+        return number
+
+    def first(self, node: Apply) -> tuple[Sequence[Variable], Any]:
+        """The inputs and the op of a node when it came into the graph."""
+        return node.inputs, node.op
+
+    def node(self, node: Apply) -> int:
+        """The number of a node."""
+        if node in self.nodes:
+            return self.nodes[node]
+        inputs, op = self.first(node)
+        number = self.nodes[node] = len(self.rows)
+        row: Record = {}
+        self.rows.append(row)
+        flops, moved = self.sizes.cost(node, inputs)
+        line, forward = node.where(), forward_line(node.origin)
+        row.update({
+            "op": str(op),
+            "class": type(op).__name__,
+            "inputs": [self.variable(v) for v in inputs],
+            "outputs": [self.variable(v) for v in node.outputs],
+            "flops": flops,
+            "bytes": moved,
+            "line": None if line is None else list(line),
+            "forward": None if forward is None else list(forward),
+        })  # fmt: skip
+        return number
+
+
+class _Stretch:
+    """What happened to a graph while a trace listened to it without a break: the state at its
+    beginning, and what was set before the first firing (0) and by each (1, 2, …).
+    """
+
+    def __init__(self, past: Past, steps: Sequence[RecordedFiring]) -> None:
+        self.steps = steps
+        make = past.away or State.noted(past.fgraph, whole=False)
+        self.end, state = make(), make()
+        places = [step.at for step in steps]
+        self.set_by: list[Changes] = [{} for _ in range(len(steps) + 1)]
+        self.outputs: list[list[Variable]] = [[] for _ in self.set_by]
+        self.outputs[-1] = list(state.outputs)
+        for k in range(len(past.entries) - 1, -1, -1):
+            entry, firing = past.entries[k], bisect_right(places, k)
+            self.outputs[firing] = self.outputs[firing] or list(state.outputs)
+            for node in touched(entry, state):
+                self.set_by[firing].setdefault(node, what_is(node, state))
+            entry.undo(state, past.fgraph)
+        self.begin = state
+        self.outputs[0] = self.outputs[0] or list(state.outputs)
+
+    def begins_after(self, before: _Stretch) -> None:
+        """What changed since the end of another, while nobody listened, counts as set at first."""
+        for node in toposort(self.begin.outputs, (), self.begin.inputs):
+            now = what_is(node, self.begin)
+            if node not in before.end.inputs or now != what_is(node, before.end):
+                self.set_by[0].setdefault(node, now)
+
+
+def what_is(node: Apply, state: State) -> tuple[Any, Any]:
+    """The inputs and the op of a node in a state."""
+    return state.inputs.get(node, node.inputs), state.ops.get(node, node.op)
+
+
+def touched(entry: Any, state: State) -> Sequence[Apply]:
+    """The nodes that an entry of a journal is about."""
+    if isinstance(entry, Redirect):
+        return entry.clients
+    if isinstance(entry, Leave):
+        return (entry.node,)
+    return list(state.inputs) if isinstance(entry, Restore) else ()
+
+
+class _History(_Table):
+    """The graph of a function, from the first firing to the last. What happened between two
+    stretches, and before a first firing, counts with the firing before.
+    """
+
+    def __init__(self, f: FunctionReport, graphs: Sequence[int], sizes: Sizes) -> None:
+        super().__init__(f, sizes)
+        pasts = f.record.trace.pasts
+        self.stretches = [
+            _Stretch(pasts[n], [step for step in f.record.steps if step.graph == n]) for n in graphs
+        ]
+        for one, following in pairwise(self.stretches):
+            following.begins_after(one)
+        self.graph = graphs[0]
+
+    def first(self, node: Apply) -> tuple[Sequence[Variable], Any]:
+        """As the first stretch that knows the node has it."""
+        for one in self.stretches:
+            if one is self.stretches[0] and node in one.set_by[0]:
+                return one.set_by[0][node]
+            if node in one.begin.inputs:
+                return what_is(node, one.begin)
+        return node.inputs, node.op
+
+    def record(self) -> Record:
+        """The line: the first state, and the changes."""
+        whole, begin = self.stretches[0], self.stretches[0].begin
+        for node in toposort(begin.outputs, (), begin.inputs):
+            self.node(node)
+        outputs = [self.variable(v) for v in whole.outputs[0]]
+        changes: list[Record] = []
+        for stretch in self.stretches:
+            if changes and stretch is not whole:
+                self.told(changes[-1], stretch.set_by[0], stretch.outputs[0])
+            elif stretch is not whole:
+                for node, (inputs, op) in stretch.set_by[0].items():
+                    row = self.rows[self.node(node)]
+                    row.update(inputs=[self.variable(v) for v in inputs], op=str(op))
+                outputs = [self.variable(v) for v in stretch.outputs[0]]
+            told = zip(stretch.steps, stretch.set_by[1:], stretch.outputs[1:], strict=True)
+            for step, changed, out in told:
+                for node in step.makes or ():
+                    self.node(node)
+                changes.append({"firing": step.number, "nodes": {}, "outputs": None})
+                self.told(changes[-1], changed, out)
+        fgraph = self.f.record.after
+        return self.whole(fgraph, self.graph, None, outputs, changes)
+
+    def told(self, change: Record, changed: Changes, outputs: Sequence[Variable]) -> None:
+        """Note what was set in a change."""
+        for node, (inputs, op) in changed.items():
+            row = {"inputs": [self.variable(v) for v in inputs], "op": str(op)}
+            change["nodes"][str(self.node(node))] = row
+        if outputs:
+            change["outputs"] = [self.variable(v) for v in outputs]

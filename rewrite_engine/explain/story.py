@@ -1,0 +1,171 @@
+"""What mattered of many firings: `families` puts together those that one rule made in one phase,
+and tells what they saved (`savings`). How they are printed: `show.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rewrite_engine.explain.cost import bytes_moved
+from rewrite_engine.explain.evaluate import Shapes
+from rewrite_engine.explain.record import RecordedFiring
+from rewrite_engine.graph.inner import HasInnerGraph
+from rewrite_engine.graph.journal import Leave
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.rewrite.inner import Exchange
+from rewrite_engine.rewrite.inplace import InplaceOptimizer
+from rewrite_engine.tensor.op import TensorOp, resolve
+
+if TYPE_CHECKING:
+    from rewrite_engine.explain.model import FunctionReport
+
+FOLDING = "fold/constant_folding"
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What a firing, or several, spared a call: nodes (those of graphs inside too), floating-point
+    operations, bytes moved. Negative: what it cost.
+    """
+
+    nodes: int = 0
+    flops: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: Saving) -> Saving:
+        return Saving(self.nodes + other.nodes, self.flops + other.flops, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The firings of one rule in one phase, in order. kind: "rule", "folding", "in place" or
+    "inside" (the graph of an op was rewritten).
+    """
+
+    phase: str
+    rule: str
+    kind: str
+    steps: tuple[RecordedFiring, ...]
+    saved: Saving
+
+    @property
+    def is_safety(self) -> bool:
+        """Whether it is there to keep values finite and accurate, not to make them cheap."""
+        return self.phase.partition(" in ")[0] == "stabilize"
+
+    @property
+    def lines(self) -> tuple[tuple[str, int], ...]:
+        """The lines of the user whose terms it changed, in the order of files and lines; of
+        gradients those of what was differentiated.
+        """
+        found = {step.forward or step.origin for step in self.steps}
+        return tuple(sorted(line for line in found if line is not None))
+
+    @property
+    def weight(self) -> tuple[bool, int, int, int]:
+        """What families are ranked by."""
+        own = self.saved
+        return self.is_safety, own.flops, own.bytes, own.nodes
+
+
+def families(f: FunctionReport) -> tuple[Family, ...]:
+    """All firings of a function, in the order of the first ones."""
+    saved = savings(f)
+    found: dict[tuple[str, str], list[RecordedFiring]] = {}
+    for step in f.steps:
+        found.setdefault((step.phase, step.rule_name), []).append(step)
+    made = []
+    for (phase, rule), steps in found.items():
+        whole = sum([saved.get(step.number, Saving()) for step in steps], Saving())
+        made.append(Family(phase, rule, _kind(rule), tuple(steps), whole))
+    return tuple(made)
+
+
+def _kind(rule: str) -> str:
+    kinds = {InplaceOptimizer.rule_name: "in place", Exchange.rule_name: "inside"}
+    return kinds.get(rule, "folding" if rule == FOLDING else "rule")
+
+
+def savings(f: FunctionReport) -> dict[int, Saving]:
+    """What each firing saved: the cost of the nodes that left the graph until the next one, less
+    that of those that came. Of the function's own graph; shapes are those of the call.
+    """
+    record, sizes = f.record, Sizes(f)
+    found: dict[int, Saving] = {}
+    for number, past in record.trace.pasts.items():
+        if past.fgraph is not record.after:
+            continue
+        steps = [step for step in record.steps if step.graph == number]
+        ends = [*[step.at for step in steps[1:]], past.end][: len(steps)]
+        for step, end in zip(steps, ends, strict=True):
+            entries = past.entries[step.at - past.forgotten : end - past.forgotten]
+            came = [(node, node.inputs) for node in _came(step)]
+            gone = [(e.node, e.inputs) for e in entries if isinstance(e, Leave)]
+            if _kind(step.rule_name) in ("rule", "folding"):
+                found[step.number] = _difference(sizes, came, gone)
+    return found
+
+
+def _came(step: RecordedFiring) -> Sequence[Apply]:
+    return step.makes or ()
+
+
+def _difference(sizes: Sizes, came: Sequence[Any], gone: Sequence[Any]) -> Saving:
+    total = Saving()
+    for sign, pairs in ((-1, came), (1, gone)):
+        for node, inputs in pairs:
+            flops, moved = sizes.cost(node, inputs)
+            inside = len(node.op.fgraph) if isinstance(node.op, HasInnerGraph) else 0
+            total += Saving(sign * (1 + inside), sign * flops, sign * moved)
+    return total
+
+
+class Sizes:
+    """The shapes of variables at any time between the graph as built and the one rewritten."""
+
+    def __init__(self, f: FunctionReport) -> None:
+        self.memo = f.record.before.memo
+        self.before, self.after = f.check.shapes_before, f.check.shapes_after
+        self.known: Shapes = {}
+
+    def of(self, v: Variable) -> tuple[int, ...] | None:
+        """The shape of a variable, if it is known."""
+        found = self.after.get(v) or self.before.get(self.memo.get(v, v)) or self.known.get(v)
+        if found is None and None not in (v.type.shape or ()):
+            found = v.type.shape
+        return found
+
+    def cost(self, node: Apply, inputs: Sequence[Variable]) -> tuple[int, int]:
+        """Flops and bytes of a node; 0 where its shapes are not known."""
+        ins = [self.of(v) for v in inputs]
+        if None in ins:
+            return 0, 0
+        for k, (v, shape) in enumerate(zip(node.outputs, self._made(node, ins), strict=True)):
+            if self.of(v) is None and shape is not None:
+                self.known[node.outputs[k]] = shape
+        outs = [self.of(v) for v in node.outputs]
+        if None in outs:
+            return 0, 0
+        shapes = dict(zip([*node.inputs, *node.outputs], [*ins, *outs], strict=False))
+        return node.op.flops(ins, outs), bytes_moved(node, shapes)
+
+    def _made(self, node: Apply, ins: Sequence[Any]) -> Iterator[tuple[int, ...] | None]:
+        """The shapes of the outputs by the op's own rule."""
+        if not isinstance(node.op, TensorOp):
+            yield from [None] * len(node.outputs)
+            return
+
+        def length(one: Any) -> Any:
+            if one.__class__ is tuple:
+                return ins[one[0]][one[1]]
+            v = node.inputs[one.i]
+            return int(v.data) if isinstance(v, Constant) and v.data.ndim == 0 else None
+
+        for dims in node.op.shapes_of(node).outputs:
+            try:
+                shape = tuple([resolve(d, length) for d in dims])
+            except Exception:  # a rule that wants variables
+                shape = (None,)
+            yield None if None in shape else shape

@@ -1,0 +1,223 @@
+"""Graphs as pictures: `dot` (for Graphviz), `mermaid`, and `svg`, which needs no other program.
+
+`pydotprint` and `d3viz` write them into files, under the names that PyTensor has for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rewrite_engine.errors import refuse_options
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.printing.tree import sources
+from rewrite_engine.terms.print import leaf_text, which_output
+
+MOST = 500  # nodes of a picture; the last ones, if there are more
+WIDTH, HEIGHT, ROW, MARGIN = 7, 24, 56, 16  # of a letter, of a box, from row to row, around
+
+
+class Box(NamedTuple):
+    """Something in a picture. kind: "op", "input", "constant" or "output"."""
+
+    name: str
+    text: str
+    kind: str
+
+
+class Picture(NamedTuple):
+    """Boxes, and edges between them by their numbers, with what stands beside an edge."""
+
+    boxes: list[Box]
+    edges: list[tuple[int, int, str]]
+
+
+def picture(graph_like: Any, most: int = MOST) -> Picture:
+    """What there is to draw of a variable, graph, function, or list of them; of more than `most`
+    nodes the last ones.
+    """
+    outputs = [v for source in sources(graph_like) for v in source.outputs]
+    order = toposort(outputs)
+    shown = order[-most:]
+    number: dict[Any, int] = {}
+    boxes: list[Box] = []
+    edges: list[tuple[int, int, str]] = []
+
+    def box(key: Any, text: str, kind: str) -> int:
+        if key not in number:
+            number[key] = len(boxes)
+            boxes.append(Box(f"n{len(boxes)}", text, kind))
+        return number[key]
+
+    def place(v: Any) -> int:
+        if v.owner is not None:
+            there = v.owner in number
+            return number[v.owner] if there else box(v, "…", "input")
+        return box(v, leaf_text(v), "constant" if hasattr(v, "data") else "input")
+
+    for node in shown:
+        from_ = [place(v) for v in node.inputs]
+        own = box(node, str(node.op), "op")
+        labels = [f"{i}{which_output(v)}" for i, v in enumerate(node.inputs)]
+        edges += [(k, own, label) for k, label in zip(from_, labels, strict=True)]
+    for i, v in enumerate(outputs):
+        end = box(("output", i), v.name or f"output {i}", "output")
+        edges.append((place(v), end, which_output(v)))
+    return Picture(boxes, edges)
+
+
+SHAPES = {"op": "box", "input": "ellipse", "constant": "plaintext", "output": "doubleoctagon"}
+COLOURS = {"op": "#dbe9ff", "input": "#dff5df", "constant": "#eeeeee", "output": "#ffe6cc"}
+
+
+def dot(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
+    """A graph in the language of Graphviz.
+
+    >>> from tests.toy import num, log
+    >>> print(dot(log(num("x"))))
+    digraph "graph" {
+      node [style=filled, fontname="monospace"];
+      n0 [label="x", shape=ellipse, fillcolor="#dff5df"];
+      n1 [label="log", shape=box, fillcolor="#dbe9ff"];
+      n2 [label="output 0", shape=doubleoctagon, fillcolor="#ffe6cc"];
+      n0 -> n1;
+      n1 -> n2;
+    }
+    """
+    boxes, edges = picture(graph_like, most)
+    into = [end for _, end, _ in edges]
+    lines = [f"digraph {_quoted(title)} {{", '  node [style=filled, fontname="monospace"];']
+    for one in boxes:
+        look = f'shape={SHAPES[one.kind]}, fillcolor="{COLOURS[one.kind]}"'
+        lines.append(f"  {one.name} [label={_quoted(one.text)}, {look}];")
+    for start, end, label in edges:
+        note = f" [label={_quoted(label)}]" if into.count(end) > 1 else ""
+        lines.append(f"  {boxes[start].name} -> {boxes[end].name}{note};")
+    return "\n".join([*lines, "}"])
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def mermaid(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
+    """A graph in the language of Mermaid.
+
+    >>> from tests.toy import num, log
+    >>> print(mermaid(log(num("x"))))
+    ---
+    title: graph
+    ---
+    flowchart TD
+      n0(["x"]) --> n1["log"]
+      n1["log"] --> n2[["output 0"]]
+    """
+    boxes, edges = picture(graph_like, most)
+    signs = {"op": '["{}"]', "input": '(["{}"])', "constant": '["{}"]', "output": '[["{}"]]'}
+
+    def text(k: int) -> str:
+        words = boxes[k].text.replace("#", "#35;").replace('"', "#quot;")
+        return boxes[k].name + signs[boxes[k].kind].format(words)
+
+    lines = [f"  {text(start)} --> {text(end)}" for start, end, _ in edges]
+    return "\n".join(["---", f"title: {title}", "---", "flowchart TD", *lines])
+
+
+# --- SVG -----------------------------------------------------------------------------------------
+
+
+def svg(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
+    """A graph as a picture: rows of boxes, each below all that it is computed from."""
+    drawn = picture(graph_like, most)
+    places, size = _laid_out(drawn)
+    width, height = size
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" font-family="monospace" font-size="12">'
+    )
+    head += f"<title>{escape(title)}</title>"
+    return "\n".join([head, *_edges(drawn, places), *_boxes(drawn, places), "</svg>"])
+
+
+def _laid_out(drawn: Picture) -> tuple[list[tuple[float, float, float]], tuple[int, int]]:
+    """The place (middle, top, width) of each box, and the size of the picture. A row is ordered by
+    the middles of what its boxes are computed from.
+    """
+    level = [0] * len(drawn.boxes)
+    above: list[list[int]] = [[] for _ in drawn.boxes]
+    for start, end, _ in sorted(drawn.edges, key=lambda edge: edge[1]):
+        level[end] = max(level[end], level[start] + 1)
+        above[end].append(start)
+    rows: dict[int, list[int]] = {}
+    for k, n in enumerate(level):
+        rows.setdefault(n, []).append(k)
+    at = [0.0] * len(level)
+    places: list[tuple[float, float, float]] = [(0.0, 0.0, 0.0)] * len(level)
+    widest = 0.0
+    for n in sorted(rows):
+        row = sorted(rows[n], key=lambda k: _middle([at[i] for i in above[k]]))
+        x = float(MARGIN)
+        for k in row:
+            wide = len(drawn.boxes[k].text[:40]) * WIDTH + 16
+            at[k] = x + wide / 2
+            places[k] = at[k], n * ROW + MARGIN, wide
+            x += wide + MARGIN
+        widest = max(widest, x)
+    return places, (int(widest), len(rows) * ROW + MARGIN)
+
+
+def _middle(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def _edges(drawn: Picture, places: Sequence[tuple[float, float, float]]) -> Iterator[str]:
+    for start, end, _ in drawn.edges:
+        (x, y, _), (u, v, _) = places[start], places[end]
+        y += HEIGHT
+        yield (
+            f'<path d="M{x:.0f},{y:.0f} C{x:.0f},{y + 16:.0f} {u:.0f},{v - 16:.0f} '
+            f'{u:.0f},{v:.0f}" fill="none" stroke="#999"/>'
+        )
+
+
+def _boxes(drawn: Picture, places: Sequence[tuple[float, float, float]]) -> Iterator[str]:
+    for one, (x, y, wide) in zip(drawn.boxes, places, strict=True):
+        text = one.text if len(one.text) <= 40 else one.text[:39] + "…"
+        yield (
+            f'<g><title>{escape(one.text)}</title><rect x="{x - wide / 2:.0f}" y="{y:.0f}" '
+            f'width="{wide:.0f}" height="{HEIGHT}" rx="5" fill="{COLOURS[one.kind]}" '
+            f'stroke="#777"/><text x="{x:.0f}" y="{y + 16:.0f}" text-anchor="middle" '
+            f'fill="#111">{escape(text)}</text></g>'
+        )
+
+
+#: how a graph is drawn, in each language
+DRAWN = {"dot": dot, "mermaid": mermaid, "svg": svg}
+
+
+# --- by the names of PyTensor --------------------------------------------------------------------
+
+
+def pydotprint(fct: Any, outfile: Any = None, format: str = "svg", **unknown: Any) -> Any:
+    """Write a picture of a graph into a file: as `svg` or `dot`, which the name may say (`x.dot`).
+    Without a file, return the text. Raises `OptionError` for other options.
+    """
+    hint = "how it looks is decided by whoever draws what `dot` returns"
+    refuse_options("pydotprint", hint, **unknown)
+    kind = format if outfile is None else Path(outfile).suffix.removeprefix(".") or format
+    if kind not in ("svg", "dot"):
+        refuse_options("pydotprint", "pictures are svg or dot", format=kind)
+    text = svg(fct) if kind == "svg" else dot(fct)
+    if outfile is None:
+        return text
+    Path(outfile).write_text(text, encoding="utf-8")
+    return None
+
+
+def d3viz(fct: Any, outfile: Any, *args: Any, **unknown: Any) -> None:
+    """Write a page with a picture of a graph. Raises `OptionError` for other options."""
+    refuse_options("d3viz", "the page has one picture", **unknown)
+    page = f"<!DOCTYPE html>\n<meta charset='utf-8'>\n<title>graph</title>\n{svg(fct)}\n"
+    Path(outfile).write_text(page, encoding="utf-8")

@@ -1,0 +1,3 @@
+"""Programs are run by tests, not collected."""
+
+collect_ignore_glob = ["programs/*.py"]

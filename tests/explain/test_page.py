@@ -1,0 +1,119 @@
+"""The page, as a browser shows it (where Chromium is installed)."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.explain import Report, explain, recording
+from rewrite_engine.explain.__main__ import main
+from rewrite_engine.explain.lines import json_lines
+from rewrite_engine.explain.page import page
+
+PROGRAMS = Path(__file__).parent / "programs"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+x = pt.vector("x")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    for name in ("density", "kalman", "unrolled"):
+        with recording() as recorder:
+            runpy.run_path(str(PROGRAMS / f"{name}.py"))
+        (folder / f"{name}.html").write_text(page(json_lines(Report(recorder.records))))
+    return folder
+
+
+def shown(file, state=""):
+    """The page as it is once its script has run."""
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
+    url = f"file://{file}#{state}"
+    done = subprocess.run([*command, url], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout
+
+
+def boxes(dom, kind):
+    return len(re.findall(rf'class="box {kind}[ "]', dom))
+
+
+def test_the_page_needs_no_network_and_closes_no_tag_too_early():
+    y = pt.exp(pt.vector("</script><b>"))
+    text = page(json_lines(explain(y)))
+    assert text.count("</script>") == 3
+    assert not re.findall(r'(?:src|href)="', text)
+    assert "Chris Pettitt" in text  # the licence of what lays out
+
+
+@needs_browser
+@pytest.mark.parametrize(("name", "before", "after"), [("density", 120, 62), ("kalman", 35, 37)])
+def test_the_graph_as_built_and_as_rewritten(folder, name, before, after):
+    dom = shown(folder / f"{name}.html", "firing=0")
+    assert boxes(dom, "op") + boxes(dom, "inner") == before
+    assert "As built" in dom
+    dom = shown(folder / f"{name}.html")
+    assert boxes(dom, "op") + boxes(dom, "inner") == after
+
+
+@needs_browser
+def test_a_firing_is_marked_and_told(folder):
+    dom = shown(folder / "density.html", "firing=10")
+    assert re.search(r'class="box \w+ (?:new|going)', dom)
+    assert "<h2>#10 " in dom
+    assert "→ " in dom
+    assert "your line density.py:" in dom
+
+
+@needs_browser
+def test_what_is_searched_is_marked(folder):
+    dom = shown(folder / "density.html", "search=softplus")
+    assert re.search(r'class="box op found"', dom)
+    assert "Found: " in dom
+    dom = shown(folder / "density.html", "search=density.py%3A21")
+    assert "firings" in dom
+
+
+@needs_browser
+def test_costs_are_colours(folder):
+    assert "hsl" not in shown(folder / "density.html").split("<svg")[1].split("</svg>")[0]
+    dom = shown(folder / "density.html", "cost=flops").split("<svg")[1]
+    assert len(re.findall(r'style="fill: ', dom)) > 20
+
+
+@needs_browser
+def test_a_graph_inside_of_an_op_is_opened(folder):
+    dom = shown(folder / "kalman.html", "inside=Scan")
+    assert "inside of Scan: " in dom
+    assert "MatrixInverse" in dom
+
+
+@needs_browser
+def test_a_large_graph_is_drawn(folder):
+    dom = shown(folder / "unrolled.html", "firing=100")
+    assert boxes(dom, "op") > 1000
+
+
+def test_the_command_writes_pages_and_pictures(tmp_path, capsys):
+    files = {kind: tmp_path / f"a.{kind}" for kind in ("html", "dot", "mermaid", "svg")}
+    options = [part for kind, file in files.items() for part in (f"--{kind}", str(file))]
+    assert main([*options, "--expr", "log(1 + exp(x))"]) == 0
+    assert "softplus" in files["dot"].read_text()
+    assert "softplus" in files["mermaid"].read_text()
+    assert "exp_log/log1p_of_exp" in files["html"].read_text()
+
+
+def test_the_lines_go_to_the_output_where_asked(capsys):
+    assert main(["--json", "-", "--expr", "log(1 + exp(x))"]) == 0
+    assert all(line.startswith("{") for line in capsys.readouterr().out.splitlines())
+
+
+def test_a_function_without_rules_has_a_page():
+    assert "exp" in page(json_lines(explain(pt.exp(x), mode=rw.Mode(optimizer=None))))

@@ -1,0 +1,181 @@
+"""Questions of the command and of reports, beside those of `test_why.py`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.explain import explain
+from rewrite_engine.explain.__main__ import main
+from rewrite_engine.explain.difference import differences
+from rewrite_engine.explain.states import first_wrong, graph_after, graph_until, own_steps
+from rewrite_engine.explain.why import cone
+from rewrite_engine.printing import pp
+from rewrite_engine.rules.language import rule
+
+THEIRS = """
+import pytensor, pytensor.tensor as pt
+x = pt.vector("x")
+pytensor.function([x], pt.exp(x) * 1, name="f")
+"""
+x = pt.vector("x")
+
+
+@rule(phase="canonicalize")
+def cosine_is_sine(x):
+    """Not true: a rule for tests."""
+    return pt.cos(x) >> pt.sin(x)
+
+
+def told(capsys, *args):
+    assert main([*args]) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_what_became_of_a_node():
+    y = pt.exp(x)
+    report = explain([pt.log(1 + y), pt.sin(x) * 1])
+    [(_, fate)] = report.became("sin")
+    assert (fate.steps, fate.text) == ((), "it stays: sin(x)")
+    [(_, fate)] = report.became("log")
+    assert [step.rule_name for step in fate.steps] == [
+        "exp_log/log_of_one_plus", "exp_log/log1p_of_exp",
+    ]  # fmt: skip
+    assert fate.text == "it became softplus(x)"
+    [(_, fate)] = report.became("exp")
+    assert "it is gone: #" in fate.text
+    assert "exp_log/log1p_of_exp took it up" in fate.text
+    with pytest.raises(UnknownNameError, match="graph as built"):
+        report.became("cosh")
+
+
+def test_a_node_is_asked_for_by_its_line():
+    y = pt.log(1 + pt.exp(x))
+    line = y.owner.where()[1]
+    report = explain(y * 2)
+    [(_, answer)] = report.why(f"test_questions.py:{line}")
+    assert answer.term == "softplus(x)"
+    assert report.became(f":{line}")
+    with pytest.raises(UnknownNameError, match="no node of"):
+        report.why(":99999")
+
+
+def test_a_gradient_is_asked_for_by_the_line_it_is_of():
+    y = pt.sinh(x)
+    line = y.owner.where()[1]
+    report = explain(rw.grad(y.sum(), x))
+    assert {answer.term for _, answer in report.why(f":{line}")} == {"cosh(x)"}
+
+
+def test_the_cone_of_a_node_has_all_that_led_to_it():
+    report = explain(pt.sin(pt.log(1 + pt.exp(x))), mode=rw.Mode().excluding("inplace"))
+    (f,) = report.functions
+    [(_, answer)] = report.why("sin")
+    numbers = [step.number for step in cone(f.record, answer.node)]
+    assert numbers == [step.number for step in f.steps if step.phase == "stabilize"]
+
+
+def test_the_graph_at_any_time():
+    (f,) = explain(pt.log(1 + pt.exp(x)) * 1).functions
+    texts = [pp(graph_until(f.record, n)) for n in range(len(f.steps) + 1)]
+    assert texts == [
+        "log(1.0 + exp(x)) * 1.0", "log(1.0 + exp(x))", "log1p(exp(x))", "softplus(x)",
+    ]  # fmt: skip
+    assert pp(graph_after(f.record, "canonicalize")) == texts[1]
+    assert pp(graph_after(f.record, "specialize")) == texts[-1]
+    with pytest.raises(UnknownNameError, match="canonicalize"):
+        graph_after(f.record, "lowering")
+    with pytest.raises(UnknownNameError, match="no firing 9"):
+        graph_until(f.record, 9)
+
+
+def test_the_first_wrong_firing_is_found_among_many():
+    y = x
+    for _ in range(10):
+        y = pt.sin(y * 1.0)
+    y = pt.cos(y) + pt.log(1 + pt.exp(y))
+    report = explain(y, values=[[0.5]], mode=rw.Mode() + cosine_is_sine)
+    (f,) = report.functions
+    values = [np.array([0.5])]
+    expected = [f.record.before.outputs[0].eval(dict(zip(f.record.before.inputs, values)))]
+    step = first_wrong(f.record, values, expected)
+    assert step.rule_name.endswith("cosine_is_sine")
+    assert len(own_steps(f.record)) > 10
+    assert f"firing #{step.number}, " in f.check.blame
+
+
+def test_modes_and_rules_are_compared():
+    report = explain(pt.log(1 + pt.exp(x)))
+    [one] = differences(report, "stabilize")
+    assert one.lines[1:] == ("-result: softplus(x)", "+result: log(1.0 + exp(x))")
+    assert one.nodes == (1, 3)
+    [one] = differences(report, "fast_run")
+    assert one.lines == ()
+    with pytest.raises(UnknownNameError):
+        differences(report, "no_such_rule")
+
+
+def test_a_rule_of_a_phase_that_takes_none_is_told_so():
+    @rule(phase="inplace")
+    def lonely(x):
+        """Never tried."""
+        return pt.sin(x) >> pt.cos(x)
+
+    report = explain(pt.sin(x), mode=rw.Mode() + lonely)
+    [(_, answer)] = report.why_not(lonely)
+    assert any("takes no rules" in text for text in [*answer.general, *map(str, answer.nodes)])
+
+
+def test_an_equation_that_is_shipped_is_known():
+    report = explain(pt.sin(x))
+    names = [name for name in report.rules.names if "distribut" in name or "factor" in name]
+    assert names
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        (["--expr", "log(1 + exp(x))"], "log1p(exp(x)) → softplus(x)"),
+        (["--var", "x: float32[3, ?]", "--expr", "exp(x) * 1"], "x: float32 3×?"),
+        (["--until", "1", "--expr", "log(1 + exp(x))"], "result: log1p(exp(x))"),
+        (["--graph-after", "stabilize", "--expr", "log(1 + exp(x))"], "result: softplus(x)"),
+        (["--step", "2", "--expr", "log(1 + exp(x))"], "term after #2: 1 node result: softplus(x)"),
+        (["--became", "log", "--expr", "log(1 + exp(x))"], "it became softplus(x)"),
+        (["--diff", "stabilize", "--expr", "log(1 + exp(x))"], "+result: log(1.0 + exp(x))"),
+        (["--compat", "-c", THEIRS], "1. f "),
+    ],
+)  # fmt: skip
+def test_the_command_runs_terms_and_lines(capsys, args, part):
+    assert part in told(capsys, *args)
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        ([], "name a SCRIPT"),
+        (["--expr", "exp("], "no term of Python"),
+        (["--var", "x float64", "--expr", "exp(x)"], "--var is NAME: DTYPE[LENGTHS]"),
+        (["--until", "one", "--expr", "exp(x)"], "called by its number"),
+    ],
+)
+def test_what_cannot_be_run_is_told(capsys, args, part):
+    assert main(args) == 2
+    assert part in capsys.readouterr().err
+
+
+def test_the_report_goes_into_a_file(capsys, tmp_path):
+    file = tmp_path / "report.txt"
+    assert main(["-o", str(file), "--expr", "log(1 + exp(x))"]) == 0
+    assert "softplus" in file.read_text()
+    assert capsys.readouterr().out == ""
+
+
+def test_strict_wants_everything_compiled_and_compared(capsys):
+    fails = "import rewrite_engine as rw, rewrite_engine.tensor as pt\nx = pt.vector('x')\n"
+    fails += "try:\n    rw.function([x, x], x)\nexcept Exception:\n    pass"
+    assert main(["--strict", "-c", fails]) == 1
+    assert main(["--strict", "--expr", "log(1 + exp(x))"]) == 0
+    assert "FAILED to compile" in capsys.readouterr().out

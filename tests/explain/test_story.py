@@ -1,0 +1,115 @@
+"""Reports of programs of real size: one screen, what mattered first, nothing that prints alike."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.explain import Report, explain, recording
+from rewrite_engine.graph.origin import forward_line
+
+PROGRAMS = Path(__file__).parent / "programs"
+x, m = pt.vector("x"), pt.matrix("m")
+
+
+@pytest.fixture(scope="module", params=["layers", "density", "kalman", "unrolled"])
+def report(request):
+    with recording() as recorder:
+        runpy.run_path(str(PROGRAMS / f"{request.param}.py"))
+    return Report(recorder.records)
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_a_report_has_no_more_than_120_lines(report, width):
+    assert report.text(width).count("\n") <= 120
+    assert report.ok
+
+
+def test_every_firing_belongs_to_one_family(report):
+    (f,) = report.functions
+    steps = [step.number for family in f.families for step in family.steps]
+    assert sorted(steps) == [step.number for step in f.steps]
+    assert len({(family.phase, family.rule) for family in f.families}) == len(f.families)
+
+
+def test_what_is_spared_is_what_left_less_what_came(report):
+    (f,) = report.functions
+    spared = sum(family.saved.nodes for family in f.families)
+    own = [step for step in f.steps if " in " not in step.phase]
+    if len(own) == len(f.steps):  # (what is merged is nobody's firing)
+        merged = sum(n for name, n in f.merged.items() if name != "build")
+        assert abs(f.cost_before.nodes - f.cost_after.nodes - spared) <= merged + len(own)
+    assert all(n >= 0 for n in f.merged.values())
+
+
+def test_no_variable_of_a_loop_prints_as_its_type(report):
+    assert "TensorType" not in report.text(200)
+
+
+def test_many_functions_are_a_table_and_the_rest_by_name():
+    with recording() as recorder:
+        for k in range(40):
+            rw.function([x], pt.log(1 + pt.exp(x)) * (k + 2), name=f"f{k}")
+    text = Report(recorder.records).text(80)
+    assert text.count("\n") <= 120
+    assert "to be asked for by --function NAME: " in text
+    assert "… " in text
+
+
+def test_a_rule_that_stabilises_comes_before_one_that_spares_more():
+    y = m
+    for _ in range(21):
+        y = pt.sin(y * 1.0)
+    z = pt.log(pt.exp(y) / pt.exp(y).sum(axis=1, keepdims=True)) + y**2
+    text = explain(z, values=[np.ones((3, 2))]).text(100)
+    assert text.index("softmax/log_of_softmax") < text.index("pow_two")
+    assert "· stabilizes" in text
+    assert "in place: " in text
+
+
+def test_firings_are_listed_one_by_one_where_asked():
+    y = x
+    for _ in range(30):
+        y = pt.sin(y * 1.0)
+    report = explain(y)
+    assert "30× " in report.text()
+    assert "#30 " in report.text(firings=True)
+
+
+def test_a_function_that_failed_to_compile_is_told():
+    with recording() as recorder, pytest.raises(RewriteEngineError):
+        rw.function([x, x], x + 1, name="lost")
+    (failed,) = Report(recorder.records, recorder.failed).failed
+    assert failed.name == "lost"
+    assert failed.place[0].endswith("test_story.py")
+    text = Report(recorder.records, recorder.failed).text()
+    assert "FAILED to compile: lost" in text
+
+
+def test_a_node_of_a_gradient_knows_the_line_that_was_differentiated():
+    y = pt.sin(x) ** 3
+    line = y.owner.where()[1]
+    g = rw.grad(y.sum(), x)
+    lines = {forward_line(node.origin) for node in g.owner.inputs[0].owner and [g.owner]}
+    assert {found[1] for found in lines if found} == {line}
+    assert forward_line(y.owner.origin) is None
+
+
+def test_a_declaration_that_is_not_true_is_told():
+    y = rw.assume(x, positive=True)
+    report = explain(pt.abs(y), values=[[-1.0]])
+    assert not report.ok
+    text = " ".join(report.text().split())
+    assert "DISAGREE: what was declared is not true: x is not positive" in text
+    assert "assumes Assume(x, positive), as it is declared (#1)" in text
+    assert explain(pt.abs(y), values=[[1.0]]).ok
+
+
+def test_a_module_can_be_called():
+    assert rw.explain(pt.log(1 + x)).ok

@@ -1,0 +1,64 @@
+"""Graphs as pictures."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import OptionError
+from rewrite_engine.printing.picture import d3viz, dot, mermaid, picture, pydotprint, svg
+
+x, m = pt.vector("x"), pt.matrix("m")
+y = pt.log(1 + pt.exp(x) / 2)
+
+
+def test_every_node_and_edge_is_drawn():
+    boxes, edges = picture(y)
+    assert [one.text for one in boxes if one.kind == "op"] == ["exp", "true_div", "add", "log"]
+    assert [one.text for one in boxes if one.kind in ("input", "constant")] == ["x", "2.0", "1.0"]
+    assert len(edges) == 7
+
+
+@pytest.mark.parametrize("draw", [dot, mermaid, svg])
+def test_functions_and_lists_are_drawn(draw):
+    f = rw.function([x], [y, x * 2], name="f")
+    assert "softplus" not in draw(y)
+    assert "softplus" in draw(f)
+    assert "log" in draw([y, x])
+
+
+def test_a_picture_is_xml_and_escapes_texts():
+    x = pt.vector('<"&>')
+    root = ElementTree.fromstring(svg(pt.exp(x)))
+    assert next(t.text for t in root.iter("{http://www.w3.org/2000/svg}text")) == '<"&>'
+
+
+def test_boxes_are_below_what_they_are_computed_from():
+    root = ElementTree.fromstring(svg(y))
+    tops = [float(r.get("y")) for r in root.iter("{http://www.w3.org/2000/svg}rect")]
+    assert len(set(tops)) >= 5
+
+
+def test_a_large_graph_is_cut():
+    z = x
+    for _ in range(2000):
+        z = pt.sin(z)
+    assert len(picture(z).boxes) < 510
+    assert len(svg(z)) < 500_000
+
+
+def test_the_names_of_pytensor(tmp_path):
+    pydotprint(y, tmp_path / "a.dot")
+    pydotprint(y, tmp_path / "a.svg")
+    d3viz(y, tmp_path / "a.html")
+    assert (tmp_path / "a.dot").read_text().startswith("digraph")
+    assert (tmp_path / "a.svg").read_text().startswith("<svg")
+    assert "<svg" in (tmp_path / "a.html").read_text()
+    assert pydotprint(y).startswith("<svg")
+    with pytest.raises(OptionError):
+        pydotprint(y, with_ids=True)
+    with pytest.raises(OptionError):
+        pydotprint(y, tmp_path / "a.pdf")
