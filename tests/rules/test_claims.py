@@ -26,6 +26,9 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.check.draw import draws, pool
+from rewrite_engine.check.oracle import Sides, broken, computed, same_bits
+from rewrite_engine.check.sample import has_constants
 from rewrite_engine.compile.function import function
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import RewriteEngineError
@@ -34,13 +37,10 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
 from rewrite_engine.match.claim import refines
 from rewrite_engine.match.outline import outline
-from rewrite_engine.match.pattern import holes
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rules.pipeline import all_rules
-from tests.rules.claims.oracle import Sides, broken, computed, same_bits
 from tests.rules.claims.terms import TABLE, terms
-from tests.rules.claims.values import draws, pool
-from tests.rules.instances import CONSTANTS, DATA, DTYPES, GIVEN, MIXTURES, SHAPES, TRUSTING, built
+from tests.rules.instances import DATA, DTYPES, GIVEN, MIXTURES, SHAPES, TRUSTING, built
 
 #: (those for loops are held against theirs by `tests/loops/test_rules.py`, one that is about two
 #: nodes by `test_softmax.py`)
@@ -82,7 +82,7 @@ def tried(rule: Any) -> Iterator[tuple[Any, list[Any], list[Any]]]:
     ways = range(max([2, *map(len, GIVEN.get(rule.short_name, {}).values())]))
     plans: list[Any] = [(each, FEW, ways), ([["float64"], ["float32"]], SHAPES, range(2))]
     plans.append((MIXTURES, FEW[:2], range(2, 8)))
-    if any(hole.sort in CONSTANTS for hole in holes(rule.left).values()):
+    if has_constants(rule):
         plans.append(([*each[:3], *MIXTURES], [SHAPES[1]], range(8, 40)))
     for plan in plans:
         for builder, term in built(rule, *plan):

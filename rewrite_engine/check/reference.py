@@ -14,7 +14,7 @@ from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor import Elemwise
 
-mp.dps = 400  # 1 + the smallest number is told from 1
+DIGITS = 400  # 1 + the smallest number is told from 1
 NAN = mpf("nan")
 
 
@@ -149,6 +149,7 @@ def exact(array: Any) -> Any:
     return np.asarray(convert(a), object)
 
 
+@mp.workdps(DIGITS)
 def reference(output: Variable, given: dict[Any, Any], found: dict[Any, Any] | None = None) -> Any:
     """The value of a term; None where an op has no reference. found: computed values, which are
     taken for what is an integer or a boolean.
@@ -186,11 +187,13 @@ def _value(node: Any, xs: list[Any]) -> Any:
     return None
 
 
+@mp.workdps(DIGITS)
 def errors(found: Any, wanted: Any) -> Any:
     """How far each number is off, in units in the last place of its dtype."""
     return np.array([error(f, w, found.dtype) for f, w in zip(found.flat, wanted.flat)])
 
 
+@mp.workdps(DIGITS)
 def error(found: Any, wanted: Any, dtype: Any) -> float:
     """The same of one number. What is a little larger than the largest number may be infinite."""
     if wanted != wanted or found != found:
