@@ -182,6 +182,8 @@ def local(sides: Sides) -> bool:
     """Whether an element depends only on the elements in its place."""
     for term in (sides.term, sides.new):
         for node in toposort([term]):
+            if any(isinstance(v, Constant) and v.data.size > 1 for v in node.inputs):
+                return False
             if not isinstance(node.op, Elemwise) and not is_stretch(node.op):
                 return False
     return True

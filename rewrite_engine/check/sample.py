@@ -235,10 +235,10 @@ def is_computed(v: Any) -> bool:
     return isinstance(v, Variable) and v.owner is not None
 
 
-def parameter_choices(rule: DataRule, most: int = 12) -> list[dict[str, Any]]:
-    """Values for the variables of a rule that stand for parameters of ops."""
-    names = {h.name for h in holes(rule.left).values() if h.sort is Prop}
-    found = {name: values for name, values in parameters(rule.left).items() if name in names}
+def parameter_choices(pattern: Any, most: int = 12) -> list[dict[str, Any]]:
+    """Values for the variables of a pattern that stand for parameters of ops."""
+    names = {h.name for h in holes(pattern).values() if h.sort is Prop}
+    found = {name: values for name, values in parameters(pattern).items() if name in names}
     rows = islice(product(*found.values()), most)
     return [dict(zip(found, row, strict=True)) for row in rows] if found else [{}]
 
@@ -267,7 +267,7 @@ def built(
 ) -> Iterator[tuple[Builder, Variable]]:
     """Yield terms, each with what made it; operands have dtypes of a mixture."""
     seen = set()
-    rows = parameter_choices(rule) if parameters is None else parameters
+    rows = parameter_choices(rule.left) if parameters is None else parameters
     given = stand_ins(rule) if given is None else given
     for dtypes, sizes, row, choice in product(mixtures, shapes, rows, choices):
         builder = make(rule, dtypes, sizes, row, choice, given)

@@ -1,0 +1,167 @@
+"""Claims by values: both sides of a rule, on terms that it fires on, held against what it claims.
+
+Terms of data rules are built from their left sides (`sample.py`); of functions, relations and
+strategies they are those of their examples, and small ones of the ops they look at (`node.py`).
+Values are those of `draw.py`, and `oracle.py` judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from rewrite_engine.check.draw import draws
+from rewrite_engine.check.finding import Finding, Kind
+from rewrite_engine.check.oracle import Sides, broken, computed
+from rewrite_engine.check.sample import DTYPES, KNOWN, MIXTURES, SHAPES, Builder, Plain, built
+from rewrite_engine.check.sample import has_constants as takes_constants
+from rewrite_engine.errors import RuleRaisedError, ShapeError
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
+from rewrite_engine.match.claim import refines
+from rewrite_engine.match.outline import outline
+from rewrite_engine.match.rule import DataRule
+from rewrite_engine.rewrite.trace import brief
+
+Term = tuple[Any, list[Any], list[Any]]  # a term, its inputs, what stands for operands
+FEW = [SHAPES[i] for i in (1, 2, 7)]
+MOST = 40  # computations for one rule
+#: packs whose functions are made stable though they belong to no phase of that name
+STABLE = ("exp_log", "softmax", "products", "logarithms")
+
+
+def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
+    """What the rule makes of a term, or None where it does not apply."""
+    node = term.owner
+    seen = [outline(v, 2) for v in node.inputs]
+    if not rule.may_apply(node.op, seen, distinct=len(seen) == 2 and seen[0] != seen[1]):
+        return None
+    new = rule.transform(fgraph, node)
+    if isinstance(new, list | tuple):
+        new = new[0] if len(new) == 1 else new[term.index or 0]
+    if isinstance(new, dict):
+        new = new.get(term)
+    return new if isinstance(new, Variable) and rule.accept(term, new) else None
+
+
+def promised(rule: Any, term: Any, new: Any, granted: str | None = None) -> Sides:
+    """Both sides, and what is promised of them."""
+    promise = (rule.claim.then or refines) if rule.needs_grant else rule.promise
+    stable = rule.phase == "stabilize" or rule.pack in STABLE
+    granted = rule.needs_grant if granted is None else granted
+    return Sides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
+
+
+def is_ordinary(v: Any) -> bool:
+    """Whether a constant is a number of ordinary size."""
+    data = np.asarray(getattr(v, "data", 1))
+    if data.dtype.kind not in "biufc":
+        return True
+    size = np.abs(data.astype("complex128"))
+    return bool(((size < 100) & ((size > 0.01) | (size == 0))).all())
+
+
+def tried(rule: DataRule, brief: bool = False) -> Iterator[tuple[Builder, Any]]:
+    """Terms of the left side of a data rule. brief: few of them."""
+    each = [[dtype] for dtype in DTYPES]
+    ways = range(7 if rule.guards else 2)
+    if brief:
+        some = each[:1] + each[3:4] + each[7:]
+        yield from built(rule, some, [*SHAPES[:3], *KNOWN], ways, Plain)
+        return
+    plans: list[Any] = [(each, FEW, ways), (each[:2], SHAPES, range(2))]
+    plans.append((each[:2], KNOWN, ways))
+    plans.append((MIXTURES, FEW[:2], range(2, 8)))
+    if takes_constants(rule):
+        plans.append(([*each[:3], *MIXTURES], [SHAPES[1]], range(8, 40)))
+    for plan in plans:
+        yield from built(rule, *plan)
+
+
+def terms_of(rule: DataRule) -> Iterator[Term]:
+    """The same, with the inputs of each."""
+    for builder, term in tried(rule):
+        yield term, list(dict.fromkeys(explicit_graph_inputs([term]))), builder.stand_ins
+
+
+def cases(rule: Any, terms: Iterable[Term]) -> Iterator[tuple[Sides, dict[Any, Any]]]:
+    """Both sides of a rule on terms, and values for the inputs."""
+    for seed, (term, inputs, stand_ins) in enumerate(terms):
+        if rule.needs_grant == "fastmath" and not all(map(is_ordinary, ancestors([term]))):
+            continue
+        graph = None if isinstance(rule, DataRule) else FunctionGraph(None, [term], clone=False)
+        try:
+            new = sides(rule, term, graph)
+        except ShapeError:  # the engine leaves such a term alone
+            continue
+        except Exception as error:
+            raise rule.error(RuleRaisedError, f"{brief(term, 9)}: {error!r}") from error
+        if new is None or not all([hasattr(v.type, "numpy_dtype") for v in inputs]):
+            continue
+        two = promised(rule, term, new)
+        values = list(draws(inputs, seed, tame=two.granted == "fastmath"))
+        if all([isinstance(computed(term, given), Exception) for given in values[:3]]):
+            continue  # a parameter that the op cannot run with
+        yield from [(two, given | taken(stand_ins, given)) for given in values]
+
+
+def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
+    """The values of what stands for operands: they are taken as they are."""
+    values = {v: computed(v, given) for v in stand_ins}
+    return {v: found[v] for v, found in values.items() if not isinstance(found, Exception)}
+
+
+def some(found: Sequence[Any], most: int) -> Sequence[Any]:
+    """Of all kinds, but not all: the same at each time."""
+    ordered = sorted(found, key=lambda case: crc32(case[0].told("", {}).encode()))
+    return ordered[:: max(1, len(ordered) // most)]
+
+
+def check_claims(rule: Any, terms: Iterable[Term], most: int = MOST) -> Iterator[Finding]:
+    """Yield how a rule breaks its claim, in the smallest case that was tried."""
+    worst: tuple[int, str] | None = None
+    try:
+        known = list(cases(rule, terms))
+    except RuleRaisedError as error:
+        why = "it raises an error where its left side is built"
+        yield Finding(Kind.WRONG, "claims", "raises", rule.name, rule.where, why, str(error))
+        return
+    with np.errstate(all="ignore"):
+        for two, given in some(known, most):
+            why = broken(two, given)
+            if why is None:
+                continue
+            size = sum(np.size(a) for a in given.values()) + 100 * len(why.splitlines())
+            if worst is None or size < worst[0]:
+                worst = size, smallest(two, given, why)
+                if worst[0] < 300:
+                    break
+    if worst is None:
+        return
+    first, _, rest = worst[1].partition("\n")
+    _, _, why = first.partition(": ")
+    name = "claim"
+    for word in ("shape", "error"):
+        name = word if word in why else name
+    fix = (
+        "" if rule.claim.kind != "exact" else "claim `refines` or approx(ulps), if values are near"
+    )
+    yield Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, rest, fix)
+
+
+def smallest(two: Sides, given: dict[Any, Any], why: str) -> str:
+    """The text of a case that is broken too, with arrays of one element if there is one."""
+    long = {v: np.asarray(a) for v, a in given.items()}
+    length = max([a.size for a in long.values()], default=0)
+    if any(a.ndim != 1 or a.size != length for a in long.values() if a.ndim):
+        return why
+    for i in range(min(length, 200)):
+        one = {v: a[i : i + 1] if a.ndim else a for v, a in long.items()}
+        found = broken(two, one)
+        if found is not None:
+            return found
+    return why
