@@ -20,7 +20,9 @@ from rewrite_engine.match.ruleset import parts_of
 
 DECORATORS = ("rule", "equation", "node_rewriter", "relation")
 ASSUMPTIONS = ("fastmath", "shape_unsafe")
-TAGS = (PAIRWISE, "reorder", "before_gradients", *ASSUMPTIONS)
+#: tag of a rule of which `check` tries no values: they need what nothing in a term says
+APART = "held_apart"
+TAGS = (APART, PAIRWISE, "reorder", "before_gradients", *ASSUMPTIONS)
 
 
 class Remark(NamedTuple):

@@ -7,9 +7,9 @@ Values are those of `draw.py`, and `oracle.py` judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
-from zlib import crc32
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,8 @@ from rewrite_engine.rewrite.trace import brief
 
 Term = tuple[Any, list[Any], list[Any]]  # a term, its inputs, what stands for operands
 FEW = [SHAPES[i] for i in (1, 2, 7)]
-MOST = 40  # computations for one rule
+MOST = 40  # terms of one rule that are computed, on three values each
+FIRED = 2000  # terms of which these are taken
 #: packs whose functions are made stable though they belong to no phase of that name
 STABLE = ("exp_log", "softmax", "products", "logarithms")
 
@@ -88,9 +89,17 @@ def terms_of(rule: DataRule) -> Iterator[Term]:
         yield term, list(dict.fromkeys(explicit_graph_inputs([term]))), builder.stand_ins
 
 
-def cases(rule: Any, terms: Iterable[Term]) -> Iterator[tuple[Sides, dict[Any, Any]]]:
-    """Both sides of a rule on terms, and values for the inputs."""
-    for seed, (term, inputs, stand_ins) in enumerate(terms):
+class Fired(NamedTuple):
+    """A term at which a rule fires, what it makes of it, and how to compute it."""
+
+    sides: Sides
+    inputs: list[Any]
+    stand_ins: list[Any]
+
+
+def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired]:
+    """Yield the terms at which a rule fires. Raises `RuleRaisedError`."""
+    for term, inputs, stand_ins in terms:
         if rule.needs_grant == "fastmath" and not all(map(is_ordinary, ancestors([term]))):
             continue
         graph = None if isinstance(rule, DataRule) else FunctionGraph(None, [term], clone=False)
@@ -100,13 +109,19 @@ def cases(rule: Any, terms: Iterable[Term]) -> Iterator[tuple[Sides, dict[Any, A
             continue
         except Exception as error:
             raise rule.error(RuleRaisedError, f"{brief(term, 9)}: {error!r}") from error
-        if new is None or not all([hasattr(v.type, "numpy_dtype") for v in inputs]):
-            continue
-        two = promised(rule, term, new)
-        values = list(draws(inputs, seed, tame=two.granted == "fastmath"))
-        if all([isinstance(computed(term, given), Exception) for given in values[:3]]):
-            continue  # a parameter that the op cannot run with
-        yield from [(two, given | taken(stand_ins, given)) for given in values]
+        if new is not None and all([hasattr(v.type, "numpy_dtype") for v in inputs]):
+            yield Fired(promised(rule, term, new), inputs, stand_ins)
+
+
+def values_for(one: Fired, number: int) -> Iterator[dict[Any, Any]]:
+    """Yield some values for the inputs of a term, others for the next one; none if the term cannot
+    be run, as a parameter of an op may not fit.
+    """
+    known = list(draws(one.inputs, number, tame=one.sides.granted == "fastmath"))
+    if all([isinstance(computed(one.sides.term, given), Exception) for given in known[:3]]):
+        return
+    for i in sorted({0, number % len(known), (2 * number + 1) % len(known)}):
+        yield known[i] | taken(one.stand_ins, known[i])
 
 
 def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
@@ -115,31 +130,26 @@ def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
     return {v: found[v] for v, found in values.items() if not isinstance(found, Exception)}
 
 
-def some(found: Sequence[Any], most: int) -> Sequence[Any]:
-    """Of all kinds, but not all: the same at each time."""
-    ordered = sorted(found, key=lambda case: crc32(case[0].told("", {}).encode()))
-    return ordered[:: max(1, len(ordered) // most)]
-
-
 def check_claims(rule: Any, terms: Iterable[Term], most: int = MOST) -> Iterator[Finding]:
     """Yield how a rule breaks its claim, in the smallest case that was tried."""
     worst: tuple[int, str] | None = None
     try:
-        known = list(cases(rule, terms))
+        known = list(islice(fired(rule, terms), FIRED))
     except RuleRaisedError as error:
         why = "it raises an error where its left side is built"
         yield Finding(Kind.WRONG, "claims", "raises", rule.name, rule.where, why, str(error))
         return
     with np.errstate(all="ignore"):
-        for two, given in some(known, most):
-            why = broken(two, given)
-            if why is None:
-                continue
-            size = sum(np.size(a) for a in given.values()) + 100 * len(why.splitlines())
-            if worst is None or size < worst[0]:
-                worst = size, smallest(two, given, why)
-                if worst[0] < 300:
-                    break
+        for number, one in enumerate(known[:: max(1, len(known) // most)]):
+            for given in values_for(one, number):
+                why = broken(one.sides, given)
+                if why is None:
+                    continue
+                text = smallest(one.sides, given, why)
+                size = len(text)
+                worst = (size, text) if worst is None or size < worst[0] else worst
+            if worst is not None and number % 8 == 7:
+                break
     if worst is None:
         return
     first, _, rest = worst[1].partition("\n")

@@ -134,7 +134,8 @@ def _differences(sides: Sides, given: Any, left: Any, a: Any, b: Any, wrong: Any
             truth = true_value(sides, here)
         t = None if truth is None else element(truth, at)
         if sides.limits and t is not None and mp.isinf(t) and np.isfinite(b[place]):
-            made = reference(sides.new, here)  # the left side has underflowed with 400 digits, too
+            # the left side has underflowed with 400 digits, too
+            made = reference(sides.new, here, computed(sides.new, here))
             t = t if made is None else element(made, at)
         values = a[place], b[place], t
         unit = float(size[place])

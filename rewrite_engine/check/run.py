@@ -14,7 +14,7 @@ from rewrite_engine.match.pattern import Hole, OpNode
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.text import pattern_text
-from rewrite_engine.rules.lint import remarks
+from rewrite_engine.rules.lint import APART, remarks
 from rewrite_engine.rules.pipeline import TRIES, known_rules
 
 Check = Callable[[Target], Iterator[Finding]]
@@ -92,7 +92,9 @@ def claims(target: Target) -> Iterator[Finding]:
     from rewrite_engine.check.node import directions, terms
 
     for rule in target.rules:
-        if rule.phase == "loops":  # (values of loops: `tests/loops`)
+        if rule.phase == "loops" or APART in rule.tags:
+            why = "no values are tried: it needs terms that nothing here makes; test it on your own"
+            yield Finding(Kind.UNPROVED, "claims", "apart", rule.name, rule.where, why)
             continue
         for one in directions(rule):
             yield from check_claims(one, terms(one, target.added))

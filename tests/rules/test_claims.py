@@ -26,6 +26,7 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.check.claim import STABLE, is_ordinary, sides, taken
 from rewrite_engine.check.draw import draws, pool
 from rewrite_engine.check.oracle import Sides, broken, computed, same_bits
 from rewrite_engine.check.sample import has_constants
@@ -33,10 +34,8 @@ from rewrite_engine.compile.function import function
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
 from rewrite_engine.match.claim import refines
-from rewrite_engine.match.outline import outline
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rules.pipeline import all_rules
 from tests.rules.claims.terms import TABLE, terms
@@ -54,22 +53,9 @@ CAREFUL = [*DATA, *TRUSTING, *FUNCTIONS]
 CARELESS = [r.unchecked for r in CAREFUL if r.keeps and r.needs_grant != "fastmath"]
 FEW = [SHAPES[i] for i in (1, 2, 7)]
 MOST = 250  # computations for one rule
-STABLE = ("exp_log", "softmax", "products", "logarithms")
 RUN = 60  # one among so many is run by the machine, too
 
 by_rule = pytest.mark.parametrize("rule", [*CAREFUL, *CARELESS], ids=lambda r: r.name)
-
-
-def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
-    """What the rule makes of a term, or None where it does not apply."""
-    node = term.owner
-    seen = [outline(v, 2) for v in node.inputs]
-    if not rule.may_apply(node.op, seen, distinct=len(seen) == 2 and seen[0] != seen[1]):
-        return None
-    new = rule.transform(fgraph, node)
-    if isinstance(new, list | tuple):
-        (new,) = new
-    return new if isinstance(new, Variable) and rule.accept(term, new) else None
 
 
 def tried(rule: Any) -> Iterator[tuple[Any, list[Any], list[Any]]]:
@@ -103,12 +89,6 @@ def promised(rule: Any, term: Any) -> Sides | None:
     return Sides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
 
 
-def is_ordinary(v: Any) -> bool:
-    """Whether a constant is a number of ordinary size."""
-    size = np.abs(np.asarray(getattr(v, "data", 1)).astype("complex128"))
-    return bool(((size < 100) & ((size > 0.01) | (size == 0))).all())
-
-
 def cases(rule: Any) -> Iterator[tuple[Sides, dict[Any, Any]]]:
     """Both sides of a rule on terms, and values for the inputs."""
     for seed, (term, inputs, stand_ins) in enumerate(tried(rule)):
@@ -118,12 +98,6 @@ def cases(rule: Any) -> Iterator[tuple[Sides, dict[Any, Any]]]:
         tame = two.granted == "fastmath"
         for given in draws(inputs, seed, tame):
             yield two, given | taken(stand_ins, given)
-
-
-def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
-    """The values of what stands for operands: they are taken as they are."""
-    values = {v: computed(v, given) for v in stand_ins}
-    return {v: found[v] for v, found in values.items() if not isinstance(found, Exception)}
 
 
 @by_rule
