@@ -18,7 +18,7 @@ from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.oracle import Sides, broken, computed
 from rewrite_engine.check.sample import DTYPES, KNOWN, MIXTURES, SHAPES, Builder, Plain, built
 from rewrite_engine.check.sample import has_constants as takes_constants
-from rewrite_engine.errors import RuleRaisedError, ShapeError
+from rewrite_engine.errors import RuleRaisedError, RuleTypeError, ShapeError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
@@ -120,7 +120,7 @@ def values_for(one: Fired, number: int) -> Iterator[dict[Any, Any]]:
     known = list(draws(one.inputs, number, tame=one.sides.granted == "fastmath"))
     if all([isinstance(computed(one.sides.term, given), Exception) for given in known[:3]]):
         return
-    for i in sorted({0, number % len(known), (2 * number + 1) % len(known)}):
+    for i in sorted({0, -number % len(known), (2 * number + 1) % len(known)}):
         yield known[i] | taken(one.stand_ins, known[i])
 
 
@@ -136,8 +136,9 @@ def check_claims(rule: Any, terms: Iterable[Term], most: int = MOST) -> Iterator
     try:
         known = list(islice(fired(rule, terms), FIRED))
     except RuleRaisedError as error:
-        why = "it raises an error where its left side is built"
-        yield Finding(Kind.WRONG, "claims", "raises", rule.name, rule.where, why, str(error))
+        wrong = isinstance(error.__cause__, RuleTypeError)
+        name, why = ("type", "it changes the type") if wrong else ("raises", "it raises an error")
+        yield Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, str(error))
         return
     with np.errstate(all="ignore"):
         for number, one in enumerate(known[:: max(1, len(known) // most)]):
@@ -157,9 +158,8 @@ def check_claims(rule: Any, terms: Iterable[Term], most: int = MOST) -> Iterator
     name = "claim"
     for word in ("shape", "error"):
         name = word if word in why else name
-    fix = (
-        "" if rule.claim.kind != "exact" else "claim `refines` or approx(ulps), if values are near"
-    )
+    bits = name == "claim" and rule.claim.kind == "exact"
+    fix = "claim refines, or approx(ulps=n), if values are near" if bits else ""
     yield Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, rest, fix)
 
 

@@ -25,7 +25,6 @@ from rewrite_engine.errors import (
     DebugModeError,
     GradientError,
     InvalidValueError,
-    RewriteEngineError,
 )
 from rewrite_engine.gradient import verify_grad
 from rewrite_engine.graph.node import Apply
@@ -208,8 +207,10 @@ def _broken_gradient(node: Apply, values: Sequence[Any]) -> tuple[str, str, str]
         if isinstance(error, NotImplementedError):
             return None
         return "gradient", "its gradient is not that of its values", str(error)
-    except (RewriteEngineError, TypeError, ValueError, NotImplementedError):
+    except NotImplementedError:
         return None
+    except Exception as error:
+        return "gradient", "its gradient raises an error", f"{type(error).__name__}: {error}"
     return None
 
 

@@ -109,6 +109,15 @@ class Draw:
         found = dict(zip(long, columns, strict=True))
         return {v: found[v] if v in found else self.array(v, self.shape(v)) for v in self.inputs}
 
+    def oblong(self) -> dict[Any, Any]:
+        """Arrays of which no two dimensions have one length."""
+        found = {}
+        for v in self.inputs:
+            n = len(v.type.shape)
+            own = [LENGTH - (n - 1 - k) if m is None else m for k, m in enumerate(v.type.shape)]
+            found[v] = self.array(v, tuple([max(m, 0) for m in own]), 2)
+        return found
+
     def laid_out(self, how: int) -> dict[Any, Any]:
         """Arrays that are not contiguous."""
         found = {}
@@ -157,4 +166,6 @@ def draws(inputs: list[Any], seed: int, tame: bool = False) -> Iterator[dict[Any
         yield draw.all_of(length=0)
     yield draw.all_of(length=1, mood=2)
     yield draw.laid_out(seed)
+    if any(len(v.type.shape) > 1 for v in inputs):
+        yield draw.oblong()
     yield from draw.misfits()

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.finding import Finding, Kind
+from rewrite_engine.check.target import usable
 from rewrite_engine.link.debug.record import RewriteRecorder, RewriteStep, recorded
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
@@ -41,7 +42,8 @@ def names_of(rule: Rule, added: RuleSet) -> dict[str, Any]:
 
 def _with(added: RuleSet) -> Any:
     def rewritten(*variables: Any, including: Any = (), rules: Any = ()) -> Any:
-        return language.rewritten(*variables, including=including, rules=[*added, *rules])
+        used = [*usable(added, including), *rules]
+        return language.rewritten(*variables, including=including, rules=used)
 
     return rewritten
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from rewrite_engine.check.claim import sides, tried
 from rewrite_engine.check.example import own_steps
 from rewrite_engine.check.finding import Finding, Kind
+from rewrite_engine.check.target import usable
 from rewrite_engine.errors import RewriteEngineError, RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
@@ -67,7 +68,7 @@ def reason(rule: Rule, term: Any) -> str:
 def pursue(rule: Rule, term: Any, added: RuleSet) -> Pursuit:
     """Take a term through the pipeline as far as a rule's phase. Raises what rules raise."""
     granted = [name for name in (rule.phase, rule.needs_grant) if name in KNOWN]
-    driver = optimizer(Query().including(*granted), added)
+    driver = optimizer(Query().including(*granted), usable(added, granted))
     graph, trace = FunctionGraph(None, [term]), Trace()
     graph.attach_feature(trace)
     seen = left = ""

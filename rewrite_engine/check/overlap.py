@@ -15,6 +15,7 @@ from typing import Any
 from rewrite_engine.check.claim import sides
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.sample import Plain, is_computed, parameter_choices
+from rewrite_engine.check.target import usable
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
@@ -85,7 +86,7 @@ def _apart(a: DataRule, b: DataRule, term: Any, at: Any, added: RuleSet) -> Find
             return None
         other = part if at is term else clone_replace(term, {at: part})
         graph = FunctionGraph(None, [one, other])
-        optimizer(Query().excluding("inplace"), added).rewrite(graph)
+        optimizer(Query().excluding("inplace"), usable(added)).rewrite(graph)
     except RewriteEngineError:  # told by other checks
         return None
     ends = graph.outputs

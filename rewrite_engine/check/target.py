@@ -22,9 +22,15 @@ from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rules import facts
 from rewrite_engine.rules.packs import installed, load_rules
-from rewrite_engine.rules.pipeline import EQUATIONS, ON_DEMAND, PACKS, known_rules
+from rewrite_engine.rules.pipeline import EQUATIONS, ON_DEMAND, PACKS, PHASES, known_rules
 
 SHIPPED = {pack.rpartition(".")[2]: pack for pack in (*PACKS, *EQUATIONS, *ON_DEMAND)}
+
+
+def usable(rules: Iterable[Rule], including: Iterable[Any] = ()) -> RuleSet:
+    """Those of some rules that the pipeline takes for a query that includes some names."""
+    asked = [p.name for p in PHASES if p.on_request and p.name not in {*including}]
+    return RuleSet([r for r in rules if r.phase not in asked])
 
 
 @dataclass(frozen=True)
