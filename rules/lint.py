@@ -41,20 +41,18 @@ class Remark(NamedTuple):
 Tries = Mapping[str, tuple[type, ...]]
 
 
-def warn_of(rules: Iterable[Rule], tries: Tries) -> None:
-    """Warn of rules at their own lines, each once. tries: what kinds of rules phases try."""
-    for one in remarks(rules, tries):
+def warn_of(told: Iterable[Remark]) -> None:
+    """Warn of rules at their own lines, each once."""
+    for one in told:
         text = f"rule {one.subject}: {one.why}" + (f"; {one.fix}" if one.fix else "")
         warnings.warn_explicit(text, RuleWarning, *one.where)
 
 
 def remarks(rules: Iterable[Rule], tries: Tries) -> Iterator[Remark]:
-    """Yield what is said of rules."""
-    rules = list(rules)
+    """Yield what is said of each rule. tries: what kinds of rules phases try."""
     for rule in rules:
         yield from phase_remarks(rule, tries)
         yield from name_remarks(rule)
-    yield from unreached(rules)
 
 
 def phase_remarks(rule: Rule, tries: Tries) -> Iterator[Remark]:
@@ -81,11 +79,11 @@ def name_remarks(rule: Rule) -> Iterator[Remark]:
 
 def unreached(rules: Iterable[Rule]) -> Iterator[Remark]:
     """Rules that the files of these rules write, and that no set has: in a list or class beside
-    rules at top level, defined again under one name, made in a loop.
+    rules at top level, made in a loop. (A file that says `RULES` chooses.)
     """
     rules = list(rules)
     known = {r.where for r in [*rules, *parts_of(rules)]}
-    for file in dict.fromkeys([r.where[0] for r in rules]):
+    for file in dict.fromkeys([r.where[0] for r in rules if "RULES" not in r.fn.__globals__]):
         pack = next(r.pack for r in rules if r.where[0] == file)
         for line, name, how in _written(file):
             where = (file, line)

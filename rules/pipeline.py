@@ -34,7 +34,7 @@ from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, Sequent
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inner import Exchange, InnerGraphs, OnOps, inner_first
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
-from rewrite_engine.rules.lint import warn_of
+from rewrite_engine.rules.lint import remarks, warn_of
 from rewrite_engine.rules.packs import installed
 
 PACKS = (
@@ -324,7 +324,7 @@ def with_phases(rules: RuleSet) -> RuleSet:
                 f"the rule {rule.name} ({source_line(*rule.where)}) belongs to the phase "
                 f"{rule.phase!r}, which does not exist; there are {', '.join(NAMES)}"
             )
-    warn_of(rules, TRIES)
+    warn_of(remarks(rules, TRIES))
     return rules
 
 

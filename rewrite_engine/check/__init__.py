@@ -18,6 +18,10 @@ _HOMES = {
     "CheckReport": "finding",
     "Finding": "finding",
     "Kind": "finding",
+    "assert_keeps_claim": "assertion",
+    "assert_rewrites": "assertion",
+    "assert_same_values": "assertion",
+    "rule_strategies": "assertion",
 }
 
 __all__ = list(_HOMES)

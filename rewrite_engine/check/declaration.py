@@ -101,16 +101,23 @@ def _untrue(fact: Fact, term: Any, answer: Any, seed: int) -> str | None:
         found = computed(term, given)
         if isinstance(found, Exception):
             continue
-        value = found[term]
-        for i in range(value.size):  # (an element at a time: the smallest example)
-            part = value if value.ndim != 1 else value[i : i + 1]
-            if holds(fact, [term], answer, lambda v, part=part: part) is False:
-                one = {str(v): np.asarray(a).ravel()[:4].tolist() for v, a in given.items()}
-                shown = part if value.ndim == 1 else f"of {one}"
-                return f"its value: {shown}" if value.ndim == 1 else f"{shown}: {value}"
-            if value.ndim != 1:
-                break
+        wrong = _false_of(fact, term, answer, found[term])
+        if wrong is not None:
+            one = {str(v): np.asarray(a).ravel()[:4].tolist() for v, a in given.items()}
+            return f"its value: {wrong}" if wrong.size == 1 else f"of {one}: {wrong}"
     return None
+
+
+def _false_of(fact: Fact, term: Any, answer: Any, value: Any) -> Any:
+    """The part of a value of which the answer is not true, one element if that is enough."""
+
+    def is_false(part: Any) -> bool:
+        return holds(fact, [term], answer, lambda v: part) is False
+
+    if not is_false(value):
+        return None
+    each = [value[i : i + 1] for i in range(value.size)] if value.ndim == 1 else []
+    return next((part for part in each if is_false(part)), value)
 
 
 # --- ops ------------------------------------------------------------------------------------------

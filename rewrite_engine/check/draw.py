@@ -33,10 +33,10 @@ def special(dtype: str) -> Any:
     if kind == "c":
         return np.array([complex(a, b) for a, b in product(PARTS, PARTS)], dtype)
     limits = np.finfo(dtype)
-    low, high, eps = float(limits.tiny), float(limits.max), float(limits.eps)
+    tiny, most, eps = float(limits.tiny), float(limits.max), float(limits.eps)
     least = float(limits.smallest_subnormal)
-    ends = [least, 3 * least, low, low / 4, low * 3, high, high / 2, high / 3]
-    ends += [high**0.5, low**0.5, 1 / high, eps, 1 + eps, 1 - eps / 2]
+    ends = [least, 3 * least, tiny, tiny / 4, tiny * 3, most, most / 2, most / 3]
+    ends += [most**0.5, tiny**0.5, 1 / most, eps, 1 + eps, 1 - eps / 2]
     signed = [sign * n for n in ends for sign in (1, -1)]
     return np.unique(
         np.array([*PLACES, *signed, np.nan, np.inf, -np.inf], dtype).view(bits_of(dtype))

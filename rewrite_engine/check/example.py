@@ -59,7 +59,7 @@ def watched() -> Iterator[list[RewriteRecorder]]:
         recorders.append(recorder)
         return recorded(lambda: plain(self, fgraph, *given), fgraph, recorder)
 
-    SequentialOptimizer.rewrite = rewrite  # type: ignore[method-assign]
+    SequentialOptimizer.rewrite = rewrite  # type: ignore
     try:
         yield recorders
     finally:

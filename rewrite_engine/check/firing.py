@@ -87,9 +87,8 @@ def check_firing(rule: Rule, added: RuleSet) -> Iterator[Finding]:
     if not isinstance(rule, DataRule) or isinstance(rule, Equation) or rule.phase == "loops":
         return
     terms, missed, why = own_terms(rule)
-    shown = bool(own_steps(rule, added))
     if not terms:
-        if missed is not None and not shown:
+        if missed is not None and not own_steps(rule, added):
             yield _never(rule, missed, why)
         return
     if rule.phase is None or rule.phase == "saturate":
@@ -108,7 +107,7 @@ def check_firing(rule: Rule, added: RuleSet) -> Iterator[Finding]:
         if rule.name in done.fired:
             return
         pursued.append((term, done))
-    if not shown:
+    if not own_steps(rule, added):
         yield _shadowed(rule, *pursued[0])
 
 

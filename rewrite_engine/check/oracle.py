@@ -119,7 +119,8 @@ def _differences(sides: Sides, given: Any, left: Any, a: Any, b: Any, wrong: Any
         size = magnitude(sides.term, left, given) if sides.promise.ulps else np.abs(a)
         size = np.broadcast_to(size, a.shape)
         spacing = np.spacing(np.maximum(np.minimum(size, np.finfo(a.dtype).max), np.abs(a)))
-        units = max(sides.promise.ulps or 0, ROUNDING) * (operands(sides) if sides.reorders else 1)
+        units = float(max(sides.promise.ulps or 0, ROUNDING))
+        units *= operands(sides) if sides.reorders else 1
         units *= coarseness(sides.term)
         finite = np.isfinite(a) & np.isfinite(b)
         near = finite & (np.abs(b - a) <= units * spacing.astype(a.real.dtype))
@@ -266,7 +267,7 @@ def unlike(
         none = sides.limits and finite(inputs) and t is not None and t != t
         return None if overflown or none else "a number becomes NaN"
     pole = is_nan(a) and finite(inputs) and t is not None and mp.isinf(t)  # of 0.0 or of -0.0?
-    pole = pole and str(sides.term.owner.op) not in LOGARITHMS  # whose pole has one sign
+    pole = pole and str(sides.term.head) not in LOGARITHMS  # whose pole has one sign
     if pole and not size >= np.finfo(a.dtype).max:
         return "NaN becomes a number"
     if not np.isfinite(a) and is_true(b, t, size, units):

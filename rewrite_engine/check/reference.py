@@ -114,7 +114,8 @@ def total(x: Any, op: Any) -> Any:
 
 
 def exp_sum(x: Any, op: Any, keepdims: bool = True) -> Any:
-    return np.add.reduce(SCALAR["exp"](x), axis=op.axis, keepdims=keepdims, initial=mpf(0))
+    options = {"axis": op.axis, "keepdims": keepdims, "initial": mpf(0)}
+    return np.add.reduce(SCALAR["exp"](x), **options)
 
 
 ARRAY: dict[str, Any] = {

@@ -14,7 +14,7 @@ from rewrite_engine.match.pattern import Hole, OpNode
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.text import pattern_text
-from rewrite_engine.rules.lint import APART, remarks
+from rewrite_engine.rules.lint import APART, remarks, unreached
 from rewrite_engine.rules.pipeline import TRIES, known_rules
 
 Check = Callable[[Target], Iterator[Finding]]
@@ -26,7 +26,8 @@ def lint(target: Target) -> Iterator[Finding]:
     from rewrite_engine.check.firing import check_firing
 
     dead = set()
-    for one in remarks(target.rules, TRIES):
+    more = unreached(target.rules) if target.whole else ()
+    for one in [*remarks(target.rules, TRIES), *more]:
         kind = Kind.DEAD if one.dead else Kind.LINT
         yield Finding(kind, "lint", one.name, one.subject, one.where, one.why, fix=one.fix)
         dead |= {one.subject} if one.dead else set()
@@ -38,7 +39,10 @@ def lint(target: Target) -> Iterator[Finding]:
             example = f"{other.text}\n{rule.text}"
             yield Finding(Kind.DEAD, "lint", "duplicate", rule.name, rule.where, why, example)
         elif rule.name not in dead:
-            yield from check_firing(rule, target.added)
+            found = list(check_firing(rule, target.added))
+            yield from found
+            if any(f.kind is Kind.LOOPS for f in found):
+                continue  # so would the example
         yield from check_example(rule, target.added)
 
 

@@ -215,7 +215,7 @@ class Builder:
         if sort in RANKS or (samples and sort not in KINDS):
             own = samples[0].type.shape if samples else (None,) * RANKS[sort]
             shape = own if len(own) != len(shape) or any(own) else shape
-        v = tensor(name, dtype, shape)
+        v: Any = tensor(name, dtype, shape)
         if not hole.rest and sort not in KINDS and not sort(v):
             v = next((s.type(name) for s in samples if s.type.dtype in self.dtypes), None)
             if v is None:

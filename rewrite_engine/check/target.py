@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -35,13 +35,16 @@ def usable(rules: Iterable[Rule], including: Iterable[Any] = ()) -> RuleSet:
 
 @dataclass(frozen=True)
 class Target:
-    """Rules, facts and ops that are checked together."""
+    """Rules, facts and ops that are checked together. modules: where they are from; whole: they are
+    all that there is in these.
+    """
 
     name: str
     rules: tuple[Rule, ...] = ()
     facts: tuple[Fact, ...] = ()
     ops: tuple[Any, ...] = ()
-    modules: tuple[str, ...] = field(default=())
+    modules: tuple[str, ...] = ()
+    whole: bool = False
 
     @cached_property
     def added(self) -> RuleSet:
@@ -84,7 +87,8 @@ def _joined(name: str, parts: Sequence[Target]) -> Target:
     def once(field: str) -> tuple[Any, ...]:
         return tuple(dict.fromkeys([x for part in parts for x in getattr(part, field)]))
 
-    return Target(name, once("rules"), once("facts"), once("ops"), once("modules"))
+    whole = all([part.whole for part in parts])
+    return Target(name, once("rules"), once("facts"), once("ops"), once("modules"), whole)
 
 
 def _named(name: str) -> Target:
@@ -110,7 +114,7 @@ def _of_module(module: ModuleType) -> Target:
     rules = tuple(RuleSet.of(module))
     if "RULES" in vars(module):
         rules = tuple(dict.fromkeys([*rules, *RuleSet(vars(module)["RULES"])]))
-    return Target(module.__name__, rules, *_beside(module), (module.__name__,))
+    return Target(module.__name__, rules, *_beside(module), (module.__name__,), True)
 
 
 def _of_rules(name: str, rules: Iterable[Rule], beside: bool = False) -> Target:
@@ -119,7 +123,7 @@ def _of_rules(name: str, rules: Iterable[Rule], beside: bool = False) -> Target:
     names = tuple(dict.fromkeys([r.module for r in rules]))
     found = [_beside(sys.modules[n]) for n in names if beside and n in sys.modules]
     more = [tuple(dict.fromkeys([x for pair in found for x in pair[i]])) for i in (0, 1)]
-    return Target(name, rules, more[0], more[1], names)
+    return Target(name, rules, more[0], more[1], names, beside)
 
 
 def _beside(module: ModuleType) -> tuple[tuple[Fact, ...], tuple[Any, ...]]:

@@ -25,16 +25,15 @@ NUMBER = "a number"
 
 def unproved(rules: Sequence[DataRule]) -> tuple[list[DataRule], list[dict[str, float]]]:
     """Rules for which no weights are found, and the weights for the others, one after the other."""
-    left = [r for r in rules if balance(r) is not None]
-    never = [r for r in rules if balance(r) is None]
-    orders = []
+    rows = {r: row for r in rules if (row := balance(r)) is not None}
+    left, orders = list(rows), []
     while left:
-        weights, decreasing = _weights([balance(r) for r in left])
+        weights, decreasing = _weights([rows[r] for r in left])
         if not any(decreasing):
             break
         orders.append(weights)
         left = [r for r, smaller in zip(left, decreasing, strict=True) if not smaller]
-    return [r for r in rules if r in never or r in left], orders
+    return [r for r in rules if r not in rows or r in left], orders
 
 
 def balance(rule: DataRule) -> Counter[str] | None:

@@ -66,8 +66,8 @@ CLAIMS = [
             "pt.arcsinh(x) >> pt.log(x + pt.sqrt(pt.sqr(x) + 1))", "x: Float", "claim=approx(4)"),
     planted("expm1 undone", "WRONG", "claim", "pt.expm1(x) >> pt.exp(x) - 1"),
     planted("sqrt of a square", "WRONG", "claim", "pt.sqrt(pt.sqr(x)) >> x", "x: Real"),
-    planted("zero times", "WRONG", "claim", "0 * x >> compute(lambda x: pt.zeros_like(x))", "x: Float",
-            'phase="specialize"'),
+    planted("zero times", "WRONG", "claim", "0 * x >> compute(lambda x: pt.zeros_like(x))",
+            "x: Float", 'phase="specialize"'),
     planted("wrong constant", "WRONG", "claim", "pt.log10(x) >> pt.log(x) / 2.3"),
     planted("maximum for minimum", "WRONG", "claim", "pt.minimum(x, y) >> pt.maximum(x, y)",
             "x: Float, y: Float"),
@@ -151,8 +151,8 @@ LINT = [
             'tags=["pairwize"]'),
     planted("false example", "WRONG", "example",
             '@rule(phase="canonicalize")\ndef wrong(x: Float):\n    """.\n\n'
-            '    >>> rewritten(pt.arcsinh(vector("x")))\n    x\n    """\n'
-            "    return pt.arcsinh(x) >> -pt.arcsinh(-x)\n"),
+            '    >>> rewritten(pt.arcsinh(-vector("x")))\n    x\n    """\n'
+            "    return pt.arcsinh(-x) >> -pt.arcsinh(x)\n"),
     planted("example without the rule", "LINT", "example",
             '@rule(phase="canonicalize")\ndef wrong(x: Float):\n    """.\n\n'
             '    >>> rewritten(pt.sin(vector("x")))\n    sin(x)\n    """\n'
@@ -175,7 +175,11 @@ FACTS = [
 ]  # fmt: skip
 
 SCALAR = "wrong = Elemwise(ScalarOp('wrong', {0}))\n"
-COMPUTE = "widest = lambda *dtypes: np.result_type(*dtypes).name\ndef compute(*xs, out=None):\n    return np.{0}(*xs, out=out)\n"
+COMPUTE = """
+widest = lambda *dtypes: np.result_type(*dtypes).name
+def compute(*xs, out=None):
+    return np.{0}(*xs, out=out)
+"""
 
 
 def scalar(function: str, options: str, nin: int = 1) -> str:
