@@ -210,7 +210,7 @@ OPS = [
     planted("commutative", "WRONG", "commutative", scalar("subtract", "commutative=True", 2)),
     planted("idempotent", "WRONG", "idempotent", scalar("add", "idempotent=True", 2)),
     planted("gradient", "WRONG", "gradient",
-            scalar("sin", "grad=lambda m, g, z, x: g * m.sin(x)")),
+            scalar("sin", "grad=(lambda m, g, z, x: g * m.sin(x),)")),
     planted("writes", "WRONG", "destroy_map",
             ARRAY.format("x[...] = 0", "x.copy()")),
     planted("shows", "WRONG", "view_map", ARRAY.format("", "x[:]")),
