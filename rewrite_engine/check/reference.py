@@ -34,7 +34,7 @@ def real(fn: Callable[..., Any]) -> Callable[..., Any]:
     return np.frompyfunc(safe, fn.__code__.co_argcount, 1)
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=10_000, typed=True)  # (1 and 1 + 0j are equal)
 def exponential(x: Any) -> Any:
     """(Of large numbers it takes long, and special values come again and again.)"""
     return mp.exp(x)
