@@ -351,10 +351,6 @@ class FactError(RuleError):
     """
 
 
-class RuleWarning(UserWarning):
-    """What is probably not meant so in a rule; it is told at the rule's line."""
-
-
 class RuleLoopError(RuleError):
     """Rules that do not come to an end; the message names them and shows the terms.
 

@@ -13,10 +13,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from rewrite_engine.errors import RuleWarning, did_you_mean
+from rewrite_engine.errors import did_you_mean
 from rewrite_engine.match.query import ALWAYS
 from rewrite_engine.match.rule import PAIRWISE, Rule
 from rewrite_engine.match.ruleset import parts_of
+from rewrite_engine.rewrite.step import RuleWarning
 
 DECORATORS = ("rule", "equation", "node_rewriter", "relation")
 ASSUMPTIONS = ("fastmath", "shape_unsafe")

@@ -12,7 +12,7 @@ import numpy as np
 
 from rewrite_engine.check.claim import promised, sides, terms_of
 from rewrite_engine.check.draw import draws
-from rewrite_engine.check.oracle import Sides, broken
+from rewrite_engine.check.oracle import BothSides, broken
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.rule import DataRule, Rule
@@ -71,7 +71,7 @@ def assert_same_values(
     AssertionError: the terms, refines: NaN becomes a number
     ...
     """
-    two = Sides("the terms", claim, term, other, limits=stabilises)
+    two = BothSides("the terms", claim, term, other, limits=stabilises)
     inputs = list(dict.fromkeys(explicit_graph_inputs([term, other])))
     values = [dict(given)] if given is not None else list(draws(inputs, 0))
     with np.errstate(all="ignore"):
@@ -81,7 +81,7 @@ def assert_same_values(
                 raise AssertionError(why)
 
 
-def rule_strategies(rule: DataRule) -> SearchStrategy[tuple[Sides, dict[Any, Any]]]:
+def rule_strategies(rule: DataRule) -> SearchStrategy[tuple[BothSides, dict[Any, Any]]]:
     """A Hypothesis strategy: both sides of a data rule, and values for their inputs. (Where the
     rule fires nowhere, nothing can be drawn.)
     """
@@ -100,7 +100,7 @@ def rule_strategies(rule: DataRule) -> SearchStrategy[tuple[Sides, dict[Any, Any
     return st.integers(0, 1 << 20).map(made) if known else st.nothing()
 
 
-def assert_keeps_claim(two: Sides, given: dict[Any, Any]) -> None:
+def assert_keeps_claim(two: BothSides, given: dict[Any, Any]) -> None:
     """Assert that values are as a rule claims: of what `rule_strategies` draws."""
     with np.errstate(all="ignore"):
         why = broken(two, given)

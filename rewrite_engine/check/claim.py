@@ -15,7 +15,7 @@ import numpy as np
 
 from rewrite_engine.check.draw import draws
 from rewrite_engine.check.finding import Finding, Kind
-from rewrite_engine.check.oracle import Sides, broken, computed
+from rewrite_engine.check.oracle import BothSides, broken, computed
 from rewrite_engine.check.sample import DTYPES, KNOWN, MIXTURES, SHAPES, Builder, Plain, built
 from rewrite_engine.check.sample import has_constants as takes_constants
 from rewrite_engine.errors import RuleRaisedError, RuleTypeError, ShapeError
@@ -49,12 +49,12 @@ def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
     return new if isinstance(new, Variable) and rule.accept(term, new) else None
 
 
-def promised(rule: Any, term: Any, new: Any, granted: str | None = None) -> Sides:
+def promised(rule: Any, term: Any, new: Any, granted: str | None = None) -> BothSides:
     """Both sides, and what is promised of them."""
     promise = (rule.claim.then or refines) if rule.needs_grant else rule.promise
     stable = rule.phase == "stabilize" or rule.pack in STABLE
     granted = rule.needs_grant if granted is None else granted
-    return Sides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
+    return BothSides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
 
 
 def is_ordinary(v: Any) -> bool:
@@ -92,7 +92,7 @@ def terms_of(rule: DataRule) -> Iterator[Term]:
 class Fired(NamedTuple):
     """A term at which a rule fires, what it makes of it, and how to compute it."""
 
-    sides: Sides
+    sides: BothSides
     inputs: list[Any]
     stand_ins: list[Any]
 
@@ -163,7 +163,7 @@ def check_claims(rule: Any, terms: Iterable[Term], most: int = MOST) -> Iterator
     yield Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, rest, fix)
 
 
-def smallest(two: Sides, given: dict[Any, Any], why: str) -> str:
+def smallest(two: BothSides, given: dict[Any, Any], why: str) -> str:
     """The text of a case that is broken too, with arrays of one element if there is one."""
     long = {v: np.asarray(a) for v, a in given.items()}
     length = max([a.size for a in long.values()], default=0)

@@ -18,6 +18,7 @@ from rewrite_engine.check.draw import draws
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.node import ELEMENTWISE, applied, as_op, sampled
 from rewrite_engine.check.oracle import computed
+from rewrite_engine.check.target import Names, is_of
 from rewrite_engine.errors import (
     BadDestroyMap,
     BadThunkOutput,
@@ -50,16 +51,16 @@ REPEATS = 12  # nodes of one op that are run
 # --- facts ----------------------------------------------------------------------------------------
 
 
-def check_fact(fact: Fact, modules: Sequence[str] = ()) -> Iterator[Finding]:
-    """Yield what a fact says that is not true of values. modules: those whose cases are looked at,
-    of a fact that is not of one of them; none: all.
+def check_fact(fact: Fact, spaces: Sequence[Names] = ()) -> Iterator[Finding]:
+    """Yield what a fact says that is not true of values. spaces: the names of modules whose cases
+    are looked at, of a fact that is not of one of them; none: all.
     """
     if not fact.unary:
         return
-    own = not modules or fact.fn.__module__ in modules
+    own = not spaces or is_of(fact.fn, spaces)
     for op, cases in fact.cases.items():
         for case in cases:
-            if not own and case.__module__ not in modules:
+            if not own and not is_of(case, spaces):
                 continue
             yield from _fact_at(fact, _results(op), case)
     if own:

@@ -27,7 +27,7 @@ ROUNDING = 8
 CLOSELY = 4
 
 
-class Sides(NamedTuple):
+class BothSides(NamedTuple):
     """What a rule makes of a term. name: of the rule. granted: what the user has granted, so that
     values may be taken as it says.
     """
@@ -91,7 +91,7 @@ def same_bits(a: Any, b: Any) -> Any:
 
 
 @mp.workdps(DIGITS)
-def broken(sides: Sides, given: dict[Any, Any]) -> str | None:
+def broken(sides: BothSides, given: dict[Any, Any]) -> str | None:
     """How the claim is broken on these inputs; None if it is kept."""
     left, right = computed(sides.term, given), computed(sides.new, given)
     if isinstance(left, Exception):
@@ -113,7 +113,7 @@ def broken(sides: Sides, given: dict[Any, Any]) -> str | None:
     return _differences(sides, given, left, a, b, wrong)
 
 
-def _differences(sides: Sides, given: Any, left: Any, a: Any, b: Any, wrong: Any) -> str | None:
+def _differences(sides: BothSides, given: Any, left: Any, a: Any, b: Any, wrong: Any) -> str | None:
     """Judge where the two differ: a few of each kind of difference, but all kinds."""
     with np.errstate(all="ignore"):
         size = magnitude(sides.term, left, given) if sides.promise.ulps else np.abs(a)
@@ -148,7 +148,7 @@ def _differences(sides: Sides, given: Any, left: Any, a: Any, b: Any, wrong: Any
     return None
 
 
-def true_value(sides: Sides, given: Any) -> Any:
+def true_value(sides: BothSides, given: Any) -> Any:
     """What the left side should have given; None where nobody knows."""
     inputs = [np.asarray(x) for x in given.values()]
     if sides.term.type.kind != "c" or finite([x for x in inputs if x.dtype.kind in "fc"]):
@@ -180,7 +180,7 @@ def places(wrong: Any, kinds: Any) -> Any:
         yield from (place if wrong.ndim else () for place in some)
 
 
-def local(sides: Sides) -> bool:
+def local(sides: BothSides) -> bool:
     """Whether an element depends only on the elements in its place."""
     for term in (sides.term, sides.new):
         for node in toposort([term]):
@@ -205,7 +205,7 @@ def part(x: Any, place: Any) -> Any:
     return x[tuple([slice(0, 1) if n == 1 else slice(i, i + 1) for i, n in zip(here, x.shape)])]
 
 
-def operands(sides: Sides) -> int:
+def operands(sides: BothSides) -> int:
     """The operands of a nest, at the root."""
     node = sides.term.owner
     assert node is not None
@@ -258,7 +258,7 @@ LOGARITHMS = ("log", "log1p", "log2", "log10")
 
 
 def unlike(
-    sides: Sides, given: Any, at: Any, a: Any, b: Any, t: Any, size: float, units: float
+    sides: BothSides, given: Any, at: Any, a: Any, b: Any, t: Any, size: float, units: float
 ) -> str | None:
     """What is wrong with b in the place of a, where t is the truth (None: nobody knows)."""
     inputs = [np.asarray(x) for x in given.values() if np.asarray(x).dtype.kind in "fc"]
@@ -297,7 +297,7 @@ def unlike(
     return farther(sides, a, b, number(a) if t is None else t, size, units)
 
 
-def farther(sides: Sides, a: Any, b: Any, t: Any, size: float, units: float) -> str | None:
+def farther(sides: BothSides, a: Any, b: Any, t: Any, size: float, units: float) -> str | None:
     """Whether a finite b is farther from the truth than a."""
     if t != t:
         return "a number where the true value is none"
@@ -348,7 +348,7 @@ def spacing(dtype: Any, *sizes: Any) -> Any:
 FAR = (("1e700", "1e720"), ("1e720", "1e700"))
 
 
-def limit(sides: Sides, given: Any, at: Any, b: Any, t: Any) -> str | None:
+def limit(sides: BothSides, given: Any, at: Any, b: Any, t: Any) -> str | None:
     """NaN may become the limit at an infinite input, for functions that are made stable."""
     lost = "NaN becomes a number"
     if not sides.limits or t is None:

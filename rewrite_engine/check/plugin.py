@@ -94,12 +94,12 @@ class PackTests(pytest.Collector):
                 yield target.name, target
         elif check == "claims":
             for rule in target.rules:
-                part = Target(rule.name, (rule,), modules=target.modules)
+                part = Target(rule.name, (rule,))
                 vars(part)["added"] = target.added  # the others are there, too
                 yield rule.name, part
         elif check == "facts":
             for fact in target.facts:
-                yield fact.name, Target(fact.name, facts=(fact,), modules=target.modules)
+                yield fact.name, Target(fact.name, facts=(fact,), spaces=target.spaces)
         else:
             for op in target.ops:
                 name = str(getattr(op, "__name__", op))
@@ -124,7 +124,7 @@ class CheckTest(pytest.Item):
     def runtest(self) -> None:
         """Fails for what is WRONG, LOOPS or DEAD, and warns of the rest but what is UNPROVED."""
         from rewrite_engine.check.finding import FAILING, Kind
-        from rewrite_engine.errors import RuleWarning
+        from rewrite_engine.rewrite.step import RuleWarning
 
         found = self._found()
         wrong = [f for f in found if f.kind in FAILING]

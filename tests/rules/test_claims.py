@@ -28,7 +28,7 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.claim import STABLE, is_ordinary, sides, taken
 from rewrite_engine.check.draw import draws, pool
-from rewrite_engine.check.oracle import Sides, broken, computed, same_bits
+from rewrite_engine.check.oracle import BothSides, broken, computed, same_bits
 from rewrite_engine.check.sample import has_constants
 from rewrite_engine.compile.function import function
 from rewrite_engine.compile.mode import Mode
@@ -75,7 +75,7 @@ def tried(rule: Any) -> Iterator[tuple[Any, list[Any], list[Any]]]:
             yield term, list(dict.fromkeys(explicit_graph_inputs([term]))), builder.stand_ins
 
 
-def promised(rule: Any, term: Any) -> Sides | None:
+def promised(rule: Any, term: Any) -> BothSides | None:
     """Both sides, and what is promised of them."""
     if rule.needs_grant == "fastmath" and not all(map(is_ordinary, ancestors([term]))):
         return None
@@ -86,10 +86,10 @@ def promised(rule: Any, term: Any) -> Sides | None:
     granted = "shape_unsafe" if rule in CARELESS else rule.needs_grant
     promise = (rule.claim.then or refines) if rule.needs_grant else rule.promise
     stable = rule.phase == "stabilize" or rule.pack in STABLE
-    return Sides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
+    return BothSides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
 
 
-def cases(rule: Any) -> Iterator[tuple[Sides, dict[Any, Any]]]:
+def cases(rule: Any) -> Iterator[tuple[BothSides, dict[Any, Any]]]:
     """Both sides of a rule on terms, and values for the inputs."""
     for seed, (term, inputs, stand_ins) in enumerate(tried(rule)):
         two = promised(rule, term)
@@ -111,7 +111,7 @@ def test_the_claim(rule: Any) -> None:
                     as_computed(term, {v: a for v, a in given.items() if v.owner is None})
 
 
-def some(rule: Any) -> Iterator[tuple[Sides, dict[Any, Any]]]:
+def some(rule: Any) -> Iterator[tuple[BothSides, dict[Any, Any]]]:
     """Cases of all kinds, but not all cases."""
     found = sorted(cases(rule), key=lambda case: crc32(case[0].told("", {}).encode()))
     assert len(found) > 2 or (rule in CAREFUL and rule.keeps)
