@@ -438,3 +438,9 @@ RENAMED = {
     "tensor.utils._parse_gufunc_signature": "rewrite_engine.tensor.blockwise:parse",
     "tensor.utils.safe_signature": "rewrite_engine.compat.extras:safe_signature",
 }
+
+#: {a name, or a module, that is not here: what is said of it beside that}
+REASONS = dict.fromkeys(
+    ("compile.mode.JAX", "link.jax"),
+    ": it needs a linker for JAX; of PyMC's samplers, `pymc` and `nutpie` need none",
+)

@@ -22,11 +22,11 @@ from rewrite_engine.compat.rewriters import (
     SequentialNodeRewriter,
     WalkingGraphRewriter,
     check_stack_trace,
+    node_rewriter,
 )
 from rewrite_engine.compat.rewriting import (
     PatternNodeRewriter,
     in2out,
-    node_rewriter,
     optdb,
     out2in,
 )
@@ -43,6 +43,7 @@ from rewrite_engine.errors import (
     MethodNotDefined,
     OptionError,
     PatternError,
+    RuleTypeError,
     UnboundVariableError,
     UnknownNameError,
 )
@@ -53,6 +54,7 @@ from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.pipeline import rewrite_graph
 from rewrite_engine.tensor.linalg import Cholesky
 from rewrite_engine.tensor.reduce import Sum
+from rewrite_engine.tensor.shape import SpecifyShape
 from rewrite_engine.terms.print import brief
 
 x, y = pt.vectors("x", "y")
@@ -138,6 +140,37 @@ def test_what_a_class_may_return_and_is_told() -> None:
     in2out(ByName()).rewrite(graph)
     assert brief(graph.outputs[0]) == "log(x)"
     assert told == [graph]
+
+
+def test_results_that_know_fewer_lengths() -> None:
+    class Placeholder(Op):
+        def make_node(self, v: Any) -> Apply:
+            return Apply(self, [v], [pt.TensorType("float64", (None,))()])
+
+    class Doubled(ClassRewriter):
+        def tracks(self) -> Any:
+            return [pt.cos]
+
+        def transform(self, fgraph: Any, node: Any) -> Any:
+            return [Placeholder()(node.inputs[0])]
+
+    @node_rewriter([pt.exp])
+    def loses(fgraph: Any, node: Any) -> Any:
+        return [Placeholder()(node.inputs[0])]
+
+    @node_rewriter([pt.log])
+    def loses_in_ours(fgraph: Any, node: Any) -> Any:
+        return [pt.sqrt(Placeholder()(node.inputs[0]))]
+
+    x = pt.tensor("x", dtype="float64", shape=(3,))
+    rules = in2out(loses, loses_in_ours, Doubled())
+    for rule, op in ((pt.exp, Placeholder), (pt.cos, Placeholder), (pt.log, SpecifyShape)):
+        found = rewrite_graph(rule(x), include=(), custom_rewrite=rules)
+        assert found.type == x.type
+        assert isinstance(found.owner.op, op)
+    wrong = in2out(node_rewriter([pt.sin])(lambda fgraph, node: [node.inputs[0].sum()]))
+    with pytest.raises(RuleTypeError):  # not another dtype, nor another rank
+        rewrite_graph(pt.sin(x), include=(), custom_rewrite=wrong)
 
 
 def test_a_class_without_transform() -> None:
