@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
+from rewrite_engine.config import config
 from rewrite_engine.errors import (
     DuplicateRuleError,
     PatternError,
@@ -365,7 +366,17 @@ def optimizer(
     if "inner" in drivers:
         drivers["inner"].inside = [drivers[phase.name] for phase in wanted if phase.inside]
     steps = (*[step for step in _steps if step.wanted(query)], *steps)
-    return SequentialOptimizer(in_order(drivers, steps), WHOLE)
+    return Pipeline(in_order(drivers, steps), WHOLE)
+
+
+class Pipeline(SequentialOptimizer):
+    """The phases; with `config.check_phases` each graph is held to what its phase is to leave."""
+
+    def after(self, part: GraphRewriter, fgraph: FunctionGraph) -> None:
+        if config.check_phases:
+            from rewrite_engine.rules.legal import check_legal
+
+            check_legal(fgraph, part.name)
 
 
 def phases_of(query: Query) -> SequentialOptimizer:
