@@ -129,8 +129,9 @@ def with_rules(mode: Any, path: str) -> Any:
     if mode is AS_BUILT:
         return mode
     rules = load_rules(path)
-    asked = {rule.phase for rule in rules} & {p.name for p in PHASES if p.on_request}
-    return mode.including(*sorted(asked)) + rules
+    own = {rule.phase for rule in rules}
+    asked = [p.name for p in PHASES if p.on_request and p.name in own]
+    return mode.including(*asked) + rules
 
 
 CARELESS = DEFAULT + overwrites

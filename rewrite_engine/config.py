@@ -116,7 +116,7 @@ class Config:
     budget, "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
-    check_phases: whether each graph is held to what a phase is to leave (`rules/legal.py`).
+    check_phases: whether each graph is held to what a phase is to leave (`check/legal.py`).
     cxx: the command of the C++ compiler for ops with C code; "" to have none, None for the one that
     setuptools would take. gcc__cxxflags: more arguments for it. compiledir: where what it made is
     kept; "" is a folder in the user's cache. openmp: whether such ops use OpenMP.

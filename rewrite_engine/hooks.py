@@ -19,6 +19,7 @@ HOMES = {
     "dprint": ".printing",  # variables, graphs and functions as trees
     "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once
+    "check_legal": ".check.legal",  # `config.check_phases`: what a phase may not leave
     "rule_body": ".match.lower:RuleBody",  # `left >> right`
     "in_our_names": ".compat.peer_names",  # what a query means that has PyTensor's names
     "as_driver": ".compat.rewriting",  # a rule, or a driver, as a driver

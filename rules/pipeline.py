@@ -374,9 +374,7 @@ class Pipeline(SequentialOptimizer):
 
     def after(self, part: GraphRewriter, fgraph: FunctionGraph) -> None:
         if config.check_phases:
-            from rewrite_engine.rules.legal import check_legal
-
-            check_legal(fgraph, part.name)
+            hooks.check_legal(fgraph, part.name)
 
 
 def phases_of(query: Query) -> SequentialOptimizer:

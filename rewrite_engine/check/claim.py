@@ -13,12 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rewrite_engine.check.draw import draws
+import rewrite_engine.tensor as pt
+from rewrite_engine.check.draw import LENGTH, draws
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.oracle import BothSides, broken, computed
 from rewrite_engine.check.sample import DTYPES, KNOWN, MIXTURES, SHAPES, Builder, Plain, built
 from rewrite_engine.check.sample import has_constants as takes_constants
 from rewrite_engine.errors import RuleRaisedError, RuleTypeError, ShapeError
+from rewrite_engine.gradient import grad
+from rewrite_engine.gradient.stops import GradientView
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
@@ -30,6 +33,7 @@ from rewrite_engine.rewrite.trace import brief
 Term = tuple[Any, list[Any], list[Any]]  # a term, its inputs, what stands for operands
 FEW = [SHAPES[i] for i in (1, 2, 7)]
 MOST = 40  # terms of one rule that are computed, on three values each
+SLOPES = 3  # terms of which gradients are compared
 FIRED = 2000  # terms of which these are taken
 #: packs whose functions are made stable though they belong to no phase of that name
 STABLE = ("exp_log", "softmax", "products", "logarithms")
@@ -152,6 +156,7 @@ def check_claims(rule: Any, terms: Iterable[Term], most: int = MOST) -> Iterator
             if worst is not None and number % 8 == 7:
                 break
     if worst is None:
+        yield from check_gradients(rule, known)
         return
     first, _, rest = worst[1].partition("\n")
     _, _, why = first.partition(": ")
@@ -161,6 +166,46 @@ def check_claims(rule: Any, terms: Iterable[Term], most: int = MOST) -> Iterator
     bits = name == "claim" and rule.claim.kind == "exact"
     fix = "claim refines, or approx(ulps=n), if values are near" if bits else ""
     yield Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, rest, fix)
+
+
+def check_gradients(rule: Any, known: Iterable[Fired]) -> Iterator[Finding]:
+    """Yield a term of which the two sides have other gradients, at ordinary numbers where both have
+    one.
+    """
+    for number, one in enumerate([k for k in known if _is_smooth(k)][:SLOPES]):
+        given = _ordinary(one.inputs, number)
+        try:
+            sums = [pt.sum(v) for v in (one.sides.term, one.sides.new)]
+            slopes = [grad(s, one.inputs, disconnected_inputs="ignore") for s in sums]
+            values = [[computed(g, given)[g] for g in side] for side in slopes]
+        except Exception:  # one of the two has none, or these numbers are refused
+            continue
+        for v, a, b in zip(one.inputs, *values, strict=True):
+            if not np.allclose(a, b, rtol=1e-6, atol=1e-9, equal_nan=True) and np.isfinite(a).all():
+                why = f"the gradients of the two sides differ for {v}"
+                lines = one.sides.told(why, given, a, b).partition("\n")[2]
+                yield Finding(Kind.WRONG, "claims", "gradient", rule.name, rule.where, why, lines)
+                return
+
+
+def _is_smooth(one: Fired) -> bool:
+    """Whether the gradient of a term is looked at: of double floats, none of which stands for
+    another term, with ordinary constants, and without what says another gradient.
+    """
+    floats = [*one.inputs, one.sides.term]
+    plain = not one.stand_ins and all(v.type.dtype == "float64" for v in floats)
+    if not plain or not one.inputs or one.sides.granted is not None:
+        return False
+    below = list(ancestors([one.sides.term]))
+    marked = any(v.owner is not None and isinstance(v.owner.op, GradientView) for v in below)
+    return not marked and all(map(is_ordinary, below))
+
+
+def _ordinary(inputs: Iterable[Any], seed: int) -> dict[Any, Any]:
+    """Positive numbers, no two of which are equal."""
+    rng = np.random.default_rng(seed)
+    shapes = [tuple([LENGTH if n is None else n for n in v.type.shape]) for v in inputs]
+    return {v: rng.uniform(0.2, 2.5, s) for v, s in zip(inputs, shapes, strict=True)}
 
 
 def smallest(two: BothSides, given: dict[Any, Any], why: str) -> str:

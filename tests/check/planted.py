@@ -211,6 +211,9 @@ OPS = [
     planted("idempotent", "WRONG", "idempotent", scalar("add", "idempotent=True", 2)),
     planted("gradient", "WRONG", "gradient",
             scalar("sin", "grad=(lambda m, g, z, x: g * m.sin(x),)")),
+    planted("another gradient", "WRONG", "gradient",
+            scalar("sin", "grad=(lambda m, g, z, x: g * m.sin(x),)").replace("wrong", "mine")
+            + rule_of("mine(x) >> pt.sin(x)", "x: pt.dvector", "claim=approx(4)")),
     planted("writes", "WRONG", "destroy_map",
             ARRAY.format("x[...] = 0", "x.copy()")),
     planted("shows", "WRONG", "view_map", ARRAY.format("", "x[:]")),

@@ -5,44 +5,53 @@ to them; the fuzzer does the same. A pattern has no guards: it is about terms th
 whatever their operands are.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
 from rewrite_engine.errors import IllegalGraphError
+from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.language import *
-from rewrite_engine.tensor import abs, exp, log, neg, sqr, sub
+from rewrite_engine.rules.language import Real, find
+from rewrite_engine.tensor import abs as abs_
+from rewrite_engine.tensor import exp, log, neg, sqr, sub
+
+Pattern = Callable[..., Any]
 
 
-def twice_negative(x: Real):
+def twice_negative(x: Real) -> Any:  # type: ignore[valid-type]
     """A sign that is undone."""
     return neg(neg(x))
 
 
-def less_of_negative(x: Real, y: Real):
+def less_of_negative(x: Real, y: Real) -> Any:  # type: ignore[valid-type]
     """x - -y is x + y."""
     return sub(x, neg(y))
 
 
-def logarithm_of_exponential(x: Real):
+def logarithm_of_exponential(x: Real) -> Any:  # type: ignore[valid-type]
     """One is the inverse of the other."""
     return log(exp(x))
 
 
-def size_of_size(x: Real):
+def size_of_size(x: Real) -> Any:  # type: ignore[valid-type]
     """The size of a size."""
-    return abs(abs(x))
+    return abs_(abs_(x))
 
 
-def size_of_square(x: Real):
+def size_of_square(x: Real) -> Any:  # type: ignore[valid-type]
     """A square has no sign."""
-    return abs(sqr(x))
+    return abs_(sqr(x))
 
 
-def logarithm_beside_one(x: Real):
+def logarithm_beside_one(x: Real) -> Any:  # type: ignore[valid-type]
     """log1p keeps the digits of a small x."""
     return log(1 + x)
 
 
 #: what no graph has after a phase
-ILLEGAL = {
+ILLEGAL: dict[str, tuple[Pattern, ...]] = {
     "canonicalize": (
         twice_negative,
         less_of_negative,
@@ -56,7 +65,7 @@ ILLEGAL = {
 UNTIL = {"canonicalize": ("canonicalize", "stabilize"), "stabilize": ("stabilize", "specialize")}
 
 
-def check_legal(fgraph, phase):
+def check_legal(fgraph: FrozenGraph, phase: str) -> None:
     """Raise `IllegalGraphError` for a term that a graph may not have after a phase."""
     for first, patterns in ILLEGAL.items():
         if phase in UNTIL[first]:
