@@ -23,6 +23,7 @@ from fuzz.generate import random_case
 from fuzz.pool import Crash
 from fuzz.processes import outcomes
 from fuzz.report import Report, report
+from rewrite_engine.config import config
 
 KINDS = ("graphs", "gradients", "facts")
 COMMANDS = ("ordinary", "unrolled")  # modules with a command of their own
@@ -51,11 +52,11 @@ class TooLong(Exception):
     """A case takes too long."""
 
 
-def cases(kind: str, rng: Random) -> Cases:
-    """What is tried for one number. Raises `Crash`."""
+def cases(kind: str, rng: Random, rules: str | None = None) -> Cases:
+    """What is tried for one number. rules: a file of rules of others. Raises `Crash`."""
     if kind == "graphs":
         case = random_case(rng)
-        for name, mode in graphs.modes(rng):
+        for name, mode in graphs.modes(rng, rules):
             yield case, name, mode, graphs.Checker()
         if rng.random() < 0.05:
             yield case, "a careless rule", graphs.CARELESS, graphs.Careless()
@@ -72,12 +73,14 @@ def seeded(kind: str, seed: int, number: int) -> Random:
     return Random(f"{kind}:{seed}:{number}")
 
 
-def try_one(kind: str, seed: int, number: int, shrunk: Counter[str]) -> tuple[list[Report], int]:
+def try_one(
+    kind: str, seed: int, number: int, shrunk: Counter[str], rules: str | None = None
+) -> tuple[list[Report], int]:
     """The findings of one case, and how many more there are than were shrunk."""
     told: list[Report] = []
     name = f"{kind}:{seed}:{number}"
     try:
-        for case, mode_name, mode, checker in cases(kind, seeded(kind, seed, number)):
+        for case, mode_name, mode, checker in cases(kind, seeded(kind, seed, number), rules):
             finding = checker(case, mode)
             if finding is None:
                 continue
@@ -104,14 +107,15 @@ def try_one(kind: str, seed: int, number: int, shrunk: Counter[str]) -> tuple[li
 _shrunk: Counter[str] = Counter()
 
 
-def chunk(kind: str, seed: int, start: int, count: int) -> Outcome:
+def chunk(kind: str, seed: int, start: int, count: int, rules: str | None = None) -> Outcome:
     """Some cases, one after the other."""
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGPROF, _too_long)
+    config.check_phases = True
     outcome = Outcome(kind, count)
     for number in range(start, start + count):
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        told, more = try_one(kind, seed, number, _shrunk)
+        told, more = try_one(kind, seed, number, _shrunk, rules)
         signal.setitimer(signal.ITIMER_PROF, 0)
         outcome.reports += told
         outcome.skipped += more
@@ -128,8 +132,8 @@ def _too_long(signum: int, frame: FrameType | None) -> None:
 class Run:
     """Hands out chunks and tells findings, each kind once."""
 
-    def __init__(self, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, seed: int, rules: str | None = None) -> None:
+        self.seed, self.rules = seed, rules
         self.done: Counter[str] = Counter()
         self.seen: Counter[tuple[str, ...]] = Counter()
         self.skipped = 0
@@ -141,7 +145,7 @@ class Run:
 
     def work(self, wanted: Iterator[tuple[str, int, int]], processes: int) -> None:
         """Do all chunks (kind, start, count)."""
-        given = ((kind, self.seed, start, count) for kind, start, count in wanted)
+        given = ((kind, self.seed, start, count, self.rules) for kind, start, count in wanted)
         for outcome in outcomes(chunk, given, processes):
             self.done[outcome.kind] += outcome.count
             self.skipped += outcome.skipped
@@ -182,16 +186,19 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
         parser.add_argument(f"--{kind}", type=int, help=f"how many {kind}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--rules", metavar="FILE", help="use the rules of a file in all graphs, too"
+    )
     parser.add_argument("--replay", metavar="KIND:SEED:NUMBER", help="one case again")
     return parser.parse_args(given)
 
 
-def replay(name: str) -> int:
+def replay(name: str, rules: str | None = None) -> int:
     """Show a case, and what is wrong with it."""
     kind, seed, number = name.split(":")
-    for case, mode, *_ in cases(kind, seeded(kind, int(seed), int(number))):
+    for case, mode, *_ in cases(kind, seeded(kind, int(seed), int(number)), rules):
         print(snippet(case, f"{name}, mode {mode}"))
-    told, _ = try_one(kind, int(seed), int(number), Counter())
+    told, _ = try_one(kind, int(seed), int(number), Counter(), rules)
     for one in told:
         print("=" * 100, one.text, sep="\n")
     print("no finding" if not told else "")
@@ -205,13 +212,13 @@ def main(given: list[str] | None = None) -> int:
     options = arguments(given)
     warnings.simplefilter("ignore")
     if options.replay:
-        return replay(options.replay)
+        return replay(options.replay, options.rules)
     counts = {kind: getattr(options, kind) for kind in KINDS if getattr(options, kind) is not None}
     if not counts:
         endless = sys.maxsize if options.minutes is not None else None
         counts = {"graphs": endless or 5000, "gradients": endless or 1000, "facts": endless or 1000}
     started = monotonic()
-    run = Run(options.seed)
+    run = Run(options.seed, options.rules)
     run.work(wanted_chunks(counts, options.minutes), options.processes)
     print(run.summary(monotonic() - started))
     return 1 if run.findings or run.skipped else 0

@@ -17,6 +17,8 @@ from rewrite_engine.errors import RewriteEngineError, ShapeError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.claim import exact
 from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.rules.packs import load_rules
+from rewrite_engine.rules.pipeline import PHASES
 from rewrite_engine.tensor import Elemwise
 
 
@@ -115,10 +117,21 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return a.tobytes() == b.tobytes() or np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
 
 
-def modes(rng: Random) -> list[tuple[str, Any]]:
-    """The modes that a case is tried in."""
+def modes(rng: Random, rules: str | None = None) -> list[tuple[str, Any]]:
+    """The modes that a case is tried in. rules: a file of rules of others, used in all of them."""
     some = [(name, mode) for name, (mode, often) in MODES.items() if rng.random() < often]
-    return [("default", DEFAULT), *some]
+    found = [("default", DEFAULT), *some]
+    return found if rules is None else [(name, with_rules(mode, rules)) for name, mode in found]
+
+
+def with_rules(mode: Any, path: str) -> Any:
+    """A mode with the rules of a file, where it rewrites at all."""
+    if mode is AS_BUILT:
+        return mode
+    rules = load_rules(path)
+    own = {rule.phase for rule in rules}
+    asked = [p.name for p in PHASES if p.on_request and p.name in own]
+    return mode.including(*asked) + rules
 
 
 CARELESS = DEFAULT + overwrites

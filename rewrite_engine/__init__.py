@@ -20,7 +20,7 @@ from rewrite_engine.config import config
 from rewrite_engine.lazy import lookup
 
 if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_HOMES`
-    from rewrite_engine import gradient, printing, tensor
+    from rewrite_engine import check, gradient, printing, tensor
     from rewrite_engine.compile import In, Mode, Out
     from rewrite_engine.compile.from_graph import OpFromGraph
     from rewrite_engine.compile.function import function
@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
 
     __version__: str
 
-_PACKAGES = frozenset({"explain", "gradient", "printing", "tensor"})
+_PACKAGES = frozenset({"check", "explain", "gradient", "printing", "tensor"})
 
 _HOMES = {
     "Apply": "graph.node",

@@ -83,6 +83,7 @@ DEFAULTS = {
     "on_unused_input": "raise",
     "fold_limit": 1 << 20,
     "check": False,
+    "check_phases": False,
     "compiledir": "",
     "cxx": None,
     "gcc__cxxflags": "",
@@ -105,7 +106,7 @@ DEFAULTS = {
 #: of what types values have to be
 KINDS = {
     "fold_limit": int, "check": bool, "gcc__cxxflags": str, "keep_matchers": bool, "openmp": bool,
-    "optimizer_verbose": bool, "profile": bool,
+    "optimizer_verbose": bool, "profile": bool, "check_phases": bool,
 }  # fmt: skip
 
 
@@ -116,6 +117,7 @@ class Config:
     budget, "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
+    check_phases: whether each graph is held to what a phase is to leave (`check/legal.py`).
     cxx: the command of the C++ compiler for ops with C code; "" to have none, None for the one that
     setuptools would take. gcc__cxxflags: more arguments for it. compiledir: where what it made is
     kept; "" is a folder in the user's cache. openmp: whether such ops use OpenMP.
@@ -137,6 +139,7 @@ class Config:
     on_unused_input: str
     fold_limit: int
     check: bool
+    check_phases: bool
     compiledir: Any
     gcc__cxxflags: str
     keep_matchers: bool

@@ -361,6 +361,10 @@ class RuleLoopError(RuleError):
     turn: tuple[tuple[str, str, str], ...] = ()
 
 
+class IllegalGraphError(RuleError):
+    """A phase left a term that its rules are to rewrite."""
+
+
 class ParameterError(RewriteEngineError, ValueError):
     """A parameter of a distribution is not one that it can have."""
 

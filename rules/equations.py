@@ -139,10 +139,11 @@ def sum_of_product(a: Matrix, b: Matrix):
 
 
 @equation(claim=assumes("fastmath"), prefer=flops)
-def trace_of_product(a: Matrix, b: Matrix):
-    """The trace of a product needs the product's diagonal only.
+def trace_of_product(a: Tensor["n", "m"], b: Tensor["m", "n"]):
+    """The trace of a product needs the product's diagonal only. (Of one that is no square,
+    a length of 1 would be repeated.)
 
-    >>> a, b = matrices("a b")
+    >>> a, b = matrix("a", shape=(2, 3)), matrix("b", shape=(3, 2))
     >>> rewritten(trace(a @ b), including=["saturate", "fastmath"])
     Sum(a * Transpose{axes=[1, 0]}(b))
     """
@@ -163,7 +164,7 @@ def common_factor(k: Float, x: Float, y: Float):
     return k * x + k * y, k * (x + y), given(same_float(k, x, y))
 
 
-@equation(claim=assumes("fastmath"), prefer=flops)
+@equation(claim=assumes("fastmath", then=approx(ulps=8)), prefer=flops)
 def common_factor_of_difference(k: Float, x: Float, y: Float):
     """One product instead of two.
 

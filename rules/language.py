@@ -35,6 +35,7 @@ from rewrite_engine.terms.budget import Budget, OnBudget
 from rewrite_engine.terms.logic import pattern_classes
 
 if TYPE_CHECKING:
+    from rewrite_engine.graph.fgraph import FunctionGraph
     from rewrite_engine.match.find import Match
     from rewrite_engine.match.rule import NodeRewriter
 
@@ -388,21 +389,49 @@ class Rewritten:
         return brief(self.variable, depth=20)
 
 
-def rewritten(*variables: Any, including: Iterable[Any] = (), rules: Iterable[Any] = ()) -> Any:
+def rewritten(
+    *variables: Any,
+    including: Iterable[Any] = (),
+    rules: Iterable[Any] = (),
+    only: Iterable[Any] | None = None,
+    excluding: Iterable[Any] = (),
+) -> Any:
     """Return terms as the default pipeline rewrites them (without the in-place phase), ready to be
-    printed. including: what is granted. rules: rules of your own, used beside the others.
+    printed. including: what is granted. rules: rules of your own, used beside the others. only:
+    rules that are used alone, until none applies. excluding: names of rules that are not used.
 
     >>> import rewrite_engine.tensor as pt
     >>> rewritten(pt.log(1 + pt.vector("x")))
     log1p(x)
     """
+    fgraph = rewritten_graph(
+        variables, including=including, rules=rules, only=only, excluding=excluding
+    )
+    results = [Rewritten(v) for v in fgraph.outputs]
+    return results[0] if len(results) == 1 else results
+
+
+def rewritten_graph(
+    variables: Iterable[Any],
+    *,
+    including: Iterable[Any] = (),
+    rules: Iterable[Any] = (),
+    only: Iterable[Any] | None = None,
+    excluding: Iterable[Any] = (),
+    trace: Any = None,
+) -> FunctionGraph:
+    """The graph of what `rewritten` returns. trace: sees what is done."""
     from rewrite_engine.graph.fgraph import FunctionGraph
     from rewrite_engine.match.query import Query
     from rewrite_engine.match.ruleset import RuleSet
+    from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
     from rewrite_engine.rules.pipeline import optimizer
 
     fgraph = FunctionGraph(None, list(variables))
-    query = Query().excluding("inplace").including(*including)
-    optimizer(query, RuleSet(rules)).rewrite(fgraph)
-    results = [Rewritten(v) for v in fgraph.outputs]
-    return results[0] if len(results) == 1 else results
+    query = Query().excluding("inplace", *excluding).including(*including)
+    if only is None:
+        driver: Any = optimizer(query, RuleSet(rules))
+    else:
+        driver = EquilibriumOptimizer(RuleSet(only).query(query), "only")
+    driver.rewrite(fgraph, trace)
+    return fgraph

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from rewrite_engine.errors import PackError, RuleError, source_line
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rules.lint import unreached, warn_of
 
 GROUP = "rewrite_engine.rules"
 
@@ -86,6 +87,7 @@ def _rules_in(module: ModuleType) -> RuleSet:
     """What a module calls `RULES`; else all rules that it defines."""
     own = RuleSet.of(module)  # (names its strategies, in any case)
     if "RULES" not in vars(module):
+        warn_of(unreached(own))
         return own
     return _as_set(vars(module)["RULES"], "RULES is a RuleSet or a list of rules")
 

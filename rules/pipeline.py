@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
+from rewrite_engine.config import config
 from rewrite_engine.errors import (
     DuplicateRuleError,
     PatternError,
@@ -27,13 +28,14 @@ from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.fact import Fact
 from rewrite_engine.match.query import ALWAYS, Query, labels
-from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.rule import NodeRewriter, Rule
 from rewrite_engine.match.ruleset import Addition, RuleSet
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.driver import GraphRewriter, MergeOptimizer, SequentialOptimizer
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inner import Exchange, InnerGraphs, OnOps, inner_first
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
+from rewrite_engine.rules.lint import remarks, warn_of
 from rewrite_engine.rules.packs import installed
 
 PACKS = (
@@ -105,7 +107,7 @@ class Phase(NamedTuple):
     on_request: only for queries that include the phase's name, whatever the linker. inside: whether
     the graphs inside ops get it, too, in the phase `inner`. inner: whether the driver is given that
     of `inner` (None where that phase is left out). does: what a trace calls a step that the driver
-    does itself.
+    does itself. tries: the kinds of rules that can fire in it.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Phase(NamedTuple):
     inside: bool = True
     inner: bool = False
     does: str | None = None
+    tries: tuple[type, ...] = (Rule,)
 
     @property
     def names(self) -> frozenset[str]:
@@ -143,19 +146,27 @@ class Phase(NamedTuple):
 
 
 PHASES = (
-    Phase("merge", merging, also=("canonicalize",)),
-    Phase("inner", inlining, inside=False, does=Exchange.rule_name),
+    Phase("merge", merging, also=("canonicalize",), tries=()),
+    Phase("inner", inlining, inside=False, does=Exchange.rule_name, tries=(NodeRewriter,)),
     Phase("canonicalize", EquilibriumOptimizer),
     Phase("loops", OnOps, again="canonicalize", inner=True),
     Phase("stabilize", EquilibriumOptimizer, also=("canonicalize",)),
     Phase("saturate", saturation, on_request=True),
     Phase("specialize", EquilibriumOptimizer, again="canonicalize"),
-    Phase("inplace", overwriting, inside=False, inner=True, does=InplaceOptimizer.rule_name),
+    Phase(
+        "inplace",
+        overwriting,
+        inside=False,
+        inner=True,
+        does=InplaceOptimizer.rule_name,
+        tries=(),
+    ),
 )
 
 #: tag of rules of other phases that are applied before a term is differentiated, too
 BEFORE_GRADIENTS = "before_gradients"
 NAMES = tuple([phase.name for phase in PHASES])
+TRIES = {phase.name: phase.tries for phase in PHASES}
 EVERY = frozenset({"fast_run"})  # of a query: all phases
 WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
 #: names a query may use that no rule has: what drivers do, and assumptions a user may grant
@@ -305,7 +316,7 @@ def in_order(drivers: Mapping[str, Any], steps: Sequence[PlacedDriver]) -> list[
 
 
 def with_phases(rules: RuleSet) -> RuleSet:
-    """The rules, if each names a phase, and one that exists."""
+    """The rules, if each names a phase, and one that exists; warns of what is hardly meant so."""
     for rule in rules:
         if rule.phase is None:
             raise rule.without_phase()
@@ -314,6 +325,7 @@ def with_phases(rules: RuleSet) -> RuleSet:
                 f"the rule {rule.name} ({source_line(*rule.where)}) belongs to the phase "
                 f"{rule.phase!r}, which does not exist; there are {', '.join(NAMES)}"
             )
+    warn_of(remarks(rules, TRIES))
     return rules
 
 
@@ -354,7 +366,15 @@ def optimizer(
     if "inner" in drivers:
         drivers["inner"].inside = [drivers[phase.name] for phase in wanted if phase.inside]
     steps = (*[step for step in _steps if step.wanted(query)], *steps)
-    return SequentialOptimizer(in_order(drivers, steps), WHOLE)
+    return Pipeline(in_order(drivers, steps), WHOLE)
+
+
+class Pipeline(SequentialOptimizer):
+    """The phases; with `config.check_phases` each graph is held to what its phase is to leave."""
+
+    def after(self, part: GraphRewriter, fgraph: FunctionGraph) -> None:
+        if config.check_phases:
+            hooks.check_legal(fgraph, part.name)
 
 
 def phases_of(query: Query) -> SequentialOptimizer:

@@ -3,7 +3,7 @@
 
 Every claim keeps dtype and shape, and errors: where the left side raises one (shapes that do not
 fit), so does the right side, unless the condition is "shape_unsafe". A NaN in an input that the
-left side shows is never lost. `tests/rules/claims/oracle.py` holds each shipped rule against this.
+left side shows is never lost. `check/oracle.py` holds rules against this.
 """
 
 from __future__ import annotations

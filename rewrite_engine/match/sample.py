@@ -158,7 +158,7 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
         built.append((bound, term))
     if not built:
         check_declared(pattern)
-        if errors and all([isinstance(e, DTypeError) for e in errors]) and not _parameters(pattern):
+        if errors and all([isinstance(e, DTypeError) for e in errors]) and not parameters(pattern):
             why = str(errors[0]).partition("\n")[0]
             raise PatternError(f"{pattern_text(pattern)} can never match: {why}")
         return pattern
@@ -183,7 +183,7 @@ def _parts(pattern: Any) -> Iterator[Any]:
     small ones first.
     """
     for p, _ in reversed([*subpatterns(pattern)]):
-        if p is not pattern and isinstance(p, OpNode) and _parameters(p):
+        if p is not pattern and isinstance(p, OpNode) and parameters(p):
             yield p
 
 
@@ -301,9 +301,9 @@ def _number(constant: Any, numbers: Sequence[Literal]) -> Literal:
 
 def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
     """Yield ways to let the holes of a pattern stand for samples: all of one kind, then mixed."""
-    found, parameters = holes(pattern), _parameters(pattern)
-    operands = [hole for name, hole in found.items() if name not in parameters]
-    values = list(islice(product(*parameters.values()), 50))
+    found, free = holes(pattern), parameters(pattern)
+    operands = [hole for name, hole in found.items() if name not in free]
+    values = list(islice(product(*free.values()), 50))
     rests = any(hole.rest for hole in operands)
     wanted = _wanted(pattern)
     for way in _kinds(operands, worlds, wanted):
@@ -315,7 +315,7 @@ def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
                 own = v if v.head is CONSTANT else v.type(hole.name)
                 bound[hole.name] = (own, v.type())[: 1 + several] if hole.rest else own
             for value in values:
-                yield bound | dict(zip(parameters, value, strict=True))
+                yield bound | dict(zip(free, value, strict=True))
 
 
 def _wanted(pattern: Any) -> dict[str, list[Any]]:
@@ -357,7 +357,7 @@ def _belongs(hole: Hole, v: Any) -> bool:
         return False
 
 
-def _parameters(pattern: Any) -> dict[str, Sequence[Any]]:
+def parameters(pattern: Any) -> dict[str, Sequence[Any]]:
     """Values for the holes that stand for parameters of ops."""
     found: dict[str, Sequence[Any]] = {}
     for p, _ in subpatterns(pattern):

@@ -175,7 +175,11 @@ class SequentialOptimizer(GraphRewriter):
         for part in self.parts:
             if not part.idle(fgraph):
                 part.rewrite(fgraph, None, result)
+            self.after(part, fgraph)
         result.stop_as_parts()
+
+    def after(self, part: GraphRewriter, fgraph: FunctionGraph) -> None:
+        """What is done with a graph after a part (nothing)."""
 
     def __iter__(self) -> Iterator[GraphRewriter]:
         return iter(self.parts)

@@ -38,7 +38,7 @@ AWAY = (
 
 
 class RuleWarning(UserWarning):
-    """A rule failed, and `config.on_rule_error` is "warn"."""
+    """A rule failed, and `config.on_rule_error` is "warn"; or it is hardly meant as it is."""
 
 
 class Refusal(Exception):

@@ -23,7 +23,6 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.number import NO_RANK
-from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.op import ATOM, Op
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST

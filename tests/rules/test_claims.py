@@ -26,21 +26,20 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.check.claim import STABLE, is_ordinary, sides, taken
+from rewrite_engine.check.draw import draws, pool
+from rewrite_engine.check.oracle import BothSides, broken, computed, same_bits
+from rewrite_engine.check.sample import has_constants
 from rewrite_engine.compile.function import function
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
 from rewrite_engine.match.claim import refines
-from rewrite_engine.match.outline import outline
-from rewrite_engine.match.pattern import holes
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rules.pipeline import all_rules
-from tests.rules.claims.oracle import Sides, broken, computed, same_bits
 from tests.rules.claims.terms import TABLE, terms
-from tests.rules.claims.values import draws, pool
-from tests.rules.instances import CONSTANTS, DATA, DTYPES, GIVEN, MIXTURES, SHAPES, TRUSTING, built
+from tests.rules.instances import DATA, DTYPES, GIVEN, MIXTURES, SHAPES, TRUSTING, built
 
 #: (those for loops are held against theirs by `tests/loops/test_rules.py`, one that is about two
 #: nodes by `test_softmax.py`)
@@ -54,22 +53,9 @@ CAREFUL = [*DATA, *TRUSTING, *FUNCTIONS]
 CARELESS = [r.unchecked for r in CAREFUL if r.keeps and r.needs_grant != "fastmath"]
 FEW = [SHAPES[i] for i in (1, 2, 7)]
 MOST = 250  # computations for one rule
-STABLE = ("exp_log", "softmax", "products", "logarithms")
 RUN = 60  # one among so many is run by the machine, too
 
 by_rule = pytest.mark.parametrize("rule", [*CAREFUL, *CARELESS], ids=lambda r: r.name)
-
-
-def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
-    """What the rule makes of a term, or None where it does not apply."""
-    node = term.owner
-    seen = [outline(v, 2) for v in node.inputs]
-    if not rule.may_apply(node.op, seen, distinct=len(seen) == 2 and seen[0] != seen[1]):
-        return None
-    new = rule.transform(fgraph, node)
-    if isinstance(new, list | tuple):
-        (new,) = new
-    return new if isinstance(new, Variable) and rule.accept(term, new) else None
 
 
 def tried(rule: Any) -> Iterator[tuple[Any, list[Any], list[Any]]]:
@@ -82,14 +68,14 @@ def tried(rule: Any) -> Iterator[tuple[Any, list[Any], list[Any]]]:
     ways = range(max([2, *map(len, GIVEN.get(rule.short_name, {}).values())]))
     plans: list[Any] = [(each, FEW, ways), ([["float64"], ["float32"]], SHAPES, range(2))]
     plans.append((MIXTURES, FEW[:2], range(2, 8)))
-    if any(hole.sort in CONSTANTS for hole in holes(rule.left).values()):
+    if has_constants(rule):
         plans.append(([*each[:3], *MIXTURES], [SHAPES[1]], range(8, 40)))
     for plan in plans:
         for builder, term in built(rule, *plan):
             yield term, list(dict.fromkeys(explicit_graph_inputs([term]))), builder.stand_ins
 
 
-def promised(rule: Any, term: Any) -> Sides | None:
+def promised(rule: Any, term: Any) -> BothSides | None:
     """Both sides, and what is promised of them."""
     if rule.needs_grant == "fastmath" and not all(map(is_ordinary, ancestors([term]))):
         return None
@@ -100,16 +86,10 @@ def promised(rule: Any, term: Any) -> Sides | None:
     granted = "shape_unsafe" if rule in CARELESS else rule.needs_grant
     promise = (rule.claim.then or refines) if rule.needs_grant else rule.promise
     stable = rule.phase == "stabilize" or rule.pack in STABLE
-    return Sides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
+    return BothSides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
 
 
-def is_ordinary(v: Any) -> bool:
-    """Whether a constant is a number of ordinary size."""
-    size = np.abs(np.asarray(getattr(v, "data", 1)).astype("complex128"))
-    return bool(((size < 100) & ((size > 0.01) | (size == 0))).all())
-
-
-def cases(rule: Any) -> Iterator[tuple[Sides, dict[Any, Any]]]:
+def cases(rule: Any) -> Iterator[tuple[BothSides, dict[Any, Any]]]:
     """Both sides of a rule on terms, and values for the inputs."""
     for seed, (term, inputs, stand_ins) in enumerate(tried(rule)):
         two = promised(rule, term)
@@ -118,12 +98,6 @@ def cases(rule: Any) -> Iterator[tuple[Sides, dict[Any, Any]]]:
         tame = two.granted == "fastmath"
         for given in draws(inputs, seed, tame):
             yield two, given | taken(stand_ins, given)
-
-
-def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
-    """The values of what stands for operands: they are taken as they are."""
-    values = {v: computed(v, given) for v in stand_ins}
-    return {v: found[v] for v, found in values.items() if not isinstance(found, Exception)}
 
 
 @by_rule
@@ -137,7 +111,7 @@ def test_the_claim(rule: Any) -> None:
                     as_computed(term, {v: a for v, a in given.items() if v.owner is None})
 
 
-def some(rule: Any) -> Iterator[tuple[Sides, dict[Any, Any]]]:
+def some(rule: Any) -> Iterator[tuple[BothSides, dict[Any, Any]]]:
     """Cases of all kinds, but not all cases."""
     found = sorted(cases(rule), key=lambda case: crc32(case[0].told("", {}).encode()))
     assert len(found) > 2 or (rule in CAREFUL and rule.keeps)

@@ -12,11 +12,13 @@ from scipy import special
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.check.reference import DIGITS, errors, exact
 from rewrite_engine.gradient import grad
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rules.pipeline import optimizer
 from tests.rewrite.test_inplace import run
-from tests.rules.reference import errors, exact
+
+mp.dps = DIGITS
 
 x = pt.vector("x")
 TINY = np.array([1e-300, 1e-30, -1e-30, 1e-17, -1e-17, 1e-12, -3e-9, 1e-5, -0.01, 0.3])

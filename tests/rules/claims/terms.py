@@ -13,6 +13,7 @@ import numpy as np
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.check.sample import DTYPES, MIXTURES, is_computed, numbers
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.gradient import grad_clip, zero_grad
 from rewrite_engine.graph.traverse import explicit_graph_inputs
@@ -30,7 +31,6 @@ from rewrite_engine.tensor import (
 )
 from rewrite_engine.tensor.linalg import CholeskyGradient, Solve, SolveTriangular
 from rewrite_engine.tensor.shape import CheckedLength
-from tests.rules.instances import DTYPES, MIXTURES, is_computed, numbers
 
 
 class Maker:

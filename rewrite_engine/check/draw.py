@@ -33,10 +33,10 @@ def special(dtype: str) -> Any:
     if kind == "c":
         return np.array([complex(a, b) for a, b in product(PARTS, PARTS)], dtype)
     limits = np.finfo(dtype)
-    low, high, eps = float(limits.tiny), float(limits.max), float(limits.eps)
+    tiny, most, eps = float(limits.tiny), float(limits.max), float(limits.eps)
     least = float(limits.smallest_subnormal)
-    ends = [least, 3 * least, low, low / 4, low * 3, high, high / 2, high / 3]
-    ends += [high**0.5, low**0.5, 1 / high, eps, 1 + eps, 1 - eps / 2]
+    ends = [least, 3 * least, tiny, tiny / 4, tiny * 3, most, most / 2, most / 3]
+    ends += [most**0.5, tiny**0.5, 1 / most, eps, 1 + eps, 1 - eps / 2]
     signed = [sign * n for n in ends for sign in (1, -1)]
     return np.unique(
         np.array([*PLACES, *signed, np.nan, np.inf, -np.inf], dtype).view(bits_of(dtype))
@@ -109,6 +109,15 @@ class Draw:
         found = dict(zip(long, columns, strict=True))
         return {v: found[v] if v in found else self.array(v, self.shape(v)) for v in self.inputs}
 
+    def oblong(self) -> dict[Any, Any]:
+        """Arrays of which no two dimensions have one length."""
+        found = {}
+        for v in self.inputs:
+            n = len(v.type.shape)
+            own = [LENGTH - (n - 1 - k) if m is None else m for k, m in enumerate(v.type.shape)]
+            found[v] = self.array(v, tuple([max(m, 0) for m in own]), 2)
+        return found
+
     def laid_out(self, how: int) -> dict[Any, Any]:
         """Arrays that are not contiguous."""
         found = {}
@@ -157,4 +166,6 @@ def draws(inputs: list[Any], seed: int, tame: bool = False) -> Iterator[dict[Any
         yield draw.all_of(length=0)
     yield draw.all_of(length=1, mood=2)
     yield draw.laid_out(seed)
+    if any(len(v.type.shape) > 1 for v in inputs):
+        yield draw.oblong()
     yield from draw.misfits()

@@ -14,7 +14,7 @@ from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor import Elemwise
 
-mp.dps = 400  # 1 + the smallest number is told from 1
+DIGITS = 400  # 1 + the smallest number is told from 1
 NAN = mpf("nan")
 
 
@@ -34,7 +34,7 @@ def real(fn: Callable[..., Any]) -> Callable[..., Any]:
     return np.frompyfunc(safe, fn.__code__.co_argcount, 1)
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=10_000, typed=True)  # (1 and 1 + 0j are equal)
 def exponential(x: Any) -> Any:
     """(Of large numbers it takes long, and special values come again and again.)"""
     return mp.exp(x)
@@ -114,7 +114,8 @@ def total(x: Any, op: Any) -> Any:
 
 
 def exp_sum(x: Any, op: Any, keepdims: bool = True) -> Any:
-    return np.add.reduce(SCALAR["exp"](x), axis=op.axis, keepdims=keepdims, initial=mpf(0))
+    options = {"axis": op.axis, "keepdims": keepdims, "initial": mpf(0)}
+    return np.add.reduce(SCALAR["exp"](x), **options)
 
 
 ARRAY: dict[str, Any] = {
@@ -149,6 +150,7 @@ def exact(array: Any) -> Any:
     return np.asarray(convert(a), object)
 
 
+@mp.workdps(DIGITS)
 def reference(output: Variable, given: dict[Any, Any], found: dict[Any, Any] | None = None) -> Any:
     """The value of a term; None where an op has no reference. found: computed values, which are
     taken for what is an integer or a boolean.
@@ -186,11 +188,13 @@ def _value(node: Any, xs: list[Any]) -> Any:
     return None
 
 
+@mp.workdps(DIGITS)
 def errors(found: Any, wanted: Any) -> Any:
     """How far each number is off, in units in the last place of its dtype."""
     return np.array([error(f, w, found.dtype) for f, w in zip(found.flat, wanted.flat)])
 
 
+@mp.workdps(DIGITS)
 def error(found: Any, wanted: Any, dtype: Any) -> float:
     """The same of one number. What is a little larger than the largest number may be infinite."""
     if wanted != wanted or found != found:

@@ -1,0 +1,25 @@
+"""Functions of half an angle: a pack of two rules, used wherever the distribution is installed."""
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.rules.language import *
+
+
+@rule(phase="stabilize", claim=refines)
+def one_less_cos(x: Real):
+    """1 - cos(x) loses every digit of a small x.
+
+    >>> rewritten(1 - pt.cos(pt.vector("x")))
+    2.0 * sqr(sin(x * 0.5))
+    """
+    return 1 - pt.cos(x) >> 2 * pt.sqr(pt.sin(x / 2))
+
+
+@rule(phase="canonicalize", claim=approx(ulps=4))
+def tan_of_quotient(x: Real):
+    """One function call instead of two and a division.
+
+    >>> x = pt.vector("x")
+    >>> rewritten(pt.sin(x) / pt.cos(x))
+    tan(x)
+    """
+    return pt.sin(x) / pt.cos(x) >> pt.tan(x)

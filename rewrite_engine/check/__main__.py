@@ -1,0 +1,38 @@
+"""`python -m rewrite_engine.check [PACK | FILE | DISTRIBUTION ...]`: what is wrong with rules, with
+facts and ops; without a name, with the shipped packs. Exit status 1 for WRONG, LOOPS, DEAD; 2 if
+nothing could be checked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from rewrite_engine.check.run import CHECKS, check
+from rewrite_engine.errors import RewriteEngineError
+
+
+def arguments(given: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m rewrite_engine.check", description=__doc__)
+    parser.add_argument("what", nargs="*", help="packs, files of rules, distributions, modules")
+    parser.add_argument("--json", action="store_true", help="findings for programs")
+    parser.add_argument("--fast", action="store_true", help="only what takes a second")
+    parser.add_argument("--only", action="append", default=[], choices=list(CHECKS))
+    return parser.parse_args(given)
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Check, print, and return the exit status."""
+    options = arguments(given)
+    try:
+        report = check(*options.what, only=options.only, fast=options.fast)
+    except (RewriteEngineError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(report.json() if options.json else report)
+    return int(report.failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

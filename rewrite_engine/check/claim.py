@@ -1,0 +1,222 @@
+"""Claims by values: both sides of a rule, on terms that it fires on, held against what it claims.
+
+Terms of data rules are built from their left sides (`sample.py`); of functions, relations and
+strategies they are those of their examples, and small ones of the ops they look at (`node.py`).
+Values are those of `draw.py`, and `oracle.py` judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.check.draw import LENGTH, draws
+from rewrite_engine.check.finding import Finding, Kind
+from rewrite_engine.check.oracle import BothSides, broken, computed
+from rewrite_engine.check.sample import DTYPES, KNOWN, MIXTURES, SHAPES, Builder, Plain, built
+from rewrite_engine.check.sample import has_constants as takes_constants
+from rewrite_engine.errors import RuleRaisedError, RuleTypeError, ShapeError
+from rewrite_engine.gradient import grad
+from rewrite_engine.gradient.stops import GradientView
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
+from rewrite_engine.match.claim import refines
+from rewrite_engine.match.outline import outline
+from rewrite_engine.match.rule import DataRule
+from rewrite_engine.rewrite.trace import brief
+
+Term = tuple[Any, list[Any], list[Any]]  # a term, its inputs, what stands for operands
+FEW = [SHAPES[i] for i in (1, 2, 7)]
+MOST = 40  # terms of one rule that are computed, on three values each
+SLOPES = 3  # terms of which gradients are compared
+FIRED = 2000  # terms of which these are taken
+#: packs whose functions are made stable though they belong to no phase of that name
+STABLE = ("exp_log", "softmax", "products", "logarithms")
+
+
+def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
+    """What the rule makes of a term, or None where it does not apply."""
+    node = term.owner
+    seen = [outline(v, 2) for v in node.inputs]
+    if not rule.may_apply(node.op, seen, distinct=len(seen) == 2 and seen[0] != seen[1]):
+        return None
+    new = rule.transform(fgraph, node)
+    if isinstance(new, list | tuple):
+        new = new[0] if len(new) == 1 else new[term.index or 0]
+    if isinstance(new, dict):
+        new = new.get(term)
+    return new if isinstance(new, Variable) and rule.accept(term, new) else None
+
+
+def promised(rule: Any, term: Any, new: Any, granted: str | None = None) -> BothSides:
+    """Both sides, and what is promised of them."""
+    promise = (rule.claim.then or refines) if rule.needs_grant else rule.promise
+    stable = rule.phase == "stabilize" or rule.pack in STABLE
+    granted = rule.needs_grant if granted is None else granted
+    return BothSides(rule.name, promise, term, new, "reorder" in rule.tags, stable, granted)
+
+
+def is_ordinary(v: Any) -> bool:
+    """Whether a constant is a number of ordinary size."""
+    data = np.asarray(getattr(v, "data", 1))
+    if data.dtype.kind not in "biufc":
+        return True
+    size = np.abs(data.astype("complex128"))
+    return bool(((size < 100) & ((size > 0.01) | (size == 0))).all())
+
+
+def tried(rule: DataRule, brief: bool = False) -> Iterator[tuple[Builder, Any]]:
+    """Terms of the left side of a data rule. brief: few of them."""
+    each = [[dtype] for dtype in DTYPES]
+    ways = range(7 if rule.guards else 2)
+    if brief:
+        some = each[:1] + each[3:4] + each[7:]
+        yield from built(rule, some, [*SHAPES[:3], *KNOWN], ways, Plain)
+        return
+    plans: list[Any] = [(each, FEW, ways), (each[:2], SHAPES, range(2))]
+    plans.append((each[:2], KNOWN, ways))
+    plans.append((MIXTURES, FEW[:2], range(2, 8)))
+    if takes_constants(rule):
+        plans.append(([*each[:3], *MIXTURES], [SHAPES[1]], range(8, 40)))
+    for plan in plans:
+        yield from built(rule, *plan)
+
+
+def terms_of(rule: DataRule) -> Iterator[Term]:
+    """The same, with the inputs of each."""
+    for builder, term in tried(rule):
+        yield term, list(dict.fromkeys(explicit_graph_inputs([term]))), builder.stand_ins
+
+
+class Fired(NamedTuple):
+    """A term at which a rule fires, what it makes of it, and how to compute it."""
+
+    sides: BothSides
+    inputs: list[Any]
+    stand_ins: list[Any]
+
+
+def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired]:
+    """Yield the terms at which a rule fires. Raises `RuleRaisedError`."""
+    for term, inputs, stand_ins in terms:
+        if rule.needs_grant == "fastmath" and not all(map(is_ordinary, ancestors([term]))):
+            continue
+        graph = None if isinstance(rule, DataRule) else FunctionGraph(None, [term], clone=False)
+        try:
+            new = sides(rule, term, graph)
+        except ShapeError:  # the engine leaves such a term alone
+            continue
+        except Exception as error:
+            raise rule.error(RuleRaisedError, f"{brief(term, 9)}: {error!r}") from error
+        if new is not None and all([hasattr(v.type, "numpy_dtype") for v in inputs]):
+            yield Fired(promised(rule, term, new), inputs, stand_ins)
+
+
+def values_for(one: Fired, number: int) -> Iterator[dict[Any, Any]]:
+    """Yield some values for the inputs of a term, others for the next one; none if the term cannot
+    be run, as a parameter of an op may not fit.
+    """
+    known = list(draws(one.inputs, number, tame=one.sides.granted == "fastmath"))
+    if all([isinstance(computed(one.sides.term, given), Exception) for given in known[:3]]):
+        return
+    for i in sorted({0, -number % len(known), (2 * number + 1) % len(known)}):
+        yield known[i] | taken(one.stand_ins, known[i])
+
+
+def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
+    """The values of what stands for operands: they are taken as they are."""
+    values = {v: computed(v, given) for v in stand_ins}
+    return {v: found[v] for v, found in values.items() if not isinstance(found, Exception)}
+
+
+def check_claims(rule: Any, terms: Iterable[Term], most: int = MOST) -> Iterator[Finding]:
+    """Yield how a rule breaks its claim, in the smallest case that was tried."""
+    worst: tuple[int, str] | None = None
+    try:
+        known = list(islice(fired(rule, terms), FIRED))
+    except RuleRaisedError as error:
+        wrong = isinstance(error.__cause__, RuleTypeError)
+        name, why = ("type", "it changes the type") if wrong else ("raises", "it raises an error")
+        yield Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, str(error))
+        return
+    with np.errstate(all="ignore"):
+        for number, one in enumerate(known[:: max(1, len(known) // most)]):
+            for given in values_for(one, number):
+                why = broken(one.sides, given)
+                if why is None:
+                    continue
+                text = smallest(one.sides, given, why)
+                size = len(text)
+                worst = (size, text) if worst is None or size < worst[0] else worst
+            if worst is not None and number % 8 == 7:
+                break
+    if worst is None:
+        yield from check_gradients(rule, known)
+        return
+    first, _, rest = worst[1].partition("\n")
+    _, _, why = first.partition(": ")
+    name = "claim"
+    for word in ("shape", "error"):
+        name = word if word in why else name
+    bits = name == "claim" and rule.claim.kind == "exact"
+    fix = "claim refines, or approx(ulps=n), if values are near" if bits else ""
+    yield Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, rest, fix)
+
+
+def check_gradients(rule: Any, known: Iterable[Fired]) -> Iterator[Finding]:
+    """Yield a term of which the two sides have other gradients, at ordinary numbers where both have
+    one.
+    """
+    for number, one in enumerate([k for k in known if _is_smooth(k)][:SLOPES]):
+        given = _ordinary(one.inputs, number)
+        try:
+            sums = [pt.sum(v) for v in (one.sides.term, one.sides.new)]
+            slopes = [grad(s, one.inputs, disconnected_inputs="ignore") for s in sums]
+            values = [[computed(g, given)[g] for g in side] for side in slopes]
+        except Exception:  # one of the two has none, or these numbers are refused
+            continue
+        for v, a, b in zip(one.inputs, *values, strict=True):
+            if not np.allclose(a, b, rtol=1e-6, atol=1e-9, equal_nan=True) and np.isfinite(a).all():
+                why = f"the gradients of the two sides differ for {v}"
+                lines = one.sides.told(why, given, a, b).partition("\n")[2]
+                yield Finding(Kind.WRONG, "claims", "gradient", rule.name, rule.where, why, lines)
+                return
+
+
+def _is_smooth(one: Fired) -> bool:
+    """Whether the gradient of a term is looked at: of double floats, none of which stands for
+    another term, with ordinary constants, and without what says another gradient.
+    """
+    floats = [*one.inputs, one.sides.term]
+    plain = not one.stand_ins and all(v.type.dtype == "float64" for v in floats)
+    if not plain or not one.inputs or one.sides.granted is not None:
+        return False
+    below = list(ancestors([one.sides.term]))
+    marked = any(v.owner is not None and isinstance(v.owner.op, GradientView) for v in below)
+    return not marked and all(map(is_ordinary, below))
+
+
+def _ordinary(inputs: Iterable[Any], seed: int) -> dict[Any, Any]:
+    """Positive numbers, no two of which are equal."""
+    rng = np.random.default_rng(seed)
+    shapes = [tuple([LENGTH if n is None else n for n in v.type.shape]) for v in inputs]
+    return {v: rng.uniform(0.2, 2.5, s) for v, s in zip(inputs, shapes, strict=True)}
+
+
+def smallest(two: BothSides, given: dict[Any, Any], why: str) -> str:
+    """The text of a case that is broken too, with arrays of one element if there is one."""
+    long = {v: np.asarray(a) for v, a in given.items()}
+    length = max([a.size for a in long.values()], default=0)
+    if any(a.ndim != 1 or a.size != length for a in long.values() if a.ndim):
+        return why
+    for i in range(min(length, 200)):
+        one = {v: a[i : i + 1] if a.ndim else a for v, a in long.items()}
+        found = broken(two, one)
+        if found is not None:
+            return found
+    return why

@@ -1,0 +1,165 @@
+"""Overlaps of data rules that do not join: one term, two rules, and two ends.
+
+Where the left side of one rule fits into that of another, or into the same place, a term is built
+that both match. Each rule is applied to it, and what comes of that is rewritten to the end. If the
+two ends differ, what is made depends on which rule came first, and a rule between them is missing.
+(Sums and products are looked at with the operands that a pattern writes, in both orders of two.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+from rewrite_engine.check.claim import sides
+from rewrite_engine.check.finding import Finding, Kind
+from rewrite_engine.check.sample import Plain, is_computed, parameter_choices
+from rewrite_engine.check.target import usable
+from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.match.pattern import Hole, OpClass, OpNode, subpatterns
+from rewrite_engine.match.query import Query
+from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.rewrite.trace import brief
+from rewrite_engine.rules.pipeline import optimizer
+
+WORLDS = (["float64"], ["int64"], ["bool"])
+SHAPES = ([(None,)], [(None, None)], [()])
+Bound = dict[str, Any]
+
+
+def check_overlaps(rules: Sequence[Rule], added: RuleSet) -> Iterator[Finding]:
+    """Yield the pairs of rules of one phase that do not join."""
+    usual = ("canonicalize", "stabilize", "specialize")
+    data = [r for r in rules if type(r) is DataRule and r.phase in usual and not r.needs_grant]
+    for a, b in product(data, data):
+        if a.phase == b.phase:
+            found = next(_pair(a, b, added), None)
+            if found is not None:
+                yield found
+
+
+def _pair(a: DataRule, b: DataRule, added: RuleSet) -> Iterator[Finding]:
+    """Yield what one pair leads to: rule b within the left side of a."""
+    other = renamed(b.left)
+    for inner in _places(a, b):
+        bound = unified(inner, other)
+        if bound is None:
+            continue
+        for term in _terms(a, bound):
+            for node in toposort([term]):
+                if (node is term.owner) is (inner is a.left):
+                    found = _apart(a, b, term, node.outputs[0], added)
+                    if found is not None:
+                        yield found
+
+
+def _terms(a: DataRule, bound: Bound) -> Iterator[Variable]:
+    """Yield terms of a left side in which variables stand for what they have to."""
+    whole = _filled(a.left, bound)
+    for dtypes, shapes, row in product(WORLDS, SHAPES, parameter_choices(whole, 2)):
+        builder = Plain(a, dtypes, shapes, row, 0, {})
+        try:
+            term = builder.fill(whole)
+        except (RewriteEngineError, TypeError, ValueError, IndexError):
+            continue
+        if is_computed(term):
+            yield term
+
+
+def _filled(p: Any, bound: Bound) -> Any:
+    if isinstance(p, Hole) and p.name in bound:
+        return _filled(bound[p.name], bound)
+    return p.of(*[_filled(x, bound) for x in p.args]) if isinstance(p, OpNode) else p
+
+
+def _apart(a: DataRule, b: DataRule, term: Any, at: Any, added: RuleSet) -> Finding | None:
+    """The finding for a term whose two ends differ."""
+    try:
+        one, part = sides(a, term), sides(b, at)
+        if one is None or part is None:
+            return None
+        other = part if at is term else clone_replace(term, {at: part})
+        graph = FunctionGraph(None, [one, other])
+        optimizer(Query().excluding("inplace"), usable(added)).rewrite(graph)
+    except RewriteEngineError:  # told by other checks
+        return None
+    ends = graph.outputs
+    if ends[0] is ends[1] or one.type != other.type:
+        return None
+    texts = [brief(v, 9) for v in ends]
+    why = f"{a.name} and {b.name} lead {brief(term, 9)} to two ends"
+    example = f"{a.short_name} first: {texts[0]}\n{b.short_name} first: {texts[1]}"
+    fix = f"a rule {texts[0]} >> {texts[1]}, or the other way round"
+    return Finding(Kind.OVERLAP, "overlaps", "overlap", a.name, a.where, why, example, fix)
+
+
+def _places(a: DataRule, b: DataRule) -> Iterator[OpNode]:
+    """Yield the parts of a left side at which another rule may apply."""
+    for p, depth in subpatterns(a.left):
+        if isinstance(p, OpNode) and p.operator == b.left.operator and not b.left.rests:
+            if depth or (a is not b and a.name < b.name):
+                yield p
+
+
+def renamed(pattern: Any) -> Any:
+    """A pattern with other names for its variables."""
+    if isinstance(pattern, Hole):
+        return Hole(f"{pattern.name}2", pattern.sort, pattern.default, pattern.several)
+    if isinstance(pattern, OpNode):
+        op = pattern.op
+        if isinstance(op, OpClass):
+            op = OpClass(op.cls, tuple([(n, renamed(p)) for n, p in op.props]))
+        return OpNode(op, tuple([renamed(a) for a in pattern.args]), pattern.index)
+    return pattern
+
+
+def unified(p: Any, q: Any) -> Bound | None:
+    """What variables stand for so that two patterns are one; None if nothing."""
+    bound: Bound = {}
+    todo = [(p, q)]
+    while todo:
+        p, q = _walk(*todo.pop(), bound)
+        if p == q:
+            continue
+        if not isinstance(p, Hole) and isinstance(q, Hole):
+            p, q = q, p
+        if isinstance(p, Hole) and not p.rest:
+            if _occurs(p, q, bound):
+                return None
+            bound[p.name] = q
+        elif isinstance(p, OpNode) and isinstance(q, OpNode) and _same_op(p, q):
+            todo += zip(p.args, q.args, strict=True)
+        else:
+            return None
+    return bound
+
+
+def _walk(p: Any, q: Any, bound: Bound) -> tuple[Any, Any]:
+    while isinstance(p, Hole) and p.name in bound:
+        p = bound[p.name]
+    while isinstance(q, Hole) and q.name in bound:
+        q = bound[q.name]
+    return p, q
+
+
+def _occurs(hole: Hole, q: Any, bound: Bound) -> bool:
+    """Whether a variable is in what it would stand for."""
+    todo = [q]
+    while todo:
+        p = todo.pop()
+        while isinstance(p, Hole) and p.name in bound:
+            p = bound[p.name]
+        if p == hole:
+            return True
+        todo += p.args if isinstance(p, OpNode) else ()
+    return False
+
+
+def _same_op(p: OpNode, q: OpNode) -> bool:
+    return p.op == q.op and len(p.args) == len(q.args) and p.index == q.index

@@ -1,0 +1,293 @@
+"""Terms that the left side of a data rule matches, built from the left side itself.
+
+Operands have the dtypes of a list, in turn or mixed, and static shapes of a list. Where guards ask
+something of an operand, other terms stand for it: those of `WAYS`, or what a caller knows better.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice, product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import rewrite_engine.tensor as pt
+from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.match.pattern import Hole, Literal, OpClass, Prop, holes, subpatterns
+from rewrite_engine.match.rule import DataRule
+from rewrite_engine.match.sample import parameters
+from rewrite_engine.rewrite.trace import brief
+from rewrite_engine.rules.language import (
+    Bool,
+    Float,
+    FloatConstant,
+    Integer,
+    Matrix,
+    Number,
+    Ordered,
+    Real,
+    RealConstant,
+    Scalar,
+    Vector,
+)
+
+DTYPES = [
+    "float64", "float32", "float16", "int64", "int8", "uint8", "uint64", "bool",
+    "complex128", "complex64",
+]  # fmt: skip
+#: what operands, and numbers, of one term may have in turn
+MIXTURES = [
+    ["float64", "float32", "float16"],
+    ["float64", "float32", "int64", "int32", "int8", "bool"],
+    ["float16", "int8", "uint8", "int16", "float32"],
+    ["complex128", "complex64", "float64"],
+    ["int64", "int8", "uint8", "uint64", "int32", "bool"],
+]
+KINDS = {
+    Float: "fc",
+    Real: "f",
+    Integer: "iu",
+    Bool: "b",
+    Number: "iufc",
+    Ordered: "biuf",
+    FloatConstant: "fc",
+    RealConstant: "f",
+}
+RANKS = {Scalar: 0, Vector: 1, Matrix: 2}
+
+#: static shapes of the operands, one after the other (the last one goes on)
+SHAPES: list[list[tuple[int | None, ...]]] = [
+    [()],
+    [(None,)],
+    [(None, None)],
+    [(1,), (None,)],
+    [(None,), (1,)],
+    [(1, None), (None, 1), (None, None)],
+    [(None, 1), (None, None), (1, None)],
+    [(None, None), (None,)],
+    [(None,), (None, None), ()],
+    [(), (None,)],
+    [(None, None), (None, 1)],
+    [(None, None), (1, None)],
+]
+#: those whose lengths are known, for rules that ask for them
+KNOWN: list[list[tuple[int | None, ...]]] = [[(4,)], [(3, 4)], [(3, 3)], [(1, 4), (4,)]]
+
+Make = Callable[[Any], Any]
+
+
+class Of(NamedTuple):
+    """A term made of another operand."""
+
+    name: str
+    op: Make
+
+
+def tensor(name: str, dtype: str, shape: Any) -> Variable:
+    """A tensor."""
+    return pt.tensor(name, dtype=dtype, shape=shape)
+
+
+def truth(v: Any) -> Any:
+    """A finite term of any dtype: 1 where v is above 0, else 0."""
+    return pt.cast(v > 0, v.type.dtype)
+
+
+#: terms of which facts know something, in the places of operands that guards speak of
+WAYS: tuple[Make, ...] = (
+    lambda v: v,
+    pt.exp,
+    lambda v: 2 + pt.sin(truth(v)),
+    pt.sqr,
+    lambda v: truth(v) + 0.7,
+    pt.abs,
+    pt.sigmoid,
+)
+
+
+@cache
+def numbers(dtype: str) -> list[Any]:
+    """What constants are: plain numbers, and the ends of the dtype."""
+    with np.errstate(all="ignore"):
+        if np.dtype(dtype).kind in "fc":
+            limits = np.finfo(dtype)
+            low, high = float(limits.tiny), float(limits.max)
+            found = [2, -3, 0.1, 1e-4, 1e-3, 7e-4, 0.5, 1 / 3, 2, -3, 30, 1e4, 1, -1, 0, -0.0]
+            found += [low, low / 4, 1.3 * low**0.5, 0.7 * low**0.5, high, 1.3 * high**0.5, high / 2]
+            found += [np.inf, -np.inf, np.nan, 1e16]
+        else:
+            found = [2, -3, 100, 3, 1, -1, 0, 127]
+        return [np.asarray(n).astype(dtype) for n in found]
+
+
+class Builder:
+    """Makes one term of a left side. dtypes: what operands may have, chosen for each of them.
+    given: what may stand for operands, by their names. plain: no special constants.
+    """
+
+    plain = False
+
+    def __init__(
+        self,
+        rule: DataRule,
+        dtypes: Sequence[str],
+        shapes: Any,
+        parameters: Mapping[str, Any],
+        choice: int,
+        given: Mapping[str, Sequence[Any]],
+    ) -> None:
+        self.rule, self.dtypes, self.shapes, self.choice = rule, dtypes, shapes, choice
+        self.choose = random.Random(f"{rule.short_name} {dtypes} {choice}")
+        self.bound: dict[str, Any] = dict(parameters)
+        self.given = given
+        self.inputs: list[Any] = []
+        self.stand_ins: list[Any] = []
+
+    def term(self) -> Variable:
+        """The term."""
+        return self.fill(self.rule.left)  # type: ignore[no-any-return]
+
+    def fill(self, pattern: Any) -> Any:
+        """What stands for a pattern."""
+        if isinstance(pattern, Hole):
+            if pattern.name not in self.bound:
+                self.bound[pattern.name] = self.operand(pattern)
+            return self.bound[pattern.name]
+        if isinstance(pattern, Literal):
+            return self.literal(pattern)
+        args: list[Any] = []
+        for a in pattern.args:
+            value = self.fill(a)
+            args.extend(value) if isinstance(a, Hole) and a.rest else args.append(value)
+        op = pattern.op
+        if isinstance(op, OpClass):
+            op = op.cls(**{n: self.prop(p) for n, p in op.props})
+        made = op(*args)
+        return made[max(pattern.index or 0, 0)] if isinstance(made, list | tuple) else made
+
+    def literal(self, pattern: Literal) -> Any:
+        """A number, as weak as Python's; with a dtype; or filling an array."""
+        value = pattern.value
+        form = 0 if self.plain else self.choose.randrange(6)
+        typed = np.asarray(value).astype(self.choose.choice(list(self.dtypes)))
+        if form < 2 or typed != value:
+            return pattern.operand
+        if form == 2 and value == 0 and typed.dtype.kind == "f":
+            typed = -typed
+        return pt.constant(np.full([(1,), (4,)][form % 2], typed) if form > 3 else typed)
+
+    def prop(self, wanted: Any) -> Any:
+        """A parameter of an op."""
+        return self.bound[wanted.name] if isinstance(wanted, Hole) else wanted
+
+    def operand(self, hole: Hole) -> Any:
+        """What stands for a variable."""
+        choices = self.given.get(hole.name)
+        if hole.rest and not choices:
+            return tuple([self.fresh(f"{hole.name}{i}", hole) for i in range(2)])
+        make: Any = choices[self.choice % len(choices)] if choices else None
+        if isinstance(make, Of):
+            return make.op(self.fill(holes(self.rule.left)[make.name]))
+        v = self.fresh(hole.name, hole)
+        if make is not None:
+            v = make(v)
+            if v.owner is not None:
+                self.stand_ins.append(v)
+        return v
+
+    def fresh(self, name: str, hole: Hole) -> Any:
+        """A variable, or a constant, of the sort of a hole. Raises `TypeError` if there is none."""
+        sort = hole.sort
+        samples = list(sort.samples()) if sort.samples is not None else []
+        fits = [d for d in self.dtypes if np.dtype(d).kind in KINDS.get(sort, "fiubc")]
+        if not fits:
+            raise TypeError(f"{self.dtypes} has no {sort}")
+        dtype = "bool" if name == "condition" else self.choose.choice(fits)
+        if sort.constant:
+            number = [2.0, -3.0][self.choice % 2]
+            found = [np.asarray(number).astype(dtype)] if self.plain else numbers(dtype)
+            return pt.constant(self.choose.choice(found))
+        shape = self.shapes[min(len(self.inputs), len(self.shapes) - 1)]
+        if sort in RANKS or (samples and sort not in KINDS):
+            own = samples[0].type.shape if samples else (None,) * RANKS[sort]
+            shape = own if len(own) != len(shape) or any(own) else shape
+        v: Any = tensor(name, dtype, shape)
+        if not hole.rest and sort not in KINDS and not sort(v):
+            v = next((s.type(name) for s in samples if s.type.dtype in self.dtypes), None)
+            if v is None:
+                raise TypeError(f"nothing here is {sort}")
+        self.inputs.append(v)
+        return v
+
+
+class Plain(Builder):
+    """With ordinary constants."""
+
+    plain = True
+
+
+def is_computed(v: Any) -> bool:
+    """Whether it is the result of a node."""
+    return isinstance(v, Variable) and v.owner is not None
+
+
+def parameter_choices(pattern: Any, most: int = 12) -> list[dict[str, Any]]:
+    """Values for the variables of a pattern that stand for parameters of ops."""
+    names = {h.name for h in holes(pattern).values() if h.sort is Prop}
+    found = {name: values for name, values in parameters(pattern).items() if name in names}
+    rows = islice(product(*found.values()), most)
+    return [dict(zip(found, row, strict=True)) for row in rows] if found else [{}]
+
+
+def stand_ins(rule: DataRule) -> dict[str, list[Any]]:
+    """What may stand for the variables that guards speak of."""
+    found: dict[str, list[Any]] = {}
+    for guard in rule.guards:
+        names = [a.name for a in guard.args if isinstance(a, Hole) and a.sort is not Prop]
+        for name in names:
+            if not holes(rule.left)[name].rest and not holes(rule.left)[name].sort.constant:
+                found.setdefault(name, list(WAYS))
+        if len(names) > 1 and names[1] in found:
+            found[names[1]] = [Of(names[0], lambda v: v), *found[names[1]]]
+    return found
+
+
+def built(
+    rule: DataRule,
+    mixtures: Any,
+    shapes: Any,
+    choices: Any,
+    make: type[Builder] = Builder,
+    parameters: Sequence[Mapping[str, Any]] | None = None,
+    given: Mapping[str, Sequence[Any]] | None = None,
+) -> Iterator[tuple[Builder, Variable]]:
+    """Yield terms, each with what made it; operands have dtypes of a mixture."""
+    seen = set()
+    rows = parameter_choices(rule.left) if parameters is None else parameters
+    given = stand_ins(rule) if given is None else given
+    for dtypes, sizes, row, choice in product(mixtures, shapes, rows, choices):
+        builder = make(rule, dtypes, sizes, row, choice, given)
+        try:
+            term = builder.term()
+        except (RewriteEngineError, TypeError, ValueError, IndexError):
+            continue  # no such term
+        if not is_computed(term):
+            continue
+        key = (brief(term, 20), str([v.type for v in builder.inputs]), str(builder.bound))
+        if key not in seen:
+            seen.add(key)
+            yield builder, term
+
+
+def has_constants(rule: DataRule) -> bool:
+    """Whether a variable stands for constants."""
+    return any(hole.sort.constant for hole in holes(rule.left).values())
+
+
+def has_literals(rule: DataRule) -> bool:
+    """Whether the left side has numbers."""
+    return any(isinstance(p, Literal) for p, _ in subpatterns(rule.left))

@@ -1,0 +1,136 @@
+"""What can be said of rules before they are used, and is probably not meant so: told as warnings
+when a mode first uses them (`pipeline.with_phases`), and by `python -m rewrite_engine.check`.
+
+Not here: what needs samples or values (`rewrite_engine/check/`).
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from rewrite_engine.errors import did_you_mean
+from rewrite_engine.match.query import ALWAYS
+from rewrite_engine.match.rule import PAIRWISE, Rule
+from rewrite_engine.match.ruleset import parts_of
+from rewrite_engine.rewrite.step import RuleWarning
+
+DECORATORS = ("rule", "equation", "node_rewriter", "relation")
+ASSUMPTIONS = ("fastmath", "shape_unsafe")
+#: tag of a rule of which `check` tries no values: they need what nothing in a term says
+APART = "held_apart"
+TAGS = (APART, PAIRWISE, "reorder", "before_gradients", *ASSUMPTIONS)
+
+
+class Remark(NamedTuple):
+    """Something about a rule that is probably not meant so. name: what it is. dead: whether the
+    rule never fires.
+    """
+
+    subject: str
+    where: tuple[str, int]
+    name: str
+    why: str
+    fix: str = ""
+    dead: bool = False
+
+
+Tries = Mapping[str, tuple[type, ...]]
+
+
+def warn_of(told: Iterable[Remark]) -> None:
+    """Warn of rules at their own lines, each once."""
+    for one in told:
+        text = f"rule {one.subject}: {one.why}" + (f"; {one.fix}" if one.fix else "")
+        warnings.warn_explicit(text, RuleWarning, *one.where)
+
+
+def remarks(rules: Iterable[Rule], tries: Tries) -> Iterator[Remark]:
+    """Yield what is said of each rule. tries: what kinds of rules phases try."""
+    for rule in rules:
+        yield from phase_remarks(rule, tries)
+        yield from name_remarks(rule)
+
+
+def phase_remarks(rule: Rule, tries: Tries) -> Iterator[Remark]:
+    """A phase that tries no such rules."""
+    if rule.phase in tries and not isinstance(rule, tries[rule.phase]):
+        why = f"the phase {rule.phase!r} is done by the engine, and tries no rules of packs"
+        fix = 'say phase="canonicalize", "stabilize" or "specialize"'
+        yield Remark(rule.name, rule.where, "phase", why, fix, dead=True)
+
+
+def name_remarks(rule: Rule) -> Iterator[Remark]:
+    """An assumption, or a tag, that is nearly one that means something."""
+    condition = rule.claim.condition
+    if condition is not None and condition not in ASSUMPTIONS:
+        hint = did_you_mean(condition, ASSUMPTIONS)
+        if hint:
+            why = f"no mode grants the assumption {condition!r}{hint}"
+            yield Remark(rule.name, rule.where, "assumption", why, dead=False)
+    for tag in sorted(rule.tags - ALWAYS - {rule.phase, condition}):
+        hint = "" if tag in TAGS else did_you_mean(tag, TAGS)
+        if hint:
+            yield Remark(rule.name, rule.where, "tag", f"nothing knows the tag {tag!r}{hint}")
+
+
+def unreached(rules: Iterable[Rule]) -> Iterator[Remark]:
+    """Rules that the files of these rules write, and that no set has: in a list or class beside
+    rules at top level, made in a loop. (A file that says `RULES` chooses.)
+    """
+    rules = list(rules)
+    known = {r.where for r in [*rules, *parts_of(rules)]}
+    for file in dict.fromkeys([r.where[0] for r in rules if "RULES" not in r.fn.__globals__]):
+        pack = next(r.pack for r in rules if r.where[0] == file)
+        for line, name, how in _written(file):
+            where = (file, line)
+            made = sum(r.where == where for r in rules)
+            if where not in known and how != "a loop":
+                why = f"it is written in {how}, where packs do not look"
+                fix = "write it at the top level, or name all rules in RULES"
+            elif how == "a loop" and made < 2:
+                why = "it is made in a loop under one name, so that one of them is left at most"
+                fix = "make a table(...), or a RULES list of rules with names of their own"
+            else:
+                continue
+            yield Remark(f"{pack}/{name}", where, "unreached", why, fix, dead=True)
+
+
+@lru_cache(maxsize=256)
+def _parsed(file: str, changed: int) -> ast.Module | None:
+    try:
+        return ast.parse(Path(file).read_text(encoding="utf-8"))
+    except (OSError, SyntaxError):
+        return None
+
+
+def _written(file: str) -> Iterator[tuple[int, str, str]]:
+    """Yield line, name and place of the rules that a file writes."""
+    try:
+        tree = _parsed(file, Path(file).stat().st_mtime_ns)
+    except OSError:  # of a console
+        return
+    todo: list[tuple[ast.AST, str]] = [] if tree is None else [(tree, "")]
+    while todo:
+        node, how = todo.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.FunctionDef) and any(map(_makes, child.decorator_list)):
+                again = how or "a name that is used again"
+                yield child.decorator_list[0].lineno, child.name, again
+            elif isinstance(child, ast.ClassDef):
+                todo.append((child, "a class"))
+            elif isinstance(child, ast.For | ast.While):
+                todo.append((child, "a loop"))
+            elif isinstance(child, ast.If | ast.With | ast.Try):
+                todo.append((child, how))
+
+
+def _makes(decorator: ast.expr) -> bool:
+    """Whether a decorator makes a rule."""
+    fn = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = fn.attr if isinstance(fn, ast.Attribute) else getattr(fn, "id", "")
+    return name in DECORATORS

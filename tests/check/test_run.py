@@ -1,0 +1,166 @@
+"""`rw.check`, `python -m rewrite_engine.check`, and what is told when rules are used."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine.check.__main__ import main
+from rewrite_engine.check.finding import CheckReport, Finding, Kind
+from rewrite_engine.check.target import target_of
+from rewrite_engine.check.termination import unproved
+from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.rewrite.step import RuleWarning
+from rewrite_engine.rules.language import *
+from rewrite_engine.rules.pipeline import all_rules
+from tests.check.planted import HEADER, rule_of
+
+x = pt.vector("x")
+
+
+@rule(phase="canonicalize", claim=exact)
+def wrong(x: Real, y: Real):
+    """(Wrong: of NaN.)"""
+    return pt.invert(pt.lt(x, y)) >> pt.ge(x, y)
+
+
+@rule(phase="stabilize")
+def right(x: Real):
+    """(Digits.)
+
+    >>> rewritten(1 - pt.cos(pt.vector("x")))
+    2.0 * sqr(sin(x * 0.5))
+    """
+    return 1 - pt.cos(x) >> 2 * pt.sqr(pt.sin(x / 2))
+
+
+def pack(folder: Path, source: str = "") -> Path:
+    path = folder / "pack.py"
+    path.write_text(HEADER + source)
+    return path
+
+
+def test_a_rule_alone() -> None:
+    report = rw.check(wrong)
+    (found,) = [f for f in report if f.kind is Kind.WRONG]
+    assert (found.check, found.name, found.where) == ("claims", "claim", wrong.where)
+    assert "test_run.py" in found.place
+    assert "nan" in found.example
+    assert report.failed
+    assert str(report).startswith("WRONG claim: ")
+    assert rw.check(right).findings == []
+
+
+def test_what_else_may_be_checked() -> None:
+    assert rw.check(rw.RuleSet([right])).subjects == 1
+    assert rw.check([right, wrong]).failed
+    assert rw.check(pt.exp).findings == []
+    assert not rw.check("logic", only="lint").failed
+    assert rw.check("rewrite_engine.rules.logic", only="lint").subjects > 1
+    with pytest.raises(TypeError, match="a pack or a distribution, not 3"):
+        rw.check(3)
+
+
+def test_only_and_fast() -> None:
+    assert list(rw.check(wrong, only=["termination"]).seconds) == ["termination"]
+    assert not rw.check(wrong, fast=True).failed
+    with pytest.raises(UnknownNameError, match="did you mean claims"):
+        rw.check(wrong, only="claim")
+    with pytest.raises(UnknownNameError, match="did you mean exp_log"):
+        rw.check("exp_logs")
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(pack(tmp_path))]) == 0
+    assert "no finding" in capsys.readouterr().out
+    path = pack(tmp_path, rule_of("pt.expm1(x) >> pt.exp(x) - 1"))
+    assert main([str(path), "--json", "--only", "claims"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    (found,) = told["findings"]
+    assert (found["kind"], found["subject"]) == ("WRONG", "pack/wrong")
+    assert found["where"][0] == str(path)
+    assert told["failed"]
+    assert main([str(tmp_path / "none.py")]) == 2
+    assert main(["no_such_pack"]) == 2
+    assert "no_such_pack" in capsys.readouterr().err
+
+
+def test_a_report_without_failures() -> None:
+    report = CheckReport()
+    report.add([Finding(Kind.LINT, "lint", "tag", "a/b", None, "so")] * 2)
+    assert len(report) == 1
+    assert not report.failed
+    assert report.findings[0].place == ""
+
+
+def test_rules_beside_a_rule_alone_are_not_missed(tmp_path: Path) -> None:
+    path = pack(tmp_path, rule_of("pt.arcsinh(-x) >> -pt.arcsinh(x)"))
+    first = next(iter(rw.load_rules(path)))
+    assert [f for f in rw.check(first) if f.name == "unreached"] == []
+    assert [f for f in rw.check(path) if f.name == "unreached"] == []
+
+
+def test_a_file_that_chooses_its_rules(tmp_path: Path) -> None:
+    inside = rule_of("pt.arcsinh(-x) >> -pt.arcsinh(x)").replace("\n", "\n    ")
+    path = pack(tmp_path, f"def make():\n    {inside}\n    return wrong\nRULES = [right, make()]\n")
+    assert [f.name for f in rw.check(path) if f.kind is Kind.DEAD] == []
+    assert len(target_of(path).rules) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [('phase="inplace"', "tries no rules of packs"),
+     ('claim=assumes("fast-math")', "did you mean fastmath"),
+     ('tags=["pairwize"]', "did you mean pairwise")],
+)  # fmt: skip
+def test_warned_of_when_a_mode_uses_it(tmp_path: Path, options: str, told: str) -> None:
+    path = pack(tmp_path, rule_of("pt.arcsinh(x) >> pt.arctan(x)", "x: Float", options))
+    with pytest.warns(RuleWarning, match=told) as caught:
+        rw.function([x], x, mode=rw.Mode() + rw.load_rules(path))
+    (one,) = [w for w in caught if w.category is RuleWarning]
+    assert (one.filename, one.lineno) == rw.load_rules(path)["wrong"].where
+
+
+def test_warned_of_when_a_file_is_read(tmp_path: Path) -> None:
+    source = rule_of("pt.arcsinh(x) >> pt.arctan(x)").replace("\n", "\n    ")
+    with pytest.warns(RuleWarning, match="written in a class"):
+        rw.load_rules(pack(tmp_path, f"class Rules:\n    {source}\n"))
+
+
+def test_shipped_rules_warn_of_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        rw.Mode("fast_run")
+        rw.function([x], pt.log(1 + x), mode=rw.Mode() + right)
+
+
+def test_weights_of_rules_that_end_together() -> None:
+    @rule()
+    def split(x: Float, y: Float):
+        """(More nodes on the right.)"""
+        return pt.exp(x + y) >> pt.exp(x) * pt.exp(y)
+
+    @rule()
+    def fewer(x: Float):
+        """(Fewer.)"""
+        return pt.sinh(pt.arcsinh(x)) >> x
+
+    @rule()
+    def back(x: Float, y: Float):
+        """(The other way.)"""
+        return pt.exp(x) * pt.exp(y) >> pt.exp(x + y)
+
+    left, orders = unproved([back, fewer])
+    assert left == []
+    assert orders
+    assert set(unproved([split, back, fewer])[0]) == {split, back}
+
+
+def test_one_pack_of_the_library_is_as_it_says() -> None:
+    assert not rw.check("exp_log").failed
+    assert all_rules()["log_of_exp"] in target_of("exp_log").rules
