@@ -74,6 +74,7 @@ class RegionPlan:
         self.statements: list[Group | NativeCall] = []
         self.spaces: dict[tuple[Length, ...], list[int]] = {}
         self.alive: list[Any] = []
+        self.kept: list[NativeValue] = []  # of statements that always run
         self._words: dict[Any, int] = {}
         self._places: dict[NativeValue, int] = {}
         rules = ByClass(axes)
@@ -293,6 +294,10 @@ class RegionPlan:
         self.statements.append(NativeCall(value.at, value, tuple(reads), write))
         return view_of(value, shape)
 
+    def always(self, value: NativeValue) -> None:
+        """Run the statement of a value although nobody reads it."""
+        self.kept.append(value)
+
     def copy(self, x: View | Number, shape: Sequence[Length], kind: str, **options: Any) -> View:
         """The same elements in memory of their own."""
         return self.elementwise([x], shape, kind, lambda t, xs: xs[0], **options)
@@ -349,7 +354,8 @@ class RegionPlan:
 
     def _live(self, results: Sequence[tuple[NativeValue, Any]]) -> dict[NativeValue, int]:
         """The values that have to be in memory, with the last statement that reads them."""
-        last: dict[NativeValue, int] = {value: END for value, _ in results}
+        last: dict[NativeValue, int] = {value: value.at for value in self.kept}
+        last.update({value: END for value, _ in results})
         for s in reversed(self.statements):
             if isinstance(s, NativeCall):
                 if self._stored(s.value, last):

@@ -34,7 +34,7 @@ HEADER = (
 PLACE = {name: i for i, name in enumerate(HEADER)}
 #: instructions `(op, target, a, b)`, on words of the frame; the last three refuse the call
 INSTRUCTIONS = (
-    "mul", "add", "sub", "min", "max", "round", "load", "div", "equal", "less", "positive",
+    "mul", "add", "sub", "min", "max", "round", "load", "div", "wrap", "equal", "less", "positive",
 )  # fmt: skip
 ARGUMENT = 5  # words: place of the address, dimensions, dtype, type of its numbers, first length
 SINGLE, TUPLE, LIST = range(3)
@@ -229,6 +229,9 @@ class _Entry:
             found = self.new(f"call i64 @llvm.s{name}.i64(i64 {a}, i64 {b})")
         elif name == "round":  # up to whole lines of the cache, with one more behind them
             found = self.new(f"and i64 {self.new(f'add i64 {a}, 191')}, -64")
+        elif name == "wrap":  # an index from the end
+            below = self.new(f"icmp slt i64 {a}, 0")
+            found = self.new(f"select i1 {below}, i64 {self.new(f'add i64 {a}, {b}')}, i64 {a}")
         elif name == "load":
             found = self.new(f"load i64, ptr {self.new(f'inttoptr i64 {a} to ptr')}")
         else:
