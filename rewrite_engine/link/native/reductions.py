@@ -147,6 +147,22 @@ def _(op: SoftmaxAndLog, node: Apply, plan: RegionPlan) -> None:
     plan.of[log] = plan.elementwise([x, found], lengths, "d", lambda t, xs: t.bin(name, *xs))
 
 
+def _keeps_digits(t: Any, xs: list[str]) -> str:
+    """Whether sums of exponentials, the least of which is told, need no shift."""
+    most = t.constant(float(np.finfo("float64").max) ** ROOM)
+    large = t.compare("oge", xs[0], t.constant(1.0))
+    within = t.bin("and", large, t.compare("ole", xs[0], most), "b")
+    tiny = t.compare("oge", xs[1], t.constant(float(np.finfo("float64").tiny)))
+    small = t.bin("and", t.compare("olt", xs[0], t.constant(1.0)), tiny, "b")
+    return str(t.bin("or", within, small, "b"))
+
+
+def _scaled(t: Any, xs: list[str]) -> str:
+    """exp(x - shift) times a factor, NaN where the sum is."""
+    found = t.bin("fmul", t.unit("exp", t.bin("fsub", xs[0], xs[1])), xs[2])
+    return str(t.select(t.compare("uno", xs[3], xs[3]), xs[3], found))
+
+
 @lower.register(ScaledExp)
 def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
     """As `scaled_exp_array` has it: shifted and scaled where the sum asks for it."""
@@ -159,14 +175,6 @@ def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
     e = plan.elementwise([given], shape, "d", lambda t, xs: t.unit("exp", xs[0]), heavy=True)
     total, least = [plan.reduce(e, shape, axes, name, "d") for name in ("add", "minimum")]
     terms = plan.word_of(times(*[shape[j] for j in axes]))
-
-    def good(t: Any, xs: list[str]) -> str:
-        most = t.constant(float(np.finfo("float64").max) ** ROOM)
-        large = t.compare("oge", xs[0], t.constant(1.0))
-        within = t.bin("and", large, t.compare("ole", xs[0], most), "b")
-        tiny = t.compare("oge", xs[1], t.constant(float(np.finfo("float64").tiny)))
-        small = t.bin("and", t.compare("olt", xs[0], t.constant(1.0)), tiny, "b")
-        return str(t.bin("or", within, small, "b"))
 
     def room(t: Any, xs: list[str]) -> str:
         t.declare("i64 @llvm.ctlz.i64(i64, i1)")
@@ -184,14 +192,10 @@ def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
         top = t.select(known, xs[1], t.constant(0.0))
         return str(t.intrinsic("minimum", top, t.constant(most)))
 
-    keeps = plan.elementwise([total, least], rest, "b", good)
+    keeps = plan.elementwise([total, least], rest, "b", _keeps_digits)
     factor = plan.elementwise([keeps], rest, "d", room)
     shift = plan.elementwise([keeps, top], rest, "d", finite)
 
-    def scaled(t: Any, xs: list[str]) -> str:
-        found = t.bin("fmul", t.unit("exp", t.bin("fsub", xs[0], xs[1])), xs[2])
-        return str(t.select(t.compare("uno", xs[3], xs[3]), xs[3], found))
-
     plan.of[node.outputs[0]] = plan.elementwise(
-        [given, shift, factor, total], shape, "d", scaled, heavy=True
+        [given, shift, factor, total], shape, "d", _scaled, heavy=True
     )
