@@ -16,6 +16,7 @@ import numpy as np
 
 from rewrite_engine.link.native.mathematics import FUNCTIONS, Math
 from rewrite_engine.link.native.target import Machine
+from rewrite_engine.tensor.linalg.op import lapack
 
 HEAD = object.__basicsize__
 
@@ -123,6 +124,16 @@ def _calling(full: str, name: str, width: int) -> Unit:
         declared.append(f"@data_{name} = external global i8")
         imports.append((f"data_{name}", loop.data))
     return Unit(text, tuple(declared), (), tuple(imports))
+
+
+ROUTINE = "lapack_"  # what names of routines of LAPACK and BLAS begin with, as units
+
+
+def routine(name: str) -> int:
+    """The address of a routine of LAPACK or BLAS, of SciPy's: f2py tells it."""
+    get: Any = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return int(get(lapack(name[1:], np.dtype("float64"))._cpointer, None))
 
 
 def pointer_of(value: Any) -> int:
