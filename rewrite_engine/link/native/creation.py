@@ -10,7 +10,7 @@ from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan, view_of
 from rewrite_engine.link.native.text import KINDS
 from rewrite_engine.link.native.values import ONE, Length, NativeValue, View
-from rewrite_engine.link.native.views import length_of
+from rewrite_engine.link.native.views import length_of, straight
 from rewrite_engine.link.native.walk import each, step
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye, Tri
 
@@ -42,10 +42,8 @@ def _(op: Alloc, node: Apply, plan: RegionPlan) -> None:
             if a not in (ONE, b):
                 plan.require("equal", plan.word_of(a), plan.word_of(b))
         more = len(shape) - len(own)
-        given = View(given.value, (None,) * more + given.steps, given.offset)
-        plan.of[out] = given
-    else:
-        plan.of[out] = given
+        given = straight(View(given.value, (None,) * more + given.steps, given.offset), shape)
+    plan.of[out] = given
 
 
 @native.register(AllocEmpty)
