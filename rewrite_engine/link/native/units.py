@@ -16,7 +16,6 @@ import numpy as np
 
 from rewrite_engine.link.native.mathematics import FUNCTIONS, Math
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.tensor.linalg.op import lapack
 
 HEAD = object.__basicsize__
 
@@ -131,6 +130,8 @@ ROUTINE = "lapack_"  # what names of routines of LAPACK and BLAS begin with, as 
 
 def routine(name: str) -> int:
     """The address of a routine of LAPACK or BLAS, of SciPy's: f2py tells it."""
+    from rewrite_engine.tensor.linalg.op import lapack  # few graphs have one
+
     get: Any = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     return int(get(lapack(name[1:], np.dtype("float64"))._cpointer, None))
