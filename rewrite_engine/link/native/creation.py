@@ -7,9 +7,9 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import RegionPlan, view_of
+from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import KINDS
-from rewrite_engine.link.native.values import ONE, Length, NativeValue, View
+from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, view_of
 from rewrite_engine.link.native.views import length_of, straight
 from rewrite_engine.link.native.walk import each, step
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye, Tri

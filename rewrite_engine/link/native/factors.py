@@ -11,10 +11,18 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import RegionPlan, view_of
+from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import literal
 from rewrite_engine.link.native.units import ROUTINE
-from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, in_order, times
+from rewrite_engine.link.native.values import (
+    ONE,
+    Length,
+    NativeValue,
+    View,
+    in_order,
+    times,
+    view_of,
+)
 from rewrite_engine.link.native.walk import each, in_memory, nested
 from rewrite_engine.tensor.blockwise import Blockwise
 from rewrite_engine.tensor.linalg.decomposition import (

@@ -12,11 +12,19 @@ from typing import Any, NamedTuple
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.index import part
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import RegionPlan, view_of, without_ones
+from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.scalars import write as scalar
 from rewrite_engine.link.native.text import KINDS
-from rewrite_engine.link.native.values import ONE, Length, NativeValue, Steps, View
+from rewrite_engine.link.native.values import (
+    ONE,
+    Length,
+    NativeValue,
+    Steps,
+    View,
+    view_of,
+    without_ones,
+)
 from rewrite_engine.link.native.walk import checked, in_memory, nested, step
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.tensor.index.gather import (

@@ -7,11 +7,20 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import RegionPlan, view_of, without_ones
+from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.scalars import write as scalar
 from rewrite_engine.link.native.text import KINDS
-from rewrite_engine.link.native.values import ONE, Length, NativeValue, Number, View, times
+from rewrite_engine.link.native.values import (
+    ONE,
+    Length,
+    NativeValue,
+    Number,
+    View,
+    times,
+    view_of,
+    without_ones,
+)
 from rewrite_engine.link.native.views import length_of, straight
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.tensor.index.diagonals import Diagonal, IncDiagonal

@@ -7,10 +7,18 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import NotNative, RegionPlan, view_of, without_ones
+from rewrite_engine.link.native.region import NotNative, RegionPlan
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.text import KINDS
-from rewrite_engine.link.native.values import ONE, Length, NativeValue, Number, View
+from rewrite_engine.link.native.values import (
+    ONE,
+    Length,
+    NativeValue,
+    Number,
+    View,
+    view_of,
+    without_ones,
+)
 from rewrite_engine.link.native.views import number_of
 from rewrite_engine.tensor.shape import Shape
 from rewrite_engine.tensor.shaping.joins import Join, MakeVector

@@ -88,6 +88,11 @@ class KernelText(Assembler):
             ]
         return found
 
+    def put(self, word: int, x: str, type_: str = "i64") -> None:
+        """Change a word of the frame, for kernels that run later."""
+        name = self.word(word, type_)
+        self.do(f"store {type_} {x}, ptr {name}f")
+
     def room(self, type_: str) -> str:
         """Memory on the stack."""
         self.count += 1

@@ -53,4 +53,7 @@ def _load(name: str) -> None:
 
 MOST_AXES = 16
 #: where ops are → the module with their code, which is loaded with the first of them
-LATER = {"rewrite_engine.tensor.linalg": "rewrite_engine.link.native.factors"}
+LATER = {
+    "rewrite_engine.tensor.linalg": "rewrite_engine.link.native.factors",
+    "rewrite_engine.loops": "rewrite_engine.link.native.scans",
+}

@@ -6,8 +6,8 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import RegionPlan, view_of
-from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, times
+from rewrite_engine.link.native.region import RegionPlan
+from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, times, view_of
 from rewrite_engine.link.native.walk import in_memory, nested
 from rewrite_engine.tensor.product.dots import Dot, MatMul
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,8 +42,9 @@ from rewrite_engine.link.native.values import (
     Steps,
     View,
     Write,
-    in_order,
     times,
+    view_of,
+    without_ones,
 )
 from rewrite_engine.link.plan import ByClass
 from rewrite_engine.link.plan.dims import Dims, axes
@@ -52,10 +54,28 @@ END = 1 << 60
 _SCALARS = {"d": np.float64, "i": np.int64, "b": np.bool_}
 
 
+class Repeated(NamedTuple):
+    """Statements that run again and again: those between two; the word that tells how far to go
+    back; the word with the number of steps.
+    """
+
+    start: int
+    end: int
+    back: int
+    steps: int
+
+
 class NotNative(Exception):
     """There is no native code for this, which is known only when it is written. node: of which."""
 
     node: Apply | None = None
+
+
+@singledispatch
+def look(op: Any, node: Apply, plan: RegionPlan) -> None:
+    """Note the axes of a node's outputs, and the comparisons of lengths that it asks for."""
+    found = axes.dispatch(type(op))(op, node, plan.dims)
+    plan.checks += [(node, check) for check in found]
 
 
 class RegionPlan:
@@ -77,12 +97,12 @@ class RegionPlan:
         self.kept: list[NativeValue] = []  # of statements that always run
         self._words: dict[Any, int] = {}
         self._places: dict[NativeValue, int] = {}
-        rules = ByClass(axes)
-        self.checks = [
-            (node, check)
-            for node in nodes
-            for check in rules[node.op.__class__](node.op, node, self.dims)
-        ]
+        self.loops: list[Repeated] = []
+        self.inside: dict[Apply, Any] = {}  # the steps of loops
+        self.checks: list[tuple[Apply, Any]] = []
+        rules = ByClass(look)
+        for node in nodes:
+            rules[type(node.op)](node.op, node, self)
 
     # --- words and lengths ------------------------------------------------------------------------
 
@@ -124,6 +144,11 @@ class RegionPlan:
         for other in words[1:]:
             found = self.compute("mul", found, other)
         return found if number == 1 else self.compute("mul", found, self.constant_word(number))
+
+    def length_in(self, word: int) -> Length:
+        """The length that a word has."""
+        known = [n for n, found in self._words.items() if found == word and isinstance(n, int)]
+        return (known[0], ()) if known else (1, (word,))
 
     def length(self, d: int) -> Length:
         """The length of a dimension. Raises `NotNative` if nothing tells it yet."""
@@ -317,7 +342,9 @@ class RegionPlan:
         results = self._results(outputs)
         live = self._live(results)
         total = self._memory(live, {value for value, _ in results})
-        written = [self._written(s, live) for s in self.statements if self._runs(s, live)]
+        running = [s for s in self.statements if self._runs(s, live)]
+        written = [self._written(s, live) for s in running]
+        self._measure([(s.at, len(words) + 2) for s, (_, words) in zip(running, written)])
         kernels = [kernel for kernel, _ in written]
         addresses = library_of(self.machine).get(kernels)
         known = dict(zip(dict.fromkeys([k.name for k in kernels]), addresses, strict=True))
@@ -329,6 +356,14 @@ class RegionPlan:
             for value, lengths in results
         ]  # fmt: skip
         return self._table(arguments, ends, rows, total, work)
+
+    def _measure(self, rows: Sequence[tuple[int, int]]) -> None:
+        """Tell loops how many words of the table they go back; 2 more, as a smaller number is none.
+        rows: the place of each statement, and how many words it takes.
+        """
+        for loop in self.loops:
+            between = [n for at, n in rows if loop.start < at < loop.end]
+            self.words[loop.back] = sum(between) + 2
 
     def _compare(self, node: Apply, check: Any) -> None:
         """A comparison of lengths that a node asks for, unless they are one."""
@@ -366,6 +401,10 @@ class RegionPlan:
                 for item in node.items:
                     if isinstance(item.view, View) and s.inside(item.view) is None:
                         self._read(item.view.value, s.at, last)
+        for loop in self.loops:  # what a later step reads has to stay
+            for value, at in last.items():
+                if value.at <= loop.start < at < loop.end:
+                    last[value] = loop.end
         return last
 
     def _read(self, value: NativeValue, at: int, last: dict[NativeValue, int]) -> None:
@@ -452,6 +491,8 @@ class RegionPlan:
             if isinstance(s, NativeCall):
                 for view in s.reads:
                     found = self.compute("add", found, self.word_of(times(*view.value.shape)))
+        for loop in self.loops:
+            found = self.compute("add", found, loop.steps)
         return found
 
     def _table(
@@ -477,7 +518,7 @@ class RegionPlan:
         counts = {
             "slots": len(self.words), "arguments": len(arguments), "results": len(results),
             "instructions": len(self.instructions), "n_places": len(self.moved),
-            "n_kernels": len(kernels), "packing": SINGLE if len(results) == 1 else TUPLE,
+            "n_kernels": sum(map(len, kernels)), "packing": SINGLE if len(results) == 1 else TUPLE,
             "total": total, "work": work,
         }  # fmt: skip
         for name, n in counts.items():
@@ -491,14 +532,3 @@ def _is_whole(x: View, shape: Sequence[Length]) -> bool:
     if value.at < 0 or value.part_of is not None or without_ones(shape) != value.shape:
         return False
     return x == view_of(value, shape)
-
-
-def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:
-    """The lengths of the axes that a value has."""
-    return tuple([n for n in shape if n != ONE])
-
-
-def view_of(value: NativeValue, shape: Sequence[Length]) -> View:
-    """A value as a variable of this shape shows it."""
-    steps = iter(in_order(value.shape))
-    return View(value, tuple([None if n == ONE else next(steps) for n in shape]))

@@ -10,11 +10,11 @@ from typing import Any
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.reductions import not_empty, without
-from rewrite_engine.link.native.region import RegionPlan, view_of
+from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.scalars import write as scalar
 from rewrite_engine.link.native.text import KINDS, NUMBER
-from rewrite_engine.link.native.values import ONE, Length, NativeValue, View
+from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, view_of
 from rewrite_engine.link.native.walk import in_memory, nested, step
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.tensor.running import CumOp, Recurrence

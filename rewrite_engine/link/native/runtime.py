@@ -302,20 +302,24 @@ class _Entry:
         start = self.place("%table", self.head("at_kernels"))
         self.do(f"store ptr {start}, ptr %at")
 
-        def kernel(k: str) -> None:
-            at = self.new("load ptr, ptr %at")
-            function, n = self.word(at, 0, "ptr"), self.word(at, 1)
-            found = self.new(f"call i64 {function}(ptr %frame, ptr {self.place(at, 2)})")
-            more = self.place(at, self.new(f"add i64 {n}, 2"))
-            self.do(f"store ptr {more}, ptr %at", f"store i64 {found}, ptr %status")
-            self.need(self.new(f"icmp eq i64 {found}, 0"), "ran")
-
-        self.loop(self.head("n_kernels"), kernel)
-        self.do("br label %ran", "ran:")
+        end = self.place(start, self.head("n_kernels"))
+        self.do("br label %next", "next:")
+        at = self.new("load ptr, ptr %at")
+        self.do(
+            f"br i1 {self.new(f'icmp eq ptr {at}, {end}')}, label %ran, label %kernel", "kernel:"
+        )
+        function, n = self.word(at, 0, "ptr"), self.word(at, 1)
+        found = self.new(f"call i64 {function}(ptr %frame, ptr {self.place(at, 2)})")
+        far = self.new(f"add i64 {n}, 2")
+        back = self.new(f"icmp sgt i64 {found}, 1")  # of a loop that goes on
+        far = self.new(f"select i1 {back}, i64 {self.new(f'sub i64 2, {found}')}, i64 {far}")
+        self.do(f"store ptr {self.place(at, far)}, ptr %at", f"store i64 {found}, ptr %status")
+        self.do(f"br i1 {self.new(f'icmp eq i64 {found}, 1')}, label %ran, label %next")
+        self.do("ran:")
         self.do(f"br i1 {much}, label %acquire, label %after", "acquire:")
         thread = self.new("load ptr, ptr %thread")
         self.do(f"call void @PyEval_RestoreThread(ptr {thread})", "br label %after", "after:")
-        good = self.new(f"icmp eq i64 {self.new('load i64, ptr %status')}, 0")
+        good = self.new(f"icmp ne i64 {self.new('load i64, ptr %status')}, 1")
         self.do("call void @let_go(ptr %table, ptr %arena, ptr %copies, ptr %n_copies)")
         self.do(f"br i1 {good}, label %finish, label %undo", "finish:")
 

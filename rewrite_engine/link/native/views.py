@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import NotNative, RegionPlan, without_ones
+from rewrite_engine.link.native.region import NotNative, RegionPlan
 from rewrite_engine.link.native.values import (
     ONE,
     Length,
@@ -12,6 +12,7 @@ from rewrite_engine.link.native.values import (
     View,
     in_order,
     times,
+    without_ones,
 )
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.reshape import Reshape
