@@ -25,7 +25,7 @@ def _(op: MatMul, node: Apply, plan: RegionPlan) -> None:
     a, b = node.inputs
     out = node.outputs[0]
     shape, n = plan.shape(out), out.type.ndim - 2
-    views = [in_memory(plan, v) for v in (a, b)]
+    views = [_apart(plan, v) for v in (a, b)]
     sizes = [plan.word_of(k) for k in (shape[-2], plan.shape(a)[-1], shape[-1])]
     inner = [plan.word_of(times((8, ()), s or ONE)) for v in views for s in v.steps[-2:]]
 
@@ -46,7 +46,7 @@ def _(op: MatMul, node: Apply, plan: RegionPlan) -> None:
 def _(op: Dot, node: Apply, plan: RegionPlan) -> None:
     a, b = node.inputs
     out = node.outputs[0]
-    views = [in_memory(plan, x) for x in (a, b)]
+    views = [_apart(plan, x) for x in (a, b)]
     rows = [(plan.shape(a), 0 if a.type.ndim > 1 else None, a.type.ndim - 1),
             (plan.shape(b), 0, 1 if b.type.ndim > 1 else None)]  # fmt: skip
     sizes = [_length(rows[0], 1), _length(rows[0], 2), _length(rows[1], 2)]
@@ -61,6 +61,14 @@ def _(op: Dot, node: Apply, plan: RegionPlan) -> None:
                      [t.word(k) for k in strides + result])  # fmt: skip
 
     plan.of[out] = plan.call(plan.shape(out), "d", views, write)
+
+
+def _apart(plan: RegionPlan, v: Any) -> View:
+    """A factor in memory, that has all of the elements of its matrices."""
+    x, shape = in_memory(plan, v), plan.shape(v)
+    last = list(zip(x.steps, shape, strict=True))[-2:]
+    stretched = any([s is None and n != ONE for s, n in last])
+    return plan.copy(x, shape, "d") if stretched else x
 
 
 def _length(row: Any, k: int) -> Length:

@@ -95,3 +95,15 @@ def test_a_check_in_a_branch_that_is_not_taken() -> None:
     assert f(0, [-1.0]) == -1.0
     with pytest.raises(AssertionError):
         f(1, [-1.0])
+
+
+def test_products_of_what_is_filled() -> None:
+    n = pt.lscalar("n")
+    filled = [pt.alloc(x[0], n), pt.alloc(x[1], 2, n), pt.alloc(x[:1], 3, 2, 1)]
+    f = native([x, m, n], [pt.dot(filled[0], filled[0]), pt.dot(m, filled[0]),
+                           pt.dot(filled[1], m.T), pt.matmul(filled[2], m[None, :1])])  # fmt: skip
+    a, b = np.array([2.0, 5.0]), np.arange(8.0).reshape(2, 4)
+    ones = np.ones(4)
+    wanted = [16.0, 2 * b @ ones, np.full((2, 4), 5.0) @ b.T, np.full((3, 2, 1), 2.0) @ b[None, :1]]
+    for got, want in zip(f(a, b, 4), wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-14)
