@@ -218,9 +218,11 @@ def _(op: Cholesky, node: Apply, plan: RegionPlan) -> None:
 @lower.register(SolveTriangular)
 def _(op: SolveTriangular, node: Apply, plan: RegionPlan) -> None:
     """Of the transposes, with the matrix on the right."""
-    shape = plan.shape(node.outputs[0])
+    shape, reads = plan.shape(node.outputs[0]), [matrix(plan, v, 2) for v in node.inputs]
     n, m = shape[-2:]
-    lengths = ("L" if op.lower else "U"), op.transpose
+    if m == ONE and not any(reads[0].apart) and len(shape) > 2:
+        plan.of[node.outputs[0]] = _columns_of_a_batch(op, plan, reads, shape)
+        return
 
     def write(t: Any, at: list[str], steps: list[str]) -> None:
         (a, b, out), size, columns = at, t.length(n), t.length(m)
@@ -229,18 +231,48 @@ def _(op: SolveTriangular, node: Apply, plan: RegionPlan) -> None:
             t.store_one(t.load_one(step_to(t, (b, steps[1]), i, j), "d"), place, "d")
 
         def solved() -> None:
-            if not op.unit_diagonal:
-                each(t, n, lambda i: _not_zero(t, step_to(t, (a, steps[0]), i, i)))
+            _check_diagonal(op, t, n, (a, steps[0]))
             over(t, n, m, out, columns, copied)
-            triangle_, turned = lengths
-            call(t, "dtrsm", "R", "U" if triangle_ == "L" else "L", "T" if turned else "N",
+            call(t, "dtrsm", "R", "U" if op.lower else "L", "T" if op.transpose else "N",
                  "U" if op.unit_diagonal else "N", ("i", columns), ("i", size), ("d", 1.0),
                  a, ("i", at_least_one(t, steps[0])), out, ("i", columns))  # fmt: skip
 
         where_some(t, t.new(f"mul i64 {size}, {columns}"), solved)
 
-    reads = [matrix(plan, v, 2) for v in node.inputs]
     plan.of[node.outputs[0]] = _each(op, node, plan, write, reads)
+
+
+def _columns_of_a_batch(
+    op: SolveTriangular, plan: RegionPlan, reads: Sequence[Matrix], shape: Sequence[Length]
+) -> View:
+    """Equations with one matrix for all vectors of a batch: these are columns of another."""
+    n, count = shape[-2], times(*shape[:-2])
+    a, b = reads
+    steps = [(*[None] * (len(shape) - len(b.view.steps)), *b.view.steps)]
+
+    def write(t: Any, value: NativeValue) -> None:
+        low, out = [t.address(v.value, v.offset) for v in (a.view, View(value, ()))]
+        size, columns, row = t.length(n), t.length(count), t.length(a.step)
+
+        def solved() -> None:
+            _check_diagonal(op, t, n, (low, row))
+            target = view_of(value, shape)
+            nested(t, shape, [b.view, target], [*steps, target.steps],
+                   [t.address(b.view.value, b.view.offset), out],
+                   lambda p: t.store_one(t.load_one(p[0], "d"), p[1], "d"))  # fmt: skip
+            call(t, "dtrsm", "L", "U" if op.lower else "L", "N" if op.transpose else "T",
+                 "U" if op.unit_diagonal else "N", ("i", size), ("i", columns), ("d", 1.0),
+                 low, ("i", at_least_one(t, row)), out, ("i", size))  # fmt: skip
+
+        where_some(t, t.new(f"mul i64 {size}, {columns}"), solved)
+
+    return plan.call(shape, "d", [a.view, b.view], write)
+
+
+def _check_diagonal(op: SolveTriangular, t: Any, n: Length, a: tuple[str, str]) -> None:
+    """Refuse the call where there is a 0 on the diagonal."""
+    if not op.unit_diagonal:
+        each(t, n, lambda i: _not_zero(t, step_to(t, a, i, i)))
 
 
 def _not_zero(t: Any, place: str) -> None:

@@ -44,7 +44,7 @@ def test_one_matrix(n: int, lower: bool) -> None:
 
 
 @pytest.mark.parametrize("shapes", [((4, 3, 3), (4, 3, 2)), ((1, 3, 3), (4, 3, 1)),
-                                    ((4, 3, 3), (1, 3, 1)), ((0, 3, 3), (0, 3, 2))])  # fmt: skip
+                                    ((1, 3, 3), (0, 3, 1)), ((4, 3, 3), (1, 3, 1)), ((0, 3, 3), (0, 3, 2))])  # fmt: skip
 def test_batches(shapes: Any) -> None:
     x, y = [pt.tensor(dtype="float64", shape=[1 if n == 1 else None for n in s]) for s in shapes]
     factor = linalg.cholesky(x)
@@ -89,3 +89,11 @@ def test_parts_of_matrices() -> None:
                   linalg.solve_triangular(a[1:4, 2:5], b[::-1, :2], lower=True),
                   linalg.solve_triangular(a[::2, ::2], b, lower=True)],
          positive(6, 6), RNG.normal(size=(3, 3)))  # fmt: skip
+
+
+@pytest.mark.parametrize("trans", [0, 1])
+@pytest.mark.parametrize("lower", [True, False])
+def test_one_matrix_for_a_batch_of_vectors(trans: int, lower: bool) -> None:
+    out = linalg.solve_triangular(a, t, trans=trans, lower=lower, b_ndim=1)
+    turned = linalg.solve_triangular(a, t.T, trans=trans, lower=lower, b_ndim=1)
+    same([a, t], [out, turned], positive(3, 3), RNG.normal(size=(3, 2, 3)))
