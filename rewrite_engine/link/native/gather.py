@@ -1,4 +1,5 @@
-"""Indexing with arrays of integers, to read (gather) and to write (scatter).
+"""Indexing with arrays of integers, to read (gather) and to write (scatter); also with integers
+that are computed in the same region.
 
 An index is held against the length before it is used; where one is out of bounds the kernel says
 no, and the VM raises the error.
@@ -10,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.native.index import part
+from rewrite_engine.link.native.index import part, view_part, write_part
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import RegionPlan
+from rewrite_engine.link.native.region import NotNative, RegionPlan
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.scalars import write as scalar
 from rewrite_engine.link.native.text import KINDS
@@ -25,6 +26,7 @@ from rewrite_engine.link.native.values import (
     view_of,
     without_ones,
 )
+from rewrite_engine.link.native.views import length_of
 from rewrite_engine.link.native.walk import checked, in_memory, nested, step
 from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.tensor.index.gather import (
@@ -32,6 +34,7 @@ from rewrite_engine.tensor.index.gather import (
     AdvancedSubtensor,
     is_together,
 )
+from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
 from rewrite_engine.tensor.index.template import INPUT, WHOLE, Slice
 
 
@@ -121,8 +124,29 @@ def _together(plan: RegionPlan, shapes: Sequence[tuple[Length, ...]]) -> tuple[L
     return tuple(found)
 
 
+@lower.register(Subtensor)
+def _(op: Subtensor, node: Apply, plan: RegionPlan) -> None:
+    (_read if _is_late(plan, op, node.inputs[1:]) else view_part)(op, node, plan)
+
+
+@lower.register(IncSubtensor)
+def _(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
+    (_write if _is_late(plan, op, node.inputs[2:]) else write_part)(op, node, plan)
+
+
+def _is_late(plan: RegionPlan, op: Any, numbers: Sequence[Any]) -> bool:
+    """Whether integers among the indices are computed here, and can be read by a kernel."""
+    if _arrays(op, numbers) is not None:
+        return False
+    try:
+        [length_of(plan, v) for v in numbers]
+    except NotNative:
+        return True
+    return False
+
+
 @lower.register(AdvancedSubtensor)
-def _(op: AdvancedSubtensor, node: Apply, plan: RegionPlan) -> None:
+def _read(op: Any, node: Apply, plan: RegionPlan) -> None:
     x, *indices = node.inputs
     out, kind = node.outputs[0], KINDS[x.type.dtype]
     taken = _taken(plan, op, in_memory(plan, x), plan.shape(x), indices)
@@ -141,7 +165,7 @@ def _(op: AdvancedSubtensor, node: Apply, plan: RegionPlan) -> None:
 
 
 @lower.register(AdvancedIncSubtensor)
-def _(op: AdvancedIncSubtensor, node: Apply, plan: RegionPlan) -> None:
+def _write(op: Any, node: Apply, plan: RegionPlan) -> None:
     x, y, *indices = node.inputs
     kind, shape = KINDS[x.type.dtype], plan.shape(x)
     if _is_filled(op, y, indices):

@@ -41,8 +41,8 @@ def _(op: Subtensor, node: Apply) -> str | None:
     return _plain(op.idx_list)
 
 
-@lower.register(Subtensor)
-def _(op: Subtensor, node: Apply, plan: RegionPlan) -> None:
+def view_part(op: Subtensor, node: Apply, plan: RegionPlan) -> None:
+    """A part as a view, of indices that are there before the region runs."""
     x, *numbers = node.inputs
     out = node.outputs[0]
     found, lengths = part(plan, plan.get(x), plan.shape(x), op.idx_list, numbers)
@@ -204,8 +204,8 @@ def _(op: Any, node: Apply) -> str | None:
     return _plain(op.idx_list)
 
 
-@lower.register(IncSubtensor)
-def _(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
+def write_part(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
+    """A copy with something in a part, of indices that are there before the region runs."""
     x, numbers = node.inputs[0], node.inputs[2:]
     _write(op, node, plan, lambda base: part(plan, base, plan.shape(x), op.idx_list, numbers))
 

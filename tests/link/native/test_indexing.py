@@ -152,3 +152,22 @@ def test_arrays_of_a_computed_length(n: int) -> None:
 
 def x_of(n: Any) -> Any:
     return pt.ones((n,)) * 2
+
+
+def test_indices_that_are_computed_here() -> None:
+    at = pt.argmax(m[0])
+    f = native([m, i], [
+        pt.exp(m)[:, at], pt.exp(m)[at - 2, 1:3] * 2, m[i * 2 - 1].sum(), m[:, at].inc(1.0),
+        m[at - 1].set(m[0]), m[i + 1, at].set(0.0),
+    ])  # fmt: skip
+    values = np.where(M == 3, 40.0, M)
+    column = 2
+    wanted = [np.exp(values)[:, column], np.exp(values)[0, 1:3] * 2, values[1].sum()]
+    wanted += [values.copy() for _ in range(3)]
+    wanted[3][:, column] += 1
+    wanted[4][1] = values[0]
+    wanted[5][2, column] = 0
+    for got, want in zip(f(values, 1), wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-14)
+    with pytest.raises(rw.errors.AxisError):
+        f(values, 4)

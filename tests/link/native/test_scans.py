@@ -129,3 +129,12 @@ def test_graphs_that_ops_hold_are_native() -> None:
     op = rw.OpFromGraph([x, k], [pt.exp(x) * k.sum(), x + 1])
     a, b = op(x, pt.tanh(k))
     both([x, k], [a * 2, b], RNG.normal(size=4), RNG.normal(size=3))
+
+
+def test_indices_in_a_step() -> None:
+    def step(i: Any, h: Any) -> Any:
+        return h[i].set(x[i] + h[i - 1] * 0.5)
+
+    out = scan(step, sequences=[pt.arange(1, x.shape[0])], outputs_info=[pt.exp(x)])
+    sums = scan(lambda i: x[i] * x[-i], sequences=[pt.arange(x.shape[0])])
+    both([x], [out, sums, rw.grad(out[-1].sum(), x)], RNG.normal(size=6), whole=False)
