@@ -39,6 +39,7 @@ INSTRUCTIONS = (
 ARGUMENT = 5  # words: place of the address, dimensions, dtype, type of its numbers, first length
 SINGLE, TUPLE, LIST = range(3)
 SMALL = 32768  # bytes of temporaries that lie on the stack
+OFTEN = 1 << 10  # steps of loops between two looks at signals
 MUCH = 1 << 15  # elements from which other threads may run meanwhile
 
 
@@ -50,7 +51,8 @@ def _api() -> dict[str, int]:
     table = ctypes.cast(get(core._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
     found = {"array_type": id(np.ndarray), "new_copy": table[85], "new_array": table[94]}
     names = ("PyObject_Vectorcall", "PyList_New", "PyTuple_New", "PyEval_SaveThread",
-             "PyEval_RestoreThread", "Py_IncRef", "Py_DecRef", "PyErr_NoMemory")  # fmt: skip
+             "PyEval_RestoreThread", "Py_IncRef", "Py_DecRef", "PyErr_NoMemory",
+             "PyErr_CheckSignals")  # fmt: skip
     found |= {name: pointer_of(getattr(ctypes.pythonapi, name)) for name in names}
     libc = ctypes.CDLL(None)
     return found | {name: pointer_of(getattr(libc, name)) for name in ("aligned_alloc", "free")}
@@ -68,6 +70,7 @@ declare void @PyEval_RestoreThread(ptr)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 declare ptr @PyErr_NoMemory()
+declare i32 @PyErr_CheckSignals()
 declare ptr @aligned_alloc(i64, i64)
 declare void @free(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
@@ -161,7 +164,7 @@ class _Entry:
         self.do(f"call void @llvm.memcpy.p0.p0.i64(ptr %frame, ptr {template}, i64 {n}, i1 false)")
         self.do("store i64 0, ptr %n_copies", "store i64 0, ptr %n_results")
         self.do("store ptr null, ptr %arena", "store i64 0, ptr %status")
-        self.do("store ptr null, ptr %base_at")
+        self.do("store ptr null, ptr %base_at", "store i64 0, ptr %n_back")
 
     def _argument(self, k: str) -> None:
         """Look at one argument; copy it if it does not lie in C order."""
@@ -314,7 +317,9 @@ class _Entry:
         back = self.new(f"icmp sgt i64 {found}, 1")  # of a loop that goes on
         far = self.new(f"select i1 {back}, i64 {self.new(f'sub i64 2, {found}')}, i64 {far}")
         self.do(f"store ptr {self.place(at, far)}, ptr %at", f"store i64 {found}, ptr %status")
-        self.do(f"br i1 {self.new(f'icmp eq i64 {found}, 1')}, label %ran, label %next")
+        self.do(f"br i1 {back}, label %back, label %forth", "forth:")
+        self.do(f"br i1 {self.new(f'icmp eq i64 {found}, 1')}, label %ran, label %next", "back:")
+        self._look_for_signals(much)
         self.do("ran:")
         self.do(f"br i1 {much}, label %acquire, label %after", "acquire:")
         thread = self.new("load ptr, ptr %thread")
@@ -322,6 +327,21 @@ class _Entry:
         good = self.new(f"icmp ne i64 {self.new('load i64, ptr %status')}, 1")
         self.do("call void @let_go(ptr %table, ptr %arena, ptr %copies, ptr %n_copies)")
         self.do(f"br i1 {good}, label %finish, label %undo", "finish:")
+
+    def _look_for_signals(self, much: str) -> None:
+        """Now and then in a long loop, so that it can be interrupted."""
+        count = self.new(f"add i64 {self.new('load i64, ptr %n_back')}, 1")
+        self.do(f"store i64 {count}, ptr %n_back")
+        due = self.new(f"icmp eq i64 {self.new(f'and i64 {count}, {OFTEN - 1}')}, 0")
+        self.do(f"br i1 {due}, label %due, label %next", "due:")
+        self.do(f"br i1 {much}, label %take, label %ask", "take:")
+        self.do(f"call void @PyEval_RestoreThread(ptr {self.new('load ptr, ptr %thread')})")
+        self.do("br label %ask", "ask:")
+        told = self.new("call i32 @PyErr_CheckSignals()")
+        self.need(self.new(f"icmp eq i32 {told}, 0"), "failed")
+        self.do(f"br i1 {much}, label %give, label %next", "give:")
+        thread = self.new("call ptr @PyEval_SaveThread()")
+        self.do(f"store ptr {thread}, ptr %thread", "br label %next")
 
     def _end(self) -> None:
         self.do(f"switch i64 {self.head('packing')}, label %list "
@@ -351,7 +371,8 @@ class _Entry:
         self.do("failed:", let_go, drop, "ret ptr null")
 
     def text(self) -> str:
-        names = ("n_copies", "n_results", "arena", "status", "thread", "own", "at", "base_at")
+        names = ("n_copies", "n_results", "arena", "status", "thread", "own", "at", "base_at",
+                 "n_back")  # fmt: skip
         rooms = [f"  %{name} = alloca i64" for name in names]
         rooms.append("  %lengths = alloca [64 x i64]")
         body = "\n".join(["entry:", *rooms, *self.counters, *self.lines])

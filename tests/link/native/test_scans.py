@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
 
 import numpy as np
@@ -138,3 +139,17 @@ def test_indices_in_a_step() -> None:
     out = scan(step, sequences=[pt.arange(1, x.shape[0])], outputs_info=[pt.exp(x)])
     sums = scan(lambda i: x[i] * x[-i], sequences=[pt.arange(x.shape[0])])
     both([x], [out, sums, rw.grad(out[-1].sum(), x)], RNG.normal(size=6), whole=False)
+
+
+def test_a_long_loop_can_be_interrupted() -> None:
+    out = scan(lambda h: pt.sin(h) + 1, outputs_info=[k[0]], n_steps=n)[-1]
+    f = rw.function([k, n], out, mode="native")
+    old = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            f([1.0], 10**12)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert np.isfinite(f([1.0], 100_000))
