@@ -168,7 +168,21 @@ class Nest:
         self.cells: dict[NativeValue, tuple[str, str]] = {}  # sums, and what rounding lost of them
         self.reductions = [r for r in group.reduced if r.value in stored]
         self.sums = {r.value: self._target(r) for r in self.reductions}
+        self._turn()
         collapse(self.axes, [*self.loads.values(), *self.stores, *self.sums.values()])
+
+    def _turn(self) -> None:
+        """Make another axis the innermost where nothing lies one behind the other along that."""
+        streams, n = [*self.loads.values(), *self.stores], len(self.axes)
+        beside = [sum([s.steps[a] == ONE for s in streams]) for a in range(n)]
+        if n < 2 or beside[-1] or not any(beside):
+            return
+        best = beside.index(max(beside))
+        if any([s.steps[best] not in (None, ONE) for s in self.sums.values()]):
+            return
+        self.axes.append(self.axes.pop(best))
+        for s in (*streams, *self.sums.values()):
+            s.steps.append(s.steps.pop(best))
 
     def _store(self, value: NativeValue) -> Stream:
         steps: list[Length | None] = list(in_order(value.shape))

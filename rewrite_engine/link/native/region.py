@@ -19,9 +19,11 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.native.library import Kernel
 from rewrite_engine.link.native.loops import KernelText, write_group
 from rewrite_engine.link.native.runtime import (
+    COLUMNS,
     HEADER,
     INSTRUCTIONS,
     PLACE,
+    ROWS,
     SINGLE,
     TUPLE,
     library_of,
@@ -175,8 +177,8 @@ class RegionPlan:
 
     # --- arguments --------------------------------------------------------------------------------
 
-    def argument(self, v: Variable) -> list[int]:
-        """Take an argument; return its row in the table."""
+    def argument(self, v: Variable, columns: bool = False) -> list[int]:
+        """Take an argument; return its row in the table. columns: it lies in Fortran's order."""
         kind = KINDS[v.type.dtype]
         first = len(self.words)
         ids = self.dims.of(v)
@@ -185,11 +187,14 @@ class RegionPlan:
             self.tell(d, (1, (first + k,)))
         word = self.new_word()
         shape = self.shape(v)
-        value = NativeValue(kind, without_ones(shape))
+        laid = shape[::-1] if columns else shape
+        value = NativeValue(kind, without_ones(laid))
         value.word = word
-        self.of[v] = view_of(value, shape)
+        steps = view_of(value, laid).steps
+        self.of[v] = View(value, steps[::-1] if columns else steps)
         number = 0 if v.type.ndim else id(_SCALARS[kind])
-        return [word, v.type.ndim, id(np.dtype(v.type.dtype)), number, first]
+        wanted = COLUMNS if columns else ROWS
+        return [word, v.type.ndim, id(np.dtype(v.type.dtype)), number, first, *wanted]
 
     def get(self, v: Variable) -> View | Number:
         """What is known of a variable, or of a constant."""

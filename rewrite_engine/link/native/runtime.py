@@ -36,7 +36,11 @@ PLACE = {name: i for i, name in enumerate(HEADER)}
 INSTRUCTIONS = (
     "mul", "add", "sub", "min", "max", "round", "load", "div", "wrap", "equal", "less", "positive",
 )  # fmt: skip
-ARGUMENT = 5  # words: place of the address, dimensions, dtype, type of its numbers, first length
+#: words: place of the address, dimensions, dtype, type of its numbers, first length, flags that the
+#: array has to have, and the order of a copy that has them
+ARGUMENT = 7
+ROWS, COLUMNS = (257, 0), (258, 1)  # aligned, and in C's or Fortran's order
+LARGE = 1 << 15  # bytes from which the order of an array is worth code of its own
 SINGLE, TUPLE, LIST = range(3)
 SMALL = 32768  # bytes of temporaries that lie on the stack
 OFTEN = 1 << 10  # steps of loops between two looks at signals
@@ -184,16 +188,12 @@ class _Entry:
         ndim = self.new(f"sext i32 {self.field(x, HEAD + 8, 'i32')} to i64")
         rank = self.new(f"icmp eq i64 {ndim}, {self.word(row, 1)}")
         self.need(self.new(f"and i1 {same}, {rank}"))
-        flags = self.new(f"and i32 {self.field(x, HEAD + 48, 'i32')}, 257")
-        direct = self.new(f"icmp eq i32 {flags}, 257")  # in C order, and aligned
+        flags = self.field(x, HEAD + 48, "i32")
+        wanted = self.new(f"trunc i64 {self.word(row, 5)} to i32")
+        direct = self.new(f"icmp eq i32 {self.new(f'and i32 {flags}, {wanted}')}, {wanted}")
         self.do(f"store ptr {x}, ptr %own")
-        self.do(f"br i1 {direct}, label %direct{j}, label %copy{j}", f"copy{j}:")
-        copy = self.new(f"call ptr @new_copy(ptr {x}, i32 0)")
-        self.need(self.new(f"icmp ne ptr {copy}, null"), "failed")
-        count = self.new("load i64, ptr %n_copies")
-        self.do(f"store ptr {copy}, ptr {self.place('%copies', count)}")
-        self.do(f"store i64 {self.new(f'add i64 {count}, 1')}, ptr %n_copies")
-        self.do(f"store ptr {copy}, ptr %own", f"br label %direct{j}", f"direct{j}:")
+        self.do(f"br i1 {direct}, label %direct{j}, label %other{j}", f"other{j}:")
+        self._other_order(x, row, flags, ndim, j)
         own = self.new("load ptr, ptr %own")
         self.put(self.word(row, 0), self.field(own, HEAD, "ptr"), "ptr")
         lengths, first = self.field(x, HEAD + 16, "ptr"), self.word(row, 4)
@@ -203,6 +203,22 @@ class _Entry:
 
         self.loop(ndim, length)
         self.do(f"br label %next{j}", f"next{j}:")
+
+    def _other_order(self, x: str, row: str, flags: str, ndim: str, j: int) -> None:
+        """Copy an array that lies in another order. If it is large, and in Fortran's, refuse it."""
+        turned = self.new(f"icmp eq i32 {self.new(f'and i32 {flags}, {COLUMNS[0]}')}, {COLUMNS[0]}")
+        self.do(f"br i1 {turned}, label %turned{j}, label %copy{j}", f"turned{j}:")
+        last = self.new(f"sub i64 {ndim}, 1")
+        n, far = [self.word(self.field(x, HEAD + k, "ptr"), last) for k in (16, 24)]
+        self.need(self.new(f"icmp slt i64 {self.new(f'mul i64 {n}, {far}')}, {LARGE}"))
+        self.do(f"br label %copy{j}", f"copy{j}:")
+        order = self.new(f"trunc i64 {self.word(row, 6)} to i32")
+        copy = self.new(f"call ptr @new_copy(ptr {x}, i32 {order})")
+        self.need(self.new(f"icmp ne ptr {copy}, null"), "failed")
+        count = self.new("load i64, ptr %n_copies")
+        self.do(f"store ptr {copy}, ptr {self.place('%copies', count)}")
+        self.do(f"store i64 {self.new(f'add i64 {count}, 1')}, ptr %n_copies")
+        self.do(f"store ptr {copy}, ptr %own", f"br label %direct{j}", f"direct{j}:")
 
     def _instructions(self) -> None:
         start = self.head("at_instructions")
