@@ -38,6 +38,37 @@ def rows(pt: Any, grad: Any, n: int) -> Any:
     return [x], [x.sum(axis=1), pt.log(pt.exp(x).sum(axis=1))]
 
 
+def mixture(pt: Any, grad: Any, n: int) -> Any:
+    """The log density of a mixture of n normals, with its gradient."""
+    x, w, mu, log_sd = [pt.dvector(name) for name in ("x", "w", "mu", "log_sd")]
+    p, sd = pt.exp(w) / pt.exp(w).sum(), pt.exp(log_sd)
+    each = p[None, :] * pt.exp(-0.5 * ((x[:, None] - mu[None, :]) / sd[None, :]) ** 2) / sd
+    loss = pt.log(each.sum(axis=1)).sum()
+    return [x, w, mu, log_sd], [loss, *grad(loss, [w, mu, log_sd])]
+
+
+def attention(pt: Any, grad: Any, n: int) -> Any:
+    """n layers that weigh rows by a softmax of their products, and a gradient."""
+    x, w = pt.dmatrix("x"), pt.dmatrix("w")
+    out = x
+    for _ in range(n):
+        scores = pt.dot(pt.dot(out, w), out.T)
+        out = pt.dot(pt.special.softmax(scores, axis=1), out)
+    return [x, w], [out, grad((out**2).sum(), w)]
+
+
+def process(pt: Any, grad: Any, n: int) -> Any:
+    """The log density of a Gaussian process at n points, with its gradient."""
+    scale, noise, y = pt.dscalar("scale"), pt.dscalar("noise"), pt.dvector("y")
+    at = np.linspace(0, 5, n)
+    apart = (at[:, None] - at[None, :]) ** 2
+    covariance = pt.exp(scale - 0.5 * apart) + pt.exp(noise) * np.eye(n)
+    low = pt.linalg.cholesky(covariance)
+    white = pt.linalg.solve_triangular(low, y, lower=True)
+    density = -0.5 * (white**2).sum() - pt.log(pt.diag(low)).sum()
+    return [scale, noise, y], [density, *grad(density, [scale, noise])]
+
+
 #: (name, graph, its size, shapes of the arguments)
 CASES: list[tuple[str, Any, int, Callable[[int], Any]]] = [
     ("exp, 10", exponential, 1, lambda i: (10,)),
@@ -49,6 +80,9 @@ CASES: list[tuple[str, Any, int, Callable[[int], Any]]] = [
     ("product(10), 100", graphs.product, 10, lambda i: (100,)),
     ("scalars(30)", graphs.scalars, 30, lambda i: ()),
     ("radon(85)", graphs.radon, 85, lambda i: (173,)),
+    ("mixture(4), 100", mixture, 4, lambda i: (4 if i else 100,)),
+    ("attention(2), 64 × 32", attention, 2, lambda i: [(64, 32), (32, 32)][i]),
+    ("process, 50", process, 50, lambda i: [(), (), (50,)][i]),
     ("deep(20), 1,000 × 1,000", graphs.deep, 20, lambda i: (1000, 1000)),
     ("chain(10), 1,000,000", graphs.chain, 10, lambda i: (1_000_000,)),
     ("rows, 1,000 × 1,000", rows, 1, lambda i: (1000, 1000)),

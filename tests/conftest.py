@@ -32,9 +32,11 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _settings_are_put_back() -> Iterator[None]:
-    """A test may change `config`; the next one does not see it."""
+def _settings_are_put_back(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test may change `config`; the next one does not see it. Some are tests of the VM."""
     with config.change_flags(**{name: getattr(config, name) for name in DEFAULTS}):
+        if request.node.get_closest_marker("on_vm"):
+            config.linker = "vm"
         yield
 
 

@@ -28,6 +28,7 @@ def counter() -> tuple[Any, Any]:
     return function([x], w * 2, updates={w: w + x}, mode=PLAIN, name="count"), w
 
 
+@pytest.mark.on_vm
 def test_what_it_tells() -> None:
     f, w = counter()
     assert type(f) is Function
@@ -145,6 +146,7 @@ def test_what_libraries_look_at(capsys: pytest.CaptureFixture[str]) -> None:
     assert f.dprint(file="str") == printed.rstrip("\n") or f.dprint(file="str") == printed
 
 
+@pytest.mark.on_vm
 def test_what_libraries_look_at_of_updates() -> None:
     w = shared(np.zeros(2), "w")
     f = function([x], [], updates={w: w + x}, mode=PLAIN)

@@ -108,6 +108,7 @@ def test_updates_of_shared_variables(data: Any) -> None:
     assert results[0] == results[1]
 
 
+@pytest.mark.on_vm
 def test_an_argument_given_twice_is_overwritten_in_a_copy() -> None:
     f = rw.function([In(m, mutable=True), n], [pt.exp(m), pt.cos(n)])
     a = M.copy()
@@ -136,6 +137,7 @@ def test_what_cannot_be_written_is_copied() -> None:
     assert bits(f(a)) == bits([np.exp(a)])
 
 
+@pytest.mark.on_vm
 def test_large_arguments_are_looked_at_too() -> None:
     f = rw.function([In(m, mutable=True), n], [pt.exp(m), pt.cos(n).sum() + pt.sin(n).sum()])
     a = np.linspace(0.0, 1.0, 40_000).reshape(200, 200)

@@ -79,6 +79,7 @@ def test_downcast_and_strict() -> None:
         function([In(x, strict=True)], x, mode=PLAIN)([1.0])
 
 
+@pytest.mark.on_vm
 def test_mutable_inputs_may_be_overwritten_others_never() -> None:
     safe = function([x], pt.exp(x) + 1)
     value = np.zeros(3)
@@ -112,6 +113,7 @@ def test_borrowed_results_may_be_the_argument() -> None:
             assert not np.may_share_memory(result, value)
 
 
+@pytest.mark.on_vm
 def test_a_view_of_a_result_is_that_result_only_if_both_are_borrowed() -> None:
     z = x + 1
     plain = function([x], [z, Out(z[::-1], borrow=True)], mode=PLAIN)(np.zeros(2))
@@ -147,6 +149,7 @@ SIX = np.arange(6.0)
 STEP = SIX.itemsize
 
 
+@pytest.mark.on_vm
 @pytest.mark.parametrize(
     "value",
     [

@@ -50,6 +50,7 @@ def test_unknown_names() -> None:
         get_mode(None)
 
 
+@pytest.mark.on_vm
 def test_queries_make_new_modes() -> None:
     mode = Mode("fast_run")
     other = mode.excluding("inplace").including("fastmath").requiring("canonicalize")
@@ -79,6 +80,7 @@ def log_of_exp(x: Float):
 log_of_exp.name = "exp_log/log_of_exp"
 
 
+@pytest.mark.on_vm
 def test_rules_are_added_to_a_mode() -> None:
     x = pt.vector("x")
     term = pt.tan(pt.arctan(x))
@@ -98,6 +100,7 @@ def test_rules_are_added_to_a_mode() -> None:
     assert "test_mode/tan_of_arctan" not in mode.rules
 
 
+@pytest.mark.on_vm
 def test_overwriting_needs_saying_so() -> None:
     x = pt.vector("x")
     with pytest.raises(DuplicateRuleError, match="two rules are called exp_log/log_of_exp"):
@@ -133,6 +136,7 @@ def phases_of(mode: Mode) -> list[str]:
     return [part.name for part in mode.optimizer.parts]
 
 
+@pytest.mark.on_vm
 def test_a_query_that_names_phases_gets_these_only() -> None:
     x = pt.vector("x")
     term = pt.log(1 + pt.exp(x))
@@ -177,6 +181,7 @@ def test_phases_of_others_can_be_excluded() -> None:
             _ = bad.optimizer
 
 
+@pytest.mark.on_vm
 @pytest.mark.parametrize(
     "name",
     [
@@ -248,6 +253,7 @@ def test_fast_compile_still_rewrites() -> None:
     assert not any(node.op.destroy_map for node in f.fgraph.apply_nodes)
 
 
+@pytest.mark.on_vm
 def test_no_optimizer() -> None:
     assert Mode(optimizer=None).optimizer is None
     assert repr(Mode(optimizer=None)) == "Mode(optimizer=None)"
@@ -308,10 +314,12 @@ def test_levels_of_others(theirs: str, ours: str) -> None:
     assert phases_of(Mode(optimizer=theirs)) == phases_of(Mode(ours))
 
 
+@pytest.mark.on_vm
 def test_numba_is_run_by_the_vm() -> None:
     assert Mode("NUMBA") == Mode("fast_run")
 
 
+@pytest.mark.on_vm
 def test_drivers_beside_the_phases() -> None:
     x = pt.vector("x")
     seen: list[tuple[str, list[str]]] = []

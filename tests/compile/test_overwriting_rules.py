@@ -118,6 +118,7 @@ def test_a_shared_variable_is_not_overwritten(one: Any) -> None:
     np.testing.assert_array_equal(s.get_value(), VALUE)
 
 
+@pytest.mark.on_vm
 @pytest.mark.parametrize("one", RULES, ids=names(RULES))
 def test_what_may_be_overwritten_is(one: Any) -> None:
     inner = pt.sin(x)
@@ -171,6 +172,7 @@ def run(graph: FunctionGraph) -> Any:
     return get_linker("vm").link(program).call
 
 
+@pytest.mark.on_vm
 def test_as_a_warning_the_rest_is_rewritten() -> None:
     inner = pt.sin(x)
     with config.change_flags(on_rule_error="warn"), pytest.warns(RuleWarning, match="not mutable"):
@@ -179,6 +181,7 @@ def test_as_a_warning_the_rest_is_rewritten() -> None:
     harmless(lambda: f(VALUE))
 
 
+@pytest.mark.on_vm
 def test_who_accepts_in_place_work_has_refusals() -> None:
     """What rules want to overwrite in vain is then no error."""
     inner = pt.sin(x)
@@ -231,6 +234,7 @@ def test_equations_bring_in_nothing_that_overwrites() -> None:
         rw.function([x], pt.exp(x), mode=Mode().including("saturate") + two)
 
 
+@pytest.mark.on_vm
 def test_relations() -> None:
     @relation(tracks=[pt.exp], phase="specialize")
     def related(term, result):

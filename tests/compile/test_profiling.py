@@ -46,6 +46,7 @@ def total(profile: Any, fgraph: Any) -> float:
     return sum([s for (graph, _), s in profile.apply_time.items() if graph is fgraph])
 
 
+@pytest.mark.on_vm
 @pytest.mark.parametrize("mode", ["vm", "py", "fast_compile", NanGuardMode(), MonitorMode()])
 def test_each_node_has_a_row_and_times_add_up(mode: Any) -> None:
     f = rw.function([x, y], OUT, mode=mode, profile=True)
@@ -94,6 +95,7 @@ class Slow(Op):
         output_storage[0][0] = inputs[0].copy()
 
 
+@pytest.mark.on_vm
 def test_by_op_and_by_class(clock: None) -> None:
     f = rw.function([x], pt.exp(Slow()(pt.sin(Slow()(x)))), profile=True, mode=PLAIN)
     f([1.0])
@@ -121,6 +123,7 @@ def test_steps_of_loops(mode: str) -> None:
     assert sum(p.class_time().values()) == pytest.approx(total(p, f.fgraph))
 
 
+@pytest.mark.on_vm
 def test_ops_that_hold_graphs_and_are_used_twice(clock: None) -> None:
     op = rw.OpFromGraph([x], [pt.sin(pt.exp(x))], inline=False)
     f = rw.function([x], op(x) + op(2 * x), profile=True, mode=PLAIN)
@@ -142,6 +145,7 @@ def test_ops_do_not_keep_the_profiles_of_functions() -> None:
     assert kept() is None
 
 
+@pytest.mark.on_vm
 def test_branches_not_taken_do_not_run() -> None:
     f = rw.function([c, x], ifelse(c, pt.exp(x), pt.sin(x)), profile=True)
     f(1, [1.0])
@@ -151,6 +155,7 @@ def test_branches_not_taken_do_not_run() -> None:
     assert (counts["exp"], counts["sin"]) == (2, 1)
 
 
+@pytest.mark.on_vm
 def test_many_nodes_and_large_arrays() -> None:
     out = x
     for _ in range(1300):
@@ -165,6 +170,7 @@ def test_many_nodes_and_large_arrays() -> None:
     assert total(f.profile, f.fgraph) <= f.profile.fct_call_time
 
 
+@pytest.mark.on_vm
 def test_failed_calls_are_calls() -> None:
     f = rw.function([x, y], pt.exp(x) + y, profile=True, mode=PLAIN)
     with pytest.raises(rw.errors.BroadcastError):
@@ -197,6 +203,7 @@ def test_copies_have_their_own() -> None:
     assert pickle.loads(pickle.dumps(plain)).profile is None
 
 
+@pytest.mark.on_vm
 def test_trusted_functions_and_checked_ones_go_on_counting() -> None:
     f = rw.function([x, y], OUT, profile=True)
     f([1.0], [1.0])
@@ -250,6 +257,7 @@ def test_reset() -> None:
     assert set(f.profile.apply_callcount.values()) == {1}
 
 
+@pytest.mark.on_vm
 def test_the_summary(clock: None, capsys: Any) -> None:
     steps = rw.scan(lambda v, t: pt.cos(t) + v, x, pt.constant(1.0), return_updates=False)
     slow = Slow()(x)

@@ -261,6 +261,7 @@ def test_what_no_batch_can_have() -> None:
             vectorize_graph(outputs, {n: pt.lvector("many")})
 
 
+@pytest.mark.on_vm
 def test_programs_without_loops_import_nothing_for_them() -> None:
     code = (
         "import sys, rewrite_engine as rw, rewrite_engine.tensor as pt; x = pt.dvector('x'); "

@@ -56,6 +56,7 @@ def test_a_gradient_keeps_each_step_few_times(steps: int) -> None:
 # --- checkpoints ------------------------------------------------------------------------------
 
 
+@pytest.mark.on_vm
 def test_checkpoints_keep_the_root_of_the_steps() -> None:
     v, n = pt.dvector("v"), pt.lscalar("n")
     step = lambda a: pt.sin(a) + 0.1 * a

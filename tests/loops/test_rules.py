@@ -344,6 +344,7 @@ def test_memory_is_not_what_a_step_needs_times_the_steps() -> None:
     assert loop.op.results
 
 
+@pytest.mark.on_vm
 def test_results_that_no_step_needs_are_computed_after() -> None:
     h, w, n = pt.dvector("h"), pt.dmatrix("w"), pt.lscalar("n")
     (states, seen), _ = scan(

@@ -44,6 +44,7 @@ def loop_text(f: Any) -> str:
 # --- what is written --------------------------------------------------------------------------
 
 
+@pytest.mark.on_vm
 def test_a_loop_over_numbers_does_nothing_else() -> None:
     x = pt.dvector("x")
     mode = rw.Mode().excluding("loops")
@@ -108,6 +109,7 @@ def overwritten(f: Any) -> list[str]:
     return sorted(str(node.op) for node in op.fgraph.apply_nodes if node.op.destroy_map)
 
 
+@pytest.mark.on_vm
 def test_what_is_carried_on_is_overwritten() -> None:
     v, i = pt.dvector("v"), pt.lvector("i")
     step = lambda k, a: pt.inc_subtensor(a[k], 1.0)
@@ -127,6 +129,7 @@ def test_what_is_carried_on_is_overwritten() -> None:
     assert constant([0, 0]).tolist() == constant([0, 0]).tolist() == [2.0, 0.0, 0.0]
 
 
+@pytest.mark.on_vm
 def test_results_of_earlier_steps_are_left() -> None:
     v, i = pt.dvector("v"), pt.lvector("i")
 
@@ -139,6 +142,7 @@ def test_results_of_earlier_steps_are_left() -> None:
     assert overwritten(rw.function([v, i], out))
 
 
+@pytest.mark.on_vm
 @pytest.mark.parametrize("taps", [[-2], [-3, -1], [-3, -2, -1]])
 def test_several_values_take_turns(taps: list[int]) -> None:
     m = pt.dmatrix("m")
@@ -234,6 +238,7 @@ def test_many_nodes_in_a_step() -> None:
     both([x], [out], RNG.normal(size=3))
 
 
+@pytest.mark.on_vm
 def test_large_temporaries() -> None:
     x, w = pt.dmatrix("x"), pt.dvector("w")
     out, _ = scan(lambda r, a, w: (pt.exp(r) * pt.sin(a)).sum() * w + a / 3, x, w, w)
@@ -312,6 +317,7 @@ def test_results_have_one_shape(mode: str, stop: bool) -> None:
             f([1.0, 2.0, 3.0], lengths)
 
 
+@pytest.mark.on_vm
 def test_lengths_of_what_is_carried_on_are_compared_without_a_call() -> None:
     m, w = pt.dmatrix("m"), pt.dmatrix("w")
     f = rw.function([m, w], scan(lambda r, h: pt.tanh(pt.dot(h, w) + r), m, pt.zeros(3))[0])
@@ -321,6 +327,7 @@ def test_lengths_of_what_is_carried_on_are_compared_without_a_call() -> None:
         f(np.ones((2, 4)), np.ones((3, 4)))
 
 
+@pytest.mark.on_vm
 def test_shapes_that_cannot_change_are_not_compared() -> None:
     m, h, w = pt.dmatrix("m"), pt.dvector("h"), pt.dmatrix("w")
     f = rw.function([m, h, w], scan(lambda r, h: pt.tanh(pt.dot(h, w) + r), m, h)[0])

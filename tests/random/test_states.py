@@ -130,6 +130,7 @@ def test_nothing_is_computed_while_compiling() -> None:
 # --- memory ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.on_vm
 def test_states_are_overwritten_where_nobody_needs_them() -> None:
     state = start = r.rng("state")
     outputs = []

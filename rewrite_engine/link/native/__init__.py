@@ -7,7 +7,19 @@ statement a kernel (`loops.py`), a kernel machine code (`library.py`), found aga
 kept on disk (`cache.py`). One function for all regions calls kernels (`runtime.py`).
 """
 
-from rewrite_engine.link.native import elementwise, form, gather, joins, reductions, views
+from rewrite_engine.link.native import (
+    checks,
+    creation,
+    elementwise,
+    form,
+    gather,
+    index,
+    joins,
+    products,
+    reductions,
+    running,
+    views,
+)
 from rewrite_engine.link.native.linker import NativeLinker
 
 LINKER = NativeLinker()
@@ -15,10 +27,15 @@ LINKER = NativeLinker()
 __all__ = [
     "LINKER",
     "NativeLinker",
+    "checks",
+    "creation",
     "elementwise",
     "form",
     "gather",
+    "index",
     "joins",
+    "products",
     "reductions",
+    "running",
     "views",
 ]

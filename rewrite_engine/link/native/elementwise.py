@@ -9,6 +9,8 @@ from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.scalars import WITHOUT_CODE, convert, is_heavy, kind_of, write
 from rewrite_engine.link.native.text import KINDS, Assembler
+from rewrite_engine.link.native.values import Number
+from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.scalar.op import Cast, ScalarOp
 from rewrite_engine.tensor.elemwise import Elemwise
 
@@ -39,8 +41,15 @@ def _(op: Elemwise, node: Apply, plan: RegionPlan) -> None:
         return found if tests else convert(t, found, kind, result)
 
     operands = [plan.get(x) for x in inputs]
+    if scalar == scalars.pow and operands[1] == Number(0.5, "d"):  # as NumPy does: -inf is no pole
+        plan.of[out] = plan.elementwise(operands[:1], plan.shape(out), result, _root)
+        return
     plan.of[out] = plan.elementwise(operands, plan.shape(out), result, compute,
                                     heavy=is_heavy(scalar, kind))  # fmt: skip
+
+
+def _root(t: Assembler, xs: list[str]) -> str:
+    return t.intrinsic("sqrt", xs[0])
 
 
 def _value(op: ScalarOp, t: Assembler, kind: str, kinds: list[str], xs: list[str]) -> str:

@@ -1,4 +1,5 @@
-"""Indexing with an array of integers along one axis, to read (gather) and to write (scatter).
+"""Indexing with arrays of integers, to read (gather) and to write (scatter); also with integers
+that are computed in the same region.
 
 An index is held against the length before it is used; where one is out of bounds the kernel says
 no, and the VM raises the error.
@@ -7,161 +8,243 @@ no, and the VM raises the error.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.native.index import part, view_part, write_part
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import RegionPlan, view_of, without_ones
+from rewrite_engine.link.native.region import NotNative, RegionPlan
+from rewrite_engine.link.native.scalars import convert
+from rewrite_engine.link.native.scalars import write as scalar
 from rewrite_engine.link.native.text import KINDS
-from rewrite_engine.link.native.values import ONE, Length, NativeValue, Number, Steps, View
-from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSubtensor
-from rewrite_engine.tensor.index.template import INPUT, WHOLE
+from rewrite_engine.link.native.values import (
+    ONE,
+    Length,
+    NativeValue,
+    Steps,
+    View,
+    view_of,
+    without_ones,
+)
+from rewrite_engine.link.native.views import length_of
+from rewrite_engine.link.native.walk import checked, in_memory, nested, step
+from rewrite_engine.scalar import ops as scalars
+from rewrite_engine.tensor.index.gather import (
+    AdvancedIncSubtensor,
+    AdvancedSubtensor,
+    is_together,
+)
+from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
+from rewrite_engine.tensor.index.template import INPUT, WHOLE, Slice
 
 
-def _one_array(op: Any, index: Any) -> str | None:
-    """Why the index is not one array of integers along one axis."""
-    if sum(e == INPUT for e in op.idx_list) != 1 or any(
-        e not in (INPUT, WHOLE) for e in op.idx_list
-    ):
-        return "more than one array among the indices, or something beside it"
-    return None if index.type.dtype == "int64" else "a mask, or other integers than int64"
+def _arrays(op: Any, indices: Sequence[Any]) -> str | None:
+    """Why indices are not arrays of integers, with integers and slices beside them."""
+    for e in op.idx_list:
+        if e != INPUT and not isinstance(e, int) and not (isinstance(e, Slice) and e.is_static):
+            return "a new axis or a computed slice beside arrays of indices"
+    return None if all([v.type.dtype == "int64" for v in indices]) else "a mask as an index"
+
+
+def _is_filled(op: Any, y: Any, indices: Sequence[Any]) -> bool:
+    """Whether a number is put where a mask holds, and nothing else."""
+    alone = op.idx_list == (INPUT,) and indices[0].type.dtype == "bool"
+    return alone and op.set_instead_of_inc and not y.type.ndim
 
 
 @native.register(AdvancedSubtensor)
 def _(op: AdvancedSubtensor, node: Apply) -> str | None:
-    return _one_array(op, node.inputs[1])
+    return _arrays(op, node.inputs[1:])
 
 
 @native.register(AdvancedIncSubtensor)
 def _(op: AdvancedIncSubtensor, node: Apply) -> str | None:
-    x, y, index = (v.type for v in node.inputs[:3])
+    x, y, *indices = node.inputs
     if op.ignore_duplicates:
         return "of duplicates the last one counts"
-    if x.dtype != y.dtype or x.dtype == "bool":
-        return "values of another dtype"
-    part = x.ndim - 1 + index.ndim
-    if y.ndim and not (y.ndim == part and 1 not in y.shape):
-        return "a value that is stretched"
-    return _one_array(op, node.inputs[2])
+    if x.type.dtype == "bool" and not op.set_instead_of_inc:
+        return "truth values that are added"
+    return None if _is_filled(op, y, indices) else _arrays(op, indices)
+
+
+class Taken(NamedTuple):
+    """What arrays of indices take. x: the array, sliced. places: (axis, the index: a view along
+    `wide`, or an integer). wide: the lengths that the arrays have together. at: where these stand
+    in the result. kept: the axes of x that stay. shape: of x.
+    """
+
+    x: View
+    places: list[tuple[int, View | int]]
+    wide: tuple[Length, ...]
+    at: int
+    kept: list[int]
+    shape: list[Length]
+
+    @property
+    def lengths(self) -> tuple[Length, ...]:
+        """Those of the result."""
+        rest = [self.shape[a] for a in self.kept]
+        return (*rest[: self.at], *self.wide, *rest[self.at :])
+
+
+def _taken(
+    plan: RegionPlan, op: Any, x: View, shape: Sequence[Length], indices: Sequence[Any]
+) -> Taken:
+    given = [in_memory(plan, v) for v in indices]
+    shapes = [plan.shape(v) for v in indices]
+    wide = _together(plan, shapes)
+    slices = tuple([e if isinstance(e, Slice) else WHOLE for e in op.idx_list])
+    sliced, lengths = part(plan, x, tuple(shape), slices)
+    assert isinstance(sliced, View)
+    views = iter(zip(given, shapes, strict=True))
+    places: list[tuple[int, View | int]] = []
+    for axis, e in enumerate(op.idx_list):
+        if e == INPUT:
+            view, own = next(views)
+            steps = [None if n == ONE else s for s, n in zip(view.steps, own, strict=True)]
+            more = len(wide) - len(own)
+            places.append((axis, View(view.value, (*[None] * more, *steps), view.offset)))
+        elif isinstance(e, int):
+            places.append((axis, e))
+    taken = [axis for axis, _ in places]
+    kept = [a for a in range(len(lengths)) if a not in taken]
+    at = sum(a < taken[0] for a in kept) if is_together(taken) else 0
+    return Taken(sliced, places, wide, at, kept, lengths)
+
+
+def _together(plan: RegionPlan, shapes: Sequence[tuple[Length, ...]]) -> tuple[Length, ...]:
+    """The shape of arrays of indices together; lengths that are not known to be 1 are equal."""
+    found = list[Length]()
+    for axis in range(-max(map(len, shapes), default=0), 0):
+        lengths = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != ONE]
+        for n in lengths[1:]:
+            if n != lengths[0]:
+                plan.require("equal", plan.word_of(lengths[0]), plan.word_of(n))
+        found.append(lengths[0] if lengths else ONE)
+    return tuple(found)
+
+
+@lower.register(Subtensor)
+def _(op: Subtensor, node: Apply, plan: RegionPlan) -> None:
+    (_read if _is_late(plan, op, node.inputs[1:]) else view_part)(op, node, plan)
+
+
+@lower.register(IncSubtensor)
+def _(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
+    (_write if _is_late(plan, op, node.inputs[2:]) else write_part)(op, node, plan)
+
+
+def _is_late(plan: RegionPlan, op: Any, numbers: Sequence[Any]) -> bool:
+    """Whether integers among the indices are computed here, and can be read by a kernel."""
+    if _arrays(op, numbers) is not None:
+        return False
+    try:
+        [length_of(plan, v) for v in numbers]
+    except NotNative:
+        return True
+    return False
 
 
 @lower.register(AdvancedSubtensor)
-def _(op: AdvancedSubtensor, node: Apply, plan: RegionPlan) -> None:
-    x, index, out = *node.inputs, node.outputs[0]
-    axis, kind = op.idx_list.index(INPUT), KINDS[out.type.dtype]
-    views = [_view(plan, v) for v in (x, index)]
-    shapes = [plan.shape(v) for v in (x, index, out)]
+def _read(op: Any, node: Apply, plan: RegionPlan) -> None:
+    x, *indices = node.inputs
+    out, kind = node.outputs[0], KINDS[x.type.dtype]
+    taken = _taken(plan, op, in_memory(plan, x), plan.shape(x), indices)
+    for d, n in zip(plan.dims.of(out), taken.lengths, strict=True):
+        plan.tell(d, n)
+    shape = plan.shape(out)
 
     def write(t: Any, value: NativeValue) -> None:
         def move(source: str, target: str) -> None:
             t.store_one(t.load_one(source, kind), target, kind)
 
-        walk(t, axis, views[0], shapes[0], views[1], shapes[1], view_of(value, shapes[2]), move)
+        walk(t, taken, view_of(value, shape), move)
 
-    plan.of[out] = plan.call(shapes[2], kind, views, write)
+    reads = [taken.x, *[i for _, i in taken.places if isinstance(i, View)]]
+    plan.of[out] = plan.call(shape, kind, reads, write)
 
 
 @lower.register(AdvancedIncSubtensor)
-def _(op: AdvancedIncSubtensor, node: Apply, plan: RegionPlan) -> None:
-    x, y, index = node.inputs
-    axis, kind = op.idx_list.index(INPUT), KINDS[x.type.dtype]
-    shape, places = plan.shape(x), plan.shape(index)
+def _write(op: Any, node: Apply, plan: RegionPlan) -> None:
+    x, y, *indices = node.inputs
+    kind, shape = KINDS[x.type.dtype], plan.shape(x)
+    if _is_filled(op, y, indices):
+        return _fill(node, plan, shape, kind)
     whole = NativeValue(kind, without_ones(shape))
     all_ = view_of(whole, shape)
     kept: Steps = tuple([s for s in all_.steps if s is not None])
     base = plan.copy(plan.get(x), shape, kind, into=(whole, kept, None))
-    wanted = (*shape[:axis], *places, *shape[axis + 1 :])
-    if y.type.ndim:
-        for d, n in zip(plan.dims.of(y), wanted, strict=True):
-            plan.tell(d, n)
-    given = _view(plan, y)
-    if not y.type.ndim:
-        given = View(given.value, (None,) * len(wanted), given.offset)
-    views = [base, given, _view(plan, index)]
+    taken = _taken(plan, op, view_of(base.value, shape), shape, indices)
+    given, given_kind = _fitting(plan, y, taken.lengths), KINDS[y.type.dtype]
 
     def write(t: Any, value: NativeValue) -> None:
         def move(target: str, source: str) -> None:
-            found = t.load_one(source, kind)
+            found = convert(t, t.load_one(source, given_kind), given_kind, kind)
             if not op.set_instead_of_inc:
-                old = t.load_one(target, kind)
-                found = t.new(f"{'fadd double' if kind == 'd' else 'add i64'} {old}, {found}")
+                found = scalar(scalars.add, t, kind, (t.load_one(target, kind), found))
             t.store_one(found, target, kind)
 
-        walk(t, axis, view_of(value, shape), shape, views[2], places, given, move)
+        own = View(value, taken.x.steps, taken.x.offset)
+        walk(t, taken._replace(x=own), given, move)
 
-    plan.call(shape, kind, views, write, into=(whole, kept, None))
+    reads = [base, given, *[i for _, i in taken.places if isinstance(i, View)]]
+    plan.call(shape, kind, reads, write, into=(whole, kept, None))
     whole.at = len(plan.statements) - 1
     plan.of[node.outputs[0]] = all_
-
-
-def _view(plan: RegionPlan, v: Any) -> View:
-    """A variable, in memory."""
-    x = plan.get(v)
-    return plan.copy(x, plan.shape(v), x.kind) if isinstance(x, Number) else x
-
-
-def walk(
-    t: Any, axis: int, x: View, shape: Sequence[Length], index: View, places: Sequence[Length],
-    part: View, move: Callable[[str, str], None],
-) -> None:  # fmt: skip
-    """`move(address in x, address in part)` for all elements of a part of x. The index runs outside
-    of all axes of x, so that of several values for one element the last one comes last.
-    """
-    first = len(places)
-    order = part.steps[axis : axis + first]
-    rest = (*part.steps[:axis], *part.steps[axis + first :])
-    other = [n for a, n in enumerate(shape) if a != axis]
-    steps = [s for a, s in enumerate(x.steps) if a != axis]
-    start = [t.address(v.value, v.offset) for v in (x, index, part)]
-    x_kind, part_kind = x.value.kind, part.value.kind
-
-    def inside(k: int, a: str, b: str) -> None:
-        if k == len(other):
-            return move(a, b)
-        each(t, other[k], lambda i: inside(
-            k + 1, step(t, a, i, steps[k], x_kind), step(t, b, i, rest[k], part_kind)
-        ))  # fmt: skip
-        return None
-
-    def outside(k: int, at: str, b: str) -> None:
-        if k < first:
-            return each(t, places[k], lambda i: outside(
-                k + 1, step(t, at, i, index.steps[k], "i"), step(t, b, i, order[k], part_kind)
-            ))  # fmt: skip
-        place = checked(t, t.load_one(at, "i"), t.length(shape[axis]))
-        return inside(0, step(t, start[0], place, x.steps[axis], x_kind), b)
-
-    outside(0, start[1], start[2])
-
-
-def each(t: Any, n: Length, body: Callable[[str], None]) -> None:
-    """A loop, if there is more than one."""
-    if n == ONE:
-        return body("0")
-
-    def one(i: str, _: list[str]) -> list[str]:
-        body(i)
-        return []
-
-    t.loop("0", t.length(n), "1", one)
     return None
 
 
-def step(t: Any, pointer: str, i: str, far: Length | None, kind: str) -> str:
-    """The address of element i along an axis."""
-    if far is None or i == "0":
-        return pointer
-    at = i if far == ONE else t.new(f"mul i64 {i}, {t.length(far)}")
-    return str(t.at(pointer, at, kind))
+def _fill(node: Apply, plan: RegionPlan, shape: tuple[Length, ...], kind: str) -> None:
+    """A number where a mask holds."""
+    x, y, mask = node.inputs
+    for d, n in zip(plan.dims.of(mask), shape, strict=False):
+        plan.tell(d, n)
+    given, own = plan.get(mask), KINDS[y.type.dtype]
+    if isinstance(given, View):
+        more = len(shape) - mask.type.ndim
+        given = View(given.value, given.steps + (None,) * more, given.offset)
+
+    def write(t: Any, xs: list[str]) -> str:
+        return str(t.select(xs[0], convert(t, xs[1], own, kind), xs[2], kind))
+
+    plan.of[node.outputs[0]] = plan.elementwise([given, plan.get(y), plan.get(x)], shape, kind,
+                                                write)  # fmt: skip
 
 
-def checked(t: Any, i: str, n: str) -> str:
-    """An index, counted from the front. The kernel ends where it is out of bounds."""
-    below = t.new(f"icmp slt i64 {i}, 0")
-    found = t.new(f"select i1 {below}, i64 {t.new(f'add i64 {i}, {n}')}, i64 {i}")
-    good, bad = t.label(), t.label()
-    t.do(f"br i1 {t.new(f'icmp ult i64 {found}, {n}')}, label %{good}, label %{bad}")
-    t.start(bad)
-    t.do("ret i64 1")
-    t.start(good)
-    return str(found)
+def _fitting(plan: RegionPlan, y: Any, wanted: Sequence[Length]) -> View:
+    """A value along the axes of the part that it is put into; what is not known to be 1 has to be
+    as long.
+    """
+    given, own = in_memory(plan, y), plan.shape(y)
+    more = len(wanted) - len(own)
+    steps = [None if n == ONE else s for s, n in zip(given.steps, own, strict=True)]
+    for d, n, length in zip(plan.dims.of(y), own, wanted[more:], strict=True):
+        if n != ONE:
+            plan.tell(d, length)
+    return View(given.value, (*[None] * more, *steps), given.offset)
+
+
+def walk(t: Any, taken: Taken, other: View, move: Callable[[str, str], None]) -> None:
+    """`move(address in x, address in other)` for all elements that are taken. Indices run outside
+    of the axes that stay, so that of several values for one element the last one comes last.
+    """
+    at, n = taken.at, len(taken.wide)
+    order = other.steps[at : at + n]
+    rest = (*other.steps[:at], *other.steps[at + n :])
+    kept = [taken.x.steps[a] for a in taken.kept]
+    views = [i for _, i in taken.places if isinstance(i, View)]
+    first, start = t.address(taken.x.value, taken.x.offset), t.address(other.value, other.offset)
+    pointers = [t.address(v.value, v.offset) for v in views]
+
+    def inside(addresses: list[str]) -> None:
+        *found, target = addresses
+        numbers, source = iter(found), first
+        for axis, index in taken.places:
+            i = t.load_one(next(numbers), "i") if isinstance(index, View) else str(index)
+            i = checked(t, i, t.length(taken.shape[axis]))
+            source = step(t, source, i, taken.x.steps[axis], taken.x.value.kind)
+        lengths = [taken.shape[a] for a in taken.kept]
+        nested(t, lengths, [taken.x, other], [kept, rest], [source, target], lambda p: move(*p))
+
+    steps = [v.steps for v in views] + [order]
+    nested(t, taken.wide, [*views, other], steps, [*pointers, start], inside)

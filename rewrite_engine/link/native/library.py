@@ -14,7 +14,7 @@ import numpy as np
 
 from rewrite_engine.link.native.cache import kept
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.units import Unit, loop_of, unit
+from rewrite_engine.link.native.units import ROUTINE, Unit, loop_of, routine, unit
 
 
 class Kernel(NamedTuple):
@@ -62,6 +62,8 @@ class Library:
         found: dict[str, Unit] = {}
         while todo:
             name = todo.pop()
+            if name.startswith(ROUTINE) and name not in self.addresses:
+                self.addresses[name] = routine(name.removeprefix(ROUTINE))
             if name not in self.addresses and name not in found:
                 found[name] = unit(name, self.machine)
                 todo += found[name].units

@@ -88,6 +88,11 @@ class KernelText(Assembler):
             ]
         return found
 
+    def put(self, word: int, x: str, type_: str = "i64") -> None:
+        """Change a word of the frame, for kernels that run later."""
+        name = self.word(word, type_)
+        self.do(f"store {type_} {x}, ptr {name}f")
+
     def room(self, type_: str) -> str:
         """Memory on the stack."""
         self.count += 1
@@ -163,7 +168,21 @@ class Nest:
         self.cells: dict[NativeValue, tuple[str, str]] = {}  # sums, and what rounding lost of them
         self.reductions = [r for r in group.reduced if r.value in stored]
         self.sums = {r.value: self._target(r) for r in self.reductions}
+        self._turn()
         collapse(self.axes, [*self.loads.values(), *self.stores, *self.sums.values()])
+
+    def _turn(self) -> None:
+        """Make another axis the innermost where nothing lies one behind the other along that."""
+        streams, n = [*self.loads.values(), *self.stores], len(self.axes)
+        beside = [sum([s.steps[a] == ONE for s in streams]) for a in range(n)]
+        if n < 2 or beside[-1] or not any(beside):
+            return
+        best = beside.index(max(beside))
+        if any([s.steps[best] not in (None, ONE) for s in self.sums.values()]):
+            return
+        self.axes.append(self.axes.pop(best))
+        for s in (*streams, *self.sums.values()):
+            s.steps.append(s.steps.pop(best))
 
     def _store(self, value: NativeValue) -> Stream:
         steps: list[Length | None] = list(in_order(value.shape))
@@ -221,20 +240,21 @@ class Nest:
             if s.steps[-1] is None
         }
         inner = [r for r in self.reductions if self.sums[r.value].steps[-1] is None]
+        blocks = bool(inner) and not self._at_most(BLOCK * t.width)
         for r in inner:
             if not self._whole(r):
                 self._reset(r)
 
         def block(start: str, _: list[str]) -> list[str]:
             end = n
-            if inner:
+            if blocks:
                 t.declare("i64 @llvm.smin.i64(i64, i64)")
                 far = t.new(f"add i64 {start}, {BLOCK * t.width}")
                 end = t.new(f"call i64 @llvm.smin.i64(i64 {far}, i64 {n})")
             self._sweep(start, end, pointers, fixed, inner)
             return []
 
-        if inner:
+        if blocks:
             t.loop("0", n, str(BLOCK * t.width), block)
         else:
             block("0", [])
@@ -252,7 +272,8 @@ class Nest:
             for r in inner
         ]
         beside = self._beside()
-        if t.width > 1 and (beside > 1 or len(self.live) <= FEW):
+        twice = beside > 1 or len(self.live) <= FEW
+        if t.width > 1 and twice and not self._at_most(2 * t.width):
             step = t.width * beside
             count = t.new(f"sub i64 {end}, {start}")
             over = t.new(f"srem i64 {count}, {step}")
@@ -270,6 +291,11 @@ class Nest:
         found = t.loop(start, end, str(t.width), masked, kept)
         for r, x in zip(inner, found, strict=True):
             self._keep(r, self._across(r, x))
+
+    def _at_most(self, n: int) -> bool:
+        """Whether the innermost axis is known to be no longer."""
+        number, words = self.axes[-1]
+        return not words and number <= n
 
     def _beside(self) -> int:
         """How many vectors are computed side by side."""

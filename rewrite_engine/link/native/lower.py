@@ -1,11 +1,13 @@
 """How ops become native: `native(op, node)` says why a node is none (None: it is one), and `lower`
 adds its statements to a `RegionPlan`. Both are `functools.singledispatch` on the op, as in the VM;
-the families are in files named after them. What nobody registered runs on the VM.
+the families are in files named after them. What nobody registered runs on the VM. Families whose
+ops few graphs have are loaded when one is met (`LATER`).
 """
 
 from __future__ import annotations
 
-from functools import singledispatch
+from functools import cache, singledispatch
+from importlib import import_module
 from typing import Any
 
 from rewrite_engine.graph.node import Apply, Constant
@@ -37,7 +39,21 @@ def why_not(node: Apply) -> str | None:
             return f"more than {MOST_AXES} dimensions"
         if isinstance(v, Constant) and not v.data.dtype.isnative:
             return "a constant in another order of bytes"
+    for op in (node.op, getattr(node.op, "core", None)):
+        home = type(op).__module__.rpartition(".")[0]
+        if home in LATER:
+            _load(LATER[home])
     return native(node.op, node)
 
 
+@cache
+def _load(name: str) -> None:
+    import_module(name)
+
+
 MOST_AXES = 16
+#: where ops are → the module with their code, which is loaded with the first of them
+LATER = {
+    "rewrite_engine.tensor.linalg": "rewrite_engine.link.native.factors",
+    "rewrite_engine.loops": "rewrite_engine.link.native.scans",
+}

@@ -15,7 +15,7 @@ from rewrite_engine.link.failure import ErrorReporter, failed
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.native.lower import lower
 from rewrite_engine.link.native.region import NotNative, RegionPlan
-from rewrite_engine.link.native.runtime import PLACE, builtin
+from rewrite_engine.link.native.runtime import LARGE, PLACE, builtin
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.plan import ByClass, Traits
 from rewrite_engine.link.plan.dims import Dims, LengthCheck, axes
@@ -32,16 +32,18 @@ class NativeRegion(Op):
     """Nodes that run as machine code.
 
     nodes: in running order. takes: the variables they read and do not compute. gives: those that
-    are read elsewhere. Two regions are never equal.
+    are read elsewhere. columns: which of `takes` lie in Fortran's order. Two regions are never
+    equal.
     """
 
     def __init__(
         self, nodes: Sequence[Apply], takes: Sequence[Variable], gives: Sequence[Variable],
-        machine: Machine,
+        machine: Machine, columns: Sequence[bool] = (),
     ) -> None:  # fmt: skip
         self.nodes, self.takes, self.gives = tuple(nodes), tuple(takes), tuple(gives)
         self.plan = RegionPlan(nodes, machine)
-        arguments = [self.plan.argument(v) for v in takes]
+        columns = columns or [False] * len(takes)
+        arguments = [self.plan.argument(v, c) for v, c in zip(takes, columns, strict=True)]
         rules = ByClass(lower)
         for node in nodes:
             try:
@@ -67,7 +69,29 @@ class NativeRegion(Op):
         table = self.table.copy()
         if packing is not None:
             table[PLACE["packing"]] = packing
-        return builtin(table, slow or self.slow(), self.plan.alive)
+        return builtin(table, slow or self._by_order(table), self.plan.alive)
+
+    def _by_order(self, table: Any) -> Callable[..., Any]:
+        """Where large arrays lie in Fortran's order, code made for that, else `slow`."""
+        slow, made = self.slow(), dict[tuple[bool, ...], Any]()
+
+        def run(*values: Any) -> Any:
+            columns = tuple([_in_columns(v) for v in values])
+            if not any(columns) or len(values) != len(self.takes):
+                return slow(*values)
+            if columns not in made:
+                made[columns] = self._variant(columns, slow, int(table[PLACE["packing"]]))
+            return made[columns](*values)
+
+        return run
+
+    def _variant(self, columns: tuple[bool, ...], slow: Any, packing: int) -> Any:
+        """The function for arrays of which some lie in Fortran's order."""
+        try:
+            other = NativeRegion(self.nodes, self.takes, self.gives, self.plan.machine, columns)
+        except NotNative:
+            return slow
+        return other.function(slow, packing)
 
     def slow(self) -> Callable[..., Any]:
         """The same by the VM, made when it is called first. Errors say at which node."""
@@ -101,6 +125,13 @@ class NativeRegion(Op):
         overwrites = any([node.op.destroy_map for node in self.nodes])
         features = [DestroyHandler(inputs)] if overwrites else []
         return FunctionGraph(inputs, outputs, features, clone=False, merging=False)
+
+
+def _in_columns(value: Any) -> bool:
+    """Whether a value is a large array in Fortran's order, and not in C's."""
+    if type(value) is not np.ndarray or value.nbytes < LARGE:
+        return False
+    return value.flags.f_contiguous and not value.flags.c_contiguous
 
 
 class _Notes(ErrorReporter):

@@ -11,9 +11,16 @@ from rewrite_engine.link.native.loops import reduces
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.text import KINDS
-from rewrite_engine.link.native.values import ONE, Length, View
+from rewrite_engine.link.native.values import ONE, Length, View, times
 from rewrite_engine.tensor.reduce import CAReduce
-from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax
+from rewrite_engine.tensor.special import (
+    ROOM,
+    LogSoftmax,
+    LogSumExp,
+    ScaledExp,
+    Softmax,
+    SoftmaxAndLog,
+)
 
 MODEST = 600.0  # exponentials up to here do not overflow, nor do sums of them
 
@@ -23,7 +30,7 @@ def _(op: CAReduce, node: Apply) -> str | None:
     x, out = node.inputs[0].type.dtype, node.outputs[0].type.dtype
     if op.accumulator(out) != out:
         return f"sums in {op.accumulator(out)}"
-    if (x == "float64") != (out == "float64"):
+    if x == "float64" and out == "int64":
         return f"a reduction of {x} to {out}"
     return None if reduces(op.scalar_op.name, KINDS[out]) else f"{op.scalar_op} along axes"
 
@@ -53,6 +60,8 @@ def without(x: View, axes: tuple[int, ...]) -> View:
 @native.register(Softmax)
 @native.register(LogSoftmax)
 @native.register(LogSumExp)
+@native.register(SoftmaxAndLog)
+@native.register(ScaledExp)
 def _(op: Any, node: Apply) -> str | None:
     if not node.inputs[0].type.ndim:
         return "of a number"
@@ -89,7 +98,12 @@ def _exponentials(
     e = plan.elementwise([low], shape, "d", lambda t, xs: t.unit("exp", xs[0]),
                          heavy=True)  # fmt: skip
     total = plan.reduce(e, shape, axes, "add", "d")
-    return (low if not isinstance(op, LogSumExp) else shift), e, total, shape, axes
+    return (low if _takes_difference(op) else shift), e, total, shape, axes
+
+
+def _takes_difference(op: Any) -> bool:
+    """Whether x - m is needed, and not m."""
+    return not isinstance(op, LogSumExp) and getattr(op, "whole", True)
 
 
 @lower.register(Softmax)
@@ -119,3 +133,69 @@ def _(op: LogSumExp, node: Apply, plan: RegionPlan) -> None:
         [total, shift], rest, "d", lambda t, xs: t.bin("fadd", t.unit("log", xs[0]), xs[1])
     )
     plan.of[node.outputs[0]] = found if op.keepdims else without(found, axes)
+
+
+@lower.register(SoftmaxAndLog)
+def _(op: SoftmaxAndLog, node: Apply, plan: RegionPlan) -> None:
+    x, e, total, shape, axes = _exponentials(op, node, plan)
+    rest = [ONE if j in axes else n for j, n in enumerate(shape)]
+    share, log = node.outputs
+    plan.of[share] = plan.elementwise([e, total], shape, "d", lambda t, xs: t.bin("fdiv", *xs))
+    found = plan.elementwise([total], rest, "d", lambda t, xs: t.unit("log", xs[0]),
+                             heavy=True)  # fmt: skip
+    name, lengths = ("fsub", shape) if op.whole else ("fadd", rest)
+    plan.of[log] = plan.elementwise([x, found], lengths, "d", lambda t, xs: t.bin(name, *xs))
+
+
+def _keeps_digits(t: Any, xs: list[str]) -> str:
+    """Whether sums of exponentials, the least of which is told, need no shift."""
+    most = t.constant(float(np.finfo("float64").max) ** ROOM)
+    large = t.compare("oge", xs[0], t.constant(1.0))
+    within = t.bin("and", large, t.compare("ole", xs[0], most), "b")
+    tiny = t.compare("oge", xs[1], t.constant(float(np.finfo("float64").tiny)))
+    small = t.bin("and", t.compare("olt", xs[0], t.constant(1.0)), tiny, "b")
+    return str(t.bin("or", within, small, "b"))
+
+
+def _scaled(t: Any, xs: list[str]) -> str:
+    """exp(x - shift) times a factor, NaN where the sum is."""
+    found = t.bin("fmul", t.unit("exp", t.bin("fsub", xs[0], xs[1])), xs[2])
+    return str(t.select(t.compare("uno", xs[3], xs[3]), xs[3], found))
+
+
+@lower.register(ScaledExp)
+def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
+    """As `scaled_exp_array` has it: shifted and scaled where the sum asks for it."""
+    x = node.inputs[0]
+    shape, axes = plan.shape(x), op.axes(x.type.ndim)
+    not_empty(plan, shape, axes)
+    given = plan.get(x)
+    rest = [ONE if j in axes else n for j, n in enumerate(shape)]
+    top = plan.reduce(given, shape, axes, "maximum", "d")
+    e = plan.elementwise([given], shape, "d", lambda t, xs: t.unit("exp", xs[0]), heavy=True)
+    total, least = [plan.reduce(e, shape, axes, name, "d") for name in ("add", "minimum")]
+    terms = plan.word_of(times(*[shape[j] for j in axes]))
+
+    def room(t: Any, xs: list[str]) -> str:
+        t.declare("i64 @llvm.ctlz.i64(i64, i1)")
+        less = t.new(f"sub i64 {t.word(terms)}, 1")
+        bits = t.new(f"sub i64 64, {t.new(f'call i64 @llvm.ctlz.i64(i64 {less}, i1 false)')}")
+        bits = t.new(f"sub i64 0, {bits}") if op.small else bits
+        power = t.new(f"shl i64 {t.new(f'add i64 {bits}, 1023')}, 52")
+        power = t.spread(t.new(f"bitcast i64 {power} to double"), "d")
+        return str(t.select(xs[0], t.constant(1.0), power, "d"))
+
+    def finite(t: Any, xs: list[str]) -> str:
+        most = float(np.finfo("float64").max)
+        known = t.compare("oge", xs[1], t.constant(-most))
+        known = t.bin("and", known, t.bin("xor", xs[0], t.constant(1, "b"), "b"), "b")
+        top = t.select(known, xs[1], t.constant(0.0))
+        return str(t.intrinsic("minimum", top, t.constant(most)))
+
+    keeps = plan.elementwise([total, least], rest, "b", _keeps_digits)
+    factor = plan.elementwise([keeps], rest, "d", room)
+    shift = plan.elementwise([keeps, top], rest, "d", finite)
+
+    plan.of[node.outputs[0]] = plan.elementwise(
+        [given, shift, factor, total], shape, "d", _scaled, heavy=True
+    )

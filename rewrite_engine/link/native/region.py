@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +19,11 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.link.native.library import Kernel
 from rewrite_engine.link.native.loops import KernelText, write_group
 from rewrite_engine.link.native.runtime import (
+    COLUMNS,
     HEADER,
     INSTRUCTIONS,
     PLACE,
+    ROWS,
     SINGLE,
     TUPLE,
     library_of,
@@ -41,8 +44,9 @@ from rewrite_engine.link.native.values import (
     Steps,
     View,
     Write,
-    in_order,
     times,
+    view_of,
+    without_ones,
 )
 from rewrite_engine.link.plan import ByClass
 from rewrite_engine.link.plan.dims import Dims, axes
@@ -52,10 +56,28 @@ END = 1 << 60
 _SCALARS = {"d": np.float64, "i": np.int64, "b": np.bool_}
 
 
+class Repeated(NamedTuple):
+    """Statements that run again and again: those between two; the word that tells how far to go
+    back; the word with the number of steps.
+    """
+
+    start: int
+    end: int
+    back: int
+    steps: int
+
+
 class NotNative(Exception):
     """There is no native code for this, which is known only when it is written. node: of which."""
 
     node: Apply | None = None
+
+
+@singledispatch
+def look(op: Any, node: Apply, plan: RegionPlan) -> None:
+    """Note the axes of a node's outputs, and the comparisons of lengths that it asks for."""
+    found = axes.dispatch(type(op))(op, node, plan.dims)
+    plan.checks += [(node, check) for check in found]
 
 
 class RegionPlan:
@@ -74,14 +96,15 @@ class RegionPlan:
         self.statements: list[Group | NativeCall] = []
         self.spaces: dict[tuple[Length, ...], list[int]] = {}
         self.alive: list[Any] = []
+        self.kept: list[NativeValue] = []  # of statements that always run
         self._words: dict[Any, int] = {}
         self._places: dict[NativeValue, int] = {}
-        rules = ByClass(axes)
-        self.checks = [
-            (node, check)
-            for node in nodes
-            for check in rules[node.op.__class__](node.op, node, self.dims)
-        ]
+        self.loops: list[Repeated] = []
+        self.inside: dict[Apply, Any] = {}  # the steps of loops
+        self.checks: list[tuple[Apply, Any]] = []
+        rules = ByClass(look)
+        for node in nodes:
+            rules[type(node.op)](node.op, node, self)
 
     # --- words and lengths ------------------------------------------------------------------------
 
@@ -124,6 +147,11 @@ class RegionPlan:
             found = self.compute("mul", found, other)
         return found if number == 1 else self.compute("mul", found, self.constant_word(number))
 
+    def length_in(self, word: int) -> Length:
+        """The length that a word has."""
+        known = [n for n, found in self._words.items() if found == word and isinstance(n, int)]
+        return (known[0], ()) if known else (1, (word,))
+
     def length(self, d: int) -> Length:
         """The length of a dimension. Raises `NotNative` if nothing tells it yet."""
         known = self.dims.length_of(d)
@@ -149,8 +177,8 @@ class RegionPlan:
 
     # --- arguments --------------------------------------------------------------------------------
 
-    def argument(self, v: Variable) -> list[int]:
-        """Take an argument; return its row in the table."""
+    def argument(self, v: Variable, columns: bool = False) -> list[int]:
+        """Take an argument; return its row in the table. columns: it lies in Fortran's order."""
         kind = KINDS[v.type.dtype]
         first = len(self.words)
         ids = self.dims.of(v)
@@ -159,11 +187,14 @@ class RegionPlan:
             self.tell(d, (1, (first + k,)))
         word = self.new_word()
         shape = self.shape(v)
-        value = NativeValue(kind, without_ones(shape))
+        laid = shape[::-1] if columns else shape
+        value = NativeValue(kind, without_ones(laid))
         value.word = word
-        self.of[v] = view_of(value, shape)
+        steps = view_of(value, laid).steps
+        self.of[v] = View(value, steps[::-1] if columns else steps)
         number = 0 if v.type.ndim else id(_SCALARS[kind])
-        return [word, v.type.ndim, id(np.dtype(v.type.dtype)), number, first]
+        wanted = COLUMNS if columns else ROWS
+        return [word, v.type.ndim, id(np.dtype(v.type.dtype)), number, first, *wanted]
 
     def get(self, v: Variable) -> View | Number:
         """What is known of a variable, or of a constant."""
@@ -293,6 +324,10 @@ class RegionPlan:
         self.statements.append(NativeCall(value.at, value, tuple(reads), write))
         return view_of(value, shape)
 
+    def always(self, value: NativeValue) -> None:
+        """Run the statement of a value although nobody reads it."""
+        self.kept.append(value)
+
     def copy(self, x: View | Number, shape: Sequence[Length], kind: str, **options: Any) -> View:
         """The same elements in memory of their own."""
         return self.elementwise([x], shape, kind, lambda t, xs: xs[0], **options)
@@ -312,7 +347,9 @@ class RegionPlan:
         results = self._results(outputs)
         live = self._live(results)
         total = self._memory(live, {value for value, _ in results})
-        written = [self._written(s, live) for s in self.statements if self._runs(s, live)]
+        running = [s for s in self.statements if self._runs(s, live)]
+        written = [self._written(s, live) for s in running]
+        self._measure([(s.at, len(words) + 2) for s, (_, words) in zip(running, written)])
         kernels = [kernel for kernel, _ in written]
         addresses = library_of(self.machine).get(kernels)
         known = dict(zip(dict.fromkeys([k.name for k in kernels]), addresses, strict=True))
@@ -324,6 +361,14 @@ class RegionPlan:
             for value, lengths in results
         ]  # fmt: skip
         return self._table(arguments, ends, rows, total, work)
+
+    def _measure(self, rows: Sequence[tuple[int, int]]) -> None:
+        """Tell loops how many words of the table they go back; 2 more, as a smaller number is none.
+        rows: the place of each statement, and how many words it takes.
+        """
+        for loop in self.loops:
+            between = [n for at, n in rows if loop.start < at < loop.end]
+            self.words[loop.back] = sum(between) + 2
 
     def _compare(self, node: Apply, check: Any) -> None:
         """A comparison of lengths that a node asks for, unless they are one."""
@@ -349,7 +394,8 @@ class RegionPlan:
 
     def _live(self, results: Sequence[tuple[NativeValue, Any]]) -> dict[NativeValue, int]:
         """The values that have to be in memory, with the last statement that reads them."""
-        last: dict[NativeValue, int] = {value: END for value, _ in results}
+        last: dict[NativeValue, int] = {value: value.at for value in self.kept}
+        last.update({value: END for value, _ in results})
         for s in reversed(self.statements):
             if isinstance(s, NativeCall):
                 if self._stored(s.value, last):
@@ -360,6 +406,10 @@ class RegionPlan:
                 for item in node.items:
                     if isinstance(item.view, View) and s.inside(item.view) is None:
                         self._read(item.view.value, s.at, last)
+        for loop in self.loops:  # what a later step reads has to stay
+            for value, at in last.items():
+                if value.at <= loop.start < at < loop.end:
+                    last[value] = loop.end
         return last
 
     def _read(self, value: NativeValue, at: int, last: dict[NativeValue, int]) -> None:
@@ -446,6 +496,8 @@ class RegionPlan:
             if isinstance(s, NativeCall):
                 for view in s.reads:
                     found = self.compute("add", found, self.word_of(times(*view.value.shape)))
+        for loop in self.loops:
+            found = self.compute("add", found, loop.steps)
         return found
 
     def _table(
@@ -471,7 +523,7 @@ class RegionPlan:
         counts = {
             "slots": len(self.words), "arguments": len(arguments), "results": len(results),
             "instructions": len(self.instructions), "n_places": len(self.moved),
-            "n_kernels": len(kernels), "packing": SINGLE if len(results) == 1 else TUPLE,
+            "n_kernels": sum(map(len, kernels)), "packing": SINGLE if len(results) == 1 else TUPLE,
             "total": total, "work": work,
         }  # fmt: skip
         for name, n in counts.items():
@@ -485,14 +537,3 @@ def _is_whole(x: View, shape: Sequence[Length]) -> bool:
     if value.at < 0 or value.part_of is not None or without_ones(shape) != value.shape:
         return False
     return x == view_of(value, shape)
-
-
-def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:
-    """The lengths of the axes that a value has."""
-    return tuple([n for n in shape if n != ONE])
-
-
-def view_of(value: NativeValue, shape: Sequence[Length]) -> View:
-    """A value as a variable of this shape shows it."""
-    steps = iter(in_order(value.shape))
-    return View(value, tuple([None if n == ONE else next(steps) for n in shape]))

@@ -34,11 +34,16 @@ HEADER = (
 PLACE = {name: i for i, name in enumerate(HEADER)}
 #: instructions `(op, target, a, b)`, on words of the frame; the last three refuse the call
 INSTRUCTIONS = (
-    "mul", "add", "sub", "min", "max", "round", "load", "div", "equal", "less", "positive",
+    "mul", "add", "sub", "min", "max", "round", "load", "div", "wrap", "equal", "less", "positive",
 )  # fmt: skip
-ARGUMENT = 5  # words: place of the address, dimensions, dtype, type of its numbers, first length
+#: words: place of the address, dimensions, dtype, type of its numbers, first length, flags that the
+#: array has to have, and the order of a copy that has them
+ARGUMENT = 7
+ROWS, COLUMNS = (257, 0), (258, 1)  # aligned, and in C's or Fortran's order
+LARGE = 1 << 15  # bytes from which the order of an array is worth code of its own
 SINGLE, TUPLE, LIST = range(3)
 SMALL = 32768  # bytes of temporaries that lie on the stack
+OFTEN = 1 << 10  # steps of loops between two looks at signals
 MUCH = 1 << 15  # elements from which other threads may run meanwhile
 
 
@@ -50,7 +55,8 @@ def _api() -> dict[str, int]:
     table = ctypes.cast(get(core._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))
     found = {"array_type": id(np.ndarray), "new_copy": table[85], "new_array": table[94]}
     names = ("PyObject_Vectorcall", "PyList_New", "PyTuple_New", "PyEval_SaveThread",
-             "PyEval_RestoreThread", "Py_IncRef", "Py_DecRef", "PyErr_NoMemory")  # fmt: skip
+             "PyEval_RestoreThread", "Py_IncRef", "Py_DecRef", "PyErr_NoMemory",
+             "PyErr_CheckSignals")  # fmt: skip
     found |= {name: pointer_of(getattr(ctypes.pythonapi, name)) for name in names}
     libc = ctypes.CDLL(None)
     return found | {name: pointer_of(getattr(libc, name)) for name in ("aligned_alloc", "free")}
@@ -68,6 +74,7 @@ declare void @PyEval_RestoreThread(ptr)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 declare ptr @PyErr_NoMemory()
+declare i32 @PyErr_CheckSignals()
 declare ptr @aligned_alloc(i64, i64)
 declare void @free(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
@@ -161,7 +168,7 @@ class _Entry:
         self.do(f"call void @llvm.memcpy.p0.p0.i64(ptr %frame, ptr {template}, i64 {n}, i1 false)")
         self.do("store i64 0, ptr %n_copies", "store i64 0, ptr %n_results")
         self.do("store ptr null, ptr %arena", "store i64 0, ptr %status")
-        self.do("store ptr null, ptr %base_at")
+        self.do("store ptr null, ptr %base_at", "store i64 0, ptr %n_back")
 
     def _argument(self, k: str) -> None:
         """Look at one argument; copy it if it does not lie in C order."""
@@ -181,16 +188,12 @@ class _Entry:
         ndim = self.new(f"sext i32 {self.field(x, HEAD + 8, 'i32')} to i64")
         rank = self.new(f"icmp eq i64 {ndim}, {self.word(row, 1)}")
         self.need(self.new(f"and i1 {same}, {rank}"))
-        flags = self.new(f"and i32 {self.field(x, HEAD + 48, 'i32')}, 257")
-        direct = self.new(f"icmp eq i32 {flags}, 257")  # in C order, and aligned
+        flags = self.field(x, HEAD + 48, "i32")
+        wanted = self.new(f"trunc i64 {self.word(row, 5)} to i32")
+        direct = self.new(f"icmp eq i32 {self.new(f'and i32 {flags}, {wanted}')}, {wanted}")
         self.do(f"store ptr {x}, ptr %own")
-        self.do(f"br i1 {direct}, label %direct{j}, label %copy{j}", f"copy{j}:")
-        copy = self.new(f"call ptr @new_copy(ptr {x}, i32 0)")
-        self.need(self.new(f"icmp ne ptr {copy}, null"), "failed")
-        count = self.new("load i64, ptr %n_copies")
-        self.do(f"store ptr {copy}, ptr {self.place('%copies', count)}")
-        self.do(f"store i64 {self.new(f'add i64 {count}, 1')}, ptr %n_copies")
-        self.do(f"store ptr {copy}, ptr %own", f"br label %direct{j}", f"direct{j}:")
+        self.do(f"br i1 {direct}, label %direct{j}, label %other{j}", f"other{j}:")
+        self._other_order(x, row, flags, ndim, j)
         own = self.new("load ptr, ptr %own")
         self.put(self.word(row, 0), self.field(own, HEAD, "ptr"), "ptr")
         lengths, first = self.field(x, HEAD + 16, "ptr"), self.word(row, 4)
@@ -200,6 +203,22 @@ class _Entry:
 
         self.loop(ndim, length)
         self.do(f"br label %next{j}", f"next{j}:")
+
+    def _other_order(self, x: str, row: str, flags: str, ndim: str, j: int) -> None:
+        """Copy an array that lies in another order. If it is large, and in Fortran's, refuse it."""
+        turned = self.new(f"icmp eq i32 {self.new(f'and i32 {flags}, {COLUMNS[0]}')}, {COLUMNS[0]}")
+        self.do(f"br i1 {turned}, label %turned{j}, label %copy{j}", f"turned{j}:")
+        last = self.new(f"sub i64 {ndim}, 1")
+        n, far = [self.word(self.field(x, HEAD + k, "ptr"), last) for k in (16, 24)]
+        self.need(self.new(f"icmp slt i64 {self.new(f'mul i64 {n}, {far}')}, {LARGE}"))
+        self.do(f"br label %copy{j}", f"copy{j}:")
+        order = self.new(f"trunc i64 {self.word(row, 6)} to i32")
+        copy = self.new(f"call ptr @new_copy(ptr {x}, i32 {order})")
+        self.need(self.new(f"icmp ne ptr {copy}, null"), "failed")
+        count = self.new("load i64, ptr %n_copies")
+        self.do(f"store ptr {copy}, ptr {self.place('%copies', count)}")
+        self.do(f"store i64 {self.new(f'add i64 {count}, 1')}, ptr %n_copies")
+        self.do(f"store ptr {copy}, ptr %own", f"br label %direct{j}", f"direct{j}:")
 
     def _instructions(self) -> None:
         start = self.head("at_instructions")
@@ -229,6 +248,9 @@ class _Entry:
             found = self.new(f"call i64 @llvm.s{name}.i64(i64 {a}, i64 {b})")
         elif name == "round":  # up to whole lines of the cache, with one more behind them
             found = self.new(f"and i64 {self.new(f'add i64 {a}, 191')}, -64")
+        elif name == "wrap":  # an index from the end
+            below = self.new(f"icmp slt i64 {a}, 0")
+            found = self.new(f"select i1 {below}, i64 {self.new(f'add i64 {a}, {b}')}, i64 {a}")
         elif name == "load":
             found = self.new(f"load i64, ptr {self.new(f'inttoptr i64 {a} to ptr')}")
         else:
@@ -299,22 +321,43 @@ class _Entry:
         start = self.place("%table", self.head("at_kernels"))
         self.do(f"store ptr {start}, ptr %at")
 
-        def kernel(k: str) -> None:
-            at = self.new("load ptr, ptr %at")
-            function, n = self.word(at, 0, "ptr"), self.word(at, 1)
-            found = self.new(f"call i64 {function}(ptr %frame, ptr {self.place(at, 2)})")
-            more = self.place(at, self.new(f"add i64 {n}, 2"))
-            self.do(f"store ptr {more}, ptr %at", f"store i64 {found}, ptr %status")
-            self.need(self.new(f"icmp eq i64 {found}, 0"), "ran")
-
-        self.loop(self.head("n_kernels"), kernel)
-        self.do("br label %ran", "ran:")
+        end = self.place(start, self.head("n_kernels"))
+        self.do("br label %next", "next:")
+        at = self.new("load ptr, ptr %at")
+        self.do(
+            f"br i1 {self.new(f'icmp eq ptr {at}, {end}')}, label %ran, label %kernel", "kernel:"
+        )
+        function, n = self.word(at, 0, "ptr"), self.word(at, 1)
+        found = self.new(f"call i64 {function}(ptr %frame, ptr {self.place(at, 2)})")
+        far = self.new(f"add i64 {n}, 2")
+        back = self.new(f"icmp sgt i64 {found}, 1")  # of a loop that goes on
+        far = self.new(f"select i1 {back}, i64 {self.new(f'sub i64 2, {found}')}, i64 {far}")
+        self.do(f"store ptr {self.place(at, far)}, ptr %at", f"store i64 {found}, ptr %status")
+        self.do(f"br i1 {back}, label %back, label %forth", "forth:")
+        self.do(f"br i1 {self.new(f'icmp eq i64 {found}, 1')}, label %ran, label %next", "back:")
+        self._look_for_signals(much)
+        self.do("ran:")
         self.do(f"br i1 {much}, label %acquire, label %after", "acquire:")
         thread = self.new("load ptr, ptr %thread")
         self.do(f"call void @PyEval_RestoreThread(ptr {thread})", "br label %after", "after:")
-        good = self.new(f"icmp eq i64 {self.new('load i64, ptr %status')}, 0")
+        good = self.new(f"icmp ne i64 {self.new('load i64, ptr %status')}, 1")
         self.do("call void @let_go(ptr %table, ptr %arena, ptr %copies, ptr %n_copies)")
         self.do(f"br i1 {good}, label %finish, label %undo", "finish:")
+
+    def _look_for_signals(self, much: str) -> None:
+        """Now and then in a long loop, so that it can be interrupted."""
+        count = self.new(f"add i64 {self.new('load i64, ptr %n_back')}, 1")
+        self.do(f"store i64 {count}, ptr %n_back")
+        due = self.new(f"icmp eq i64 {self.new(f'and i64 {count}, {OFTEN - 1}')}, 0")
+        self.do(f"br i1 {due}, label %due, label %next", "due:")
+        self.do(f"br i1 {much}, label %take, label %ask", "take:")
+        self.do(f"call void @PyEval_RestoreThread(ptr {self.new('load ptr, ptr %thread')})")
+        self.do("br label %ask", "ask:")
+        told = self.new("call i32 @PyErr_CheckSignals()")
+        self.need(self.new(f"icmp eq i32 {told}, 0"), "failed")
+        self.do(f"br i1 {much}, label %give, label %next", "give:")
+        thread = self.new("call ptr @PyEval_SaveThread()")
+        self.do(f"store ptr {thread}, ptr %thread", "br label %next")
 
     def _end(self) -> None:
         self.do(f"switch i64 {self.head('packing')}, label %list "
@@ -344,7 +387,8 @@ class _Entry:
         self.do("failed:", let_go, drop, "ret ptr null")
 
     def text(self) -> str:
-        names = ("n_copies", "n_results", "arena", "status", "thread", "own", "at", "base_at")
+        names = ("n_copies", "n_results", "arena", "status", "thread", "own", "at", "base_at",
+                 "n_back")  # fmt: skip
         rooms = [f"  %{name} = alloca i64" for name in names]
         rooms.append("  %lengths = alloca [64 x i64]")
         body = "\n".join(["entry:", *rooms, *self.counters, *self.lines])

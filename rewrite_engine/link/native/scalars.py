@@ -5,6 +5,7 @@ it. What is not in the table goes through the inner loop of its ufunc, if that h
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import log
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from rewrite_engine.link.native.mathematics import FUNCTIONS
 from rewrite_engine.link.native.text import KINDS, Assembler
 from rewrite_engine.link.native.units import unit_of_ufunc
+from rewrite_engine.scalar import special
 from rewrite_engine.scalar.composite import Composite
 from rewrite_engine.scalar.op import Cast, ScalarOp
 
@@ -104,6 +106,68 @@ def _infinite(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return t.compare("oeq", t.intrinsic("fabs", xs[0]), t.constant(np.inf))
 
 
+def _finite(t: Assembler, kind: str, xs: Sequence[str]) -> str:
+    return t.compare("olt", t.intrinsic("fabs", xs[0]), t.constant(np.inf))
+
+
+def _sign_bit(t: Assembler, kind: str, xs: Sequence[str]) -> str:
+    return t.compare("slt", t.cast("bitcast", xs[0], "d", "i"), t.constant(0, "i"), "i")
+
+
+def _divided(t: Assembler, xs: Sequence[str]) -> tuple[str, str, str]:
+    """(quotient, remainder, where there is none) of integers, rounded towards negative infinity.
+    The processor traps on divisors of 0, and on the least number over -1.
+    """
+    x, y = xs
+    none = t.compare("eq", y, t.constant(0, "i"), "i")
+    back = t.compare("eq", y, t.constant(-1, "i"), "i")
+    safe = t.select(t.bin("or", none, back, "b"), t.constant(1, "i"), y, "i")
+    q, r = t.bin("sdiv", x, safe, "i"), t.bin("srem", x, safe, "i")
+    apart = t.compare("slt", t.bin("xor", r, safe, "i"), t.constant(0, "i"), "i")
+    low = t.bin("and", apart, t.compare("ne", r, t.constant(0, "i"), "i"), "b")
+    q = t.select(low, t.bin("sub", q, t.constant(1, "i"), "i"), q, "i")
+    r = t.select(low, t.bin("add", r, safe, "i"), r, "i")
+    return t.select(back, t.bin("sub", t.constant(0, "i"), x, "i"), q, "i"), r, none
+
+
+def _floor_div(t: Assembler, kind: str, xs: Sequence[str]) -> str:
+    found, _, none = _divided(t, xs)
+    return t.select(none, t.constant(0, "i"), found, "i")
+
+
+def _mod(t: Assembler, kind: str, xs: Sequence[str]) -> str:
+    _, found, none = _divided(t, xs)
+    return t.select(none, t.constant(0, "i"), found, "i")
+
+
+def _log1mexp(t: Assembler, kind: str, xs: Sequence[str]) -> str:
+    """log(1 - exp(x)), by the branch that keeps the digits (Mächler 2012)."""
+    (x,) = xs
+    near = t.unit("log", _neg(t, "d", [t.unit("expm1", x)]))
+    far = t.unit("log1p", _neg(t, "d", [t.unit("exp", x)]))
+    return t.select(t.compare("ogt", x, t.constant(-log(2))), near, far)
+
+
+def _logdiffexp(t: Assembler, kind: str, xs: Sequence[str]) -> str:
+    """log(exp(x) - exp(y)); -inf where exponentials that are not told apart come to 0."""
+    x, y = xs
+    found = t.bin("fadd", x, _log1mexp(t, kind, [t.bin("fsub", y, x)]))
+    apart = t.bin("fsub", t.unit("exp", x), t.unit("exp", y))
+    none = t.compare("oeq", apart, t.constant(0.0))
+    lost = t.bin("and", t.compare("uno", found, found), none, "b")
+    return t.select(lost, t.constant(-np.inf), found)
+
+
+def _logerfc(t: Assembler, kind: str, xs: Sequence[str]) -> str:
+    """log(erfc(x)), of a large x by erfcx, which does not underflow."""
+    (x,) = xs
+    erf, erfcx = [unit_of_ufunc(op.ufunc) or "" for op in (special.erf, special.erfcx) if op.ufunc]
+    below = t.unit("log1p", _neg(t, "d", [t.unit(erf, x)]))
+    scaled = t.unit("log", t.unit(erfcx, x))
+    above = t.bin("fsub", scaled, t.bin("fmul", x, x))
+    return t.select(t.compare("ogt", x, t.constant(0.5)), above, below)
+
+
 def _reciprocal(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     return t.bin("fdiv", t.constant(1.0), xs[0])
 
@@ -128,12 +192,16 @@ WRITERS: dict[str, tuple[str, Write]] = {
     "minimum": ("dib", _extremum("minimum", "sle")),
     "invert": ("ib", _invert), "neg": ("di", _neg), "abs": ("dib", _abs), "sqr": ("dib", _sqr),
     "sign": ("di", _sign), "clip": ("di", _clip), "isnan": ("d", _nan), "isinf": ("d", _infinite),
-    "reciprocal": ("d", _reciprocal),
+    "reciprocal": ("d", _reciprocal), "isfinite": ("d", _finite), "signbit": ("d", _sign_bit),
+    "floor_div": ("i", _floor_div), "mod": ("i", _mod), "log1mexp": ("d", _log1mexp),
+    "logdiffexp": ("d", _logdiffexp), "logerfc": ("d", _logerfc),
 }  # fmt: skip
 #: those that take the kind of their operands together, whatever the result is
-_ANY_RESULT = frozenset({*_TESTS, "isnan", "isinf"})
+_OF_FLOATS = ("isnan", "isinf", "isfinite", "signbit")
+_ANY_RESULT = frozenset({*_TESTS, *_OF_FLOATS})
 #: those of two operands that are written for any number of them, from left to right
 _FOLDS = frozenset({"add", "mul", "maximum", "minimum", "and_", "or_", "xor", "logaddexp"})
+_HEAVY = frozenset({*FUNCTIONS, "log1mexp", "logdiffexp", "logerfc"})  # they call functions
 WITHOUT_CODE = ("switch", "second", "identity")  # written by whoever knows the operands
 
 
@@ -151,7 +219,7 @@ def kind_of(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
     if op.name in _ANY_RESULT:
         common = {KINDS[d] for d in dtypes}
         kind = "d" if "d" in common else "i" if "i" in common else "b"
-        if common == {"d", "i"} or (op.name in ("isnan", "isinf") and kind != "d"):
+        if common == {"d", "i"} or (op.name in _OF_FLOATS and kind != "d"):
             return None  # integers that are no float64 would be compared otherwise
     kinds, _ = WRITERS.get(op.name, ("", None))
     if op.name == "round" and set(dtypes) != {"float64"}:
@@ -164,7 +232,13 @@ def is_heavy(op: ScalarOp, kind: str) -> bool:
     if isinstance(op, Cast) or (op.listed and op.name in WITHOUT_CODE):
         return False
     kinds, _ = WRITERS.get(op.name, ("", None))
-    return not op.listed or op.name in FUNCTIONS or kind not in kinds
+    return not op.listed or op.name in _HEAVY or kind not in kinds
+
+
+def is_own(op: ScalarOp, dtype: str, result: str) -> bool:
+    """Whether instructions are written for an op on operands of a dtype; else it calls a loop."""
+    kind = kind_of(op, [dtype] * (op.nin or 2), result)
+    return op.name in WITHOUT_CODE or str(kind) in WRITERS.get(op.name, ("", None))[0]
 
 
 def _loop_kind(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:

@@ -125,6 +125,18 @@ def _calling(full: str, name: str, width: int) -> Unit:
     return Unit(text, tuple(declared), (), tuple(imports))
 
 
+ROUTINE = "lapack_"  # what names of routines of LAPACK and BLAS begin with, as units
+
+
+def routine(name: str) -> int:
+    """The address of a routine of LAPACK or BLAS, of SciPy's: f2py tells it."""
+    from rewrite_engine.tensor.linalg.op import lapack  # few graphs have one
+
+    get: Any = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return int(get(lapack(name[1:], np.dtype("float64"))._cpointer, None))
+
+
 def pointer_of(value: Any) -> int:
     """The address of a function of C that ctypes knows."""
     return ctypes.cast(value, ctypes.c_void_p).value or 0

@@ -118,3 +118,14 @@ class NativeCall(NamedTuple):
     value: NativeValue
     reads: tuple[View, ...]
     write: Callable[[Any], None]
+
+
+def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:
+    """The lengths of the axes that a value has."""
+    return tuple([n for n in shape if n != ONE])
+
+
+def view_of(value: NativeValue, shape: Sequence[Length]) -> View:
+    """A value as a variable of this shape shows it."""
+    steps = iter(in_order(value.shape))
+    return View(value, tuple([None if n == ONE else next(steps) for n in shape]))

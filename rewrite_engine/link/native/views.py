@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.native.lower import lower, native
-from rewrite_engine.link.native.region import NotNative, RegionPlan, view_of, without_ones
+from rewrite_engine.link.native.region import NotNative, RegionPlan
 from rewrite_engine.link.native.values import (
     ONE,
     Length,
-    NativeValue,
     Number,
     View,
     in_order,
     times,
+    without_ones,
 )
 from rewrite_engine.tensor.dimshuffle import DimShuffle
-from rewrite_engine.tensor.index.subtensor import IncSubtensor, Subtensor
-from rewrite_engine.tensor.index.template import NEWAXIS, WHOLE, Slice
 from rewrite_engine.tensor.reshape import Reshape
-from rewrite_engine.tensor.shape import CheckedLength, Shape_i, SpecifyShape
+from rewrite_engine.tensor.shape import CheckedLength, Shape_i, SpecifyShape, Unbroadcast
 from rewrite_engine.tensor.shaping.joins import Split
 
 
@@ -88,6 +84,14 @@ def value_word(plan: RegionPlan, x: View) -> int:
     return plan.compute("load", x.value.word)
 
 
+def straight(x: View | Number, shape: tuple[Length, ...]) -> View | Number:
+    """A view without steps along axes of length 1."""
+    if isinstance(x, Number):
+        return x
+    return View(x.value, tuple([None if n == ONE else s for s, n in zip(x.steps, shape)]),
+                x.offset)  # fmt: skip
+
+
 # --- shapes -----------------------------------------------------------------------------------
 
 
@@ -143,6 +147,16 @@ def _(op: Reshape, node: Apply, plan: RegionPlan) -> None:
     plan.of[out] = found
 
 
+@native.register(Unbroadcast)
+def _(op: Unbroadcast, node: Apply) -> str | None:
+    return None
+
+
+@lower.register(Unbroadcast)
+def _(op: Unbroadcast, node: Apply, plan: RegionPlan) -> None:
+    plan.of[node.outputs[0]] = plan.get(node.inputs[0])
+
+
 def _in_order(x: View, shape: tuple[Length, ...]) -> bool:
     """Whether a view shows elements one behind the other."""
     steps = tuple([s for s, n in zip(x.steps, shape, strict=True) if n != ONE])
@@ -167,117 +181,6 @@ def quotient(plan: RegionPlan, total: Length, known: Length) -> Length:
     found = plan.compute("div", a, b)
     plan.require("equal", plan.compute("mul", found, b), a)
     return (1, (found,))
-
-
-# --- indexing ---------------------------------------------------------------------------------
-
-
-def _plain(template: tuple[object, ...]) -> str | None:
-    """Why a template is not one of integers and slices with numbers."""
-    for e in template:
-        if isinstance(e, Slice):
-            if not e.is_static:
-                return "an index that is computed"
-            if e != WHOLE and not _simple(e):
-                return "a slice with another step than 1 or -1, or with mixed signs"
-        elif e != NEWAXIS and not isinstance(e, int):
-            return "an index that is computed"
-    return None
-
-
-def _simple(e: Slice) -> bool:
-    """Whether the length of a slice is told by few instructions."""
-    if e == Slice(step=-1):
-        return True
-    return e.step in (None, 1)
-
-
-@native.register(Subtensor)
-def _(op: Subtensor, node: Apply) -> str | None:
-    return _plain(op.idx_list)
-
-
-@lower.register(Subtensor)
-def _(op: Subtensor, node: Apply, plan: RegionPlan) -> None:
-    x, out = node.inputs[0], node.outputs[0]
-    found, lengths = part(plan, plan.get(x), plan.shape(x), op.idx_list)
-    for d, n in zip(plan.dims.of(out), lengths, strict=True):
-        plan.tell(d, n)
-    plan.of[out] = straight(found, plan.shape(out))
-
-
-def straight(x: View | Number, shape: tuple[Length, ...]) -> View | Number:
-    """A view without steps along axes of length 1."""
-    if isinstance(x, Number):
-        return x
-    return View(x.value, tuple([None if n == ONE else s for s, n in zip(x.steps, shape)]),
-                x.offset)  # fmt: skip
-
-
-def part(
-    plan: RegionPlan, x: View | Number, shape: tuple[Length, ...], template: tuple[object, ...]
-) -> tuple[View | Number, list[Length]]:
-    """The part of a view that a template takes, and the lengths of its axes."""
-    steps, lengths, offsets, a = list[Length | None](), list[Length](), list[int](), 0
-    old = x.steps if isinstance(x, View) else (None,) * len(shape)
-    for e in (*template, *[WHOLE] * (len(shape) - sum(e != NEWAXIS for e in template))):
-        if e == NEWAXIS:
-            steps.append(None)
-            lengths.append(ONE)
-            continue
-        n, step = shape[a], old[a]
-        a += 1
-        if isinstance(e, Slice):
-            first, length, back = _sliced(plan, n, e)
-            lengths.append(length)
-            steps.append(step if step is None or not back else times((-1, ()), step))
-        else:
-            assert isinstance(e, int)
-            first = _at(plan, n, e)
-        if first is not None and step is not None:
-            offsets.append(plan.compute("mul", first, plan.word_of(step)))
-    if isinstance(x, Number):
-        return x, lengths
-    offset = x.offset
-    for word in offsets:
-        offset = word if offset is None else plan.compute("add", offset, word)
-    return View(x.value, tuple(steps), offset), lengths
-
-
-def _at(plan: RegionPlan, n: Length, i: int) -> int:
-    """The word with an index, which has to be inside."""
-    word = plan.word_of(n)
-    if i >= 0:
-        found = plan.constant_word(i)
-        plan.require("less", found, word)
-        return found
-    found = plan.compute("add", word, plan.constant_word(i))
-    plan.require("less", plan.constant_word(-1), found)
-    return found
-
-
-def _sliced(plan: RegionPlan, n: Length, e: Slice) -> tuple[int | None, Length, bool]:
-    """(the word with the first index, the length, whether it goes back) of a slice."""
-    if e == WHOLE:
-        return None, n, False
-    if e.step == -1:
-        return plan.compute("sub", plan.word_of(n), plan.constant_word(1)), n, True
-    if not n[1]:
-        low, high, _ = slice(e.start, e.stop).indices(n[0])
-        return plan.constant_word(low), (max(high - low, 0), ()), False
-    start = _clamped(plan, n, e.start or 0)
-    last = plan.word_of(n) if e.stop is None else _clamped(plan, n, e.stop)
-    length = plan.compute("max", plan.compute("sub", last, start), plan.constant_word(0))
-    return start, (1, (length,)), False
-
-
-def _clamped(plan: RegionPlan, n: Length, i: int) -> int:
-    """The word with an end of a slice, between 0 and the length."""
-    word = plan.word_of(n)
-    if i >= 0:
-        return plan.compute("min", plan.constant_word(i), word)
-    return plan.compute("max", plan.compute("add", word, plan.constant_word(i)),
-                        plan.constant_word(0))  # fmt: skip
 
 
 @native.register(Split)
@@ -307,47 +210,3 @@ def _(op: Split, node: Apply, plan: RegionPlan) -> None:
         plan.of[out] = piece
         start = plan.compute("add", start, plan.word_of(size))
     plan.require("equal", start, plan.word_of(shape[op.axis]))
-
-
-@native.register(IncSubtensor)
-def _(op: IncSubtensor, node: Apply) -> str | None:
-    x, y = node.inputs[0].type, node.inputs[1].type
-    part = x.ndim - sum(not isinstance(e, Slice) and e != NEWAXIS for e in op.idx_list)
-    if any([e == NEWAXIS for e in op.idx_list]) or not x.ndim:
-        return "a new axis in the index"
-    if y.ndim and not (y.ndim == part and 1 not in y.shape):
-        return "a value that is stretched"
-    if x.dtype != y.dtype or x.dtype == "bool":
-        return "values of another dtype"
-    return _plain(op.idx_list)
-
-
-@lower.register(IncSubtensor)
-def _(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
-    x, y = node.inputs[:2]
-    shape, kind = plan.shape(x), "d" if x.type.dtype == "float64" else "i"
-    whole = NativeValue(kind, without_ones(shape))
-    all_ = view_of(whole, shape)
-    kept = tuple([s for s in all_.steps if s is not None])
-    base = plan.copy(plan.get(x), shape, kind, into=(whole, kept, None))
-    target, lengths = part(plan, view_of(base.value, shape), shape, op.idx_list)
-    assert isinstance(target, View)
-    if y.type.ndim:
-        for d, n in zip(plan.dims.of(y), lengths, strict=True):
-            plan.tell(d, n)
-        lengths = list(plan.shape(y))
-    # (of an axis of length 1 that has no step, a part has no elements)
-    steps = tuple([s or ONE for s, n in zip(target.steps, lengths, strict=True) if n != ONE])
-    target = View(target.value, tuple(
-        [None if n == ONE else s for s, n in zip(target.steps, lengths, strict=True)]
-    ), target.offset)  # fmt: skip
-    given = [plan.get(y)] if op.set_instead_of_inc else [target, plan.get(y)]
-    op_ = "fadd" if kind == "d" else "add"
-
-    def write(t: Any, xs: list[str]) -> str:
-        return xs[0] if len(xs) == 1 else str(t.bin(op_, *xs, kind))
-
-    done = plan.elementwise(given, lengths, kind, write,
-                            into=(whole, steps, target.offset), after=base.value.at)  # fmt: skip
-    whole.at = done.value.at
-    plan.of[node.outputs[0]] = all_

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.plan.conditions import known_first
 
 END = 1 << 62  # the position after the last node: results and updates are read there
 
 
-def schedule(fgraph: FunctionGraph) -> list[Apply]:
+def schedule(fgraph: FrozenGraph) -> list[Apply]:
     """Return the nodes in the order to run them: depth first, so that few values are alive at a
     time, and what only a branch needs behind the condition.
 

@@ -163,3 +163,23 @@ def test_debug_mode_compares_native_code() -> None:
 
     names = [form.name for form in forms_of(pt.exp(x).owner, get_linker("py"))]
     assert "native" in names
+
+
+def test_large_arrays_in_columns() -> None:
+    """Without a copy: code for each order, and the same values."""
+    other = pt.dmatrix("other")
+    outputs = [pt.exp(m) + other * x, m.sum(axis=0), pt.dot(m.T, other), m.T]
+    f, g = native([m, other, x], outputs), rw.function([m, other, x], outputs, mode="vm")
+    rng = np.random.default_rng(0)
+    a, b, c = rng.normal(size=(90, 80)), rng.normal(size=(90, 80)), rng.normal(size=80)
+    for left in (a, np.asfortranarray(a), a[:, ::-1]):
+        for right in (b, np.asfortranarray(b)):
+            for got, want in zip(f(left, right, c), g(left, right, c), strict=True):
+                assert got.shape == want.shape
+                np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-13)
+    with pytest.raises(rw.errors.ShapeError):
+        f(np.asfortranarray(a), b[:50], c)
+    cube = pt.dtensor3()
+    h = native([cube], pt.tanh(cube).sum(axis=1))
+    values = np.asfortranarray(rng.normal(size=(20, 30, 40)))
+    np.testing.assert_allclose(h(values), np.tanh(values).sum(axis=1), rtol=1e-12)

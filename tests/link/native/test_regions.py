@@ -172,3 +172,12 @@ def test_several_arrays_of_indices_are_left_to_the_vm() -> None:
     want = np.exp(given)
     np.add.at(want, ([0, 0], [0, 0]), 1.0)
     np.testing.assert_allclose(f(given, [0, 0])[1], want)
+
+
+def test_what_is_filled_is_stretched_as_its_shape_says() -> None:
+    filled = pt.alloc(m, 2, 1, 3)
+    other = pt.dmatrix()
+    f = native([m, other], pt.maximum(other - filled, filled))
+    a, b = np.array([[0.5, -1.0, 2.0]]), np.arange(6.0).reshape(2, 3)
+    wide = np.broadcast_to(a, (2, 1, 3))
+    np.testing.assert_array_equal(f(a, b), np.maximum(b - wide, wide))

@@ -112,6 +112,14 @@ def test_every_scalar_op(op: ScalarOp, dtype: str) -> None:
         same(one.call(*[np.asarray(x[k]) for x in values]), np.asarray(want[k]), 4e-15)
 
 
+def test_square_roots_by_powers() -> None:
+    x = pt.dvector()
+    values = np.array(SPECIAL)
+    with np.errstate(all="ignore"):
+        want = np.power(values, 0.5)
+    same(rw.function([x], x**0.5, mode=NATIVE)(values), want)
+
+
 @given(random_graphs())
 @settings(max_examples=60, deadline=None)
 def test_random_graphs(graph: Any) -> None:

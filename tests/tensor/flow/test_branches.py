@@ -340,6 +340,7 @@ def test_outputs_that_need_no_condition() -> None:
     assert "exp" not in ops(f)
 
 
+@pytest.mark.on_vm
 def test_the_same_condition_inside() -> None:
     inner = ifelse(c, [pt.exp(x), x], [pt.log(x), y])
     f = rw.function([c, x, y], ifelse(c, inner[0], ifelse(c, pt.sin(x), inner[1])))

@@ -117,6 +117,7 @@ def test_writing_of_a_batch():
         np.testing.assert_array_equal(got, written(np.broadcast_to(a, (2, 3, 3)), b, 0, True))
 
 
+@pytest.mark.on_vm
 def test_what_is_written_in_place():
     x, y = pt.matrix("x"), pt.vector("y")
     f = rw.function([x, y], pt.IncDiagonal()(pt.exp(x), y))

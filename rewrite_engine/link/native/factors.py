@@ -1,0 +1,389 @@
+"""Factors of matrices and equations, by LAPACK's routines, called by their addresses.
+
+A matrix here lies in rows, and LAPACK has columns: it sees the transpose, whose triangles are
+turned round. Where a routine finds nothing, the kernel says no, and the VM tells what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.native.lower import lower, native
+from rewrite_engine.link.native.region import RegionPlan
+from rewrite_engine.link.native.text import literal
+from rewrite_engine.link.native.units import ROUTINE
+from rewrite_engine.link.native.values import (
+    ONE,
+    Length,
+    NativeValue,
+    View,
+    in_order,
+    times,
+    view_of,
+)
+from rewrite_engine.link.native.walk import each, in_memory, nested
+from rewrite_engine.tensor.blockwise import Blockwise
+from rewrite_engine.tensor.linalg.decomposition import (
+    Cholesky,
+    CholeskyGradient,
+    CovarianceGradient,
+)
+from rewrite_engine.tensor.linalg.solvers import Solve
+from rewrite_engine.tensor.linalg.triangular import SolveTriangular
+
+OWN = (Cholesky, CholeskyGradient, CovarianceGradient, Solve, SolveTriangular)
+NAN = float("nan")
+
+
+class Matrix:
+    """Matrices along a batch, in rows. step: from row to row; apart: along the batch."""
+
+    def __init__(self, view: View, rank: int, step: Length) -> None:
+        self.view, self.rank, self.step = view, rank, step
+        self.apart = view.steps[: len(view.steps) - rank]
+
+
+def matrix(plan: RegionPlan, v: Any, rank: int) -> Matrix:
+    """A variable in memory, elements of a row one behind the other (else a copy)."""
+    x, shape = in_memory(plan, v), plan.shape(v)
+    if rank and x.steps[-1] not in (ONE, None):
+        x = plan.copy(x, shape, "d")
+    row = x.steps[-2] if rank == 2 else ONE
+    stretched = rank and shape[-1] != ONE and x.steps[-1] is None
+    if stretched or (rank == 2 and row is None and shape[-2] != ONE):
+        x = plan.copy(x, shape, "d")
+        row = x.steps[-2] if rank == 2 else ONE
+    return Matrix(x, rank, row or (shape[-1] if rank == 2 else ONE))
+
+
+@native.register(Blockwise)
+def _(op: Blockwise, node: Apply) -> str | None:
+    core = op.core
+    if not isinstance(core, OWN) or op.signature != core.signature:
+        return "no native code is written for it"
+    return native(core, node)
+
+
+for _kind in OWN:
+
+    @native.register(_kind)
+    def _(op: Any, node: Apply) -> str | None:
+        dtypes = {v.type.dtype for v in (*node.inputs, *node.outputs)}
+        return None if dtypes == {"float64"} else "other numbers than float64"
+
+
+@lower.register(Blockwise)
+def _(op: Blockwise, node: Apply, plan: RegionPlan) -> None:
+    lower.dispatch(type(op.core))(op.core, node, plan)
+
+
+def _each(
+    op: Any, node: Apply, plan: RegionPlan, write: Callable[[Any, list[str], list[str]], None],
+    reads: Sequence[Matrix], shape: Sequence[Length] | None = None,
+) -> View:  # fmt: skip
+    """A value of which `write(text, addresses, steps)` writes one matrix; the last address and step
+    are those of the result. shape: if it is not that of the output.
+    """
+    shape = plan.shape(node.outputs[0]) if shape is None else shape
+    batch = shape[:-2]
+
+    def all_(t: Any, value: NativeValue) -> None:
+        views = [*[m.view for m in reads], view_of(value, shape)]
+        apart = [(*[None] * (len(batch) - len(m.apart)), *m.apart) for m in reads]
+        apart.append(view_of(value, shape).steps[:-2])
+        pointers = [t.address(v.value, v.offset) for v in views]
+        steps = [t.length(m.step) for m in reads] + [t.length(shape[-1])]
+        nested(t, batch, views, apart, pointers, lambda at: write(t, at, steps))
+
+    return plan.call(shape, "d", [m.view for m in reads], all_)
+
+
+def call(t: Any, name: str, *arguments: Any) -> None:
+    """A call of a routine: letters as texts, numbers as ("i", name), floats as ("d", name or
+    number), addresses as they are.
+    """
+    given = list[str]()
+    letters = 0
+    for x in arguments:
+        if isinstance(x, tuple):
+            kind, value = x
+            place = t.room("i32" if kind == "i" else "double")
+            if kind == "i":
+                t.do(f"store i32 {t.new(f'trunc i64 {value} to i32')}, ptr {place}")
+            else:
+                number = value if isinstance(value, str) else literal(value, "d")
+                t.do(f"store double {number}, ptr {place}")
+        elif len(x) == 1:
+            letters += 1
+            place = t.room("i8")
+            t.do(f"store i8 {ord(x)}, ptr {place}")
+        else:
+            place = x
+        given.append(place)
+    full = ROUTINE + name
+    types = ", ".join(["ptr"] * len(given) + ["i64"] * letters)
+    t.declare(f"void @{full}({types})")
+    t.units[full] = None
+    values = ", ".join([f"ptr {x}" for x in given] + ["i64 1"] * letters)
+    t.do(f"call void @{full}({values})")
+
+
+def found(t: Any, info: str, otherwise: Callable[[], None] | None = None) -> None:
+    """Go on if a routine found something; else do something else, or refuse the call."""
+    good, bad = t.label(), t.label()
+    fine = t.new(f"icmp eq i32 {t.new(f'load i32, ptr {info}')}, 0")
+    t.do(f"br i1 {fine}, label %{good}, label %{bad}")
+    t.start(bad)
+    if otherwise is None:
+        t.do("ret i64 1")
+    else:
+        otherwise()
+        t.do(f"br label %{good}")
+    t.start(good)
+
+
+def where_some(t: Any, n: str, body: Callable[[], None]) -> None:
+    """Do something if a number is not 0."""
+    some, behind = t.label(), t.label()
+    t.do(f"br i1 {t.new(f'icmp sgt i64 {n}, 0')}, label %{some}, label %{behind}")
+    t.start(some)
+    body()
+    t.do(f"br label %{behind}")
+    t.start(behind)
+
+
+def at_least_one(t: Any, n: str) -> str:
+    """A step that LAPACK takes."""
+    t.declare("i64 @llvm.smax.i64(i64, i64)")
+    return str(t.new(f"call i64 @llvm.smax.i64(i64 {n}, i64 1)"))
+
+
+def over(t: Any, n: Length, m: Length, at: str, row: str, do: Callable[..., None]) -> None:
+    """`do(i, j, address)` for the elements of a matrix."""
+
+    def line(i: str) -> None:
+        start = t.at(at, t.new(f"mul i64 {i}, {row}") if i != "0" else "0", "d")
+        each(t, m, lambda j: do(i, j, t.at(start, j, "d")))
+
+    each(t, n, line)
+
+
+def triangle(
+    t: Any, n: Length, source: tuple[str, str], target: tuple[str, str], low: bool
+) -> None:
+    """Copy one triangle of a matrix, with zeros in the other. (address, step) of each."""
+
+    def one(i: str, j: str, place: str) -> None:
+        x = t.load_one(step_to(t, source, i, j), "d")
+        inside = t.new(f"icmp {'sle' if low else 'sge'} i64 {j}, {i}")
+        t.store_one(t.select(inside, x, literal(0.0, "d")), place, "d")
+
+    over(t, n, n, *target, one)
+
+
+def step_to(t: Any, where: tuple[str, str], i: str, j: str) -> str:
+    """The address of an element of a matrix in rows."""
+    return str(t.at(where[0], t.new(f"add i64 {t.new(f'mul i64 {i}, {where[1]}')}, {j}"), "d"))
+
+
+# --- the ops ----------------------------------------------------------------------------------
+
+
+@lower.register(Cholesky)
+def _(op: Cholesky, node: Apply, plan: RegionPlan) -> None:
+    n = plan.shape(node.outputs[0])[-1]
+
+    def write(t: Any, at: list[str], steps: list[str]) -> None:
+        (a, out), size = at, t.length(n)
+        triangle(t, n, (a, steps[0]), (out, size), op.lower)
+
+        def nothing() -> None:
+            if op.on_error == "raise":
+                t.do("ret i64 1")
+                t.start(t.label())
+            over(t, n, n, out, size, lambda i, j, p: t.store_one(literal(NAN, "d"), p, "d"))
+
+        def factor() -> None:
+            info = t.room("i32")
+            call(t, "dpotrf", "U" if op.lower else "L", ("i", size), out, ("i", size), info)
+            found(t, info, nothing)
+
+        where_some(t, size, factor)
+
+    plan.of[node.outputs[0]] = _each(op, node, plan, write, [matrix(plan, node.inputs[0], 2)])
+
+
+@lower.register(SolveTriangular)
+def _(op: SolveTriangular, node: Apply, plan: RegionPlan) -> None:
+    """Of the transposes, with the matrix on the right."""
+    shape, reads = plan.shape(node.outputs[0]), [matrix(plan, v, 2) for v in node.inputs]
+    n, m = shape[-2:]
+    if m == ONE and not any(reads[0].apart) and len(shape) > 2:
+        plan.of[node.outputs[0]] = _columns_of_a_batch(op, plan, reads, shape)
+        return
+
+    def write(t: Any, at: list[str], steps: list[str]) -> None:
+        (a, b, out), size, columns = at, t.length(n), t.length(m)
+
+        def copied(i: str, j: str, place: str) -> None:
+            t.store_one(t.load_one(step_to(t, (b, steps[1]), i, j), "d"), place, "d")
+
+        def solved() -> None:
+            _check_diagonal(op, t, n, (a, steps[0]))
+            over(t, n, m, out, columns, copied)
+            call(t, "dtrsm", "R", "U" if op.lower else "L", "T" if op.transpose else "N",
+                 "U" if op.unit_diagonal else "N", ("i", columns), ("i", size), ("d", 1.0),
+                 a, ("i", at_least_one(t, steps[0])), out, ("i", columns))  # fmt: skip
+
+        where_some(t, t.new(f"mul i64 {size}, {columns}"), solved)
+
+    plan.of[node.outputs[0]] = _each(op, node, plan, write, reads)
+
+
+def _columns_of_a_batch(
+    op: SolveTriangular, plan: RegionPlan, reads: Sequence[Matrix], shape: Sequence[Length]
+) -> View:
+    """Equations with one matrix for all vectors of a batch: these are columns of another."""
+    n, count = shape[-2], times(*shape[:-2])
+    a, b = reads
+    steps = [(*[None] * (len(shape) - len(b.view.steps)), *b.view.steps)]
+
+    def write(t: Any, value: NativeValue) -> None:
+        low, out = [t.address(v.value, v.offset) for v in (a.view, View(value, ()))]
+        size, columns, row = t.length(n), t.length(count), t.length(a.step)
+
+        def solved() -> None:
+            _check_diagonal(op, t, n, (low, row))
+            target = view_of(value, shape)
+            nested(t, shape, [b.view, target], [*steps, target.steps],
+                   [t.address(b.view.value, b.view.offset), out],
+                   lambda p: t.store_one(t.load_one(p[0], "d"), p[1], "d"))  # fmt: skip
+            call(t, "dtrsm", "L", "U" if op.lower else "L", "N" if op.transpose else "T",
+                 "U" if op.unit_diagonal else "N", ("i", size), ("i", columns), ("d", 1.0),
+                 low, ("i", at_least_one(t, row)), out, ("i", size))  # fmt: skip
+
+        where_some(t, t.new(f"mul i64 {size}, {columns}"), solved)
+
+    return plan.call(shape, "d", [a.view, b.view], write)
+
+
+def _check_diagonal(op: SolveTriangular, t: Any, n: Length, a: tuple[str, str]) -> None:
+    """Refuse the call where there is a 0 on the diagonal."""
+    if not op.unit_diagonal:
+        each(t, n, lambda i: _not_zero(t, step_to(t, a, i, i)))
+
+
+def _not_zero(t: Any, place: str) -> None:
+    """Refuse the call where a number is 0."""
+    good, bad = t.label(), t.label()
+    zero = t.compare("oeq", t.load_one(place, "d"), literal(0.0, "d"))
+    t.do(f"br i1 {zero}, label %{bad}, label %{good}")
+    t.start(bad)
+    t.do("ret i64 1")
+    t.start(good)
+
+
+@lower.register(CholeskyGradient)
+def _(op: CholeskyGradient, node: Apply, plan: RegionPlan) -> None:
+    """Murray's formula: the transposed factor times the gradient, of which the lower triangle is
+    mirrored; solved from both sides; the lower triangle of that, with half of the diagonal.
+    """
+    n = plan.shape(node.outputs[0])[-1]
+
+    def write(t: Any, at: list[str], steps: list[str]) -> None:
+        (low, g, out), size = at, t.length(n)
+        whole = (out, size)
+        triangle(t, n, (g, steps[1]), whole, True)
+
+        def all_() -> None:
+            far = ("i", at_least_one(t, steps[0]))
+            n_ = ("i", size)
+            tail = (n_, n_, ("d", 1.0), low, far, out, n_)
+            call(t, "dtrmm", "R", "U", "T", "N", *tail)
+            over(t, n, n, out, size, lambda i, j, p: _mirrored(t, whole, i, j, p))
+            call(t, "dtrsm", "L", "U", "N", "N", *tail)
+            call(t, "dtrsm", "R", "U", "T", "N", *tail)
+            over(t, n, n, out, size, lambda i, j, p: _halved(t, i, j, p))
+
+        where_some(t, size, all_)
+
+    reads = [matrix(plan, v, 2) for v in node.inputs]
+    plan.of[node.outputs[0]] = _each(op, node, plan, write, reads)
+
+
+def _mirrored(t: Any, whole: tuple[str, str], i: str, j: str, place: str) -> None:
+    """Above the diagonal what is below it. (Above is written after it was read.)"""
+    above = t.new(f"icmp sgt i64 {j}, {i}")
+    other = t.load_one(step_to(t, whole, j, i), "d")
+    t.store_one(t.select(above, other, t.load_one(place, "d")), place, "d")
+
+
+def _halved(t: Any, i: str, j: str, place: str) -> None:
+    """Φ: zeros above the diagonal, and half of what is on it."""
+    x = t.load_one(place, "d")
+    half = t.select(t.new(f"icmp eq i64 {i}, {j}"), t.bin("fmul", x, literal(0.5, "d")), x)
+    above = t.new(f"icmp sgt i64 {j}, {i}")
+    t.store_one(t.select(above, literal(0.0, "d"), half), place, "d")
+
+
+@lower.register(CovarianceGradient)
+def _(op: CovarianceGradient, node: Apply, plan: RegionPlan) -> None:
+    n, columns = plan.shape(node.outputs[0])[-1], plan.shape(node.inputs[1])[-1]
+
+    def write(t: Any, at: list[str], steps: list[str]) -> None:
+        (low, v, a, b, out), size = at, t.length(n)
+        triangle(t, n, (low, steps[0]), (out, size), True)
+
+        def all_() -> None:
+            info, n_ = t.room("i32"), ("i", size)
+            call(t, "dpotri", "U", n_, out, n_, info)
+            found(t, info)
+            call(t, "dsyrk", "U", "T", n_, ("i", t.length(columns)), a, v,
+                 ("i", at_least_one(t, steps[1])), b, out, n_)  # fmt: skip
+            over(t, n, n, out, size, lambda i, j, p: _halved(t, i, j, p))
+
+        where_some(t, size, all_)
+
+    reads = [matrix(plan, v, rank) for v, rank in zip(node.inputs, (2, 2, 0, 0), strict=True)]
+    plan.of[node.outputs[0]] = _each(op, node, plan, write, reads)
+
+
+@lower.register(Solve)
+def _(op: Solve, node: Apply, plan: RegionPlan) -> None:
+    """By `gesv` of a copy of the matrix, in columns; so is what it finds."""
+    a, b = node.inputs
+    shape = plan.shape(node.outputs[0])
+    n, m = shape[-2:]
+    columns = _copied(plan, _swapped(in_memory(plan, a)), (*shape[:-2], n, n))
+    pivots = plan.call((n,), "i", (), lambda t, value: None)
+    right, order = matrix(plan, b, 2), Matrix(pivots, 1, ONE)
+    order.apart = ()
+
+    def write(t: Any, at: list[str], steps: list[str]) -> None:
+        (a_, b_, places, out), size = at, t.length(n)
+
+        def copied(j: str, i: str, place: str) -> None:
+            t.store_one(t.load_one(step_to(t, (b_, steps[1]), i, j), "d"), place, "d")
+
+        def solved() -> None:
+            info, n_ = t.room("i32"), ("i", size)
+            over(t, m, n, out, size, copied)
+            call(t, "dgesv", n_, ("i", t.length(m)), a_, n_, places, out, n_, info)
+            found(t, info)
+
+        where_some(t, size, solved)
+
+    made = _each(op, node, plan, write, [columns, right, order], (*shape[:-2], m, n))
+    plan.of[node.outputs[0]] = _swapped(made)
+
+
+def _copied(plan: RegionPlan, x: View, shape: tuple[Length, ...]) -> Matrix:
+    """Matrices in memory of their own, that may be overwritten."""
+    return Matrix(plan.copy(x, shape, "d"), 2, in_order((times(shape[-2]), shape[-1]))[0])
+
+
+def _swapped(x: View) -> View:
+    """The transposes."""
+    return View(x.value, (*x.steps[:-2], x.steps[-1], x.steps[-2]), x.offset)

@@ -1,0 +1,144 @@
+"""What runs along an axis element by element: running sums and products, recurrences, positions of
+extrema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rewrite_engine.graph.node import Apply
+from rewrite_engine.link.native.lower import lower, native
+from rewrite_engine.link.native.reductions import not_empty, without
+from rewrite_engine.link.native.region import RegionPlan
+from rewrite_engine.link.native.scalars import convert
+from rewrite_engine.link.native.scalars import write as scalar
+from rewrite_engine.link.native.text import KINDS, NUMBER
+from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, view_of
+from rewrite_engine.link.native.walk import in_memory, nested, step
+from rewrite_engine.scalar import ops as scalars
+from rewrite_engine.tensor.running import CumOp, Recurrence
+from rewrite_engine.tensor.statistics.moments import Argmax, Argmin
+
+
+@native.register(CumOp)
+@native.register(Recurrence)
+@native.register(Argmax)
+def _(op: Any, node: Apply) -> str | None:
+    same = not isinstance(op, Recurrence) or {v.type.dtype for v in node.inputs} == {"float64"}
+    return None if same else "arrays of several dtypes"
+
+
+@lower.register(CumOp)
+def _(op: CumOp, node: Apply, plan: RegionPlan) -> None:
+    own, kind = [KINDS[v.type.dtype] for v in (node.inputs[0], node.outputs[0])]
+    name = scalars.add if op.mode == "add" else scalars.mul
+
+    def more(t: Any, so_far: str, xs: list[str]) -> str:
+        return scalar(name, t, kind, (so_far, convert(t, xs[0], own, kind)))
+
+    def first(t: Any, xs: list[str]) -> str:
+        return convert(t, xs[0], own, kind)
+
+    _along(op.axis, node, plan, first, more)
+
+
+@lower.register(Recurrence)
+def _(op: Recurrence, node: Apply, plan: RegionPlan) -> None:
+    def more(t: Any, so_far: str, xs: list[str]) -> str:
+        return str(t.bin("fadd", t.bin("fmul", xs[0], so_far), xs[1]))
+
+    _along(op.axis, node, plan, lambda t, xs: xs[1], more)
+
+
+def _along(
+    axis: int, node: Apply, plan: RegionPlan, first: Callable[..., str], more: Callable[..., str]
+) -> None:
+    """Each element of the result of the one before it and those of the inputs: `first(text,
+    elements)`, then `more(text, the one before, elements)`.
+    """
+    out = node.outputs[0]
+    shape, kind = plan.shape(out), KINDS[out.type.dtype]
+    views = [in_memory(plan, v) for v in node.inputs]
+    others = [a for a in range(len(shape)) if a != axis]
+
+    def write(t: Any, value: NativeValue) -> None:
+        all_ = [*views, view_of(value, shape)]
+        n = t.length(shape[axis])
+
+        def sequence(at: list[str]) -> None:
+            def one(i: str, kept: list[str]) -> list[str]:
+                places = [step(t, p, i, v.steps[axis], v.value.kind) for p, v in zip(at, all_)]
+                xs = [t.load_one(p, v.value.kind) for p, v in zip(places[:-1], views)]
+                begun = t.new(f"icmp eq i64 {i}, 0")
+                found = t.select(begun, first(t, xs), more(t, kept[0], xs), kind)
+                t.store_one(found, places[-1], kind)
+                return [found]
+
+            t.loop("0", n, "1", one, [(NUMBER[kind], t.constant(0, kind))])
+
+        steps = [[v.steps[a] for a in others] for v in all_]
+        start = [t.address(v.value, v.offset) for v in all_]
+        nested(t, [shape[a] for a in others], all_, steps, start, sequence)
+
+    plan.of[out] = plan.call(shape, kind, views, write)
+
+
+@lower.register(Argmax)
+def _(op: Argmax, node: Apply, plan: RegionPlan) -> None:
+    """The place among the elements of the axes together, the last axis the fastest."""
+    x, out = node.inputs[0], node.outputs[0]
+    shape, axes, given = plan.shape(x), op.axes(x.type.ndim), in_memory(plan, x)
+    not_empty(plan, shape, axes)
+    kept = [a for a in range(len(shape)) if a not in axes]
+    rest = tuple([ONE if a in axes else n for a, n in enumerate(shape)])
+
+    def write(t: Any, value: NativeValue) -> None:
+        both = [given, view_of(value, rest)]
+        steps = [[v.steps[a] for a in kept] for v in both]
+        start = [t.address(v.value, v.offset) for v in both]
+
+        def one(at: list[str]) -> None:
+            found = _extremum(t, given, axes, shape, at[0], isinstance(op, Argmin))
+            t.store_one(found, at[1], "i")
+
+        nested(t, [shape[a] for a in kept], both, steps, start, one)
+
+    found = plan.call(rest, "i", [given], write)
+    plan.of[out] = found if op.keepdims else without(found, axes)
+
+
+def _extremum(
+    t: Any, x: View, axes: Sequence[int], shape: Sequence[Length], at: str, least: bool
+) -> str:
+    """The place of the first extremum; a NaN counts as one."""
+    kind = x.value.kind
+    test = {"d": "olt" if least else "ogt", "i": "slt" if least else "sgt",
+            "b": "ult" if least else "ugt"}[kind]  # fmt: skip
+    first = t.load_one(at, kind)
+    values = [(NUMBER[kind], first), ("i64", "0"), ("i64", "0")]  # the best, its place, the next
+
+    def inside(k: int, pointer: str, kept: list[str]) -> list[str]:
+        if k == len(axes):
+            best, place, count = kept
+            value = t.load_one(pointer, kind)
+            better = t.compare(test, value, best, kind)
+            if kind == "d":
+                new = t.bin(
+                    "and", t.compare("uno", value, value), t.compare("ord", best, best), "b"
+                )
+                better = t.bin("or", better, new, "b")
+            return [
+                t.select(better, value, best, kind),
+                t.select(better, count, place, "i"),
+                t.new(f"add i64 {count}, 1"),
+            ]
+        types = [type_ for type_, _ in values]
+        return list(t.loop(
+            "0", t.length(shape[axes[k]]), "1",
+            lambda i, now: inside(
+                k + 1, step(t, pointer, i, x.steps[axes[k]], kind), now
+            ), list(zip(types, kept)),
+        ))  # fmt: skip
+
+    return inside(0, at, [value for _, value in values])[1]

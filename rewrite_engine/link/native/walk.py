@@ -1,0 +1,63 @@
+"""Loops over single elements, of kernels that are no elementwise groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from rewrite_engine.link.native.region import RegionPlan
+from rewrite_engine.link.native.values import ONE, Length, Number, View
+
+
+def in_memory(plan: RegionPlan, v: Any) -> View:
+    """A variable, in memory."""
+    x = plan.get(v)
+    return plan.copy(x, plan.shape(v), x.kind) if isinstance(x, Number) else x
+
+
+def nested(
+    t: Any, lengths: Sequence[Length], views: Sequence[View], steps: Sequence[Sequence[Any]],
+    pointers: Sequence[str], body: Callable[[list[str]], None],
+) -> None:  # fmt: skip
+    """`body(addresses)` for all elements along axes of these lengths. steps: of each view."""
+    if not lengths:
+        return body(list(pointers))
+
+    def one(i: str) -> None:
+        at = [step(t, p, i, s[0], v.value.kind) for v, s, p in zip(views, steps, pointers)]
+        nested(t, lengths[1:], views, [s[1:] for s in steps], at, body)
+
+    return each(t, lengths[0], one)
+
+
+def each(t: Any, n: Length, body: Callable[[str], None]) -> None:
+    """A loop, if there is more than one."""
+    if n == ONE:
+        return body("0")
+
+    def one(i: str, _: list[str]) -> list[str]:
+        body(i)
+        return []
+
+    t.loop("0", t.length(n), "1", one)
+    return None
+
+
+def step(t: Any, pointer: str, i: str, far: Length | None, kind: str) -> str:
+    """The address of element i along an axis."""
+    if far is None or i == "0":
+        return pointer
+    at = i if far == ONE else t.new(f"mul i64 {i}, {t.length(far)}")
+    return str(t.at(pointer, at, kind))
+
+
+def checked(t: Any, i: str, n: str) -> str:
+    """An index, counted from the front. The kernel ends where it is out of bounds."""
+    below = t.new(f"icmp slt i64 {i}, 0")
+    found = t.new(f"select i1 {below}, i64 {t.new(f'add i64 {i}, {n}')}, i64 {i}")
+    good, bad = t.label(), t.label()
+    t.do(f"br i1 {t.new(f'icmp ult i64 {found}, {n}')}, label %{good}, label %{bad}")
+    t.start(bad)
+    t.do("ret i64 1")
+    t.start(good)
+    return str(found)

@@ -1,0 +1,104 @@
+"""Factors and equations by LAPACK without Python between, beside the VM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+import rewrite_engine.tensor.linalg as linalg
+from rewrite_engine.tensor.linalg.decomposition import CholeskyGradient, CovarianceGradient
+from tests.link.native.test_indexing import native
+
+a, b = pt.dmatrices("a", "b")
+t, u = pt.dtensor3("t"), pt.dtensor3("u")
+RNG = np.random.default_rng(3)
+
+
+def positive(*shape: int) -> Any:
+    x = RNG.normal(size=shape)
+    return x @ x.swapaxes(-1, -2) + shape[-1] * np.eye(shape[-1])
+
+
+def same(inputs: Any, outputs: Any, *values: Any) -> None:
+    got = native(inputs, outputs)(*values)
+    want = rw.function(inputs, outputs, mode="vm", on_unused_input="ignore")(*values)
+    for x, y in zip(got, want, strict=True):
+        assert x.shape == y.shape
+        np.testing.assert_allclose(x, y, rtol=1e-11, atol=1e-13)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 17, 70])
+@pytest.mark.parametrize("lower", [True, False])
+def test_one_matrix(n: int, lower: bool) -> None:
+    factor = linalg.cholesky(a, lower=lower)
+    outputs = [factor, rw.grad((factor * b).sum(), a), linalg.solve(a, b), linalg.solve(a.T, b)]
+    outputs += [
+        linalg.solve_triangular(x, b, lower=lower, trans=trans, unit_diagonal=ones)
+        for trans in (0, 1) for ones in (False, True) for x in (a, a.T, pt.exp(a * 0.01))
+    ]  # fmt: skip
+    same([a, b], outputs, positive(n, n), RNG.normal(size=(n, n)))
+
+
+BATCHES = [
+    ((4, 3, 3), (4, 3, 2)), ((1, 3, 3), (4, 3, 1)), ((1, 3, 3), (0, 3, 1)), ((4, 3, 3), (1, 3, 1)),
+    ((0, 3, 3), (0, 3, 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shapes", BATCHES)
+def test_batches(shapes: Any) -> None:
+    x, y = [pt.tensor(dtype="float64", shape=[1 if n == 1 else None for n in s]) for s in shapes]
+    factor = linalg.cholesky(x)
+    solved = linalg.solve_triangular(factor, y, lower=True, b_ndim=2)
+    outputs = [factor, solved, rw.grad((solved**2).sum(), x), linalg.solve(x, y, b_ndim=2),
+               linalg.solve_triangular(x.mT, y, b_ndim=2)]  # fmt: skip
+    same([x, y], outputs, positive(*shapes[0]), RNG.normal(size=shapes[1]))
+
+
+@pytest.mark.parametrize("columns", [0, 1, 4])
+def test_the_gradient_for_a_covariance(columns: int) -> None:
+    p, q = pt.dscalars("p", "q")
+    out = CovarianceGradient()(linalg.cholesky(a), b, p, q)
+    same([a, b, p, q], [out], positive(5, 5), RNG.normal(size=(5, columns)), 0.5, -2.0)
+
+
+def test_what_has_no_factor() -> None:
+    factor = linalg.cholesky(a)
+    f = native([a, b], [factor, CholeskyGradient()(factor, b)])
+    none = np.array([[1.0, 2.0], [2.0, 1.0]])
+    assert np.isnan(f(none, none)[0]).all()
+    assert f(none, none)[1][0, 1] == 0
+    strict = native([t], linalg.cholesky(t, on_error="raise"))
+    with pytest.raises(linalg.SingularMatrixError, match=r"\(1,\)"):
+        strict(np.array([np.eye(2), none]))
+
+
+def test_equations_without_a_solution() -> None:
+    singular = np.array([[1.0, 0.0], [1.0, 0.0]])
+    f = native([a, b], linalg.solve_triangular(a, b, lower=True))
+    g = native([a, b], linalg.solve(a, b))
+    for run in (f, g):
+        with pytest.raises(linalg.SingularMatrixError):
+            run(singular, np.ones((2, 2)))
+    assert f(singular, np.ones((2, 0))).shape == (2, 0)
+    ones = native([a, b], linalg.solve_triangular(a, b, lower=True, unit_diagonal=True))
+    np.testing.assert_allclose(ones(singular, np.ones((2, 1))), [[1.0], [0.0]])
+
+
+def test_parts_of_matrices() -> None:
+    same([a, b], [linalg.cholesky(pt.exp(a)[1:4, 1:4] + 60 * pt.eye(3)),
+                  linalg.solve_triangular(a[1:4, 2:5], b[::-1, :2], lower=True),
+                  linalg.solve_triangular(a[::2, ::2], b, lower=True)],
+         positive(6, 6), RNG.normal(size=(3, 3)))  # fmt: skip
+
+
+@pytest.mark.parametrize("trans", [0, 1])
+@pytest.mark.parametrize("lower", [True, False])
+def test_one_matrix_for_a_batch_of_vectors(trans: int, lower: bool) -> None:
+    out = linalg.solve_triangular(a, t, trans=trans, lower=lower, b_ndim=1)
+    turned = linalg.solve_triangular(a, t.T, trans=trans, lower=lower, b_ndim=1)
+    same([a, t], [out, turned], positive(3, 3), RNG.normal(size=(3, 2, 3)))
