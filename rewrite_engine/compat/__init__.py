@@ -22,11 +22,13 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from rewrite_engine.compat.samplers import install_sampler
 from rewrite_engine.compat.table import (
     HIDING,
     HOMES,
     MODULES,
     OLD_MODULES,
+    REASONS,
     RENAMED,
     VERSIONS,
 )
@@ -87,7 +89,9 @@ class PeerModule(ModuleType):
 
     def why_not(self, name: str) -> str:
         """What is said of a name that is not here."""
-        return f"{self.__name__}.{name} is not in rewrite_engine{did_you_mean(name, dir(self))}"
+        full = f"{self.__name__}.{name}"
+        reason = next((REASONS[p] for p in parents(full.partition(".")[2]) if p in REASONS), None)
+        return f"{full} is not in rewrite_engine{reason or did_you_mean(name, dir(self))}"
 
     def __dir__(self) -> list[str]:
         path = self.__name__.partition(".")[2]
@@ -214,6 +218,7 @@ def install(libraries: Iterable[str] = tuple(VERSIONS)) -> None:
     been imported.
     """
     AS_OBJECTS.add("atleast_1d")
+    install_sampler()
     for library in libraries:
         if any(isinstance(f, PeerFinder) and f.library == library for f in sys.meta_path):
             continue

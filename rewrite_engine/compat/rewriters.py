@@ -6,17 +6,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import count
 from typing import Any, Literal
 
-from rewrite_engine.errors import MethodNotDefined, OptionError, UnknownNameError, refuse_options
+from rewrite_engine.errors import (
+    MethodNotDefined,
+    OptionError,
+    TypeMismatchError,
+    UnknownNameError,
+    refuse_options,
+)
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.frozen import FrozenGraph
-from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import origin_line
-from rewrite_engine.match.decorate import node_rewriter, several
+from rewrite_engine.match import decorate
+from rewrite_engine.match.decorate import several
 from rewrite_engine.match.outline import ROOTS
 from rewrite_engine.match.relation import KanrenRelationSub
 from rewrite_engine.match.rule import NodeRewriter as FunctionRewriter
@@ -38,6 +45,7 @@ __all__ = [
     "WalkingGraphRewriter",
     "check_stack_trace",
     "copy_stack_trace",
+    "node_rewriter",
 ]
 
 
@@ -52,7 +60,57 @@ class _AnyRule(type):
         return isinstance(instance, Rule) if own else super().__instancecheck__(instance)
 
 
-class ClassRewriter(FunctionRewriter, metaclass=_AnyRule):
+class LosingLengths(FunctionRewriter):
+    """A rule whose results may have types that know fewer lengths than what they replace: they have
+    them all the same.
+    """
+
+    @cached_property
+    def apply(self) -> Any:
+        found = super().apply
+        return lambda fgraph, node: with_lengths(node, found(fgraph, node))
+
+    def accept(self, old: Variable, new: Variable) -> bool:
+        """As always, or where `specify_shape` makes it fit."""
+        try:
+            old.type.filter_variable(new)
+        except TypeMismatchError:
+            return super().accept(old, new)
+        return True
+
+
+def with_lengths(node: Apply, found: Any) -> Any:
+    """What a rule found, of types that know the lengths of the node's outputs, where programs say
+    themselves of which type the results of their ops are.
+    """
+    if not isinstance(found, list | tuple) or len(found) != len(node.outputs):
+        return found
+    return [narrowed(old, new) for old, new in zip(node.outputs, found, strict=True)]
+
+
+def narrowed(old: Variable, new: Any) -> Any:
+    """A variable with the lengths of another one, if a program's own op makes it."""
+    owner = new.owner if isinstance(new, Variable) else None
+    if owner is None or old.type.is_super(new.type) or len(owner.outputs) != 1:
+        return new
+    if type(owner.op).make_node.__module__.startswith("rewrite_engine."):
+        return new
+    try:
+        wanted = old.type.filter_variable(new).type
+    except TypeMismatchError:
+        return new
+    return Apply(owner.op, owner.inputs, [wanted()]).outputs[0]
+
+
+def node_rewriter(tracks: Any = None, **options: Any) -> Callable[..., FunctionRewriter]:
+    """The decorator `rewrite_engine.match.decorate.node_rewriter`, for rules that may lose
+    lengths.
+    """
+    made: Any = decorate.node_rewriter(tracks, **options)
+    return partial(LosingLengths, **made.keywords)
+
+
+class ClassRewriter(LosingLengths, metaclass=_AnyRule):
     """A rule written as a class. A subclass defines `transform(fgraph, node)`, which returns
     replacements for the node's outputs, as a list or {old: new}, or False; `tracks()`, the ops and
     classes of ops that it looks at (None: all); and perhaps `add_requirements(fgraph)`, which is
@@ -127,7 +185,7 @@ class ClassRewriter(FunctionRewriter, metaclass=_AnyRule):
             found = self.transform(fgraph, node)
             if isinstance(found, dict):
                 found = {old: new for old, new in found.items() if old != "remove"}
-            return found
+            return with_lengths(node, found)
 
         return apply
 
@@ -204,20 +262,20 @@ def _no_callback(what: str, options: dict[str, Any]) -> None:
 
 
 class WalkingGraphRewriter(GraphRewriter):
-    """Tries rules at each node; order: first outputs, then inputs, if nothing else is said.
+    """Tries rules at each node; order: first inputs, then outputs, if nothing else is said.
     ignore_newtrees: not at what they made.
     """
 
     def __init__(
         self,
         node_rewriter: Any,
-        order: Literal["in_to_out", "out_to_in", "dfs"] = "out_to_in",
-        ignore_newtrees: bool | str = True,
+        order: Literal["in_to_out", "out_to_in", "dfs"] = "in_to_out",
+        ignore_newtrees: bool | str = False,
         failure_callback: None = None,
         name: str = "walk",
     ) -> None:
         if isinstance(ignore_newtrees, str):  # (the third argument was the name)
-            name, ignore_newtrees = ignore_newtrees, True
+            name, ignore_newtrees = ignore_newtrees, False
         super().__init__(name)
         _no_callback("WalkingGraphRewriter", {"failure_callback": failure_callback})
         if order not in ("in_to_out", "out_to_in", "dfs"):

@@ -144,10 +144,17 @@ def min_by_max(fgraph: Any, node: Any) -> Any:
 
 @node_rewriter([Dot])
 def matmul(fgraph: Any, node: Any) -> Any:
-    """A product of matrices by the op that it is there."""
-    if all(x.type.ndim == 2 for x in node.inputs):
-        return extras._matmul.make_node(*node.inputs).outputs
-    return None
+    """A product of matrices, or of a matrix and a vector, by the op that it is there."""
+    a, b = node.inputs
+    if a.type.ndim + b.type.ndim < 3:
+        return None
+    wide = (
+        a if a.type.ndim == 2 else a.dimshuffle("x", 0),
+        b if b.type.ndim == 2 else b.dimshuffle(0, "x"),
+    )
+    product = extras._matmul(*wide)
+    kept = [axis for axis, x in enumerate((a, b)) if x.type.ndim == 2]
+    return [product if len(kept) == 2 else product.dimshuffle(*kept)]
 
 
 class PhaseDatabase:
@@ -199,18 +206,18 @@ def _several(names: Any) -> Sequence[Any]:
 optdb = PipelineDatabase()
 
 
-def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = True) -> GraphRewriter:
-    """Return a driver that tries rules once at each node, inputs first. ignore_newtrees: False lets
-    it go on with what they made, until none applies.
+def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) -> GraphRewriter:
+    """Return a driver that tries rules at each node, inputs first, and goes on with what they made,
+    until none applies; ignore_newtrees: once at each node.
     """
     if not ignore_newtrees:
         return EquilibriumOptimizer(rules_in(rules), name or "in_to_out")
     return WalkingOptimizer(rules_in(rules), "in_to_out", name or "in_to_out")
 
 
-def out2in(*rules: Any, name: str | None = None, ignore_newtrees: bool = True) -> GraphRewriter:
-    """Return a driver that tries rules once at each node, outputs first. ignore_newtrees: False
-    lets it go on with what they made, until none applies.
+def out2in(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) -> GraphRewriter:
+    """Return a driver that tries rules at each node, outputs first, and goes on with what they
+    made, until none applies; ignore_newtrees: once at each node.
     """
     if not ignore_newtrees:
         return OutermostOptimizer(rules_in(rules), name or "out_to_in")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine import sparse
+from rewrite_engine.compat.op_classes import stands_for
 from rewrite_engine.errors import ForeignObjectError, describe
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.scalar.dtype import complex_dtypes as complex_dtypes
@@ -21,6 +22,7 @@ from rewrite_engine.tensor.type import TensorType
 __all__ = [
     "Cast",
     "HStack",
+    "StructuredDot",
     "VStack",
     "bcast",
     "ccast",
@@ -51,6 +53,13 @@ greater_than_s_s, greater_equal_s_s = Compare("gt"), Compare("ge")
 
 
 _mtypes = [classes[1] for classes in FORMATS.values()][::-1]
+
+StructuredDot = stands_for(
+    sparse.SparseDot,
+    lambda: sparse.structured_dot,
+    "The product whose gradient is of what is stored.",
+    lambda op: op.structured,
+)
 
 
 def Cast(out_type: str) -> Any:

@@ -158,12 +158,12 @@ def _collect_shared(
     no_default_updates: bool | Collection[Any],
     strict: bool,
 ) -> None:
-    """Find the shared variables, adding default updates, which may bring new ones."""
+    """Find the shared variables, adding default updates, which may bring new ones; those that
+    results need first stand first, as their updates do.
+    """
     without = set() if isinstance(no_default_updates, bool) else set(no_default_updates)
     given = {spec.variable for spec in request.inputs}
-    found: dict[SharedVariable, None] = dict.fromkeys(
-        v for v in request.updates if isinstance(v, SharedVariable)
-    )
+    found: dict[SharedVariable, None] = {}
     reached = request.reached
     todo = request.expressions
     while todo:
@@ -182,7 +182,10 @@ def _collect_shared(
                 update = checked_update(v, clone_replace(update, replaced, rebuild_strict=strict))
             request.updates[v] = update
             todo.append(update)
+    found.update(dict.fromkeys(v for v in request.updates if isinstance(v, SharedVariable)))
     request.shared = list(found)
+    states = {v: request.updates.pop(v) for v in found if v in request.updates}
+    request.updates.update(states)
 
 
 # --- what can be wrong with the inputs --------------------------------------------------------

@@ -18,6 +18,7 @@ from rewrite_engine.compat import (
     install,
     not_here,
     older,
+    rewriters,
 )
 from rewrite_engine.compat.missing import missing
 from rewrite_engine.compat.table import HOMES, MODULES, RENAMED, VERSIONS
@@ -45,7 +46,7 @@ SAME = [
     ("pytensor.compile.mode", "Mode", rw.Mode),
     ("pytensor.compile.builders", "OpFromGraph", rw.OpFromGraph),
     ("aesara.tensor.math", "sum", pt.sum),
-    ("aesara.graph.rewriting.basic", "node_rewriter", decorate.node_rewriter),
+    ("aesara.graph.rewriting.basic", "node_rewriter", rewriters.node_rewriter),
     ("aesara.graph.opt", "local_optimizer", older.local_optimizer),
     ("pytensor.compile.function", "function", rw.function),
     ("pytensor.compile", "function", rw.function),
@@ -124,6 +125,10 @@ def test_a_missing_name_is_an_attribute_error() -> None:
         _ = module.exq
     with pytest.raises(ModuleNotFoundError, match=r"pytensor\.no_such is not in rewrite_engine"):
         import_module("pytensor.no_such")
+    with pytest.raises(
+        AttributeError, match=r"mode\.JAX is not in rewrite_engine: it needs a linker"
+    ):
+        _ = import_module("pytensor.compile.mode").JAX
 
 
 @pytest.mark.usefixtures("peers")

@@ -22,11 +22,11 @@ from rewrite_engine.compat.rewriters import (
     SequentialNodeRewriter,
     WalkingGraphRewriter,
     check_stack_trace,
+    node_rewriter,
 )
 from rewrite_engine.compat.rewriting import (
     PatternNodeRewriter,
     in2out,
-    node_rewriter,
     optdb,
     out2in,
 )
@@ -43,6 +43,7 @@ from rewrite_engine.errors import (
     MethodNotDefined,
     OptionError,
     PatternError,
+    RuleTypeError,
     UnboundVariableError,
     UnknownNameError,
 )
@@ -53,6 +54,7 @@ from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.pipeline import rewrite_graph
 from rewrite_engine.tensor.linalg import Cholesky
 from rewrite_engine.tensor.reduce import Sum
+from rewrite_engine.tensor.shape import SpecifyShape
 from rewrite_engine.terms.print import brief
 
 x, y = pt.vectors("x", "y")
@@ -140,6 +142,37 @@ def test_what_a_class_may_return_and_is_told() -> None:
     assert told == [graph]
 
 
+def test_results_that_know_fewer_lengths() -> None:
+    class Placeholder(Op):
+        def make_node(self, v: Any) -> Apply:
+            return Apply(self, [v], [pt.TensorType("float64", (None,))()])
+
+    class Doubled(ClassRewriter):
+        def tracks(self) -> Any:
+            return [pt.cos]
+
+        def transform(self, fgraph: Any, node: Any) -> Any:
+            return [Placeholder()(node.inputs[0])]
+
+    @node_rewriter([pt.exp])
+    def loses(fgraph: Any, node: Any) -> Any:
+        return [Placeholder()(node.inputs[0])]
+
+    @node_rewriter([pt.log])
+    def loses_in_ours(fgraph: Any, node: Any) -> Any:
+        return [pt.sqrt(Placeholder()(node.inputs[0]))]
+
+    x = pt.tensor("x", dtype="float64", shape=(3,))
+    rules = in2out(loses, loses_in_ours, Doubled())
+    for rule, op in ((pt.exp, Placeholder), (pt.cos, Placeholder), (pt.log, SpecifyShape)):
+        found = rewrite_graph(rule(x), include=(), custom_rewrite=rules)
+        assert found.type == x.type
+        assert isinstance(found.owner.op, op)
+    wrong = in2out(node_rewriter([pt.sin])(lambda fgraph, node: [node.inputs[0].sum()]))
+    with pytest.raises(RuleTypeError):  # not another dtype, nor another rank
+        rewrite_graph(pt.sin(x), include=(), custom_rewrite=wrong)
+
+
 def test_a_class_without_transform() -> None:
     class Nothing(ClassRewriter):
         pass
@@ -150,7 +183,9 @@ def test_a_class_without_transform() -> None:
 
 def test_one_of_several_and_one_after_the_other() -> None:
     rules = [Unwrap(pt.exp), PatternNodeRewriter((pt.log, "a"), (pt.exp, "a"))]
-    assert rewritten(pt.log(x), SequentialNodeRewriter(*rules)) == "exp(x)"
+    assert rewritten(pt.log(x), SequentialNodeRewriter(*rules)) == "x"
+    once = in2out(*rules, ignore_newtrees=True)
+    assert brief(rewrite_graph(pt.log(x), (), once)) == "exp(x)"
     both = SequentialNodeRewriter(*reversed(rules), apply_all_rewrites=True)
     assert rewritten(pt.log(x), both) == "x"
     assert both.transform(None, pt.log(x).owner) is x

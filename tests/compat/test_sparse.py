@@ -79,6 +79,9 @@ def test_names(peers: None) -> None:
     assert math.sp_sum is sparse.sp_sum
     assert basic.csm_properties is sparse.csm_properties
     assert basic.sparse_formats == ["csc", "csr"]
+    a, b = sparse.csr_matrix("a"), rw.tensor.matrix("b")
+    assert isinstance(math.StructuredDot()(a, b).owner.op, theirs.StructuredDot)
+    assert not isinstance(sparse.dot(a, b).owner.op, theirs.StructuredDot)
     assert basic._mtypes == [ss.csc_matrix, ss.csr_matrix]
     assert basic._is_sparse(ss.csr_array((2, 2)))
     assert basic._is_dense_variable(rw.tensor.matrix())

@@ -141,6 +141,15 @@ def test_default_updates() -> None:
     assert count.get_value() == 0
 
 
+def test_states_are_in_the_order_in_which_results_need_them() -> None:
+    a, b, c = shared(1, "a"), shared(2, "b"), shared(3, "c")
+    f = build([], [a * 2, b + 1], updates={c: c + 1, b: b * c, a: a + 1})
+    assert f.get_shared() == [a, b, c]
+    assert [v.name for v in f.fgraph.inputs] == ["a", "b", "c"]
+    assert [int(x) for x in f()] == [2, 3]
+    assert [int(v.get_value()) for v in (a, b, c)] == [2, 6, 4]
+
+
 def test_modes() -> None:
     z = pt.log(pt.exp(x))
     assert len(build([x], z).fgraph) == 2

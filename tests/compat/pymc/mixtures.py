@@ -2,6 +2,7 @@
 
 import numpy as np
 import pymc as pm
+import pytensor
 import pytensor.tensor as pt
 from checks import density, near, positive, sample, unit
 from numpy.testing import assert_allclose
@@ -267,6 +268,23 @@ def laws_of_one_number():
             "beta_binomial",
         ):
             assert_allclose(pm.logcdf(ours, at).eval(), law.logcdf(at), rtol=1e-5, err_msg=name)
+
+
+def by_index():
+    """Rows, and columns, of stacked vectors, chosen by an index that is drawn."""
+    for axis in (0, 1):
+        low, high = pm.Normal.dist([0.0, 1.0, 2.0], 1, size=3), pm.Normal.dist(5, 2, size=3)
+        i = pm.Bernoulli.dist(0.3)
+        both = pt.stack([low, high], axis=axis)
+        chosen = both[i] if axis == 0 else both[:, i]
+        value, at = pt.dvector("value"), pt.lscalar("at")
+        terms = conditional_logp({chosen: value, i: at})
+        f = pytensor.function([value, at], [terms[value], terms[at]])
+        x = np.array([0.1, 0.2, 0.3])
+        for k, law in enumerate([norm([0.0, 1.0, 2.0], 1), norm(5, 2)]):
+            density_of, of_index = f(x, k)
+            assert_allclose(density_of, law.logpdf(x), rtol=1e-6)
+            assert_allclose(of_index, np.log([0.7, 0.3])[k], rtol=1e-6)
 
 
 def dirichlet_process():

@@ -271,6 +271,10 @@ def derived_of_several():
     z = np.linalg.solve(M, at)
     found = pm.logp(pt.matmul(M, pm.Normal.dist(0, 1, size=(2, 1))), at).eval()
     assert_allclose(found, norm.logpdf(z).sum() - np.log(3), rtol=1e-6)
+    for apply, matrix in ((lambda x: M @ x, M), (lambda x: x @ M, M.T)):
+        found = pm.logp(apply(pm.Normal.dist(0, 1, size=2)), at[:, 0]).eval()
+        z = np.linalg.solve(matrix, at[:, 0])
+        assert_allclose(found, norm.logpdf(z).sum() - np.log(3), rtol=1e-6)
 
 
 def potentials():

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import pickle
+from importlib.util import find_spec
 
 import cloudpickle
 import numpy as np
@@ -43,6 +44,29 @@ def maximum():
     assert set(found) == {"n", "s", "s_log__"}
     second = model.compile_d2logp()({"mu": np.array(0.3)})
     assert_allclose(np.abs(second), [[PRECISION]], rtol=1e-6)
+
+
+def by_nutpie():
+    """A sampler of another library, which calls a function for value and gradient; new data."""
+    if find_spec("nutpie") is None:
+        return
+    import nutpie
+
+    with pm.Model(coords={"row": range(60), "half": ["a", "b"]}) as model:
+        mu = pm.Normal("mu", 0, 1, dims="half")
+        pm.Deterministic("double", 2 * mu, dims="half")
+        y = pm.Data("y", DATA, dims="row")
+        pm.Normal("seen", mu[np.repeat([0, 1], 30)], 2, observed=y, dims="row")
+        trace = pm.sample(
+            300, tune=300, chains=2, random_seed=1, nuts_sampler="nutpie", progressbar=False
+        )
+    halves = DATA.reshape(2, 30).sum(1) / 4 / (1 + 30 / 4)
+    for i, half in enumerate(["a", "b"]):
+        near(trace.posterior["mu"].sel(half=half), halves[i], 0.15)
+        assert_allclose(trace.posterior["double"], 2 * trace.posterior["mu"])
+    compiled = nutpie.compile_pymc_model(model).with_data(y=DATA + 10)
+    trace = nutpie.sample(compiled, draws=300, tune=300, chains=1, seed=2, progress_bar=False)
+    near(trace.posterior["mu"].sel(half="a"), halves[0] + 300 / 4 / (1 + 30 / 4), 0.15)
 
 
 def variational():

@@ -1,0 +1,88 @@
+"""PyMC's models, whole: how long until a density with its gradient can be called, how long a call
+takes, and how long sampling does, from the model to the draws.
+
+PyMC runs on this library in one process (`rewrite_engine.compat`), and on PyTensor as it is
+installed, with Numba and without anything cached, in another. Where PyMC is not installed, there
+are no rows. Density and sampling have a process each. Seconds are those of the processor, with one
+thread for BLAS.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks.measure import ROOT, Row, digits
+
+LIMIT = 3600  # seconds for one library, by the clock on the wall
+FIGURES = {"ready": "s", "call": "µs", "sampled": "s"}
+Facts = dict[str, Any]
+
+
+def figures(name: str) -> dict[str, Facts]:
+    """What one library reports: {model: figures}."""
+    found: dict[str, Facts] = {}
+    for part in ("density", "sample"):
+        for facts in reported(name, part):
+            found.setdefault(facts["model"], {}).update(facts)
+    return found
+
+
+def reported(name: str, part: str) -> list[Facts]:
+    """What a process of its own prints, which finds nothing that was compiled before."""
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.pymc", name, part]
+    with tempfile.TemporaryDirectory() as folder:
+        flags = f"base_compiledir={folder}"
+        own = {"PYTENSOR_FLAGS": flags, "NUMBA_CACHE_DIR": folder, "OPENBLAS_NUM_THREADS": "1"}
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=os.environ | own,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=LIMIT,
+            check=False,
+        )
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def main() -> Iterator[Row]:
+    ours, theirs = figures("rewrite_engine"), figures("pytensor")
+    for model, mine in ours.items():
+        other = theirs.get(model, {})
+        if "failed" in mine:
+            yield Row(f"{model}: failed", mine["failed"], "", False)
+        for what, unit in FIGURES.items():
+            yield from row(model, what, unit, mine, other)
+    for what in FIGURES:
+        yield from mean(what, ours, theirs)
+
+
+def row(model: str, what: str, unit: str, mine: Facts, other: Facts) -> Iterator[Row]:
+    """One figure of a model."""
+    if what not in mine:
+        return
+    if what not in other:
+        yield Row(f"{model}: {what}", f"{digits(mine[what])} {unit}")
+        return
+    ratio = other[what] / mine[what]
+    peers = (("PyTensor", f"{digits(other[what])} {unit}"),)
+    yield Row(f"{model}: {what}", f"{digits(mine[what])} {unit}  ({digits(ratio)} ×)", peers=peers)
+
+
+def mean(what: str, ours: dict[str, Facts], theirs: dict[str, Facts]) -> Iterator[Row]:
+    """The geometric mean of a figure's ratios."""
+    both = [
+        math.log(theirs[model][what] / mine[what])
+        for model, mine in ours.items()
+        if what in mine and what in theirs.get(model, {})
+    ]
+    if both:
+        average = math.exp(sum(both) / len(both))
+        yield Row(f"geometric mean: {what}", f"{digits(average)} × over {len(both)}")
