@@ -101,10 +101,7 @@ def mark_forward(terms: Iterable[Any], here: Origin | None, forward: Origin | No
     todo = [v.owner for v in terms]
     while todo:
         node = todo.pop()
-        own = None if node is None else node.origin
-        if own.__class__ is not tuple or own[0] is not here[0] or own[1] != here[1]:
-            continue
-        if len(own) > 2:
+        if node is None or node.origin is not here:  # (one line is noted once: `_last`)
             continue
         if origin is None:
             origin = Differentiated(here)
