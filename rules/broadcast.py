@@ -1,6 +1,7 @@
 """`second(x, y)` (y in the shape of x) and what makes it unnecessary."""
 
 from rewrite_engine.errors import ShapeError
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.match.outline import head_of
 from rewrite_engine.rewrite.ac import fitting
 from rewrite_engine.rules.facts import finite, same_shape
@@ -170,7 +171,7 @@ def is_covered(v, others):
     places = [-k for k, one in enumerate(reversed(v.type.broadcastable), 1) if not one]
     return all(
         any(
-            w.type.ndim is not None and -k <= w.type.ndim and is_same_length(v, k, w, k)
+            w.type.ndim is not NO_RANK and -k <= w.type.ndim and is_same_length(v, k, w, k)
             for w in others
         )
         for k in places

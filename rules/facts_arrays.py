@@ -7,6 +7,7 @@ from itertools import zip_longest
 import numpy as np
 
 from rewrite_engine.graph.node import CONSTANT
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.match.fact import because, fact, unknown
 from rewrite_engine.rules.facts_numbers import FACTS, from_operands
 from rewrite_engine.tensor import CheckedLength, Shape_i
@@ -32,7 +33,7 @@ def same_dtype(*xs):
 @fact(cost=2)
 def same_rank(*xs):
     """All have the same number of dimensions."""
-    if len({x.type.ndim for x in xs}) == 1 and xs[0].type.ndim is not None:
+    if len({x.type.ndim for x in xs}) == 1 and xs[0].type.ndim is not NO_RANK:
         return because(f"all have {xs[0].type.ndim} dimensions")
     return unknown("the ranks differ", blame=xs[-1])
 
@@ -40,7 +41,7 @@ def same_rank(*xs):
 @fact(cost=2)
 def static_shape(x):
     """Every length is known; the evidence has the shape, as `value`."""
-    if x.type.ndim is None or None in x.type.shape:
+    if x.type.ndim is NO_RANK or None in x.type.shape:
         return unknown("a length is not known", blame=x)
     return because(f"its shape is {x.type.shape}", value=x.type.shape)
 
@@ -142,7 +143,7 @@ def same_length(x, i, y, j):
 @fact
 def same_shape(x, y):
     """x and y have the same shape, where both are computed: none is repeated to fit the other."""
-    if x.type.ndim != y.type.ndim or x.type.ndim is None:
+    if x.type.ndim != y.type.ndim or x.type.ndim is NO_RANK:
         return unknown("the ranks differ", blame=y)
     if [n == 1 for n in x.type.shape] != [n == 1 for n in y.type.shape]:
         # types know all that can be known of lengths of 1: searching further down is in vain

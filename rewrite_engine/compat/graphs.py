@@ -143,6 +143,24 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
         for i in sorted(last, reverse=True):
             self.remove_output(i, reason)
 
+    def change_node_input(
+        self,
+        node: Apply,
+        i: int,
+        new_var: Variable,
+        reason: Any = None,
+        import_missing: bool = False,
+    ) -> None:
+        """Use another variable as one input of a node, which stays, as do its outputs."""
+        old = node.inputs[i]
+        if isinstance(node.op, Output) or [v is old for v in node.inputs].count(True) > 1:
+            super().change_node_input(node, i, new_var, reason, import_missing)
+            return
+        new = self._import(old.type.filter_variable(new_var), reason, None, import_missing)
+        if new is not old:
+            self._move([node], old, new, reason, outputs=False)
+            self.flush()
+
     def freeze(self) -> InnerGraph:
         """A copy that does not change."""
         return InnerGraph(self.inputs, self.outputs, merging=False)

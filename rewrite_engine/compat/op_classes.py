@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from rewrite_engine.graph.intern import Interned
 from rewrite_engine.tensor import linalg
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.flow import branches
@@ -33,21 +34,29 @@ __all__ = [
 ]
 
 
-class MadeWithArguments(type):
-    """The type of what stands for a class of ops: a call makes a function of its arguments."""
+class MadeWithArguments(Interned):
+    """The type of what stands for a class of ops: a call makes a function of its arguments, and
+    what inherits from it inherits from the class here.
+    """
 
     ours: Any
     function: Callable[..., Any]
     only: Callable[[Any], bool] | None
 
-    def __call__(cls, *args: Any, **options: Any) -> Any:
-        return cls.function(*args, **options)
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> Any:
+        here = tuple([b.ours if isinstance(b, MadeWithArguments) else b for b in bases])
+        if here == bases:
+            return type.__new__(mcs, name, bases, namespace)
+        return type(here[0])(name, here, namespace)
 
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.ours) and (cls.only is None or cls.only(instance))
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return self.function(*args, **options)
 
-    def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, cls.ours)
+    def __instancecheck__(self, instance: Any) -> bool:
+        return isinstance(instance, self.ours) and (self.only is None or self.only(instance))
+
+    def __subclasscheck__(self, subclass: type) -> bool:
+        return issubclass(subclass, self.ours)
 
 
 def stands_for(

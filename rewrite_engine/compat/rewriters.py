@@ -262,20 +262,20 @@ def _no_callback(what: str, options: dict[str, Any]) -> None:
 
 
 class WalkingGraphRewriter(GraphRewriter):
-    """Tries rules at each node; order: first outputs, then inputs, if nothing else is said.
+    """Tries rules at each node; order: first inputs, then outputs, if nothing else is said.
     ignore_newtrees: not at what they made.
     """
 
     def __init__(
         self,
         node_rewriter: Any,
-        order: Literal["in_to_out", "out_to_in", "dfs"] = "out_to_in",
-        ignore_newtrees: bool | str = True,
+        order: Literal["in_to_out", "out_to_in", "dfs"] = "in_to_out",
+        ignore_newtrees: bool | str = False,
         failure_callback: None = None,
         name: str = "walk",
     ) -> None:
         if isinstance(ignore_newtrees, str):  # (the third argument was the name)
-            name, ignore_newtrees = ignore_newtrees, True
+            name, ignore_newtrees = ignore_newtrees, False
         super().__init__(name)
         _no_callback("WalkingGraphRewriter", {"failure_callback": failure_callback})
         if order not in ("in_to_out", "out_to_in", "dfs"):

@@ -206,18 +206,18 @@ def _several(names: Any) -> Sequence[Any]:
 optdb = PipelineDatabase()
 
 
-def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = True) -> GraphRewriter:
-    """Return a driver that tries rules once at each node, inputs first. ignore_newtrees: False lets
-    it go on with what they made, until none applies.
+def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) -> GraphRewriter:
+    """Return a driver that tries rules at each node, inputs first, and goes on with what they made,
+    until none applies; ignore_newtrees: once at each node.
     """
     if not ignore_newtrees:
         return EquilibriumOptimizer(rules_in(rules), name or "in_to_out")
     return WalkingOptimizer(rules_in(rules), "in_to_out", name or "in_to_out")
 
 
-def out2in(*rules: Any, name: str | None = None, ignore_newtrees: bool = True) -> GraphRewriter:
-    """Return a driver that tries rules once at each node, outputs first. ignore_newtrees: False
-    lets it go on with what they made, until none applies.
+def out2in(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) -> GraphRewriter:
+    """Return a driver that tries rules at each node, outputs first, and goes on with what they
+    made, until none applies; ignore_newtrees: once at each node.
     """
     if not ignore_newtrees:
         return OutermostOptimizer(rules_in(rules), name or "out_to_in")

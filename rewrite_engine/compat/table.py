@@ -149,6 +149,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.signal": (f"{TENSOR}.signal", TENSOR),
     "tensor.signal.conv": (f"{TENSOR}.signal", "rewrite_engine.compat.images"),
     "tensor.signal.pool": ("rewrite_engine.compat.images",),
+    "tensor.subtensor": ("rewrite_engine.compat.indices", TENSOR, "rewrite_engine.errors"),
     "tensor.type": (f"{TENSOR}.type", f"{TENSOR}.constructors", TENSOR),
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
     "updates": (),
@@ -178,7 +179,7 @@ tensor.nnet.abstract_conv tensor.nnet.bn tensor.nnet.conv tensor.nnet.nnet tenso
 tensor.opt tensor.pad tensor.random.basic
 tensor.random.op tensor.random.type tensor.random.utils tensor.random.var tensor.random.variable
 tensor.reshape tensor.rewriting tensor.shape tensor.sharedvar tensor.signal.conv tensor.slinalg
-tensor.sort tensor.special tensor.subtensor tensor.type_other tensor.utils tensor.var tensor.xlogx
+tensor.sort tensor.special tensor.type_other tensor.utils tensor.var tensor.xlogx
 tensor.linalg.decomposition tensor.linalg.constructors tensor.linalg.inverse
 tensor.linalg.products tensor.linalg.solvers tensor.linalg.summary
 tensor.linalg.decomposition.cholesky tensor.linalg.decomposition.eigen

@@ -108,7 +108,11 @@ class Mode:
 
     @property
     def provided_optimizer(self) -> Any:
-        """What the mode was made of: its query, or an optimizer of its own."""
+        """What the mode was made of: its query, or an optimizer of its own; for none, a query that
+        asks for nothing but merging.
+        """
+        if self._optimizer is None:
+            return Query(include=frozenset({"merge"}))
         return self.query if self._optimizer == DEFAULT else self._optimizer
 
     @property

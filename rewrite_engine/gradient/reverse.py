@@ -32,6 +32,7 @@ from rewrite_engine.gradient.type import float_zeros, gradient_dtype
 from rewrite_engine.gradient.walk import Reverse
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected, is_null
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.math import add
 from rewrite_engine.tensor.type import TensorType
@@ -311,7 +312,7 @@ def _stand_in(v: Variable, g: Variable, how: str) -> Variable | None:
     if how == "none":
         return None
     array = v.type.array_of(v)
-    if how == "disconnected" or array.type.ndim is None:
+    if how == "disconnected" or array.type.ndim is NO_RANK:
         return g if is_disconnected(g) else disconnected()
     return v.type.of_array(float_zeros(array))
 

@@ -80,3 +80,26 @@ def roundings(number: Any) -> tuple[Any, ...]:
     except OverflowError:  # an integer beyond all floats
         return (number,)
     return tuple(dict.fromkeys([n for n in found if n is not None]))
+
+
+class NoRank(int):
+    """The number of dimensions of what is no array: none, where programs count with it, but equal
+    to no number.
+    """
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return "no rank"
+
+    def __reduce__(self) -> str:
+        return "NO_RANK"
+
+
+NO_RANK = NoRank()

@@ -29,6 +29,7 @@ from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.memory import Memory, memory_of
 from rewrite_engine.graph.node import Apply, Variable, build_node, output_name
 from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.origin import located, user_origin
 
 REMEMBERED = 512  # types of inputs, per op, for which those of the outputs are kept
@@ -92,7 +93,7 @@ def checked_shapes(node: Apply, found: Any) -> Sequence[Any]:
     ranks = [len(s) if isinstance(s, list | tuple) else s for s in shapes]
     wanted = [v.type.ndim for v in node.outputs]
     pairs = zip(ranks, wanted, strict=False)
-    if len(ranks) == len(wanted) and all([n in (None, m) or m is None for n, m in pairs]):
+    if len(ranks) == len(wanted) and all([n in (None, m) or m is NO_RANK for n, m in pairs]):
         return shapes
     lengths = ", ".join([f"{m or 0} for output {j}" for j, m in enumerate(wanted)])
     what = f"its infer_shape must return a list of tuples of lengths ({lengths}), not {found!r}"

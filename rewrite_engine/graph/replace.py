@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from rewrite_engine.errors import InputError, RewriteEngineError
 from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -135,9 +137,23 @@ class Shared:
         if found is None:
             found = v
             if isinstance(v, Constant):
-                found = self.constants.setdefault(v.signature(), v)
+                found = self.constants.setdefault(self.content(v), v)
             self.of[v] = found
         return found
+
+    def content(self, constant: Constant) -> Any:
+        """What two constants have in common iff they are equal."""
+        return constant.signature()
+
+
+class SharedNumbers(Shared):
+    """`Shared`, where constants are equal whose numbers are, whatever their dtypes."""
+
+    def content(self, constant: Constant) -> Any:
+        data = constant.data
+        if not isinstance(data, np.ndarray | np.generic) or data.dtype.kind not in "biufc":
+            return constant.signature()
+        return data.shape, data.astype("complex128").tobytes()
 
 
 def put(shared: Shared, term: Variable, old: Variable, new: Variable) -> Variable | None:
@@ -155,19 +171,20 @@ def equal_computations(
     ys: Sequence[Any],
     in_xs: Sequence[Variable] = (),
     in_ys: Sequence[Variable] = (),
+    strict_dtype: bool = True,
 ) -> bool:
     """Whether two lists of graphs compute the same: equal ops on equal inputs, down to the roots.
 
     in_xs and in_ys are matched with each other by position; any other root must be the very same
-    variable, or an equal constant. What is no variable is compared by its repr. Linear in the
-    graphs' sizes.
+    variable, or an equal constant (strict_dtype=False: of any dtype). What is no variable is
+    compared by its repr. Linear in the graphs' sizes.
     """
     if len(xs) != len(ys) or len(in_xs) != len(in_ys):
         return False
     if any(a.type != b.type for a, b in zip(in_xs, in_ys, strict=True)):
         return False
     fresh = [v.type.make_variable() for v in in_xs]
-    shared = Shared(lambda node, inputs: (node.op, inputs))
+    shared = (Shared if strict_dtype else SharedNumbers)(lambda node, inputs: (node.op, inputs))
 
     def side(graphs: Sequence[Any], inputs: Sequence[Variable]) -> list[Any]:
         pairs = dict(zip(inputs, fresh, strict=True))

@@ -121,10 +121,16 @@ class NodeStore(FrozenGraph):
     # --- replacing -------------------------------------------------------------------------------
 
     def _redirect(self, old: Variable, new: Variable, uses: int, reason: Any) -> None:
-        """Move the first `uses` clients of `old` to `new`, to be settled later."""
+        """Move the first `uses` clients of `old`, and where it is an output, to `new`."""
         olds = self.users[old]
         movers = list(olds) if len(olds) == uses else list(islice(olds, uses))
-        maker = new.owner
+        self._move(movers, old, new, reason, outputs=True)
+
+    def _move(
+        self, movers: list[Apply], old: Variable, new: Variable, reason: Any, outputs: bool
+    ) -> None:
+        """Move clients, and perhaps outputs, from a variable to another, to be settled later."""
+        olds, maker = self.users[old], new.owner
         if maker is not None:
             if maker in olds:
                 movers = [c for c in movers if c is not maker]
@@ -141,9 +147,11 @@ class NodeStore(FrozenGraph):
             del olds[client]
             news[client] = None
             mark(client, old, new)
-        if old in self.out_uses:
+        if outputs and old in self.out_uses:
             self._move_outputs(old, new, reason)
-        if new.name is None and maker is not None:  # constants and inputs have names of their own
+        if (
+            outputs and new.name is None and maker is not None
+        ):  # constants and inputs have names of their own
             new.name = old.name
         if not olds:
             self._prune(old, reason)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from rewrite_engine.errors import DTypeError, MethodNotDefined, TypeMismatchError, describe
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.graph.number import NO_NUMBER
+from rewrite_engine.graph.number import NO_NUMBER, NO_RANK
 
 
 class Type(Record):
@@ -31,10 +31,10 @@ class Type(Record):
 
     #: what values are that are arrays: the kind of their numbers (as `numpy.dtype.kind`), how many
     #: dimensions they have, and the lengths of these (None: not known). Other types keep these
-    #: defaults, and whoever asks sees that they are none. (What has lengths but is no array, as a
-    #: sparse matrix, tells ndim and shape, and keeps the kind.)
+    #: defaults, and whoever asks (`ndim is NO_RANK`) sees that they are none. (What has lengths but
+    #: is no array, as a sparse matrix, tells ndim and shape, and keeps the kind.)
     kind: str = "?"
-    ndim: int | None = None
+    ndim: Any = NO_RANK
     shape: tuple[int | None, ...] = ()
 
     variable_type: ClassVar[type[Variable]] = Variable

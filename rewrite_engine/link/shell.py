@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.link.arguments import accept, own, refusal, unknown_argument
 from rewrite_engine.link.code import Block, Code
 from rewrite_engine.link.failure import ErrorReporter
@@ -317,6 +318,6 @@ class Shell:
             return name if form == "array" else f"{self.names.add(np.asarray, 'asarray')}({name})"
         if not shared:
             return name
-        if ndim is not None:
+        if ndim is not NO_RANK:
             return f"{name}.copy()"
         return f"{self.names.add(deepcopy, 'deepcopy')}({name})"

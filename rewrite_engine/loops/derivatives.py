@@ -15,6 +15,7 @@ from rewrite_engine.gradient import pullback, pushforward
 from rewrite_engine.gradient.partial import is_zero
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.null import disconnected, is_disconnected
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.graph.traverse import clone_get_equiv, graph_inputs, toposort
 from rewrite_engine.tensor.elemwise_grad import in_dtype_of, zero_gradient
@@ -52,7 +53,7 @@ def drawn(outputs: Sequence[Any]) -> list[Any]:
 
 
 def is_state(v: Any) -> bool:
-    return v.type.ndim is None and not isinstance(v, Constant)
+    return v.type.ndim is NO_RANK and not isinstance(v, Constant)
 
 
 def written_onto(total: Any, g: Any) -> Any:

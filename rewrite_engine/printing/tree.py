@@ -21,6 +21,7 @@ from typing import Any
 
 from rewrite_engine.errors import refuse_options
 from rewrite_engine.graph.node import Apply, Variable, output_name
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.printing.identifier import Identifiers
 from rewrite_engine.terms.print import leaf_text
 
@@ -246,7 +247,7 @@ class Tree:
     def extras(self, v: Any, source: PrintedGraph) -> str:
         """Type, shape and stored value, where asked for."""
         text = f" <{v.type}>" if self.options.print_type else ""
-        if self.options.print_shape and v.type.ndim is not None:
+        if self.options.print_shape and v.type.ndim is not NO_RANK:
             lengths = ", ".join("?" if n is None else str(n) for n in v.type.shape)
             text += f" shape=({lengths}{',' * (v.type.ndim == 1)})"
         if self.options.print_storage and v in source.storage:

@@ -29,6 +29,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.null import disconnected, grad_undefined
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located, user_origin
 from rewrite_engine.graph.type import NoneConst
@@ -141,6 +142,17 @@ class RandomVariable(RNGConsumerOp, TensorOp):
 
     def __str__(self) -> str:
         return f"{self.name}{{inplace=True}}" if self.inplace else self.name
+
+    def _infer_shape(
+        self, size: Any, dist_params: Sequence[Any], param_shapes: Any = None
+    ) -> tuple[Any, ...]:
+        """The lengths of draws of such parameters, as PyMC asks for them. (param_shapes are those
+        of the parameters.)
+        """
+        draw = self(*dist_params, size=size, rng=RandomGeneratorType()())
+        node = (draw[1] if isinstance(draw, list | tuple) else draw).owner
+        known = [tuple([x.shape[i] for i in range(x.type.ndim or 0)]) for x in node.inputs]
+        return tuple(node.op.infer_shape(None, node, known)[1])
 
     # --- building -------------------------------------------------------------------------------
 
@@ -396,7 +408,7 @@ class ScipyRandomVariable(RandomVariable):
 
 def as_parameter(x: Any) -> Any:
     """A parameter as a variable: what has dimensions (a sparse matrix has) as it is."""
-    is_other = isinstance(x, Variable) and x.type.ndim is not None
+    is_other = isinstance(x, Variable) and x.type.ndim is not NO_RANK
     return x if is_other else as_tensor_variable(x)
 
 

@@ -23,6 +23,7 @@ from rewrite_engine.errors import (
     message,
 )
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import dtype_name, refuse_masked
 from rewrite_engine.scalar.type import ScalarType
@@ -210,6 +211,7 @@ def have_ranks(items: Sequence[Any]) -> bool:
     """Whether the ranks of all items are known. (Those of patterns are where sorts fix them.)"""
     try:
         types = [getattr(x, "type", None) for x in items]
-        return all(getattr(type_, "ndim", None) is not None for type_ in types)
+        ranks = [getattr(type_, "ndim", None) for type_ in types]
+        return not any(rank is None or rank is NO_RANK for rank in ranks)
     except PatternError:
         return False

@@ -101,6 +101,13 @@ class Elemwise(TensorOp):
             return self._call(inputs, options)
         return build_variable(self, inputs, found[0], user_origin())
 
+    def outer(self, x: Any, y: Any) -> Any:
+        """The function of each element of x and each of y, as `numpy.ufunc.outer`: the dimensions
+        of x, then those of y.
+        """
+        x, y = as_tensor_variable(x), as_tensor_variable(y)
+        return self(x.dimshuffle(*range(x.type.ndim), *["x"] * y.type.ndim), y)
+
     def _call_with_numbers(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
         """Like `_call`, remembering which constants Python numbers became beside which types."""
         key: list[Any] = [config.floatX]

@@ -26,6 +26,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.op import REMEMBERED, Lengths, Op, known_outputs
 from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.type import Type
@@ -206,7 +207,7 @@ class TensorOp(Op):
     def takes(self, types: Types) -> None:
         """Raise `ForeignObjectError` for types of inputs that are not taken."""
         for t in types:
-            if not isinstance(t, TensorType) and not (self.measures and t.ndim is not None):
+            if not isinstance(t, TensorType) and not (self.measures and t.ndim is not NO_RANK):
                 hint = f"\n    {t.instead_of_tensor}" if t.instead_of_tensor else ""
                 error = NoTensorError if hint else ForeignObjectError
                 raise error(f"takes tensors, not {t}{hint}")

@@ -22,6 +22,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.bounds import LONGEST
@@ -272,7 +273,7 @@ def shape(x: Any) -> Any:
 
 def _measured(x: Any) -> Any:
     """A variable that has lengths, as a sparse matrix has; else as a tensor."""
-    is_other = isinstance(x, Variable) and x.type.ndim is not None
+    is_other = isinstance(x, Variable) and x.type.ndim is not NO_RANK
     return x if is_other else as_tensor_variable(x)
 
 

@@ -11,6 +11,7 @@ that has no factors but t and 1 ± t**k, it is a product again (`rays.py`): exp(
 exp(x) (1 + exp(y - x)).
 """
 
+from math import inf
 from typing import NamedTuple
 
 from rewrite_engine.rules.powers.forms import ONE, added, combined, squared, times
@@ -80,11 +81,19 @@ class Power(NamedTuple):
     def raised(self, p):
         """A power of it: by an integer, if a part of it has a sign."""
         return self._replace(
-            number=self.number**p,
+            number=number_power(self.number, p),
             form=times(self.form, p),
             factors={f: q * p for f, q in self.factors.items()},
             others={v: q * p for v, q in self.others.items()},
         )
+
+
+def number_power(number, p):
+    """A power of a number; infinity where it is too large."""
+    try:
+        return number**p
+    except OverflowError:
+        return inf
 
 
 def times_power(a, b):

@@ -91,3 +91,21 @@ def test_ops_that_overwrite() -> None:
         _ = inplace.nothing_inplace
     with pytest.raises(AttributeError):
         _ = inplace.exp
+
+
+def test_what_stands_for_a_class_may_be_inherited_from() -> None:
+    from abc import ABC
+
+    from rewrite_engine.compat.op_classes import IfElse
+    from rewrite_engine.tensor.flow import branches
+
+    class Marked(ABC):  # noqa: B024
+        """PyMC's classes of ops have such a base."""
+
+    class Mine(Marked, IfElse):
+        """An op of a program."""
+
+    assert Mine.__mro__[3] is branches.IfElse
+    assert issubclass(Mine, IfElse)
+    x, y = pt.dscalars("x", "y")
+    assert isinstance(Mine()(x > 0, x, y).owner.op, Mine)

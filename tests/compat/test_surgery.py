@@ -11,6 +11,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.compat import extras
 from rewrite_engine.compat.graphs import UnmergedGraph
 from rewrite_engine.compat.rewriting import optdb
+from rewrite_engine.terms.print import brief
 
 
 def test_nodes_leave_with_what_needs_them() -> None:
@@ -81,3 +82,19 @@ def test_constants_know_their_lengths() -> None:
     one = t.constant_type(type=t, data=np.arange(3.0), name="one")
     assert (one.type.shape, one.name) == ((3,), "one")
     assert one.type is t.constant_type(one.type, np.ones(3)).type
+
+
+def test_a_node_whose_input_changes_stays() -> None:
+    x, y = pt.dvectors("x", "y")
+    inner = pt.exp(x)
+    outer = inner + 1
+    graph = UnmergedGraph([x, y], [outer * 2, inner], clone=False)
+    graph.change_node_input(outer.owner, 0, pt.sin(y))
+    assert outer.owner in graph.apply_nodes
+    assert brief(outer) == "sin(y) + 1.0"
+    assert brief(graph.outputs[0]) == "(sin(y) + 1.0) * 2.0"
+    assert graph.outputs[1] is inner  # of which nothing else has changed
+    twice = pt.dot(x, x)
+    graph = UnmergedGraph([x, y], [twice], clone=False)
+    graph.change_node_input(twice.owner, 0, y)  # another node takes its place
+    assert brief(graph.outputs[0]) == "y @ x"

@@ -329,3 +329,10 @@ def test_drivers_beside_the_phases() -> None:
     assert [part.name for part in mode.optimizer.parts][-2:] == ["late", "inplace"]
     with pytest.raises(OptionError, match="a position is a number, 'first' or 'last'"):
         mode.register((early, "second"))
+
+
+def test_a_mode_without_rewriting_was_made_of_a_query_for_next_to_nothing() -> None:
+    x = pt.dvector("x")
+    query = Mode(optimizer=None).provided_optimizer.including("random_make_inplace")
+    f = function([x], pt.exp(pt.log(x)), mode=Mode("py", query))
+    assert [str(node.op) for node in f.nodes] == ["log", "exp"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import rewrite_engine.tensor as pt
 from rewrite_engine.errors import InputError, TypeMismatchError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import (
@@ -199,3 +200,11 @@ def test_the_same_graph_under_replacements() -> None:
     assert is_same_graph(sin(x), sin(y), {x: y})
     assert is_same_graph(sin(x), sin(y), [(y, x)])
     assert not is_same_graph(mul(x, mul(y, z)), mul(mul(x, y), z))
+
+
+def test_constants_of_other_dtypes() -> None:
+    x = pt.dvector("x")
+    a, b = [x * pt.constant(2, dtype=dtype) for dtype in ("float32", "int8")]
+    assert not equal_computations([a], [b])
+    assert equal_computations([a], [b], strict_dtype=False)
+    assert not equal_computations([a], [x * 3], strict_dtype=False)

@@ -11,7 +11,8 @@ import pytest
 from rewrite_engine.errors import MethodNotDefined, TypeMismatchError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
-from rewrite_engine.graph.type import Generic, SingletonType, Type, generic
+from rewrite_engine.graph.number import NO_RANK
+from rewrite_engine.graph.type import Generic, NoneType, SingletonType, Type, generic
 from tests.toy import add, const, exp, num, pos, sin
 
 
@@ -252,3 +253,12 @@ def test_interning_survives_copying_graphs() -> None:
     for other in (copy.deepcopy(y), pickle.loads(pickle.dumps(y))):
         assert other.type is num
         assert other.owner.inputs[1].type is pos
+
+
+def test_what_is_no_array_has_no_rank() -> None:
+    rank = NoneType().ndim
+    assert rank is NO_RANK is pickle.loads(pickle.dumps(rank))
+    assert not rank
+    assert (None,) * rank == ()
+    assert max(rank, 2) == 2
+    assert rank != 0

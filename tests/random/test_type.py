@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 import rewrite_engine as rw
+import rewrite_engine.tensor as pt
+from rewrite_engine import random as r
 from rewrite_engine.errors import DTypeError
+from rewrite_engine.graph.type import NoneConst
 from rewrite_engine.random import RandomGeneratorType, random_generator_type
 from rewrite_engine.random.type import copied
 
@@ -68,3 +71,11 @@ def test_shared() -> None:
     assert state.get_value().random() == np.random.default_rng(1).random()
     assert rw.shared(given, borrow=True).get_value(borrow=True) is given
     assert rw.shared({"a": 1}).type is not random_generator_type
+
+
+def test_lengths_as_others_ask_for_them() -> None:
+    p, n = pt.dvector("p"), pt.lscalar("n")
+    op = r.multinomial
+    (rows, kinds) = op._infer_shape(pt.stack([n]), [pt.lscalar(), p])
+    assert [int(rows.eval({n: 4})), int(kinds.eval({p: [0.5] * 3}))] == [4, 3]
+    assert len(r.normal._infer_shape(NoneConst, [p, 1.0])) == 1

@@ -10,6 +10,7 @@ import pytest
 from mpmath import mp, mpf
 from scipy import special
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.reference import DIGITS, errors, exact
 from rewrite_engine.gradient import grad
@@ -176,3 +177,11 @@ def test_what_is_not_rewritten_is_nan() -> None:
         (naive,) = run(graph, [matrix(1000.0)])
     assert not np.isfinite(naive).all()
     assert exact(1.0) == 1
+
+
+@pytest.mark.parametrize("number", [4e-309, -4e-309, 1e308])
+def test_numbers_whose_powers_are_no_numbers(number: float) -> None:
+    x = pt.dscalar("x")
+    for term in (pt.log1mexp(-pt.softplus(x) / abs(number)), pt.log(pt.exp(x) / number * x)):
+        f, plain = [rw.function([x], term, mode=mode) for mode in (None, rw.Mode(optimizer=None))]
+        np.testing.assert_allclose(f(-720.0), plain(-720.0), rtol=1e-12)

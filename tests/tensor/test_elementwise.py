@@ -212,3 +212,10 @@ def test_rounding_to_digits(decimals):
     np.testing.assert_array_equal(
         pt.round(n, decimals=decimals).eval({n: whole}), np.round(whole, decimals)
     )
+
+
+def test_outer() -> None:
+    x, y = pt.dmatrix("x"), pt.dvector("y")
+    given = {x: np.arange(6.0).reshape(2, 3), y: np.array([1.0, -2.0])}
+    np.testing.assert_array_equal(pt.add.outer(x, y).eval(given), np.add.outer(*given.values()))
+    assert pt.maximum.outer(x, 1.0).eval({x: given[x]}).tolist() == [[1, 1, 2], [3, 4, 5]]

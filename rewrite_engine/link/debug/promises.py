@@ -11,6 +11,7 @@ import numpy as np
 
 from rewrite_engine.errors import InvalidValueError, MethodNotDefined, ShapeError
 from rewrite_engine.graph.node import Apply, Constant, Variable, copied
+from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.link.debug.evidence import constant_of, holds
@@ -53,7 +54,9 @@ def _inferred(node: Apply, given: Sequence[Any]) -> Sequence[Any]:
     """What `infer_shape` says of the outputs, as numbers; None where it says nothing."""
     nothing = [None] * len(node.outputs)
     shapes = [
-        tuple([weak_constant(n, "int64") for n in np.shape(x)]) if v.type.ndim is not None else ()
+        tuple([weak_constant(n, "int64") for n in np.shape(x)])
+        if v.type.ndim is not NO_RANK
+        else ()
         for v, x in zip(node.inputs, given, strict=True)
     ]
     try:

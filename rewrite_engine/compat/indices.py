@@ -1,0 +1,77 @@
+"""Indices of nodes as PyTensor's programs read them: from a node's inputs and `op.idx_list`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine import tensor as m
+from rewrite_engine.errors import NotConstantError
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.tensor.index.template import APART, INPUT, NEWAXIS, Slice, pair
+
+__all__ = [
+    "as_index_literal",
+    "get_canonical_form_slice",
+    "get_idx_list",
+    "indices_from_subtensor",
+    "unflatten_index_variables",
+]
+
+
+def indices_from_subtensor(op_indices: Sequence[Any], idx_list: Sequence[Any]) -> tuple[Any, ...]:
+    """What stands between the brackets: numbers, slices, variables. op_indices: the inputs of a
+    node after the array. idx_list: its op's.
+    """
+    return tuple([_entry(e, found) for e, found in pair(tuple(idx_list), op_indices)])
+
+
+unflatten_index_variables = indices_from_subtensor
+
+
+def get_idx_list(inputs: Sequence[Any], idx_list: Sequence[Any]) -> tuple[Any, ...]:
+    """What stands between the brackets, of all inputs of a node."""
+    return indices_from_subtensor(inputs[1:], idx_list)
+
+
+def _entry(entry: Any, found: Any) -> Any:
+    """An entry of a template, with the inputs that stand for it."""
+    if isinstance(entry, Slice):
+        values = iter(found)
+        return slice(*[next(values) if part == INPUT else part for part in entry])
+    if entry in (NEWAXIS, APART):
+        return None if entry == NEWAXIS else ...
+    return found if entry == INPUT else entry
+
+
+def as_index_literal(idx: Any) -> Any:
+    """A constant index, or a slice of some, in numbers of Python. Raises `NotConstantError`."""
+    if isinstance(idx, slice):
+        return slice(*[as_index_literal(part) for part in (idx.start, idx.stop, idx.step)])
+    if isinstance(idx, Variable) and not isinstance(idx, Constant):
+        raise NotConstantError(f"the index {idx!r} is no constant")
+    return idx.data.item() if isinstance(idx, Constant) else idx
+
+
+def get_canonical_form_slice(theslice: Any, length: Any) -> tuple[Any, int]:
+    """The elements of a dimension that an index means, as an index from the front, or as a slice
+    with ends in order, of which none is negative; and -1 if they are taken from the back, else 1.
+
+    length: of the dimension. The step is a number.
+    """
+    if not isinstance(theslice, slice):
+        return m.switch(m.lt(theslice, 0), theslice + length, theslice), 1
+    step = as_index_literal(theslice.step) or 1
+    low, high = (0, length) if step > 0 else (-1, length - 1)
+    first, last = (low, high) if step > 0 else (high, low)
+    start = first if theslice.start is None else _bounded(theslice.start, length, low, high)
+    stop = last if theslice.stop is None else _bounded(theslice.stop, length, low, high)
+    if step > 0:
+        return slice(start, m.maximum(start, stop), step), 1
+    count = m.maximum(0, (start - stop - step - 1) // -step)
+    return slice(start + (count - 1) * step, start + 1, -step), -1
+
+
+def _bounded(end: Any, length: Any, low: Any, high: Any) -> Any:
+    """An end of a slice from the front, inside of the dimension."""
+    return m.clip(m.switch(m.lt(end, 0), end + length, end), low, high)
