@@ -326,7 +326,7 @@ def format_that_it_has(x: Sparse, f: Prop):
 # --- sums, products with diagonals --------------------------------------------------------------
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(phase="canonicalize")
 def diagonal_of_diagonal(v: Vector, format: Prop):
     """It is what was put there.
 

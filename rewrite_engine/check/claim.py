@@ -29,6 +29,7 @@ from rewrite_engine.match.claim import refines
 from rewrite_engine.match.outline import outline
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rewrite.trace import brief
+from rewrite_engine.tensor.type import TensorType
 
 Term = tuple[Any, list[Any], list[Any]]  # a term, its inputs, what stands for operands
 FEW = [SHAPES[i] for i in (1, 2, 7)]
@@ -113,7 +114,7 @@ def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired]:
             continue
         except Exception as error:
             raise rule.error(RuleRaisedError, f"{brief(term, 9)}: {error!r}") from error
-        if new is not None and all([hasattr(v.type, "numpy_dtype") for v in inputs]):
+        if new is not None and all([isinstance(v.type, TensorType) for v in [*inputs, term]]):
             yield Fired(promised(rule, term, new), inputs, stand_ins)
 
 
@@ -143,6 +144,11 @@ def check_claims(rule: Any, terms: Iterable[Term], most: int = MOST) -> Iterator
         wrong = isinstance(error.__cause__, RuleTypeError)
         name, why = ("type", "it changes the type") if wrong else ("raises", "it raises an error")
         yield Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, str(error))
+        return
+    if not known:
+        why = "no term was found at which it fires, so that no values were tried"
+        fix = "an example in its docstring is such a term"
+        yield Finding(Kind.UNPROVED, "claims", "no term", rule.name, rule.where, why, fix=fix)
         return
     with np.errstate(all="ignore"):
         for number, one in enumerate(known[:: max(1, len(known) // most)]):

@@ -82,13 +82,14 @@ def sampled(cls: Any) -> Iterator[tuple[Any, list[Any], list[Any]]]:
         op = cls(**given)
         for known in (True, False):
             values = [_value(x, rng) for x in inputs]
-            shapes = [a.shape if known else (None,) * a.ndim for a in values]
-            own = [TensorType(a.dtype.name, s)() for a, s in zip(values, shapes, strict=True)]
-            yield op, own, values
+            if all(a.dtype.kind in "biufc" for a in values):
+                shapes = [a.shape if known else (None,) * a.ndim for a in values]
+                own = [TensorType(a.dtype.name, s)() for a, s in zip(values, shapes, strict=True)]
+                yield op, own, values
 
 
 def _value(said: Any, rng: Any) -> Any:
-    if isinstance(said, tuple):
+    if isinstance(said, tuple) and all(isinstance(n, int) for n in said):
         return np.asarray(rng.uniform(0.1, 0.9, said))
     return np.asarray(said)
 
@@ -109,12 +110,13 @@ def ops_of(rule: Rule) -> list[Any]:
 
 def terms(rule: Any, added: RuleSet) -> Iterator[Term]:
     """Yield terms for a rule of any kind."""
-    if isinstance(rule, DataRule):
-        yield from terms_of(rule)
-        return
     shown = [step.before for step in own_steps(rule, added)]
     parts = [p for p in getattr(rule, "parts", ()) if isinstance(p, DataRule)]
-    for term in chain(shown, *[applied(op) for op in ops_of(rule)]):
+    if isinstance(rule, DataRule):
+        parts, made = [rule], []
+    else:
+        made = [applied(op) for op in ops_of(rule)]
+    for term in chain(shown, *made):
         if term.owner is not None:
             yield term, list(dict.fromkeys(explicit_graph_inputs([term]))), []
     for part in parts:
