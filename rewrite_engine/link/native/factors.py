@@ -97,7 +97,10 @@ def _each(
         steps = [t.length(m.step) for m in reads] + [t.length(shape[-1])]
         nested(t, batch, views, apart, pointers, lambda at: write(t, at, steps))
 
-    return plan.call(shape, "d", [m.view for m in reads], all_)
+    found = plan.call(shape, "d", [m.view for m in reads], all_)
+    if not op.only_lengths:  # it may find nothing, also where only lengths are needed
+        plan.always(found.value)
+    return found
 
 
 def call(t: Any, name: str, *arguments: Any) -> None:
@@ -266,7 +269,9 @@ def _columns_of_a_batch(
 
         where_some(t, t.new(f"mul i64 {size}, {columns}"), solved)
 
-    return plan.call(shape, "d", [a.view, b.view], write)
+    found = plan.call(shape, "d", [a.view, b.view], write)
+    plan.always(found.value)
+    return found
 
 
 def _check_diagonal(op: SolveTriangular, t: Any, n: Length, a: tuple[str, str]) -> None:
@@ -334,7 +339,11 @@ def _(op: CovarianceGradient, node: Apply, plan: RegionPlan) -> None:
 
     def write(t: Any, at: list[str], steps: list[str]) -> None:
         (low, v, a, b, out), size = at, t.length(n)
-        triangle(t, n, (low, steps[0]), (out, size), True)
+
+        def copied(i: str, j: str, place: str) -> None:
+            t.store_one(t.load_one(step_to(t, (low, steps[0]), i, j), "d"), place, "d")
+
+        over(t, n, n, out, size, copied)
 
         def all_() -> None:
             info, n_ = t.room("i32"), ("i", size)
@@ -342,12 +351,16 @@ def _(op: CovarianceGradient, node: Apply, plan: RegionPlan) -> None:
             found(t, info)
             call(t, "dsyrk", "U", "T", n_, ("i", t.length(columns)), a, v,
                  ("i", at_least_one(t, steps[1])), b, out, n_)  # fmt: skip
-            over(t, n, n, out, size, lambda i, j, p: _halved(t, i, j, p))
+            each(t, n, lambda i: _halve(t, step_to(t, (out, size), i, i)))
 
         where_some(t, size, all_)
 
     reads = [matrix(plan, v, rank) for v, rank in zip(node.inputs, (2, 2, 0, 0), strict=True)]
     plan.of[node.outputs[0]] = _each(op, node, plan, write, reads)
+
+
+def _halve(t: Any, place: str) -> None:
+    t.store_one(t.bin("fmul", t.load_one(place, "d"), literal(0.5, "d")), place, "d")
 
 
 @lower.register(Solve)

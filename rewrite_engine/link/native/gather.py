@@ -161,7 +161,8 @@ def _read(op: Any, node: Apply, plan: RegionPlan) -> None:
         walk(t, taken, view_of(value, shape), move)
 
     reads = [taken.x, *[i for _, i in taken.places if isinstance(i, View)]]
-    plan.of[out] = plan.call(shape, kind, reads, write)
+    found = plan.of[out] = plan.call(shape, kind, reads, write)
+    plan.always(found.value)  # an index may be out of bounds, also where only lengths are needed
 
 
 @lower.register(AdvancedIncSubtensor)
@@ -188,7 +189,7 @@ def _write(op: Any, node: Apply, plan: RegionPlan) -> None:
         walk(t, taken._replace(x=own), given, move)
 
     reads = [base, given, *[i for _, i in taken.places if isinstance(i, View)]]
-    plan.call(shape, kind, reads, write, into=(whole, kept, None))
+    plan.always(plan.call(shape, kind, reads, write, into=(whole, kept, None)).value)
     whole.at = len(plan.statements) - 1
     plan.of[node.outputs[0]] = all_
     return None

@@ -394,8 +394,9 @@ class RegionPlan:
 
     def _live(self, results: Sequence[tuple[NativeValue, Any]]) -> dict[NativeValue, int]:
         """The values that have to be in memory, with the last statement that reads them."""
-        last: dict[NativeValue, int] = {value: value.at for value in self.kept}
-        last.update({value: END for value, _ in results})
+        last: dict[NativeValue, int] = {value: END for value, _ in results}
+        for value in self.kept:
+            self._read(value, value.at, last)
         for s in reversed(self.statements):
             if isinstance(s, NativeCall):
                 if self._stored(s.value, last):

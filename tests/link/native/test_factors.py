@@ -102,3 +102,17 @@ def test_one_matrix_for_a_batch_of_vectors(trans: int, lower: bool) -> None:
     out = linalg.solve_triangular(a, t, trans=trans, lower=lower, b_ndim=1)
     turned = linalg.solve_triangular(a, t.T, trans=trans, lower=lower, b_ndim=1)
     same([a, t], [out, turned], positive(3, 3), RNG.normal(size=(3, 2, 3)))
+
+
+def test_errors_where_only_lengths_are_needed() -> None:
+    x, k = pt.dvector("x"), pt.lvector("k")
+    singular = np.array([[1.0, 0.0], [1.0, 0.0]])
+    f = rw.function([x, k], x[k].shape[0] + pt.exp(x).sum(), mode="native")
+    g = rw.function([a, b], linalg.solve(a, b).shape[0] + a.sum(), mode="native")
+    h = rw.function([x, k], [x[k].inc(1.0).shape[0] + pt.exp(x).sum()], mode="native")
+    assert f([0.0], [0, 0]) == 3
+    assert h([0.0], [0, 0]) == [2]
+    with pytest.raises(rw.errors.AxisError):
+        f([0.0], [0, 1])
+    with pytest.raises(linalg.SingularMatrixError):
+        g(singular, np.ones((2, 2)))
