@@ -58,7 +58,7 @@ def compile_calls(
 
 def value_and_gradient(function: Any) -> Callable[..., tuple[float, np.ndarray]]:
     """What nutpie calls at each step, with the values of the data."""
-    f = WithData(function)
+    f = FedFunction(function)
 
     def call(point: np.ndarray, **data: Any) -> tuple[float, np.ndarray]:
         value, gradient = f(point, data)
@@ -71,7 +71,7 @@ def by_names(
     function: Any, names: Sequence[str], shapes: Sequence[tuple[int, ...]]
 ) -> Callable[..., dict[str, np.ndarray]]:
     """What nutpie calls for the variables of a draw."""
-    f = WithData(function)
+    f = FedFunction(function)
 
     def call(point: np.ndarray, **data: Any) -> dict[str, np.ndarray]:
         arrays = [np.ascontiguousarray(x, "float64") for x in f(point, data)]
@@ -85,7 +85,7 @@ def data_of(function: Any) -> list[Any]:
     return [v for v in function.get_shared() if v.name is not None]
 
 
-class WithData:
+class FedFunction:
     """A copy of a function, with shared variables of its own, whose values come with each call."""
 
     def __init__(self, function: Any) -> None:
