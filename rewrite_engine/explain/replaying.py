@@ -17,6 +17,7 @@ from rewrite_engine.errors import ReplayError, RewriteEngineError
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.interpret import every_result
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.driver import GraphRewriter
@@ -250,4 +251,17 @@ def _chosen(rule: Rule, node: Apply, fgraph: Any, record: Mapping[str, Any]) -> 
     if isinstance(first, tuple) or (isinstance(first, Variable) and brief(first, depth) == after):
         return first
     ways = every_result(rule.lowered, fgraph, node)
-    return next((found for found in ways if brief(found, depth) == after), None)
+    return next(
+        (way for way in ways if after in (brief(way, depth), brief(_own(fgraph, way), depth))), None
+    )
+
+
+def _own(fgraph: Any, term: Variable) -> Variable:
+    """A term as the graph would have it: what is in it already is found, in any order."""
+    own: dict[Variable, Variable] = {}
+    for node in toposort([term], fgraph.users):
+        inputs = tuple([own.get(v, v) for v in node.inputs])
+        twin = fgraph.table.get(fgraph.key_of(node, inputs))
+        made = node.clone_with_new_inputs(inputs) if twin is None else twin
+        own.update(zip(node.outputs, made.outputs, strict=True))
+    return own.get(term, term)

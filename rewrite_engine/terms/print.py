@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import singledispatch
-from hashlib import blake2b
 from math import inf
 from operator import attrgetter
 from types import FunctionType
@@ -213,6 +212,8 @@ def array_text(x: Constant) -> str:
     shape = ", ".join(map(str, data.shape))
     if not data.size:
         return f"{data.dtype}[{shape}]"
+    from hashlib import blake2b  # (few terms need it)
+
     digest = blake2b(np.ascontiguousarray(data).tobytes(), digest_size=3).hexdigest()
     return f"{data.dtype}[{shape}]#{digest}"
 

@@ -375,3 +375,12 @@ def test_no_lazy_name_is_a_module(package: Any) -> None:
     """Once somebody has imported the module, the name would be that."""
     modules = {path.stem for path in Path(package.__file__).parent.iterdir()}
     assert not modules & {*package._HOMES}
+
+
+def test_a_term_whose_parts_the_graph_has_in_another_order_is_found() -> None:
+    rules = [named("mul_neg", lambda a, b: mul(neg(a), b) >> neg(mul(a, b)))]
+    graph = FunctionGraph([x, y], [mul(y, x), mul(y, neg(x))])
+    copy, trace = graph.clone(), Trace(terms=True)
+    EquilibriumOptimizer(rules).rewrite(graph, trace)
+    assert [f.after for f in trace] == ["-(y * x)"]  # the rule itself makes x * y
+    assert same(replay(trace.lines(), copy, rules), graph)

@@ -42,7 +42,7 @@ def _(op: Scan, node: Apply) -> str | None:
     return None
 
 
-class Inside(NamedTuple):
+class LoopStep(NamedTuple):
     """A step of one loop, in variables of its own. read: those that something needs."""
 
     inputs: list[Variable]
@@ -51,7 +51,7 @@ class Inside(NamedTuple):
     read: frozenset[Variable]
 
 
-def inside(op: Scan) -> Inside:
+def inside(op: Scan) -> LoopStep:
     """Copies of the nodes of a step."""
     known = {v: v.type.make_variable(v.name) for v in op.inner_inputs}
     nodes = list[Apply]()
@@ -61,7 +61,7 @@ def inside(op: Scan) -> Inside:
         nodes.append(copy)
     outputs = [known.get(v, v) for v in op.inner_outputs]
     read = frozenset([*outputs, *[v for node in nodes for v in node.inputs]])
-    return Inside([known[v] for v in op.inner_inputs], nodes, outputs, read)
+    return LoopStep([known[v] for v in op.inner_inputs], nodes, outputs, read)
 
 
 @look.register(Scan)
@@ -98,7 +98,7 @@ def _(op: Scan, node: Apply, plan: RegionPlan) -> None:
 class _Loop:
     """Adds the statements of one loop."""
 
-    def __init__(self, op: Any, node: Apply, plan: RegionPlan, own: Inside, count: int) -> None:
+    def __init__(self, op: Any, node: Apply, plan: RegionPlan, own: LoopStep, count: int) -> None:
         self.op, self.node, self.plan, self.own, self.count = op, node, plan, own, count
         self.read, self.first, self.others = op.parts(node.inputs[1:])
         self.slices, self.kept, self.same = op.parts(own.inputs)
