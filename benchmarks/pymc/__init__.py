@@ -1,10 +1,10 @@
 """PyMC's models, whole: how long until a density with its gradient can be called, how long a call
 takes, and how long sampling does, from the model to the draws.
 
-PyMC runs on this library in one process (`rewrite_engine.compat`), and on PyTensor as it is
-installed, with Numba and without anything cached, in another. Where PyMC is not installed, there
-are no rows. Density and sampling have a process each. Seconds are those of the processor, with one
-thread for BLAS.
+PyMC runs on this library in one process (`rewrite_engine.compat`), on its native linker in another
+where llvmlite is installed, and on PyTensor as it is installed, with Numba, in a third; nothing is
+cached. Where PyMC is not installed, there are no rows. Density and sampling have a process each.
+Seconds are those of the processor, with one thread for BLAS.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 from benchmarks.measure import ROOT, Row, digits
@@ -25,25 +26,25 @@ FIGURES = {"ready": "s", "call": "µs", "sampled": "s"}
 Facts = dict[str, Any]
 
 
-def figures(name: str) -> dict[str, Facts]:
-    """What one library reports: {model: figures}."""
+def figures(name: str, **env: str) -> dict[str, Facts]:
+    """What one library reports, with settings in the environment: {model: figures}."""
     found: dict[str, Facts] = {}
     for part in ("density", "sample"):
-        for facts in reported(name, part):
+        for facts in reported(name, part, env):
             found.setdefault(facts["model"], {}).update(facts)
     return found
 
 
-def reported(name: str, part: str) -> list[Facts]:
+def reported(name: str, part: str, env: dict[str, str]) -> list[Facts]:
     """What a process of its own prints, which finds nothing that was compiled before."""
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.pymc", name, part]
     with tempfile.TemporaryDirectory() as folder:
         flags = f"base_compiledir={folder}"
-        own = {"PYTENSOR_FLAGS": flags, "NUMBA_CACHE_DIR": folder, "OPENBLAS_NUM_THREADS": "1"}
+        own = {"PYTENSOR_FLAGS": flags, "NUMBA_CACHE_DIR": folder, "XDG_CACHE_HOME": folder}
         done = subprocess.run(
             command,
             cwd=ROOT,
-            env=os.environ | own,
+            env=os.environ | own | {"OPENBLAS_NUM_THREADS": "1"} | env,
             stdout=subprocess.PIPE,
             text=True,
             timeout=LIMIT,
@@ -54,6 +55,15 @@ def reported(name: str, part: str) -> list[Facts]:
 
 def main() -> Iterator[Row]:
     ours, theirs = figures("rewrite_engine"), figures("pytensor")
+    yield from rows(ours, theirs)
+    if find_spec("llvmlite") is not None:
+        native = figures("rewrite_engine", REWRITE_ENGINE_FLAGS="linker=native")
+        yield from rows({f"{model}, native": facts for model, facts in native.items()}, theirs)
+
+
+def rows(ours: dict[str, Facts], theirs: dict[str, Facts]) -> Iterator[Row]:
+    """All figures of this library, with one linker, and the means."""
+    theirs |= {f"{model}, native": facts for model, facts in theirs.items()}
     for model, mine in ours.items():
         other = theirs.get(model, {})
         if "failed" in mine:
