@@ -58,20 +58,19 @@ def main() -> Iterator[Row]:
     yield from rows(ours, theirs)
     if find_spec("llvmlite") is not None:
         native = figures("rewrite_engine", REWRITE_ENGINE_FLAGS="linker=native")
-        yield from rows({f"{model}, native": facts for model, facts in native.items()}, theirs)
+        yield from rows(native, theirs, ", native")
 
 
-def rows(ours: dict[str, Facts], theirs: dict[str, Facts]) -> Iterator[Row]:
-    """All figures of this library, with one linker, and the means."""
-    theirs |= {f"{model}, native": facts for model, facts in theirs.items()}
-    for model, mine in ours.items():
-        other = theirs.get(model, {})
+def rows(ours: dict[str, Facts], theirs: dict[str, Facts], linker: str = "") -> Iterator[Row]:
+    """All figures of this library, with one linker, which titles name, and the means."""
+    for name, mine in ours.items():
+        model, other = f"{name}{linker}", theirs.get(name, {})
         if "failed" in mine:
             yield Row(f"{model}: failed", mine["failed"], "", False)
         for what, unit in FIGURES.items():
             yield from row(model, what, unit, mine, other)
     for what in FIGURES:
-        yield from mean(what, ours, theirs)
+        yield from mean(what, ours, theirs, linker)
 
 
 def row(model: str, what: str, unit: str, mine: Facts, other: Facts) -> Iterator[Row]:
@@ -86,7 +85,7 @@ def row(model: str, what: str, unit: str, mine: Facts, other: Facts) -> Iterator
     yield Row(f"{model}: {what}", f"{digits(mine[what])} {unit}  ({digits(ratio)} ×)", peers=peers)
 
 
-def mean(what: str, ours: dict[str, Facts], theirs: dict[str, Facts]) -> Iterator[Row]:
+def mean(what: str, ours: dict[str, Facts], theirs: dict[str, Facts], linker: str) -> Iterator[Row]:
     """The geometric mean of a figure's ratios."""
     both = [
         math.log(theirs[model][what] / mine[what])
@@ -95,4 +94,4 @@ def mean(what: str, ours: dict[str, Facts], theirs: dict[str, Facts]) -> Iterato
     ]
     if both:
         average = math.exp(sum(both) / len(both))
-        yield Row(f"geometric mean: {what}", f"{digits(average)} × over {len(both)}")
+        yield Row(f"geometric mean{linker}: {what}", f"{digits(average)} × over {len(both)}")

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from rewrite_engine import tensor as m
-from rewrite_engine.errors import NotConstantError
+from rewrite_engine.errors import AxisError, NotConstantError
 from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.index.template import APART, INPUT, NEWAXIS, Slice, pair
 
 __all__ = [
@@ -57,11 +58,13 @@ def get_canonical_form_slice(theslice: Any, length: Any) -> tuple[Any, int]:
     """The elements of a dimension that an index means, as an index from the front, or as a slice
     with ends in order, of which none is negative; and -1 if they are taken from the back, else 1.
 
-    length: of the dimension. The step is a number.
+    length: of the dimension. The step is a number other than 0 (`AxisError`).
     """
     if not isinstance(theslice, slice):
         return m.switch(m.lt(theslice, 0), theslice + length, theslice), 1
-    step = as_index_literal(theslice.step) or 1
+    step = 1 if theslice.step is None else as_index_literal(theslice.step)
+    if step == 0:
+        raise AxisError(located("the step of a slice cannot be 0"))
     low, high = (0, length) if step > 0 else (-1, length - 1)
     first, last = (low, high) if step > 0 else (high, low)
     start = first if theslice.start is None else _bounded(theslice.start, length, low, high)

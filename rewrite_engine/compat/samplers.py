@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.compile.shared import shared
+from rewrite_engine.errors import InputError
 
 __all__ = ["install_sampler"]
 
@@ -49,7 +50,7 @@ def compile_calls(
         expanded_dtypes=[np.dtype("float64")] * len(names),
         expanded_shapes=shapes,
         expanded_names=names,
-        shared_data={v.name: v.get_value() for f in (density, rest) for v in data_of(f)},
+        shared_data=values_of(density, rest),
         dims=dims,
         coords=coords,
         reparameterized_names=transformed,
@@ -78,6 +79,14 @@ def by_names(
         return {n: x.reshape(s) for n, x, s in zip(names, arrays, shapes, strict=True)}
 
     return call
+
+
+def values_of(*functions: Any) -> dict[str, Any]:
+    """The values of all data, by name. Raises `InputError` where two have one name."""
+    known = {v: v.name for f in functions for v in data_of(f)}
+    if len(set(known.values())) < len(known):
+        raise InputError(f"nutpie finds data by name, and two of {sorted(known.values())} have one")
+    return {name: v.get_value() for v, name in known.items()}
 
 
 def data_of(function: Any) -> list[Any]:

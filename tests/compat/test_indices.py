@@ -14,7 +14,7 @@ from rewrite_engine.compat.indices import (
     get_idx_list,
     unflatten_index_variables,
 )
-from rewrite_engine.errors import NotConstantError
+from rewrite_engine.errors import AxisError, NotConstantError
 
 x, i, rows = pt.tensor3("x"), pt.lscalar("i"), pt.lvector("rows")
 
@@ -57,6 +57,11 @@ def test_slices_from_the_front(step: Any) -> None:
             assert taken.tolist() == values[given].tolist(), (given, numbers)
             if taken.size:
                 assert min(numbers) >= 0
+
+
+def test_a_step_of_0() -> None:
+    with pytest.raises(AxisError, match="the step of a slice cannot be 0"):
+        get_canonical_form_slice(slice(None, None, 0), pt.constant(5))
 
 
 def test_an_element_from_the_front() -> None:
