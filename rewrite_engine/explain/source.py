@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import linecache
 import os
 import re
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
 from rewrite_engine.compile import function
-from rewrite_engine.errors import InputError, UnknownNameError
+from rewrite_engine.errors import InputError, UnknownNameError, did_you_mean
 from rewrite_engine.gradient import grad
 
 #: `x: float64[3, ?]`
@@ -79,10 +80,19 @@ def _code(file: str, text: str, args: list[str], names: dict[str, Any] | None = 
 
 
 def _parsed(text: str) -> CodeType:
+    """The code of a term. Raises `InputError` for what is none, and for functions nobody knows."""
+    import rewrite_engine.tensor as pt
+
     try:
-        return compile(text, "<term>", "eval")
+        tree = ast.parse(text, "<term>", "eval")
     except SyntaxError as error:
         raise InputError(f"--expr: {text!r} is no term of Python: {error.msg}") from None
+    called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for name in [one.id for one in called if isinstance(one, ast.Name)]:
+        if name != "grad" and not hasattr(pt, name):
+            hint = did_you_mean(name, dir(pt))
+            raise InputError(f"--expr: {name} is no function of rewrite_engine.tensor{hint}")
+    return compile(tree, "<term>", "eval")
 
 
 def _term(text: str, code: CodeType, variables: dict[str, Any]) -> None:

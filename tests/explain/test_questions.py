@@ -157,6 +157,7 @@ def test_the_command_runs_terms_and_lines(capsys, args, part):
     [
         ([], "name a SCRIPT"),
         (["--expr", "exp("], "no term of Python"),
+        (["--expr", "1 + exq(x)"], "exq is no function of rewrite_engine.tensor; did you mean"),
         (["--var", "x float64", "--expr", "exp(x)"], "--var is NAME: DTYPE[LENGTHS]"),
         (["--until", "one", "--expr", "exp(x)"], "called by its number"),
     ],
