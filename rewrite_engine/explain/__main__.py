@@ -55,6 +55,7 @@ QUESTIONS = {
     "until": ("N", "only print the graphs after firing N (0: as built)"),
     "step": ("N", STEP),
     "diff": ("NAMES", DIFF),
+    "bisect": (None, "only tell which firing made values disagree"),
 }
 DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
 
@@ -114,7 +115,10 @@ def _add_shown(p: argparse.ArgumentParser) -> None:
 def _add_questions(p: argparse.ArgumentParser) -> None:
     asked = p.add_argument_group("questions")
     for option, (metavar, what) in QUESTIONS.items():
-        asked.add_argument(f"--{option}", metavar=metavar, help=what)
+        if metavar is None:
+            asked.add_argument(f"--{option}", action="store_const", const=True, help=what)
+        else:
+            asked.add_argument(f"--{option}", metavar=metavar, help=what)
 
 
 def _add_rule_options(p: argparse.ArgumentParser) -> None:
@@ -296,6 +300,8 @@ def _answers(
         yield printer.walked, (number(options.step), report.functions)
     if options.diff is not None:
         yield printer.differences, differences(report, options.diff)
+    if options.bisect is not None:
+        yield printer.suspects, report.suspects()
     if options.why_not is not None:
         known = {rule.name: rule for rule in (*parts_of(options.rules), *options.rules)}
         rules = RuleSet((known | report.rules.by_name).values())

@@ -6,16 +6,19 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
+from typing import Any
 
 from rewrite_engine.explain.became import Fate
 from rewrite_engine.explain.difference import Difference
 from rewrite_engine.explain.model import FunctionReport
-from rewrite_engine.explain.phrase import arrow, place, plural
+from rewrite_engine.explain.phrase import arrow, claims_lines, place, plural
 from rewrite_engine.explain.show import FIRINGS, Printer
 from rewrite_engine.explain.states import graph_until, own_steps
+from rewrite_engine.explain.suspect import Suspect
 from rewrite_engine.explain.term import cut
 from rewrite_engine.explain.why import MOST, Derivation, NotFired, cone
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.link.debug.told import shown
 from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
@@ -114,6 +117,34 @@ class AnswerPrinter(Printer):
                 self.put(line if self.options.full else cut(line, 300), style, indent=2, hang=4)
             self.left(len(one.lines) - len(shown), "line")
 
+    def suspects(self, found: list[tuple[FunctionReport, Suspect]]) -> None:
+        """Which firing made values disagree."""
+        for f, answer in found:
+            self.put()
+            if answer.why_none is not None:
+                self.put(f"{f.name}: no firing is to blame: {answer.why_none}", "bold", hang=2)
+                self.untrue(f)
+                continue
+            self.put(f"{f.name}: values disagree from one firing on ({answer.basis})", "bold")
+            told = [f"{'wrong' if bad else 'right'} after #{n}" for n, bad in answer.found.probes]
+            self.put(", ".join(told), "dim", indent=2, hang=2)
+            assert answer.step is not None
+            self.firing(answer.step)
+            for i, built, before, after in answer.found.outputs[:MOST]:
+                texts = [_value_text(x) for x in (built, before, after)]
+                same = "" if texts[0] == texts[1] else f" (as built {texts[0]})"
+                self.put(f"{f.outputs[i]}: {texts[1]} before, {texts[2]} after it{same}", indent=2)
+            name = answer.step.rule_name
+            if answer.excused is not None:
+                end = "agree" if answer.excused else "still DISAGREE: another one is wrong, too"
+                self.put(f"without it (--exclude {name}) all values {end}", indent=2, hang=2)
+            self.untrue(f)
+
+    def untrue(self, f: FunctionReport) -> None:
+        """What was claimed or declared, and is not so."""
+        for line in claims_lines(f) if f.check.claims.untrue else ():
+            self.put(line, "bold red", indent=2, hang=10)
+
     def not_fired(self, found: list[tuple[FunctionReport, NotFired]]) -> None:
         """Why a rule did not fire."""
         for n, (f, answer) in enumerate(found):
@@ -161,6 +192,11 @@ class AnswerPrinter(Printer):
             verdict = "" if a.verdict == "failed" else f"{a.outcome}: "
             text = f"{a.rule_name}: {verdict}{a.reason}"
         self.put(text, "green" if a.verdict == "fired" else "", indent=6, hang=2)
+
+
+def _value_text(value: Any) -> str:
+    """A value, or the error that there is instead."""
+    return "an error" if value is None else cut(shown(value), 60)
 
 
 def _derivation_text(answer: Derivation) -> str:

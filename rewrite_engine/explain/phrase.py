@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 LINES = 60  # of a graph, unless everything is asked for
+UNTRUE = 6  # things that are not as they were said, which are told
 CHARACTERS = 600  # of one formula
 BESIDES = {
     "folding": "{} without variables computed once and for all",
@@ -68,8 +69,13 @@ def headline(report: Report) -> str:
     fired = f"{plural(firings, 'firing')} of {plural(len(rules), 'rule')}"
     text = f"{plural(n, 'function')} compiled; {fired if firings else 'no rule fired'}"
     verdicts = Counter(f.check.verdict for f in report.functions)
+    untrue = sum(bool(f.check.claims.untrue) for f in report.functions)
+    said = f"in {plural(untrue, 'function')} something that was claimed or declared is UNTRUE"
     if verdicts[Verdict.DISAGREE]:
-        return f"{text}; in {plural(verdicts[Verdict.DISAGREE], 'function')} the values DISAGREE."
+        text += f"; in {plural(verdicts[Verdict.DISAGREE], 'function')} the values DISAGREE"
+        return f"{text}; {said}." if untrue else f"{text}."
+    if untrue:
+        return f"{text}; {said}."
     tail = "" if verdicts[Verdict.UNKNOWN] == n else "; no values disagree"
     if verdicts[Verdict.REPAIRED]:
         texts = [one.text for f in report.functions for _, one in f.check.outputs]
@@ -103,7 +109,8 @@ def verdict_text(f: FunctionReport) -> str:
     if verdict is Verdict.AGREE and ulps is not None and ulps < 1e6:
         text = f"agree ({plural(round(ulps), 'ulp')})"
     special = verdict <= Verdict.AGREE and any(one.special for _, one in f.check.outputs)
-    return f"{text}, nan/inf" if special else text
+    text = f"{text}, nan/inf" if special else text
+    return f"{text}, UNTRUE" if f.check.claims.untrue else text
 
 
 # --- one function --------------------------------------------------------------------------------
@@ -311,6 +318,28 @@ def values_lines(f: FunctionReport) -> Iterator[str]:
     yield from _strange(f)
     if check.blame is not None:
         yield f"          {check.blame}"
+
+
+def claims_lines(f: FunctionReport) -> Iterator[str]:
+    """Whether rules keep what they claim, and what was declared is true; nothing where nothing was
+    claimed.
+    """
+    claims = f.check.claims
+    for one in claims.untrue[:UNTRUE]:
+        what = one.text
+        if one.rule is not None:
+            number = "" if one.number is None else f"#{one.number} "
+            what = f"{number}{one.rule} {what}"
+        yield f"UNTRUE    {one.basis}: {what}"
+    if len(claims.untrue) > UNTRUE:
+        yield f"          … {len(claims.untrue) - UNTRUE} more; --json has all"
+    if claims.problem is not None:
+        yield f"claims    not looked at: {claims.problem}"
+    elif claims.steps and not claims.untrue:
+        where = [plural(claims.calls, "call")] if f.record.called.kept else ["random inputs"]
+        where += [f"{claims.special} draws of special values"] if claims.special else []
+        late = f"; no special values: {claims.why_not}" if claims.why_not else ""
+        yield f"claims    kept by {plural(claims.steps, 'firing')}, on {' and '.join(where)}{late}"
 
 
 def _strange(f: FunctionReport) -> Iterator[str]:

@@ -4,8 +4,8 @@
         ...                       # code that calls rewrite_engine.function
     recorder.records              # one `FunctionRecord` per function, in order
 
-A recorder is an observer in `compile.observe`. It changes nothing: the first call of each function
-goes through `capture.py` to keep a copy of its inputs, all later ones do not.
+A recorder is an observer in `compile.observe`. It changes nothing: calls go through `capture.py`,
+which keeps copies of the inputs of some.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from rewrite_engine.compile import Function, observe
-from rewrite_engine.explain.capture import FirstCall, capture_first_call
+from rewrite_engine.explain.capture import Calls, capture_calls
 from rewrite_engine.explain.term import (
     Change,
     describe_change,
@@ -134,7 +134,7 @@ class FunctionRecord:
     before: the graph as it was built; `before.memo` maps variables of `after` to its own. place:
     where the user called `function`. seconds: per stage. inputs: one `Argument` or `Cell` per input
     of the graph. n_results: how many outputs are results, the others are new states. keys: names
-    of the results, if they are returned as a dict. called: what is known of the first call.
+    of the results, if they are returned as a dict. called: what is known of its calls.
     """
 
     index: int
@@ -148,7 +148,7 @@ class FunctionRecord:
     inputs: tuple[Any, ...]
     n_results: int
     keys: tuple[Any, ...] = ()
-    called: FirstCall = field(default_factory=FirstCall)
+    called: Calls = field(default_factory=Calls)
 
     @property
     def name(self) -> str:
@@ -224,7 +224,7 @@ class Recorder:
         )
         self.records.append(record)
         _records[function] = record
-        capture_first_call(function, record.called)
+        capture_calls(function, record.called)
 
 
 _records: WeakKeyDictionary[Function, FunctionRecord] = WeakKeyDictionary()

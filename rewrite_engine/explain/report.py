@@ -23,6 +23,7 @@ from rewrite_engine.explain.became import Fate, became
 from rewrite_engine.explain.diagnosis import find_rule
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.record import FailedFunction, FunctionRecord, record_of, recording
+from rewrite_engine.explain.suspect import Suspect, suspect
 from rewrite_engine.explain.why import Derivation, NotFired, derivation, find_nodes, not_fired
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.link.compare import Verdict
@@ -58,8 +59,8 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether no values disagree."""
-        return all(f.check.verdict is not Verdict.DISAGREE for f in self.functions)
+        """Whether no values disagree, and nothing that was claimed or declared is untrue."""
+        return all(f.check.ok for f in self.functions)
 
     def select(self, name: str | None) -> Report:
         """The functions of one name, or the one with a number. Raises `UnknownNameError`."""
@@ -115,6 +116,11 @@ class Report:
         if error is not None and not found:
             raise error
         return found
+
+    def suspects(self) -> list[tuple[FunctionReport, Suspect]]:
+        """Which firing made values disagree, for each function of which they do (or for all)."""
+        wrong = [f for f in self.functions if f.check.verdict is Verdict.DISAGREE]
+        return [(f, suspect(f)) for f in wrong or self.functions]
 
     def why_not(self, rule: Rule | str) -> list[tuple[FunctionReport, NotFired]]:
         """Why a rule did not fire, for each function. Raises `UnknownNameError`."""

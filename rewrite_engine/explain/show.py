@@ -28,6 +28,7 @@ from rewrite_engine.explain.phrase import (
     arrow,
     assumptions,
     besides,
+    claims_lines,
     cost_line,
     describe_inputs,
     failures,
@@ -178,8 +179,9 @@ class Printer:
             else:
                 left.append(f)
         self.others("to be asked for by --function NAME", left)
-        for f in [f for f in left if f.check.verdict > Verdict.AGREE][:LOUD]:
-            first = [line.strip() for line in values_lines(f)][:2][-1]
+        for f in [f for f in left if f.check.verdict > Verdict.AGREE or not f.check.ok][:LOUD]:
+            told = values_lines(f) if f.check.verdict > Verdict.AGREE else claims_lines(f)
+            first = [line.strip() for line in told][:2][-1]
             self.put(f"{f.name}: {first}", STYLES.get(f.check.verdict, ""), hang=2)
         others = [f for f in report.functions if f not in shown]
         self.others("none of the firings that were asked for", others)
@@ -223,7 +225,7 @@ class Printer:
             firings = self.captured(lambda: self.firings(f))
         else:
             firings = self.section(STORY, lambda: self.story(f))
-        end = self.section(END, lambda: self.end(f))
+        end = self.section(END if f.check.ok else 2 * END, lambda: self.end(f))
         left = (room - len(head) - len(firings) - len(end)) // 2
         most = max(LEAST_GRAPH, min(left, MOST_GRAPH))
         built = self.section(most, lambda: self.graph("as built", f, False, most))
@@ -248,6 +250,9 @@ class Printer:
         self.label("assumes", assumptions(f))
         style = STYLES.get(f.check.verdict, "green")
         for line in values_lines(f):
+            self.put(line, style, hang=10)
+        style = "bold red" if f.check.claims.untrue else "green"
+        for line in claims_lines(f):
             self.put(line, style, hang=10)
 
     def graph(self, title: str, f: FunctionReport, after: bool, most: int) -> None:
@@ -405,7 +410,8 @@ def summary(report: Report, width: int, most: int | None = None) -> Table:
         table.add_column(name, justify="left" if name in left else "right", overflow="fold")
     for f in report.functions[:most]:
         a, b = f.cost_before, f.cost_after
-        verdict = Text(verdict_text(f), style=STYLES.get(f.check.verdict, "green"))
+        style = STYLES.get(f.check.verdict, "green") if f.check.ok else "bold red"
+        verdict = Text(verdict_text(f), style=style)
         where = [Text(place(f.record.place, short=True))] if wide else []
         nodes = arrow(str(a.nodes), str(b.nodes))
         costs = [amounts(f, "flops"), amounts(f, "bytes")]

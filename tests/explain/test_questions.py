@@ -11,7 +11,7 @@ from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.explain import explain
 from rewrite_engine.explain.__main__ import main
 from rewrite_engine.explain.difference import differences
-from rewrite_engine.explain.states import first_wrong, graph_after, graph_until, own_steps
+from rewrite_engine.explain.states import bisected, graph_after, graph_until, own_steps
 from rewrite_engine.explain.why import cone
 from rewrite_engine.printing import pp
 from rewrite_engine.rules.language import rule
@@ -101,7 +101,7 @@ def test_the_first_wrong_firing_is_found_among_many():
     (f,) = report.functions
     values = [np.array([0.5])]
     expected = [f.record.before.outputs[0].eval(dict(zip(f.record.before.inputs, values)))]
-    step = first_wrong(f.record, values, expected)
+    step = bisected(f.record, values, expected).step
     assert step.rule_name.endswith("cosine_is_sine")
     assert len(own_steps(f.record)) > 10
     assert f"firing #{step.number}, " in f.check.blame
