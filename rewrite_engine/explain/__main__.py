@@ -13,6 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, redirect_stdout
 from functools import partial
 from io import StringIO
 from os.path import abspath
@@ -29,10 +30,11 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.explain.answer import AnswerPrinter
 from rewrite_engine.explain.diagnosis import find_rule
-from rewrite_engine.explain.difference import differences
+from rewrite_engine.explain.difference import compared, differences, is_saved
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.record import Recorder, recording
 from rewrite_engine.explain.report import Report, is_about
+from rewrite_engine.explain.saved import read
 from rewrite_engine.explain.show import ReportOptions, check_names, console_for
 from rewrite_engine.explain.source import Runnable, number, source_of
 from rewrite_engine.explain.states import graph_after, graph_until
@@ -45,7 +47,10 @@ STRICT = "if values disagree, were not compared, or a function failed"
 WHY = "only tell which firings led to a node of a rewritten graph, and to what is below it"
 ATTEMPTS = "only list every try of a rule and why it failed; WHAT: a rule or pack, or an op"
 STEP = "only print firings from N on, each with what the graph computes after it"
-DIFF = "only print how the rewritten graphs differ without these rules or phases, or in a mode"
+DIFF = (
+    "only print what differs without these rules or phases, in a mode, or from a report that "
+    "--json wrote before (SCRIPT may be one, too)"
+)
 QUESTIONS = {
     "why": ("NODE", WHY),
     "became": ("NODE", "only tell what became of a node of a graph as built"),
@@ -144,10 +149,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")
     options = parser().parse_args(argv)
     try:
+        if options.diff is not None and is_saved(options.script or ""):
+            return _compare_saved(options)
         run = source_of(options)
         _warn_of_late_options(options.args)
         _set_mode(options)
-        recorder, failure = _run(run, attempts=options.attempts is not None)
+        recorder, failure = _run(run, options.attempts is not None, _output_of(options))
         report = Report(recorder.records, recorder.failed)
         report = report.select(options.function if recorder.records else None)
         _tell(report, options, run.told)
@@ -158,6 +165,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     if failure:
         return SCRIPT_FAILED
     return DISAGREE if options.strict and not is_strictly_right(report) else 0
+
+
+def _compare_saved(options: argparse.Namespace) -> int:
+    """Print how two saved reports differ."""
+    out = StringIO() if options.output is not None else None
+    printer = AnswerPrinter(console_for(out), ReportOptions(full=options.full))
+    found = compared(read(options.diff), read(options.script))
+    printer.heading(f"{options.diff} → {options.script}")
+    printer.differences(found)
+    if out is not None:
+        Path(options.output).write_text(out.getvalue(), encoding="utf-8")
+    return 0
 
 
 def is_strictly_right(report: Report) -> bool:
@@ -200,13 +219,18 @@ def _set_mode(options: argparse.Namespace) -> None:
     config.mode = mode  # type: ignore[assignment]
 
 
+def _output_of(options: argparse.Namespace) -> Any:
+    """Where the script prints: away from the lines for programs, if they are the output."""
+    return redirect_stdout(sys.stderr) if options.json == "-" else nullcontext()
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _run(source: Runnable, attempts: bool) -> tuple[Recorder, bool]:
+def _run(source: Runnable, attempts: bool, output: Any) -> tuple[Recorder, bool]:
     """Run the script as `python SCRIPT` would; return what was recorded, and whether it failed."""
-    with recording(attempts) as recorder:
+    with recording(attempts) as recorder, output:
         try:
             source.run()
         except SystemExit as stop:

@@ -9,7 +9,8 @@ from itertools import groupby
 from typing import Any
 
 from rewrite_engine.explain.became import Fate
-from rewrite_engine.explain.difference import Difference
+from rewrite_engine.explain.cost import amount
+from rewrite_engine.explain.difference import AS_IT_IS, Difference, Differences
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.phrase import arrow, claims_lines, place, plural
 from rewrite_engine.explain.show import FIRINGS, Printer
@@ -23,6 +24,10 @@ from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
 ROOM = 30  # columns of what a variable of a rule stands for
+COSTS = (
+    ("nodes_after", "nodes", ""), ("firings", "firings", ""), ("flops_after", "flops", ""),
+    ("bytes_after", "bytes", ""), ("peak_after", "peak", "B"),
+)  # fmt: skip
 GRAPH = 60  # lines of a graph
 STEPS = 10  # firings that are stepped through
 
@@ -102,20 +107,81 @@ class AnswerPrinter(Printer):
             if len(steps) > len(shown):
                 self.put(f"… --step {shown[-1].number + 1} goes on", "dim")
 
-    def differences(self, found: list[Difference]) -> None:
-        """How rewritten graphs differ where other rules are used."""
-        for one in found:
-            f = one.function
+    def differences(self, found: Differences) -> None:
+        """How two reports differ."""
+        old, new = found.titles
+        alike = [one for one in found.functions if one.alike]
+        for one in found.functions:
+            if one.alike:
+                continue
             self.put()
-            nodes = arrow(*map(str, one.nodes))
-            self.put(f"{f.name}: as it is → {one.other}: nodes {nodes}", "bold", hang=2)
-            if not one.lines:
-                self.put("the same", indent=2)
-            shown = one.lines if self.options.full else one.lines[:GRAPH]
-            for line in shown:
+            self.put(f"{one.name}: {old} → {new}", "bold", hang=2)
+            if one.old is None or one.new is None:
+                self.put(f"only in {new if one.old is None else old}", indent=2)
+                continue
+            self.costs(one.old.about, one.new.about)
+            self.rules(one, old, new)
+            self.computed(one)
+        if alike:
+            names = ", ".join(one.name for one in alike[:MOST])
+            more = f", … {len(alike) - MOST} more" if len(alike) > MOST else ""
+            self.put()
+            self.put(f"the same in {old} and {new}: {names}{more}", "bold", hang=2)
+
+    def costs(self, old: Any, new: Any) -> None:
+        """Nodes, firings, costs and values of two."""
+        texts = []
+        for key, what, unit in COSTS:
+            a, b = old[key], new[key]
+            if a is not None and b is not None:
+                texts.append(f"{what} {arrow(amount(a, unit), amount(b, unit))}")
+        self.put(", ".join(texts), indent=2, hang=2)
+        verdicts = arrow(old["verdict"], new["verdict"])
+        self.put(f"values, each against its graph as built: {verdicts}", indent=2, hang=2)
+
+    def rules(self, one: Difference, old: str, new: str) -> None:
+        """Rules that did not fire equally often."""
+        kinds: list[tuple[str, list[str]]] = [
+            (f"fired only {_in(old)}",
+             [f"{name} {a}×" for name, (a, b) in one.rules.items() if not b]),
+            (f"fired only {_in(new)}",
+             [f"{name} {b}×" for name, (a, b) in one.rules.items() if not a]),
+            ("fired in both", [f"{n} {a}× → {b}×" for n, (a, b) in one.rules.items() if a and b]),
+        ]  # fmt: skip
+        for title, texts in kinds:
+            if texts:
+                shown = texts if self.options.full else texts[:MOST]
+                more = (
+                    f", … {len(texts) - len(shown)} more rules" if len(shown) < len(texts) else ""
+                )
+                self.put(f"{title}: {', '.join(shown)}{more}", indent=2, hang=4)
+        if not one.rules:
+            self.put("the same rules fired, equally often", indent=2)
+
+    def computed(self, one: Difference) -> None:
+        """What the graphs compute differently."""
+        assert one.new is not None
+        names, all_names = one.outputs, one.new.graph["output_names"]
+        if not names:
+            self.put("both compute the same", indent=2)
+            return
+        which = "all outputs" if len(names) == len(all_names) else ", ".join(names[:MOST])
+        which += f", … {len(names) - MOST} more" if len(names) > MOST and "all" not in which else ""
+        self.put(f"computed differently: {which}", indent=2, hang=4)
+        if one.lines:
+            for line in one.lines:
                 style = {"-": "red", "+": "green"}.get(line[:1], "dim")
-                self.put(line if self.options.full else cut(line, 300), style, indent=2, hang=4)
-            self.left(len(one.lines) - len(shown), "line")
+                self.put(line if self.options.full else cut(line, 300), style, indent=4, hang=4)
+            return
+        shown = one.places if self.options.full else one.places[:MOST]
+        for here in shown:
+            self.put(here.line or "(no line of yours)", indent=4)
+            sides = zip("-+", (here.less, here.more), here.terms, ("red", "green"), strict=True)
+            for sign, ops, term, style in sides:
+                if ops:
+                    told = ", ".join(f"{n}× {op}" for op, n in ops.most_common(MOST))
+                    self.put(f"{sign} {told}, such as {term}", style, indent=6, hang=2)
+        self.left(len(one.places) - len(shown), "line")
 
     def suspects(self, found: list[tuple[FunctionReport, Suspect]]) -> None:
         """Which firing made values disagree."""
@@ -192,6 +258,10 @@ class AnswerPrinter(Printer):
             verdict = "" if a.verdict == "failed" else f"{a.outcome}: "
             text = f"{a.rule_name}: {verdict}{a.reason}"
         self.put(text, "green" if a.verdict == "fired" else "", indent=6, hang=2)
+
+
+def _in(title: str) -> str:
+    return title if title.startswith((AS_IT_IS, "without")) else f"in {title}"
 
 
 def _value_text(value: Any) -> str:

@@ -159,6 +159,14 @@ def _outputs_first(defined: list[str], outputs: list[str], most: int) -> list[st
     return [*shown, "where, the last first:", *reversed(defined)]
 
 
+def formula_lines(f: FunctionReport, after: bool) -> Iterator[str]:
+    """A graph as formulas, complete."""
+    fgraph = f.record.after if after else f.record.before
+    known = f.check.shapes_after if after else f.check.shapes_before
+    for lines in _formulas(fgraph, f.outputs, None, known):
+        yield from lines
+
+
 def _formulas(
     fgraph: Any, names: Sequence[str], limit: int | None, shapes: Any
 ) -> tuple[list[str], list[str]]:

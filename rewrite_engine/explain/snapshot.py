@@ -112,6 +112,7 @@ class _Table:
             "outputs": [self.variable(v) for v in node.outputs],
             "flops": flops,
             "bytes": moved,
+            "commutative": bool(op.commutative),
             "line": None if line is None else list(line),
             "forward": None if forward is None else list(forward),
         })  # fmt: skip
@@ -206,7 +207,13 @@ class _History(_Table):
                 for node in step.makes or ():
                     self.node(node)
                 changes.append({"firing": step.number, "nodes": {}, "outputs": None})
+                changes[-1].update(old=self.variable(step.old), new=self.variable(step.new))
                 self.told(changes[-1], changed, out)
+        steps = [step for stretch in self.stretches for step in stretch.steps]
+        for step, change in zip(steps, changes, strict=True):
+            named = zip(step.change.letters, step.change.stand_ins, strict=True)
+            known = [(name, self.numbers.get(v)) for (name, _), v in named]
+            change["letters"] = {name: number for name, number in known if number is not None}
         fgraph = self.f.record.after
         return self.whole(fgraph, self.graph, None, outputs, changes)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -29,13 +29,14 @@ DEFINED = 160  # characters of what a letter stands for
 @dataclass(frozen=True, slots=True)
 class Change:
     """A term before and after. letters: (letter, what it stands for). used: nodes of the old term
-    that the text shows, the top first.
+    that the text shows, the top first. stand_ins: the variables that letters stand for.
     """
 
     before: str
     after: str
     letters: tuple[tuple[str, str], ...] = ()
     used: tuple[Apply, ...] = ()
+    stand_ins: tuple[Variable, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def term(self) -> str:
@@ -80,7 +81,7 @@ def describe_change(old: Variable, new: Variable, taken: Iterable[Any] = ()) -> 
     if before == after and old.owner is not None:  # the same notation: -(1.0) and the number -1.0
         operands = ", ".join(map(sides.text, old.owner.inputs))
         before = f"{operator_text(old.owner.op)}({operands})"
-    return Change(before, after, sides.definitions(), used)
+    return Change(before, after, sides.definitions(), used, tuple(sides.letters))
 
 
 def describe_overwrite(node: Apply, new: Apply, taken: Iterable[Any] = ()) -> Change:
@@ -93,7 +94,8 @@ def describe_overwrite(node: Apply, new: Apply, taken: Iterable[Any] = ()) -> Ch
     before = sides.text(_top(old))
     places = dict.fromkeys(i for into in new.op.destroy_map.values() for i in into)
     into = " and ".join([sides.text(node.inputs[i]) for i in places])
-    return Change(before, f"{before}, written into {into}", sides.definitions(), tuple(sides.seen))
+    text = f"{before}, written into {into}"
+    return Change(before, text, sides.definitions(), tuple(sides.seen), tuple(sides.letters))
 
 
 def exchanged_for(node: Apply, new: Variable) -> bool:
@@ -105,9 +107,8 @@ def describe_inside(node: Apply, taken: Iterable[Any] = ()) -> Change:
     """What it did that the graph inside an op was rewritten: the term stays."""
     sides = Sides(node.outputs[0], node.outputs[0], taken)
     before = sides.text(node)
-    return Change(
-        before, f"{before}, with its graph rewritten", sides.definitions(), tuple(sides.seen)
-    )
+    text = f"{before}, with its graph rewritten"
+    return Change(before, text, sides.definitions(), tuple(sides.seen), tuple(sides.letters))
 
 
 def _top(v: Variable) -> Any:

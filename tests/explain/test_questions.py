@@ -10,7 +10,6 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.explain import explain
 from rewrite_engine.explain.__main__ import main
-from rewrite_engine.explain.difference import differences
 from rewrite_engine.explain.states import bisected, graph_after, graph_until, own_steps
 from rewrite_engine.explain.why import cone
 from rewrite_engine.printing import pp
@@ -107,17 +106,6 @@ def test_the_first_wrong_firing_is_found_among_many():
     assert f"firing #{step.number}, " in f.check.blame
 
 
-def test_modes_and_rules_are_compared():
-    report = explain(pt.log(1 + pt.exp(x)))
-    [one] = differences(report, "stabilize")
-    assert one.lines[1:] == ("-result: softplus(x)", "+result: log(1.0 + exp(x))")
-    assert one.nodes == (1, 3)
-    [one] = differences(report, "fast_run")
-    assert one.lines == ()
-    with pytest.raises(UnknownNameError):
-        differences(report, "no_such_rule")
-
-
 def test_a_rule_of_a_phase_that_takes_none_is_told_so():
     @rule(phase="inplace")
     def lonely(x):
@@ -144,7 +132,7 @@ def test_an_equation_that_is_shipped_is_known():
         (["--graph-after", "stabilize", "--expr", "log(1 + exp(x))"], "result: softplus(x)"),
         (["--step", "2", "--expr", "log(1 + exp(x))"], "term after #2: 1 node result: softplus(x)"),
         (["--became", "log", "--expr", "log(1 + exp(x))"], "it became softplus(x)"),
-        (["--diff", "stabilize", "--expr", "log(1 + exp(x))"], "+result: log(1.0 + exp(x))"),
+        (["--diff", "stabilize", "--expr", "log(1 + exp(x))"], "+result = log(1.0 + exp(x))"),
         (["--compat", "-c", THEIRS], "1. f "),
     ],
 )  # fmt: skip
