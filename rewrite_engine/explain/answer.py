@@ -42,16 +42,14 @@ class AnswerPrinter(Printer):
             self.put()
             self.put(f"{f.name}: {answer.term}", "bold", hang=2)
             self.put(_derivation_text(answer), indent=2)
-            for step in answer.steps:
-                self.firing(step)
+            self.each(answer.steps)
             own = {step.number for step in answer.steps}
             below = [step for step in cone(f.record, answer.node) if step.number not in own]
             counts = Counter([step.rule_name for step in below])
             told = ", ".join(f"{name} {n}×" for name, n in counts.most_common(MOST))
             if below and self.options.full:
                 self.put("what it is computed from was made by:", indent=2)
-                for step in below:
-                    self.firing(step)
+                self.each(below)
             elif below:
                 text = (
                     f"what it is computed from was made by {plural(len(below), 'firing')}: {told}"
@@ -72,8 +70,7 @@ class AnswerPrinter(Printer):
         for f, fate in shown:
             self.put()
             self.put(f"{f.name}: {fate.term}", "bold", hang=2)
-            for step in fate.steps:
-                self.firing(step)
+            self.each(fate.steps)
             self.put(fate.text, indent=2, hang=2)
         self.left(len(found) - len(shown), "node")
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.term import term_text
+from rewrite_engine.graph.inner import held, inner_ops
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.origin import in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ def became(record: FunctionRecord, node: Apply) -> Fate:
     """Follow a node of the graph as built to the rewritten one. (One that was merged is followed by
     the node that it was found equal to.)
     """
+    if node not in record.before:
+        return _became_inside(record, node)
     here = node.outputs[0]
     known = {old: new for new, old in record.before.memo.items()}
     v: Variable = known.get(here, here)
@@ -59,3 +63,21 @@ def became(record: FunctionRecord, node: Apply) -> Fate:
     last = steps[-1].number if steps else 0
     used = [s for s in record.steps if s.number > last and v.owner in s.change.used]
     return Fate(node, tuple(steps), None, used[-1] if used else None)
+
+
+def _became_inside(record: FunctionRecord, node: Apply) -> Fate:
+    """The same of a node inside of an op, of which rules rewrote a copy: origins tell what was made
+    of it.
+    """
+    steps = tuple([s for s in record.steps if s.graph and _made_of(s.old.owner, node)])
+    graphs = [op.fgraph for op in inner_ops(held(record.after))]
+    last = [n for graph in graphs for n in graph.toposort() if _made_of(n, node)]
+    end = last[-1].outputs[0] if last else None
+    return Fate(node, steps, end)
+
+
+def _made_of(one: Apply | None, node: Apply) -> bool:
+    """Whether rules made one node of another, or it is a copy of that."""
+    if one is None or one.origin is None:
+        return False
+    return any(origin is node.origin for origin in in_order([one.origin]))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 LINES = 60  # of a graph, unless everything is asked for
 UNTRUE = 6  # things that are not as they were said, which are told
+GRAPH = 2  # lines of one formula
 CHARACTERS = 600  # of one formula
 BESIDES = {
     "folding": "{} without variables computed once and for all",
@@ -133,30 +134,52 @@ def _type_text(type_: Any, shape: tuple[int | None, ...]) -> str:
 
 
 def graph_lines(
-    f: FunctionReport, after: bool, tree: bool, full: bool, most: int = LINES
+    f: FunctionReport, after: bool, tree: bool, full: bool, most: int = LINES, width: int = 1000
 ) -> Iterator[str]:
-    """A graph as formulas or as a tree; where it is long, the outputs first, and `most` lines."""
+    """A graph as formulas or as a tree; where it is long, the outputs first, and `most` lines of
+    that width, of which a formula gets `GRAPH`.
+    """
     fgraph = f.record.after if after else f.record.before
+    outputs = 0
     if tree:
         lines = str(debugprint(fgraph, file="str")).splitlines()
     else:
         known = f.check.shapes_after if after else f.check.shapes_before
-        defined, outputs = _formulas(fgraph, f.outputs, None if full else CHARACTERS, known)
-        lines = [*defined, *outputs]
-        if not full and len(lines) > most:
-            lines = _outputs_first(defined, outputs, most)
-    yield from lines if full else lines[:most]
-    if not full and len(lines) > most:
-        yield f"… {len(lines) - most} more lines; --full shows them"
+        defined, results = _formulas(fgraph, f.outputs, None if full else CHARACTERS, known)
+        lines = [*defined, *results]
+        if not full and sum(_height(line, width) for line in lines) > most:
+            lines, outputs = _outputs_first(defined, results, most, width)
+    shown, used = 0, 0
+    for line in lines:
+        used += _height(line, width)
+        if not full and used > most and shown >= outputs:
+            break
+        yield line
+        shown += 1
+    if shown < len(lines):
+        yield f"… {len(lines) - shown} more lines; --full shows them"
 
 
-def _outputs_first(defined: list[str], outputs: list[str], most: int) -> list[str]:
-    """What is computed, then what it is computed of, nearest first."""
-    room = max(most // 2, most - len(defined) - 1)
-    shown = outputs[:room]
-    if len(outputs) > room:
-        shown = [*outputs[: room - 1], f"… {len(outputs) - room + 1} more outputs"]
-    return [*shown, "where, the last first:", *reversed(defined)]
+def _height(line: str, width: int) -> int:
+    """How many lines a formula takes."""
+    return min(GRAPH, 1 + len(line) // (width - 3))
+
+
+def _outputs_first(
+    defined: list[str], outputs: list[str], most: int, width: int
+) -> tuple[list[str], int]:
+    """What is computed, then what it is computed of, nearest first; and how many lines of it are
+    shown in any case.
+    """
+    room = max(most * 2 // 3, most - sum(_height(line, width) for line in defined) - 1)
+    shown, used = list[str](), 0
+    for k, line in enumerate(outputs):
+        used += _height(line, width)
+        if used > room and k:
+            shown.append(f"… {len(outputs) - k} more outputs")
+            break
+        shown.append(line)
+    return [*shown, "where, the last first:", *reversed(defined)], len(shown)
 
 
 def formula_lines(f: FunctionReport, after: bool) -> Iterator[str]:
@@ -192,24 +215,27 @@ def _size_text(v: Any, shapes: Any) -> str:
     return f"   [{', '.join('?' if n is None else str(n) for n in shape)}]"
 
 
-def family_note(one: Family) -> str:
-    """What stands behind firings that are told together: rule, lines, what they spared."""
-    saved, parts = one.saved, [one.rule]
-    lines = user_lines(one.lines)
-    parts += [lines] if lines else []
+def family_notes(one: Family) -> Iterator[str]:
+    """What stands behind firings that are told together: rule, lines, claim, what they spared; then
+    the same with less, for narrow lines.
+    """
+    saved = one.saved
     claim = getattr(one.steps[0].rule, "promise", None)
-    if getattr(claim, "kind", "refines") not in ("exact", "refines"):
-        parts.append(str(claim))
-    if one.is_safety:
-        parts.append("stabilizes")
+    exact = getattr(claim, "kind", "refines") in ("exact", "refines")
     spared = [amount(n, unit) for n, unit in ((saved.flops, "flop"), (saved.bytes, "B")) if n > 0]
     spared += [plural(saved.nodes, "node")] if saved.nodes > 0 else []
-    parts += [f"spares {spared[0]}"] if spared else []
-    return " · ".join(parts)
+    claims, stabilizes = [] if exact else [str(claim)], ["stabilizes"] * one.is_safety
+    end = [f"spares {spared[0]}"] if spared else []
+    for n in (4, 2, 1):
+        lines = user_lines(one.lines, n)
+        yield " · ".join([one.rule, *([lines] if lines else []), *claims, *stabilizes, *end])
+    yield " · ".join([one.rule, *stabilizes, *end])
 
 
-def user_lines(lines: Sequence[tuple[str, int]]) -> str:
-    """`model.py:3, 5–8`: lines of one file; of others only the first file is named."""
+def user_lines(lines: Sequence[tuple[str, int]], most: int = 4) -> str:
+    """`model.py:3, 5–8`: lines of one file, so many runs of them; of others only the first file is
+    named.
+    """
     if not lines:
         return ""
     file = lines[0][0]
@@ -221,8 +247,8 @@ def user_lines(lines: Sequence[tuple[str, int]]) -> str:
         else:
             runs.append([n])
     texts = [str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs]
-    more = ", …" if len(texts) > 4 or len(numbers) < len(lines) else ""
-    return f"{os.path.basename(file)}:{', '.join(texts[:4])}{more}"
+    more = ", …" if len(texts) > most or len(numbers) < len(lines) else ""
+    return f"{os.path.basename(file)}:{', '.join(texts[:most])}{more}"
 
 
 def besides(f: FunctionReport, rest: Sequence[Family]) -> Iterator[str]:
@@ -243,7 +269,8 @@ def besides(f: FunctionReport, rest: Sequence[Family]) -> Iterator[str]:
             yield f"{kind}: {text.format(plural(nodes, 'term'))}" + (f" ({lines})" if lines else "")
     idle = sum(n for name, n in f.merged.items() if name != "build")
     if idle or f.merged["build"] > 0:
-        yield f"merging: {f.merged['build']} equal nodes as it was built, {idle} later"
+        built = plural(f.merged["build"], "equal node")
+        yield f"merging: {built} as it was built, {idle} later"
 
 
 def failures(report: Report) -> Iterator[str]:

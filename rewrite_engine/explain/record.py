@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from inspect import unwrap
+from os.path import basename
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -154,7 +155,7 @@ class FunctionRecord:
     def name(self) -> str:
         """The function's name, or its place if it has none."""
         if self.function_name == "function" and self.place is not None:
-            return f"function at line {self.place[1]}"
+            return f"function at {basename(self.place[0])}:{self.place[1]}"
         return self.function_name
 
     @property

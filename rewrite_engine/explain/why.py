@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.errors import UnknownNameError, did_you_mean
 from rewrite_engine.explain.diagnosis import WhyNot, why_not
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.term import term_text
@@ -107,44 +107,66 @@ def find_nodes(record: FunctionRecord, what: str, before: bool = False) -> list[
     """The nodes of the rewritten graph (before: of the graph as built) that a user means by a name.
 
     A letter or name as the formulas call it, an identifier as the tree does, an op, a variable's
-    name, an output (its number, or `new w`), or a line of code (`model.py:18`, `:18`). Ops and
-    names that are only inside of ops are
-    looked for there. Raises `UnknownNameError`.
+    name, an output (its number, or `new w`), a term as the report writes it (`exp(ls)`), or a line
+    of code (`model.py:18`, `:18`). What is only inside of ops is looked for there. Raises
+    `UnknownNameError`.
     """
     fgraph = record.before if before else record.after
     if re.search(r":\d+$", what):
         return _of_line(record, fgraph, what)
+    known: dict[str, None] = {}
     for candidates in _namings(record, fgraph):
         found = [node for name, node in candidates if name == what]
         if found:
             return list(dict.fromkeys(found))
+        known.update(dict.fromkeys([name for name, _ in candidates]))
+    for graph in (fgraph, *[graph for _, graph in _inside(fgraph)]):
+        found = _of_term(graph, what)
+        if found:
+            return found
     if any(what == v.name for v in record.after.inputs):
         raise UnknownNameError(f"{what} is an input of {record.name!r}: no rule makes it")
     which = "graph as built" if before else "rewritten graph"
-    raise UnknownNameError(
-        f"nothing in the {which} of {record.name!r} is called {what!r}: give a name that "
-        "its formulas define, an op such as Sum, the number of an output, or the letters of the "
-        "tree (--tree)"
+    within = [name for name in known if len(what) > 2 and what.lower() in name.lower()]
+    near = f"; did you mean {' or '.join(within[:3])}?" if within else did_you_mean(what, known)
+    hint = near or (
+        ": give a name that its formulas define, an op such as Sum, a term such as 'exp(x)', the "
+        "number of an output, a line such as model.py:18, or the letters of the tree (--tree)"
     )
+    raise UnknownNameError(f"nothing in the {which} of {record.name!r} is called {what!r}{hint}")
+
+
+def _of_term(fgraph: FunctionGraph, what: str) -> list[Apply]:
+    """The nodes whose term is written so, spaces aside."""
+    plain = re.sub(r"\s", "", what)
+    room = 2 * len(plain) + 8  # (what is longer is cut, and another term)
+    return [node for node in fgraph.toposort() if re.sub(r"\s", "", term_text(node, room)) == plain]
 
 
 def _of_line(record: FunctionRecord, fgraph: FunctionGraph, what: str) -> list[Apply]:
     """The nodes that come from a line of code, or are a gradient of what was built there; the last
-    ones of what rules made of it.
+    ones of what rules made of it. Of steps of loops those inside of ops.
     """
     file, _, number = what.rpartition(":")
-    found = []
-    for node in fgraph.toposort():
-        lines = [*provenance(node).lines, forward_line(node.origin)]
-        if any(
-            line is not None and line[1] == int(number) and (not file or line[0].endswith(file))
-            for line in lines
-        ):
-            found.append(node)
-    if not found:
-        raise UnknownNameError(f"no node of {record.name!r} comes from {what}")
-    below = {v.owner for node in found for v in node.inputs}
-    return [node for node in found if node not in below]
+    for graphs in ([fgraph], [graph for _, graph in _inside(fgraph)]):
+        found = [
+            node
+            for graph in graphs
+            for node in graph.toposort()
+            if _comes_from(node, file, int(number))
+        ]
+        if found:
+            below = {v.owner for node in found for v in node.inputs}
+            return [node for node in found if node not in below]
+    raise UnknownNameError(f"no node of {record.name!r} comes from {what}")
+
+
+def _comes_from(node: Apply, file: str, number: int) -> bool:
+    lines = [*provenance(node).lines, forward_line(node.origin)]
+    return any(
+        line is not None and line[1] == number and (not file or line[0].endswith(file))
+        for line in lines
+    )
 
 
 def _namings(record: FunctionRecord, fgraph: FunctionGraph) -> Iterator[list[tuple[str, Apply]]]:
@@ -156,7 +178,7 @@ def _namings(record: FunctionRecord, fgraph: FunctionGraph) -> Iterator[list[tup
     names = [*zip(output_names(record), fgraph.outputs, strict=True)]
     names += [(str(i), v) for i, v in enumerate(fgraph.outputs)]
     yield [(name, v.owner) for name, v in names if v.owner is not None]
-    yield [(str(node.op), node) for node in nodes] + [(_plain(node.op), node) for node in nodes]
+    yield [(name, node) for node in nodes for name in _op_names(node.op)]
     ids: dict[Any, str] = {}
     debugprint(fgraph, file="str", used_ids=ids)
     yield [
@@ -166,16 +188,18 @@ def _namings(record: FunctionRecord, fgraph: FunctionGraph) -> Iterator[list[tup
     ]
     inside = [node for _, graph in _inside(fgraph) for node in graph.toposort()]
     yield [(v.name, node) for node in inside for v in node.outputs if v.name is not None]
-    yield [(str(node.op), node) for node in inside] + [(_plain(node.op), node) for node in inside]
+    yield [(name, node) for node in inside for name in _op_names(node.op)]
+
+
+def _op_names(op: Any) -> list[str]:
+    """What an op may be called: as it prints, and without its parameters."""
+    text = str(op)
+    return [text, text.partition("{")[0]]
 
 
 def _inside(fgraph: FunctionGraph) -> list[tuple[str, FunctionGraph]]:
     """The graphs inside the ops of a graph, with what they are called."""
     return [(f" in {op}", op.fgraph) for op in inner_ops(held(fgraph))]
-
-
-def _plain(op: Any) -> str:
-    return str(op).partition("{")[0]
 
 
 # --- what did not fire ----------------------------------------------------------------------------

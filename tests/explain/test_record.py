@@ -39,7 +39,7 @@ def test_a_record_has_both_graphs_and_the_place():
 
 def test_a_function_without_a_name_is_called_by_its_line():
     _, record = compiled([x], x + 1)
-    assert record.name == f"function at line {record.place[1]}"
+    assert record.name == f"function at test_record.py:{record.place[1]}"
 
 
 def test_a_firing_knows_its_rule_its_terms_and_the_users_line():
