@@ -405,12 +405,12 @@ class Printer:
             self.firing(some[0], same_rule, some[-1].number)
 
     def firing(
-        self, step: RecordedFiring, same_rule: bool = False, last: int | None = None
+        self, step: RecordedFiring, same_rule: bool = False, until: int | None = None
     ) -> None:
         """One firing: on one line if it fits, else what the letters stand for below, and the note
-        where there is room for it. last: of several in one go, for one output each.
+        where there is room for it. until: the last one of several in one go, one for each output.
         """
-        more = "" if last in (None, step.number) else f"–{last}"
+        more = "" if until in (None, step.number) else f"–{until}"
         number, change = f"#{step.number}{more} ".ljust(MARGIN), step.change
         term, note = change.term, " · ".join(_notes(step, same_rule))
         letters = ", ".join(change.definitions)
