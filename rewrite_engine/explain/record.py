@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from inspect import unwrap
 from os.path import basename
 from typing import Any, NamedTuple
@@ -91,6 +92,33 @@ class DetailedTrace(Trace):
     def __init__(self, attempts: bool = False) -> None:
         super().__init__(attempts=attempts)
         self.records: list[RecordedFiring] = []  # type: ignore[assignment]
+
+    @cached_property
+    def made_by(self) -> dict[Apply, list[RecordedFiring]]:
+        """The firings that put a node there. (Of a trace that is complete.)"""
+        found: dict[Apply, list[RecordedFiring]] = {}
+        for step in self.records:
+            tops = [] if step.new.owner is None else [step.new.owner]
+            for node in dict.fromkeys([*step.made, *tops]):
+                found.setdefault(node, []).append(step)
+        return found
+
+    @cached_property
+    def replaced_by(self) -> dict[Variable, list[RecordedFiring]]:
+        """The firings that replaced a variable. (Of a trace that is complete.)"""
+        found: dict[Variable, list[RecordedFiring]] = {}
+        for step in self.records:
+            found.setdefault(step.old, []).append(step)
+        return found
+
+    @cached_property
+    def taken_by(self) -> dict[Apply, list[RecordedFiring]]:
+        """The firings whose old term a node was a part of. (Of a trace that is complete.)"""
+        found: dict[Apply, list[RecordedFiring]] = {}
+        for step in self.records:
+            for node in dict.fromkeys(step.change.used):
+                found.setdefault(node, []).append(step)
+        return found
 
     def keep(self, firing: Firing) -> None:
         """Keep a firing as text. What goes wrong in that must not stop the user's program."""

@@ -7,7 +7,7 @@ Both ask a `FunctionRecord`. What a single node says to a rule is in `diagnosis.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,22 +61,22 @@ def derivation(record: FunctionRecord, node: Apply) -> Derivation:
         makers = [step.new.owner for step in record.steps]
         there = [maker is not None and id(maker.origin) in behind for maker in makers]
         return Derivation(node, [step for step, t in zip(record.steps, there, strict=True) if t])
-    made: dict[Apply, list[RecordedFiring]] = {}
-    for step in record.steps:
-        tops = [] if step.new.owner is None else [step.new.owner]
-        for one in dict.fromkeys([*step.made, *tops]):
-            made.setdefault(one, []).append(step)
+    return Derivation(node, _led_to(record, [node]))
+
+
+def _led_to(record: FunctionRecord, nodes: Iterable[Apply]) -> list[RecordedFiring]:
+    """The firings that made some nodes, and what these replaced."""
     found: dict[int, RecordedFiring] = {}
-    todo, seen = [node], set[Apply]()
+    todo, seen = list(nodes), set[Apply]()
     while todo:
         one = todo.pop()
         if one in seen:
             continue
         seen.add(one)
-        for step in made.get(one, ()):
+        for step in record.trace.made_by.get(one, ()):
             found[step.number] = step
             todo.extend(step.change.used)
-    return Derivation(node, [found[n] for n in sorted(found)])
+    return [found[n] for n in sorted(found)]
 
 
 def _recorded(record: FunctionRecord, node: Apply) -> Apply:
@@ -96,11 +96,7 @@ def _recorded(record: FunctionRecord, node: Apply) -> Apply:
 
 def cone(record: FunctionRecord, node: Apply) -> list[RecordedFiring]:
     """The firings that made a node or anything that it is computed from."""
-    found: dict[int, RecordedFiring] = {}
-    if node in record.after:
-        for one in toposort([node.outputs[0]]):
-            found.update({step.number: step for step in derivation(record, one).steps})
-    return [found[n] for n in sorted(found)]
+    return _led_to(record, toposort([node.outputs[0]])) if node in record.after else []
 
 
 def find_nodes(record: FunctionRecord, what: str, before: bool = False) -> list[Apply]:
