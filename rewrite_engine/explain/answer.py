@@ -12,7 +12,7 @@ from rewrite_engine.explain.became import Fate
 from rewrite_engine.explain.cost import amount
 from rewrite_engine.explain.difference import AS_IT_IS, Difference, Differences
 from rewrite_engine.explain.model import FunctionReport
-from rewrite_engine.explain.phrase import arrow, claims_lines, place, plural
+from rewrite_engine.explain.phrase import arrow, claims_lines, place, plural, term_lines
 from rewrite_engine.explain.show import FIRINGS, Printer
 from rewrite_engine.explain.states import graph_until, own_steps
 from rewrite_engine.explain.suspect import Suspect
@@ -28,6 +28,7 @@ COSTS = (
     ("nodes_after", "nodes", ""), ("firings", "firings", ""), ("flops_after", "flops", ""),
     ("bytes_after", "bytes", ""), ("peak_after", "peak", "B"),
 )  # fmt: skip
+TERM = 12  # lines of what a node computes
 GRAPH = 60  # lines of a graph
 STEPS = 10  # firings that are stepped through
 
@@ -41,6 +42,8 @@ class AnswerPrinter(Printer):
         for f, answer in shown:
             self.put()
             self.put(f"{f.name}: {answer.term}", "bold", hang=2)
+            if answer.term.endswith("…") and answer.node in f.record.after:
+                self.computes(answer.node.outputs[0])
             self.put(_derivation_text(answer), indent=2)
             self.each(answer.steps)
             own = {step.number for step in answer.steps}
@@ -56,6 +59,12 @@ class AnswerPrinter(Printer):
                 )
                 self.put(text, "dim", indent=2, hang=2)
         self.left(len(found) - len(shown), "node")
+
+    def computes(self, v: Any) -> None:
+        """What a variable computes."""
+        full, width = self.options.full, self.console.width
+        for line in term_lines(v, TERM, width, full):
+            self.put(line if full else cut(line, 2 * (width - 12)), indent=2, hang=6)
 
     def left(self, n: int, what: str) -> None:
         """Say how many are not shown."""
@@ -214,11 +223,8 @@ class AnswerPrinter(Printer):
             if not n:
                 self.put()
                 self.put(f"{answer.rule!r}", "bold")
-                self.put(
-                    f"{answer.rule.doc.splitlines()[0]}  ({place(answer.rule.where)})",
-                    "dim",
-                    indent=2,
-                )
+                said = " ".join(answer.rule.doc.partition("\n\n")[0].split())
+                self.put(f"{said}  ({place(answer.rule.where)})", "dim", indent=2)
             self.put()
             self.put(f.name, "bold cyan")
             for text in answer.general:

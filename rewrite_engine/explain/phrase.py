@@ -140,19 +140,34 @@ def graph_lines(
     that width, of which a formula gets `GRAPH`.
     """
     fgraph = f.record.after if after else f.record.before
-    outputs = 0
     if tree:
-        lines = str(debugprint(fgraph, file="str")).splitlines()
+        lines, outputs = str(debugprint(fgraph, file="str")).splitlines(), 0
     else:
         known = f.check.shapes_after if after else f.check.shapes_before
-        defined, results = _formulas(fgraph, f.outputs, None if full else CHARACTERS, known)
-        lines = [*defined, *results]
+        limit = None if full else CHARACTERS
+        defined, results = _formulas(fgraph.outputs, f.outputs, limit, known)
+        lines, outputs = [*defined, *results], 0
         if not full and sum(_height(line, width) for line in lines) > most:
             lines, outputs = _outputs_first(defined, results, most, width)
+    yield from lines if full else _first(lines, outputs, most, width)
+
+
+def term_lines(v: Any, most: int, width: int, full: bool) -> Iterator[str]:
+    """What a variable computes, as formulas: itself first, then what it is computed from."""
+    defined, results = _formulas([v], ["it"], None if full else CHARACTERS, {})
+    if full:
+        yield from [*defined, *results]
+        return
+    lines, outputs = _outputs_first(defined, results, most, width)
+    yield from _first(lines if defined else results, outputs, most, width)
+
+
+def _first(lines: list[str], outputs: int, most: int, width: int) -> Iterator[str]:
+    """The first of some lines: as many as there is room for, and `outputs` in any case."""
     shown, used = 0, 0
     for line in lines:
         used += _height(line, width)
-        if not full and used > most and shown >= outputs:
+        if used > most and shown >= outputs:
             break
         yield line
         shown += 1
@@ -186,22 +201,22 @@ def formula_lines(f: FunctionReport, after: bool) -> Iterator[str]:
     """A graph as formulas, complete."""
     fgraph = f.record.after if after else f.record.before
     known = f.check.shapes_after if after else f.check.shapes_before
-    for lines in _formulas(fgraph, f.outputs, None, known):
+    for lines in _formulas(fgraph.outputs, f.outputs, None, known):
         yield from lines
 
 
 def _formulas(
-    fgraph: Any, names: Sequence[str], limit: int | None, shapes: Any
+    results: Sequence[Any], names: Sequence[str], limit: int | None, shapes: Any
 ) -> tuple[list[str], list[str]]:
     """What is used several times, each defined once; and the outputs by name."""
-    formula = Formula(fgraph.outputs)
+    formula = Formula(results)
     taken = set(formula.names.values())
     defined = [*formula.definitions(limit)]
     for node, name in formula.names.items():
         size = _size_text(node.outputs[0], shapes) if len(node.outputs) == 1 else ""
         defined.append(f"{name} = {formula.text(node, limit)}{size}")
     outputs = []
-    for name, v in zip(names, fgraph.outputs, strict=True):
+    for name, v in zip(names, results, strict=True):
         text = formula.text(v, limit)
         outputs.append(f"{name}: {text}" if name in taken or " " in name else f"{name} = {text}")
     return defined, outputs
@@ -210,7 +225,7 @@ def _formulas(
 def _size_text(v: Any, shapes: Any) -> str:
     """`   [3, 4]` behind a formula: the lengths of an array, where they are known."""
     shape = shapes.get(v, v.type.shape)
-    if not shape:
+    if not shape or set(shape) == {None}:
         return ""
     return f"   [{', '.join('?' if n is None else str(n) for n in shape)}]"
 

@@ -14,7 +14,7 @@ from typing import Any
 from rewrite_engine.errors import UnknownNameError, did_you_mean
 from rewrite_engine.explain.diagnosis import WhyNot, why_not
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
-from rewrite_engine.explain.term import term_text
+from rewrite_engine.explain.term import BRIEF, cut, term_text
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import Structure, held, in_one_order, inner_ops
 from rewrite_engine.graph.node import Apply, Variable
@@ -328,6 +328,17 @@ class RuleHistory:
         elif mode.optimizer is not None and rule.name not in mode.rules.by_name:
             yield f"the mode does not know it: {mode!r}"
 
+    def below(self, node: Apply) -> str:
+        """The first thing that changed below a node, nearest to it."""
+        level = [v.owner for v in node.inputs]
+        while level:
+            steps = [self.taken[one] for one in level if one in self.taken]
+            if steps:
+                step = min(steps, key=lambda one: one.number)
+                return f": #{step.number} {step.rule_name}, {cut(step.change.term, BRIEF)}"
+            level = [v.owner for one in level if one in self.moved for v in one.inputs]
+        return ""
+
     def told(self, answer: WhyNot, graph: str, place: str = "") -> str:
         """The answer of a node, with what became of it. place: of the graph inside an op."""
         step = self.taken.get(answer.node)
@@ -349,7 +360,7 @@ class RuleHistory:
         if graph == "after":
             return f"it matches now; its phase {self.rule.phase!r} was over when the term arose"
         if answer.node in self.moved:
-            return "it matches as written; what is below changed before the rule came to it"
+            return f"it matches as written; what is below changed first{self.below(answer.node)}"
         if answer.node not in self.stays:
             return "it matches as written; what uses the node was rewritten first, and left it out"
         return "it matches as written; the graph refused it, or it was not tried: see --attempts"
@@ -366,4 +377,5 @@ def _used(driver: Any) -> Iterator[Rule]:
 
 def _root_names(rule: Rule) -> str:
     roots = rule.roots()
-    return "node" if roots is None else " or ".join(getattr(r, "__name__", str(r)) for r in roots)
+    names = [] if roots is None else [getattr(root, "__name__", str(root)) for root in roots]
+    return " or ".join(dict.fromkeys(names)) or "node"
