@@ -5,6 +5,7 @@ fire), `became.py`, `states.py` (graphs at some time), `difference.py`.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -13,6 +14,7 @@ from rewrite_engine.explain.cost import amount
 from rewrite_engine.explain.difference import AS_IT_IS, Difference, Differences
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.phrase import arrow, claims_lines, place, plural, term_lines
+from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.show import FIRINGS, Printer
 from rewrite_engine.explain.states import graph_until, own_steps
 from rewrite_engine.explain.suspect import Suspect
@@ -38,8 +40,9 @@ class AnswerPrinter(Printer):
 
     def derivations(self, found: list[tuple[FunctionReport, Derivation]]) -> None:
         """Where nodes come from, and what they are computed from."""
-        shown = found if self.options.full else found[:MOST]
-        for f, answer in shown:
+        kinds = self.kinds(found, lambda one: [str(one.node.op), *_rules(one.steps)])
+        shown = kinds if self.options.full else kinds[:MOST]
+        for f, answer, more in shown:
             self.put()
             self.put(f"{f.name}: {answer.term}", "bold", hang=2)
             if answer.term.endswith("…") and answer.node in f.record.after:
@@ -58,7 +61,22 @@ class AnswerPrinter(Printer):
                     f"what it is computed from was made by {plural(len(below), 'firing')}: {told}"
                 )
                 self.put(text, "dim", indent=2, hang=2)
-        self.left(len(found) - len(shown), "node")
+            self.like_it(more)
+        self.left(len(kinds) - len(shown), "node")
+
+    def kinds(self, found: Sequence[tuple[FunctionReport, Any]], key: Any) -> list[Any]:
+        """Answers, those that are alike once, and how many others are like it. (full: all.)"""
+        if self.options.full:
+            return [(f, one, 0) for f, one in found]
+        groups: dict[Any, list[Any]] = {}
+        for f, one in found:
+            groups.setdefault((f.record.index, *key(one)), []).append((f, one))
+        return [(*some[0], len(some) - 1) for some in groups.values()]
+
+    def like_it(self, n: int) -> None:
+        """Say how many others are like what was told."""
+        if n:
+            self.put(f"{plural(n, 'other node')} like it: the same op, the same rules", "dim", 2)
 
     def computes(self, v: Any) -> None:
         """What a variable computes."""
@@ -75,13 +93,15 @@ class AnswerPrinter(Printer):
 
     def fates(self, found: list[tuple[FunctionReport, Fate]]) -> None:
         """What became of nodes."""
-        shown = found if self.options.full else found[:MOST]
-        for f, fate in shown:
+        kinds = self.kinds(found, lambda one: [str(one.node.op), *_rules(one.steps), _end(one)])
+        shown = kinds if self.options.full else kinds[:MOST]
+        for f, fate, more in shown:
             self.put()
             self.put(f"{f.name}: {fate.term}", "bold", hang=2)
             self.each(fate.steps)
             self.put(fate.text, indent=2, hang=2)
-        self.left(len(found) - len(shown), "node")
+            self.like_it(more)
+        self.left(len(kinds) - len(shown), "node")
 
     def states(self, found: tuple[str, list[tuple[FunctionReport, FunctionGraph]]]) -> None:
         """Graphs at some time."""
@@ -261,6 +281,17 @@ class AnswerPrinter(Printer):
             verdict = "" if a.verdict == "failed" else f"{a.outcome}: "
             text = f"{a.rule_name}: {verdict}{a.reason}"
         self.put(text, "green" if a.verdict == "fired" else "", indent=6, hang=2)
+
+
+def _rules(steps: Sequence[RecordedFiring]) -> list[str]:
+    return [step.rule_name for step in steps]
+
+
+def _end(fate: Fate) -> str:
+    """How a node ended: as which op, or by which rule."""
+    if fate.end is not None:
+        return str(fate.end.owner.op if fate.end.owner else fate.end)
+    return "gone" if fate.taken is None else fate.taken.rule_name
 
 
 def _in(title: str) -> str:

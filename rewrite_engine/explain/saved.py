@@ -163,7 +163,7 @@ def of_lines(lines: Iterable[str], title: str) -> SavedReport:
             about[k] = record
         elif kind == "graph" and record["inside"] is None:
             graphs[k] = record
-        elif kind == "graph":
+        elif kind == "graph" and record["graph"] is None:  # (as it is in the end)
             inner.setdefault(k, []).append(record)
     if not versions or about.keys() != graphs.keys():
         raise InputError(f"{title} is no complete report: write it with --json, without --rule")

@@ -9,8 +9,9 @@ const PAD = 14;  // around a graph inside of an op
 
 const lines = $("lines").textContent.trim().split("\n").filter(Boolean).map((l) => JSON.parse(l));
 const functions = [];
+let failed = [];  // functions that were not compiled
 for (const line of lines) {
-  if (line.kind === "report") continue;
+  if (line.kind === "report") { failed = line.failed; continue; }
   const k = line.function_index - 1;
   const f = (functions[k] ??= { firings: new Map(), graphs: [], phases: [] });
   if (line.kind === "firing") f.firings.set(line.number, line);
@@ -222,7 +223,8 @@ const view = { x: 0, y: 0, scale: 1 };
 const isDark = () => document.documentElement.classList.contains("dark");
 
 function open(k, inside) {
-  const f = functions[k], line = f.graphs.find((g) => g.inside === inside) ?? f.graphs[0];
+  const f = functions[k], own = f.graphs.filter((g) => g.inside === inside);
+  const line = own.find((g) => g.changes.length) ?? own[0] ?? f.graphs[0];
   const graph = new Graph(line);
   current = { f, k, graph, inside, base: layOut(graph), drawn: new Map(), expanded: new Map() };
   place_all();
@@ -232,7 +234,7 @@ function open(k, inside) {
   $("slider").max = graph.changes.length;
   verdict();
   markPhases();
-  step(inside === null ? graph.changes.length : 0);
+  step(graph.changes.length);
   begin();
   current.placed = true;
 }
@@ -256,7 +258,7 @@ function begin() {
   const marked = now.findIndex((there, id) => there && (current.changed.has(id) || (before && !before[id])));
   centre(current.places.get(marked >= 0 ? marked : graph.ends));
 }
-const innerOf = (op) => current.f.graphs.find((g) => g.inside === op);
+const innerOf = (op) => current.f.graphs.find((g) => g.inside === op && g.graph === null);
 function kindOf(id) {
   const { graph } = current;
   if (!graph.isNode(id)) return graph.isEnd(id) ? "output" : "input";
@@ -439,7 +441,7 @@ function tell(n) {
   const section = $("firing");
   section.replaceChildren();
   if (n === 0) {
-    html("h2", "", inside ? "As rewritten" : "As built", section);
+    html("h2", "", graph.changes.length || !inside ? "As built" : "As rewritten", section);
   } else {
     tellFiring(f.firings.get(graph.changes[n - 1].firing), section);
   }
@@ -538,12 +540,12 @@ function search(text) {
   section.replaceChildren();
   if (wanted) {
     graph.texts.forEach((one, id) => { if (one.includes(wanted)) found.add(id); });
-    f.searched ??= graph.changes.map((c) => {
+    graph.rules ??= graph.changes.map((c) => {
       const one = f.firings.get(c.firing);
       return one ? [one.rule, one.user_file ? place([one.user_file, one.user_line]) : ""].join("\n").toLowerCase() : "";
     });
     const hits = [];
-    if (current.inside === null) f.searched.forEach((one, k) => { if (one.includes(wanted)) hits.push(k + 1); });
+    graph.rules.forEach((one, k) => { if (one.includes(wanted)) hits.push(k + 1); });
     html("h2", "", `Found: ${found.size} nodes at some time, ${hits.length} firings`, section);
     for (const k of hits.slice(0, 60)) {
       const one = f.firings.get(graph.changes[k - 1].firing);
@@ -660,6 +662,10 @@ functions.forEach((f, k) => {
   const option = html("option", "", `${k + 1}. ${f.about?.function ?? ""}`, $("function"));
   option.value = k;
 });
+for (const one of failed) {
+  html("option", "", "✗ " + one.name, $("function")).disabled = true;
+  html("div", "bad", `FAILED to compile: ${one.name} (${one.file ? place([one.file, one.line]) : "?"}): ${one.error}`, $("failed"));
+}
 if (matchMedia("(prefers-color-scheme: dark)").matches) document.documentElement.classList.add("dark");
 // #function=2&firing=10&search=exp&cost=flops opens the page there; &open=1: all inner graphs in place, &fit=1: all of it
 const wanted = new URLSearchParams(location.hash.slice(1));
