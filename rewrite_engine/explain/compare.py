@@ -6,6 +6,7 @@ How two values are compared: `link/compare.py`; each firing alone is judged by `
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
@@ -92,9 +93,10 @@ def _checked_on(
         check = replace(check, shapes_before=shapes, strange=first)
     except AssumptionError as error:
         said = " ".join(str(error).splitlines()[0].split())
+        why = "what was declared is not true"
         if not record.called.kept:
-            return replace(check, problem=f"random inputs are not as it was declared: {said}")
-        return replace(check, problem=f"what was declared is not true: {said}")
+            why = "random inputs are not as it was declared"
+        return replace(_sized(record, check, values), problem=f"{why}: {said}")
     except Exception as error:
         expected = None
         check = replace(check, problem=f"the graph as it was built raises {_name(error)}")
@@ -113,6 +115,16 @@ def _checked_on(
     return _compare_outputs(
         record, check, expected, found, walked, walk_wide(record.before, values), values
     )
+
+
+def _sized(
+    record: FunctionRecord, check: FunctionComparison, values: list[Any]
+) -> FunctionComparison:
+    """A comparison with the shapes of a call, if nothing else is to be had of it."""
+    with suppress(Exception):
+        check = replace(check, shapes_before=walk(record.before, values, checks=False)[1])
+        check = replace(check, shapes_after=walk(record.after, values, checks=False)[1])
+    return check
 
 
 def _worst(found: Sequence[FunctionComparison]) -> FunctionComparison:

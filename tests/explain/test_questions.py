@@ -8,7 +8,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import UnknownNameError
-from rewrite_engine.explain import explain
+from rewrite_engine.explain import Report, explain, recording
 from rewrite_engine.explain.__main__ import main
 from rewrite_engine.explain.states import bisected, graph_after, graph_until, own_steps
 from rewrite_engine.explain.why import cone
@@ -75,6 +75,78 @@ def test_the_cone_of_a_node_has_all_that_led_to_it():
     [(_, answer)] = report.why("sin")
     numbers = [step.number for step in cone(f.record, answer.node)]
     assert numbers == [step.number for step in f.steps if step.phase == "stabilize"]
+
+
+def test_a_node_is_called_by_its_term():
+    report = explain(pt.exp(x) + pt.log(pt.exp(pt.sinh(x))) * pt.exp(pt.cosh(x)))
+    [(_, answer)] = report.why("exp( cosh(x) )")
+    assert answer.term == "exp(cosh(x))"
+    [(_, fate)] = report.became("log(exp(sinh(x)))")
+    assert fate.text == "it became sinh(x)"
+    with pytest.raises(UnknownNameError, match="is called 'exp\\(y\\)'"):
+        report.why("exp(y)")
+
+
+def test_a_part_of_a_name_is_told_in_full():
+    report = explain(pt.linalg.inv(pt.matrix("m")))
+    with pytest.raises(UnknownNameError, match="did you mean MatrixInverse"):
+        report.why("inv")
+
+
+def test_an_error_names_all_functions_that_were_asked():
+    with recording() as recorder:
+        for name in ("f", "g"):
+            rw.function([x], pt.exp(x), name=name)
+    with pytest.raises(UnknownNameError, match=r"graph of 'f'.* \(nor in g\)"):
+        Report(recorder.records).why("nothing_like_it")
+
+
+def test_lines_of_steps_of_loops_are_found_inside():
+    def step(a, b):
+        return pt.log(1 + pt.exp(a)) + pt.sinh(b)  # the line that is asked for
+
+    line = step.__code__.co_firstlineno + 1
+    ys, _ = rw.scan(step, sequences=[x], outputs_info=[pt.constant(0.0)])
+    report = explain(ys, mode=rw.Mode().excluding("inplace", "loops"))
+    [(_, answer)] = report.why(f":{line}")
+    assert answer.term.startswith("softplus(x[t]) + sinh(")
+    fates = [fate for _, fate in report.became(f":{line}")]
+    assert any("log1p_of_exp" in s.rule_name for fate in fates for s in fate.steps) or all(
+        fate.end is not None for fate in fates
+    )
+    [(_, fate)] = report.became("log(1.0 + exp(x[t]))")
+    assert [s.rule_name for s in fate.steps] == ["exp_log/log_of_one_plus", "exp_log/log1p_of_exp"]
+
+
+def test_nodes_of_which_the_same_is_told_are_told_once(capsys):
+    code = "import rewrite_engine as rw, rewrite_engine.tensor as pt\nh = x = pt.vector('x')\n"
+    code += "for _ in range(30):\n    h = pt.tanh(h * 1.0) ** 2\nrw.function([x], h)"
+    text = told(capsys, "--became", ":4", "-c", code)
+    assert "29 other nodes like it" in told(capsys, "--became", "pow", "-c", code)
+    assert text.count("#") < 10
+
+
+def test_a_long_term_is_told_as_formulas(capsys):
+    code = "import rewrite_engine as rw, rewrite_engine.tensor as pt\nh = x = pt.vector('x')\n"
+    code += "for _ in range(30):\n    h = pt.tanh(h) + pt.sin(h)\nrw.function([x], h)"
+    text = told(capsys, "--why", "result", "-c", code)
+    assert "it = tanh(d1) + sin(d1)" in text
+    assert "where, the last first:" in text
+    assert "more lines; --full shows them" in text
+
+
+def test_what_changed_below_is_named():
+    @rule(phase="specialize")
+    def of_square(x):
+        """Never in normal form."""
+        return pt.sin(x**2) >> pt.cos(x)
+
+    report = explain(pt.sin(x**2), mode=rw.Mode() + of_square)
+    [(_, answer)] = report.why_not(of_square)
+    reasons = [one.reason for _, one in answer.nodes]
+    assert reasons[0] == (
+        "it matches as written; what is below changed first: #1 algebra/pow_two, x ** 2.0 → sqr(x)"
+    )
 
 
 def test_the_graph_at_any_time():
