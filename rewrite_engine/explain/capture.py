@@ -20,7 +20,7 @@ LIMIT = 1 << 28  # bytes of inputs that are copied, of all calls; more are not k
 FIRST = 4  # calls that are kept, and then those whose number is a power of two
 
 
-class Call(NamedTuple):
+class KeptCall(NamedTuple):
     """One call. values: copies of what went in, one per input of the graph."""
 
     number: int
@@ -35,7 +35,7 @@ class Calls:
     """
 
     count: int = 0
-    kept: list[Call] = field(default_factory=list)
+    kept: list[KeptCall] = field(default_factory=list)
     problem: str = "the function was never called"
     seconds: float | None = None
     error: str | None = None
@@ -89,7 +89,7 @@ def _copy_inputs(calls: Calls, call: Any, inputs: Any, args: Any, kwargs: Any) -
         problem = f"are not valid ({type(error).__name__})"
     if problem is None:
         try:
-            calls.kept.append(Call(calls.count, [copied(v) for v in values]))
+            calls.kept.append(KeptCall(calls.count, [copied(v) for v in values]))
             calls.size += size
         except Exception as error:
             problem = f"cannot be copied ({type(error).__name__})"

@@ -178,7 +178,7 @@ class FiringLinker(PyLinker):
     calls = 0
 
 
-class Run(Contract):
+class FiringContract(Contract):
     """Runs each node once. owner: is told of what ops say that is not true."""
 
     def __init__(self, owner: FiringChecks) -> None:
@@ -219,7 +219,7 @@ class FiringChecks(CallChecks):
     """Judges all steps, and goes on where one is wrong. told: what was found, by what it is of."""
 
     def __init__(self, history: RewriteRecord, record: Any, linker: Any = None) -> None:
-        if isinstance(record, Run):  # of the graph inside an op
+        if isinstance(record, FiringContract):  # of the graph inside an op
             self.owner: FiringChecks = record.owner
             super().__init__(history, record, linker)
             return
@@ -227,7 +227,7 @@ class FiringChecks(CallChecks):
         self.told: dict[Any, Untrue] = {}
         self.found: dict[Any, Untrue] = {}  # on the values that are looked at
         self.basis, self.special = "", False
-        run: Any = Run(self)
+        run: Any = FiringContract(self)
         super().__init__(history, run, run.linker)
 
     def on(self, basis: str, values: Sequence[Any], special: bool) -> None:

@@ -27,7 +27,7 @@ AS_IT_IS = "as it is"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LineDifference:
     """What is computed at a line of code in one graph and not in the other. ops: how often which
     op, `-` of the first and `+` of the second; terms: one of each.
     """
@@ -50,7 +50,7 @@ class Difference:
     old: SavedFunction | None
     new: SavedFunction | None
     rules: dict[str, tuple[int, int]]
-    places: tuple[Place, ...]
+    places: tuple[LineDifference, ...]
     outputs: tuple[str, ...]
     lines: tuple[str, ...]
 
@@ -143,7 +143,7 @@ def _difference(old: SavedFunction, new: SavedFunction) -> Difference:
     rules = {name: (a[name], b[name]) for name in sorted({*a, *b}) if a[name] != b[name]}
     known: dict[Any, int] = {}
     left, right = _keyed(old, known), _keyed(new, known)
-    places: list[Place] = []
+    places: list[LineDifference] = []
     for name in [name for name in left if name in right]:
         for one, other in zip(left[name], right[name], strict=False):
             places += _places(name, one, other)
@@ -172,7 +172,7 @@ def _keyed(f: SavedFunction, known: dict[Any, int]) -> dict[str, list[Keyed]]:
     return found
 
 
-def _places(inside: str, *pair: Keyed) -> Iterator[Place]:
+def _places(inside: str, *pair: Keyed) -> Iterator[LineDifference]:
     """What one graph has and the other has not, by line. What differs only since it is computed of
     other things has its like in both.
     """
@@ -199,4 +199,4 @@ def _places(inside: str, *pair: Keyed) -> Iterator[Place]:
             for (graph, _), side, ops in zip(pair, sides, (less, more), strict=True)
         ]
         line = f"{line}, inside of {inside}" if inside else line
-        yield Place(line, less, more, (terms[0], terms[1]))
+        yield LineDifference(line, less, more, (terms[0], terms[1]))
