@@ -58,7 +58,7 @@ class NativeLinker(VMLinker):
         if region is None or self.profile is not None:
             return linked
         packing = SINGLE if program.packing == "single" else LIST
-        return linked._replace(call=region.function(linked.call, packing))
+        return linked._replace(call=region.function(linked.call, packing), python=linked.call)
 
 
 def _all_of(nodes: list[Apply], program: Program) -> NativeRegion | None:
