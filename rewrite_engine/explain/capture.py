@@ -50,13 +50,13 @@ class Calls:
 def capture_calls(function: Function, calls: Calls) -> None:
     """Make a function note in `calls` what goes into it."""
     call = function.func
-    inputs = function.program.inputs
+    inputs, arguments = function.program.inputs, signature(function)
 
     def watched(*args: Any, **kwargs: Any) -> Any:
         calls.count = n = calls.count + 1
         if n > FIRST and n & (n - 1):
             return call(*args, **kwargs)
-        _copy_inputs(calls, call, inputs, args, kwargs)
+        _copy_inputs(calls, arguments, inputs, args, kwargs)
         return call(*args, **kwargs) if n > 1 else _timed(calls, call, args, kwargs)
 
     _set(function, (watched, (), {}, function.__dict__))
@@ -77,11 +77,11 @@ def _timed(calls: Calls, call: Any, args: Any, kwargs: Any) -> Any:
         calls.seconds = perf_counter() - start
 
 
-def _copy_inputs(calls: Calls, call: Any, inputs: Any, args: Any, kwargs: Any) -> None:
+def _copy_inputs(calls: Calls, arguments: Any, inputs: Any, args: Any, kwargs: Any) -> None:
     """Note copies of all inputs. What is wrong with them is for the call itself to say."""
     problem = None
     try:
-        values = _values(call, inputs, args, kwargs)
+        values = _values(arguments, inputs, args, kwargs)
         size = sum(int(getattr(v, "nbytes", 0)) for v in values)
         if calls.size + size > LIMIT:
             problem = f"are too large to copy ({size >> 20} MiB)"
@@ -97,9 +97,9 @@ def _copy_inputs(calls: Calls, call: Any, inputs: Any, args: Any, kwargs: Any) -
         calls.problem = f"the inputs of the first call {problem}"
 
 
-def _values(call: Any, inputs: Any, args: Any, kwargs: Any) -> list[Any]:
+def _values(arguments: Any, inputs: Any, args: Any, kwargs: Any) -> list[Any]:
     """The value of each input of the graph: from the arguments, their defaults, and the state."""
-    bound = signature(call).bind(*args, **kwargs)
+    bound = arguments.bind(*args, **kwargs)
     bound.apply_defaults()
     given = iter(bound.arguments.values())
     return [
