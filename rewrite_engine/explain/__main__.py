@@ -2,8 +2,8 @@
 module, some lines, a term: `source.py`), then tell what the rules did to every function that it
 compiled.
 
-Exit status: 0; 1 with --strict if values disagree, were not compared, or a function failed;
-2 for a wrong argument; 3 if the script fails.
+Exit status: 0; 1 with --strict if values disagree or were not compared, something that was claimed
+or declared is untrue, or a function failed; 2 for a wrong argument; 3 if the script fails.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from rewrite_engine.match.ruleset import RuleSet, parts_of
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
 JSON = "firings, phases, graphs, functions (schema: rewrite/trace/schema.json); - is the output"
-STRICT = "if values disagree, were not compared, or a function failed"
+STRICT = "if values disagree or were not compared, something said is untrue, a function failed"
 WHY = "only tell which firings led to a node of a rewritten graph, and to what is below it"
 ATTEMPTS = "only list every try of a rule and why it failed; WHAT: a rule or pack, or an op"
 STEP = "only print firings from N on, each with what the graph computes after it"
@@ -269,17 +269,16 @@ def _tell(report: Report, options: argparse.Namespace, told: str) -> None:
         graphs=not options.no_graphs, phase=options.phase, rule=options.rule,
     )  # fmt: skip
     check_names(report, shown)
-    if options.json == "-":
-        _write_json(options, report, shown)
-        return
+    wants_text = options.json != "-" or options.output is not None
     out = StringIO() if options.output is not None else None
     printer = AnswerPrinter(console_for(out), shown)
     answers = list(_answers(report, options, printer))  # names are checked before anything is said
-    printer.heading(f"what the rules did to {told}")
-    for note in _without_effect(report, options):
-        printer.put(note, "yellow", hang=6)
-    for tell, answer in answers:
-        tell(answer)
+    if wants_text:
+        printer.heading(f"what the rules did to {told}")
+        for note in _without_effect(report, options):
+            printer.put(note, "yellow", hang=6)
+        for tell, answer in answers:
+            tell(answer)
     if out is not None:
         Path(options.output).write_text(out.getvalue(), encoding="utf-8")
     for name, write in WRITERS.items():

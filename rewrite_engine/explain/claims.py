@@ -10,7 +10,7 @@ small; and of special values nothing is told that it does not confirm.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
@@ -108,7 +108,7 @@ def check_claims(record: FunctionRecord, given: Sequence[tuple[str, list[Any]]])
         text = f"{type(error).__name__}: {error}".splitlines()[0]
         return Claims(problem=f"rewriting it again raises {text}")
     checks = FiringChecks(history, record)
-    steps = sum(isinstance(e, RewriteStep) and e.number > 0 for e in history.events)
+    steps = len({step.number for step in _steps(history)} - {0})
     start, done = perf_counter(), 0
     for basis, values in given:
         if done and perf_counter() - start > SECONDS:
@@ -134,6 +134,19 @@ def _history(record: FunctionRecord) -> RewriteRecord:
         warnings.simplefilter("ignore")
         recorded(lambda: optimizer.rewrite(graph), graph, RewriteRecorder())
     return RECORDS.pop(graph)
+
+
+def _steps(history: RewriteRecord) -> Iterator[RewriteStep]:
+    """All steps, also those in graphs inside of ops."""
+    todo, seen = [history], {id(history)}
+    for record in todo:
+        for event in record.events:
+            if not isinstance(event, RewriteStep):
+                continue
+            yield event
+            if event.inside is not None and id(event.inside.record) not in seen:
+                seen.add(id(event.inside.record))
+                todo.append(event.inside.record)
 
 
 def _special_values(

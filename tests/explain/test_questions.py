@@ -216,6 +216,7 @@ def test_the_command_runs_terms_and_lines(capsys, args, part):
     ("args", "part"),
     [
         ([], "name a SCRIPT"),
+        (["old.json"], "old.json is a saved report: compare it, --diff OTHER.json"),
         (["--expr", "exp("], "no term of Python"),
         (["--expr", "1 + exq(x)"], "exq is no function of rewrite_engine.tensor; did you mean"),
         (["--var", "x float64", "--expr", "exp(x)"], "--var is NAME: DTYPE[LENGTHS]"),
@@ -240,3 +241,39 @@ def test_strict_wants_everything_compiled_and_compared(capsys):
     assert main(["--strict", "-c", fails]) == 1
     assert main(["--strict", "--expr", "log(1 + exp(x))"]) == 0
     assert "FAILED to compile" in capsys.readouterr().out
+
+
+def test_what_a_script_prints_is_no_line_for_programs(capsys, tmp_path):
+    page = tmp_path / "page.html"
+    code = "import rewrite_engine as rw, rewrite_engine.tensor as pt\nprint('hello')\n"
+    code += "x = pt.vector('x')\nrw.function([x], pt.log(1 + pt.exp(x)))"
+    assert main(["--json", "-", "--html", str(page), "-c", code]) == 0
+    shown = capsys.readouterr()
+    assert all(line.startswith("{") for line in shown.out.splitlines())
+    assert "hello" in shown.err
+    assert "softplus" in page.read_text()
+
+
+def test_strict_wants_claims_kept_and_declarations_true(capsys):
+    code = "import rewrite_engine as rw, rewrite_engine.tensor as pt\nx = pt.vector('x')\n"
+    code += "f = rw.function([x], pt.abs(rw.assume(x, nonneg=True)) + 1)\nf([1.0])\n"
+    assert main(["--strict", "-c", code]) == 0
+    assert main(["--strict", "-c", code + "f([-1.0])"]) == 1
+    assert "UNTRUE call 2: x is not nonneg" in " ".join(capsys.readouterr().out.split())
+
+
+def test_bisect_tells_the_firing_and_what_helps(capsys, tmp_path):
+    rules = tmp_path / "mine.py"
+    rules.write_text(
+        "import rewrite_engine.tensor as pt\nfrom rewrite_engine.rules.language import *\n"
+        "@rule(phase='canonicalize')\ndef cosine_is_sine(x: Float):\n    'Wrong.'\n"
+        "    return pt.cos(x) >> pt.sin(x)\n"
+    )
+    term = "log(1 + exp(x)) * cos(x * 1) + exp(x)"
+    text = told(capsys, "--bisect", "--rules", str(rules), "--expr", term)
+    assert "values disagree from one firing on" in text
+    assert "cos(x) → sin(x)" in text
+    assert "without it (--exclude mine/cosine_is_sine) all values agree" in text
+    assert "no firing is to blame: no values disagree" in told(
+        capsys, "--bisect", "--exclude", "cosine_is_sine", "--rules", str(rules), "--expr", term
+    )
