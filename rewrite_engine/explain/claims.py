@@ -59,6 +59,7 @@ except ImportError:
 
 SMALL = 2000  # elements of the operands of a term that is computed with 400 digits
 DRAWS = 12  # of special values
+MEMORY = 1 << 30  # bytes of values of terms, of which all are kept in a call
 SHIFT = 5  # by which the next draw goes on in them
 #: in all floats, besides the ends of their own
 SPECIAL = np.array(
@@ -88,12 +89,16 @@ class Untrue:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What came of it. steps: how many firings were judged; calls: in how many calls; special: how
-    often on special values; why_not: why never. problem: why there was nothing to judge.
+    """What came of it. firings: how many there were; steps: how many of them were judged; large:
+    whether others were not, since values of all terms take too much memory; calls: in how many
+    calls; special: how often on special values; why_not: why never. problem: why there was nothing
+    to judge.
     """
 
     untrue: tuple[Untrue, ...] = ()
+    firings: int = 0
     steps: int = 0
+    large: bool = False
     calls: int = 0
     special: int = 0
     why_not: str | None = None
@@ -108,21 +113,14 @@ def check_claims(record: FunctionRecord, given: Sequence[tuple[str, list[Any]]])
         text = f"{type(error).__name__}: {error}".splitlines()[0]
         return Claims(problem=f"rewriting it again raises {text}")
     checks = FiringChecks(history, record)
-    steps = len({step.number for step in _steps(history)} - {0})
-    start, done = perf_counter(), 0
-    for basis, values in given:
-        if done and perf_counter() - start > SECONDS:
-            break
-        checks.on(basis, values, special=False)
-        done += 1
+    firings = len({step.number for step in _steps(history)} - {0})
+    done, took = checks.several(given, special=False, seconds=SECONDS)
     draws, why_not = _special_values(record, history, given)
-    start, drawn = perf_counter(), 0
-    for values in draws:
-        if drawn and perf_counter() - start > SPECIAL_SECONDS:
-            break
-        checks.on("special values", values, special=True)
-        drawn += 1
-    return Claims(tuple(checks.told.values()), steps, done, drawn, why_not)
+    if draws and took > SECONDS * done:
+        draws, why_not = [], "a call takes too long"
+    drawn, _ = checks.several([("special values", x) for x in draws], True, SPECIAL_SECONDS)
+    told, steps = tuple(checks.told.values()), len(checks.judged)
+    return Claims(told, firings, steps, checks.contract.large, done, drawn, why_not)
 
 
 def _history(record: FunctionRecord) -> RewriteRecord:
@@ -192,14 +190,25 @@ class FiringLinker(PyLinker):
 
 
 class FiringContract(Contract):
-    """Runs each node once. owner: is told of what ops say that is not true."""
+    """Runs each node once. owner: is told of what ops say that is not true. held: bytes of values
+    that there are; large: whether they were too many once.
+    """
 
     def __init__(self, owner: FiringChecks) -> None:
         super().__init__(FiringLinker(), OPTIONS)
-        self.owner = owner
+        self.owner, self.held, self.large = owner, 0, False
 
     def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
-        """The values of the outputs. Raises what the node raises."""
+        """The values of the outputs. Raises what the node raises, and `MemoryError`."""
+        if self.held > MEMORY:
+            self.large = True
+            raise MemoryError("the values of all terms take too much")
+        found = self.values(node, given)
+        self.held += sum(int(getattr(x, "nbytes", 0)) for x in found)
+        return found
+
+    def values(self, node: Apply, given: Sequence[Any]) -> list[Any]:
+        """The values of the outputs."""
         lengths_fit(node, given)
         try:
             found = self.plain(node, given)
@@ -231,22 +240,40 @@ def is_shipped(op: Any) -> bool:
 class FiringChecks(CallChecks):
     """Judges all steps, and goes on where one is wrong. told: what was found, by what it is of."""
 
+    contract: FiringContract
+
     def __init__(self, history: RewriteRecord, record: Any, linker: Any = None) -> None:
         if isinstance(record, FiringContract):  # of the graph inside an op
             self.owner: FiringChecks = record.owner
             super().__init__(history, record, linker)
             return
         self.owner, self.firings = self, record.steps
+        self.judged: set[int] = set()
         self.told: dict[Any, Untrue] = {}
         self.found: dict[Any, Untrue] = {}  # on the values that are looked at
         self.basis, self.special = "", False
         run: Any = FiringContract(self)
         super().__init__(history, run, run.linker)
 
+    def several(
+        self, given: Sequence[tuple[str, list[Any]]], special: bool, seconds: float
+    ) -> tuple[int, float]:
+        """Judge all steps on the first of some values, and on others as long as there is time;
+        return how many those were, and the seconds.
+        """
+        start, done = perf_counter(), 0
+        for basis, values in given:
+            if done and perf_counter() - start > seconds:
+                break
+            self.on(basis, values, special)
+            done += 1
+        return done, perf_counter() - start
+
     def on(self, basis: str, values: Sequence[Any], special: bool) -> None:
         """Judge all steps on values."""
         self.basis, self.special, self.found = basis, special, {}
         self.linker.calls += 1
+        self.contract.held = 0
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -276,13 +303,21 @@ class FiringChecks(CallChecks):
                     self.check_said(run, event)
                 else:
                     self.check_step(run, event)
+                    self.note_judged(run, event)
             except BadEvidence as error:
                 self.owner.note(FACT, str(error))
             except BadOptimization as error:
                 assert isinstance(event, RewriteStep)
+                self.note_judged(run, event)
                 if self.confirmed(event, run):
                     self.owner.claim(event, str(error))
         return []
+
+    def note_judged(self, run: TermValues, step: RewriteStep) -> None:
+        """Note a firing whose terms had values."""
+        terms = step.before, step.after
+        if step.number and all(isinstance(v, Constant) or v in run.values for v in terms):
+            self.owner.judged.add(step.number)
 
     # --- what is told ----------------------------------------------------------------------------
 

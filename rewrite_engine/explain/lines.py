@@ -129,7 +129,8 @@ def _lengths(shape: Any) -> list[int | None] | None:
 
 def _claims(claims: Claims) -> dict[str, Any]:
     return {
-        "firings": claims.steps,
+        "firings": claims.firings,
+        "judged": claims.steps,
         "calls": claims.calls,
         "special": claims.special,
         "not_special": claims.why_not,

@@ -389,7 +389,10 @@ def claims_lines(f: FunctionReport) -> Iterator[str]:
         where = [plural(claims.calls, "call")] if f.record.called.kept else ["random inputs"]
         where += [f"{claims.special} draws of special values"] if claims.special else []
         late = f"; no special values: {claims.why_not}" if claims.why_not else ""
-        yield f"claims    kept by {plural(claims.steps, 'firing')}, on {' and '.join(where)}{late}"
+        few = f"{claims.steps} of " if claims.steps < claims.firings else ""
+        late += "; values of the other terms would take too much memory" if claims.large else ""
+        kept = f"kept by {few}{plural(claims.firings, 'firing')}"
+        yield f"claims    {kept}, on {' and '.join(where)}{late}"
 
 
 def _strange(f: FunctionReport) -> Iterator[str]:

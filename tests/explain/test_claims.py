@@ -177,6 +177,16 @@ def test_calls_are_not_compared_for_ever(monkeypatch):
     assert report.functions[0].check.basis == "the inputs of the first call"
 
 
+def test_values_that_take_too_much_memory_are_left_out(monkeypatch):
+    monkeypatch.setattr(claims_module, "MEMORY", 1400)
+    y = pt.log(1 + pt.exp(x))
+    report = reported(pt.log(1 + pt.exp(pt.sinh(y))), (np.ones(20), [1.0]))
+    found = report.functions[0].check.claims
+    assert found.large
+    assert 0 < found.steps < found.firings
+    assert "values of the other terms would take too much memory" in " ".join(report.text().split())
+
+
 def test_all_calls_that_were_kept_are_compared():
     report = reported(x + y, *[([1.0], [2.0])] * 5)
     assert report.functions[0].check.basis == "the inputs of 4 of 5 calls"
