@@ -131,6 +131,7 @@ def _claims(claims: Claims) -> dict[str, Any]:
     return {
         "firings": claims.firings,
         "judged": claims.steps,
+        "not_judged": claims.left,
         "calls": claims.calls,
         "special": claims.special,
         "not_special": claims.why_not,
