@@ -9,12 +9,13 @@ phase finds the ones to try in `match/dispatch.py`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.ac import all_constant
@@ -59,9 +60,18 @@ When = Callable[[Any, Sequence[Outline], bool], bool]
 Result = Any  # a Variable, a list of them, {old: new}, or None / False
 
 
+def pack_of(module: str, names: Mapping[str, Any]) -> str:
+    """The pack of the rules that a module defines: the entry point by which its distribution names
+    it, or a package that it is in; else what it calls `__pack__`, or the last part of its name.
+    """
+    own = module == "__main__" or module.startswith("rewrite_engine.")
+    entry = None if own else hooks.entry_of(module)
+    return entry or names.get("__pack__") or module.rpartition(".")[2]
+
+
 class Rule:
     """What all rules have. `name` is `pack/function`; it is what is printed and what can be
-    excluded. The pack is the last part of the module's name, or what the module calls `__pack__`.
+    excluded; of packs: `pack_of`.
 
     phase: where the default pipeline uses it. claim: what it promises about values. tags: more
     names for queries (one or several). depth: how many levels below a node the rule looks; a change
@@ -83,8 +93,7 @@ class Rule:
         self.fn = fn
         self.short_name: str = fn.__name__
         self.module: str = fn.__module__ or "__main__"  # None in a namespace without a name
-        self.pack: str = names.get("__pack__") or self.module.rpartition(".")[2]
-        self.name = f"{self.pack}/{self.short_name}"
+        self.named(pack_of(self.module, names))
         self.where: tuple[str, int] = (code.co_filename, code.co_firstlineno)
         if not isinstance(claim, Claim):
             raise self.error(RuleError, f"claims {claim!r}: {CLAIMS}")
@@ -114,6 +123,11 @@ class Rule:
     def error(self, cls: type[RuleError], why: object) -> RuleError:
         """An error that starts with the rule's name and place."""
         return cls(f"rule {self.name} ({source_line(*self.where)})\n    {why}")
+
+    def named(self, pack: str) -> None:
+        """Belong to a pack."""
+        self.pack = pack
+        self.name = f"{pack}/{self.short_name}"
 
     with_phase: str = '@rule(phase="canonicalize")'
 
