@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpmath import mp, mpc, mpf
 
-from rewrite_engine.check.reference import DIGITS, error, exact, reference
+from rewrite_engine.check.reference import DIGITS, error, reference
+from rewrite_engine.check.values.exact import exact
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import toposort
