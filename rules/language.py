@@ -252,6 +252,7 @@ def rule(
     phase: str | None = None,
     claim: Claim = refines,
     tags: Iterable[str] = (),
+    overlaps: str = "",
 ) -> Any:
     """Make a rule of a function that returns `left >> right`; its parameters are tensors still
     unknown.
@@ -264,6 +265,7 @@ def rule(
         phase=phase,
         claim=claim,
         tags=tags,
+        overlaps=overlaps,
         variable=TensorLogicVariable,
         keeping=dropping.keeping,
     )
@@ -296,6 +298,7 @@ def table(
     *rows: tuple[Any, ...],
     phase: str | None = None,
     tags: Iterable[str] = (),
+    overlaps: str = "",
     **sorts: Any,
 ) -> Table:
     """A family of rules that are alike, one row each: `(name, lambda x: left >> right, claim,
@@ -310,7 +313,8 @@ def table(
     >>> trig["sin_of_arcsin"].text
     'sin(arcsin(x)) -> x'
     """
-    return decorate.table(tag, *rows, rule=partial(rule, phase=phase), tags=tags, **sorts)
+    made = partial(rule, phase=phase)
+    return decorate.table(tag, *rows, rule=made, tags=tags, overlaps=overlaps, **sorts)
 
 
 def equation(

@@ -75,7 +75,9 @@ class Rule:
 
     phase: where the default pipeline uses it. claim: what it promises about values. tags: more
     names for queries (one or several). depth: how many levels below a node the rule looks; a change
-    that deep makes the node be tried again. tracks: see `roots`.
+    that deep makes the node be tried again. tracks: see `roots`. overlaps: why it does not matter
+    that it leads a term to another end than a rule whose left side it matches inside; inner terms
+    come first.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Rule:
         phase: str | None = None,
         claim: Claim = refines,
         tags: Iterable[str] = (),
+        overlaps: str = "",
     ) -> None:
         inner = inspect.unwrap(fn)
         code, names = getattr(inner, "__code__", None), getattr(inner, "__globals__", {})
@@ -99,6 +102,7 @@ class Rule:
             raise self.error(RuleError, f"claims {claim!r}: {CLAIMS}")
         self.phase = phase
         self.claim = claim
+        self.overlaps = overlaps
         more = {tags} if isinstance(tags, str) else set(tags)
         if not all(isinstance(tag, str) for tag in more):
             raise self.error(PatternError, f"tags are names, not {tags!r}")
@@ -110,6 +114,7 @@ class Rule:
             raise self.error(PatternError, why)
 
     depth: int = 1
+    overlaps: str = ""
     tracks: Sequence[Any] | None = None
     text: str = ""
     #: whether a rule without a docstring is refused (shipped ones always are)

@@ -53,7 +53,8 @@ def test_a_rule_alone() -> None:
     assert "nan" in found.example
     assert report.failed
     assert str(report).startswith("WRONG claim: ")
-    assert rw.check(right).findings == []
+    (found,) = rw.check(right).findings
+    assert (found.kind, found.subject) == (Kind.OVERLAP, right.name)  # log(1 - cos(x))
 
 
 def test_what_else_may_be_checked() -> None:
@@ -164,3 +165,52 @@ def test_weights_of_rules_that_end_together() -> None:
 def test_one_pack_of_the_library_is_as_it_says() -> None:
     assert not rw.check("exp_log").failed
     assert all_rules()["log_of_exp"] in target_of("exp_log").rules
+
+
+OVERLAPS = """
+@rule(phase="canonicalize", claim=exact{})
+def inner(x: Real):
+    "."
+    return pt.arcsinh(-x) >> -pt.arcsinh(x)
+
+@rule(phase="canonicalize", claim=exact)
+def outer(x: Real):
+    "."
+    return pt.erf(pt.arcsinh(x)) >> pt.erfc(pt.arcsinh(x))
+"""
+
+
+def test_an_overlap_that_a_rule_explains(tmp_path: Path) -> None:
+    path = pack(tmp_path, OVERLAPS.format(""))
+    (found,) = rw.check(path, only="overlaps")
+    assert (found.kind, found.subject) == (Kind.OVERLAP, "pack/outer")
+    assert found.example.startswith("outer first: ")
+    assert 'overlaps="why ' in found.fix
+    path = pack(tmp_path, OVERLAPS.format(', overlaps="erf has no use of a sign"'))
+    report = rw.check(path, only="overlaps")
+    assert report.findings == []
+    assert any("pack/outer and pack/inner" in f.why for f in report.explained)
+    assert any(f.why.endswith("erf has no use of a sign") for f in report.explained)
+    count = len(report.explained)
+    assert f"{count} explained" in report.summary
+    assert json.loads(report.json())["explained"] == count
+    assert not report.failed
+
+
+def test_an_explanation_of_nothing(tmp_path: Path) -> None:
+    path = pack(tmp_path, rule_of("pt.arcsinh(-x) >> -pt.arcsinh(x)", options='overlaps="so"'))
+    (found,) = rw.check(path, only="overlaps")
+    assert (found.kind, found.name) == (Kind.LINT, "no overlap")
+
+
+def test_overlaps_with_shipped_rules_are_told(tmp_path: Path) -> None:
+    source = rule_of("pt.neg(pt.arcsinh(x)) >> pt.arcsinh(pt.abs(x))", "x: Real")
+    report = rw.check(pack(tmp_path, source), only="overlaps")
+    assert any("algebra/" in f.why for f in report), str(report)
+    assert {f.subject for f in report} == {"pack/wrong"}
+
+
+def test_all_overlaps_of_the_library_join_or_are_explained() -> None:
+    report = rw.check(only="overlaps")
+    assert report.findings == []
+    assert len(report.explained) > 20
