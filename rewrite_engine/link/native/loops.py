@@ -20,6 +20,7 @@ from rewrite_engine.link.native.text import (
     DTYPES,
     NUMBER,
     SHORT,
+    SIZE,
     SORT,
     UNSIGNED,
     Assembler,
@@ -501,8 +502,20 @@ def write_group(
     region: Any, machine: Machine, group: Group, stored: set[NativeValue], live: Sequence[Any]
 ) -> tuple[Kernel, list[int]]:
     """The kernel of a group, and the words of the frame that it takes."""
-    t = KernelText(region, machine, None if group.space else 1)
+    t = KernelText(region, machine, _width(machine, group, live))
     t.block = "go"
     nest = Nest(t, group, stored, live)
     nest.write()
     return t.kernel()
+
+
+def _width(machine: Machine, group: Group, live: Sequence[Any]) -> int:
+    """How many elements are computed at a time: those that fill a register, of the widest kind that
+    is read or computed (reductions are fewer, and may be wider).
+    """
+    if not group.space:
+        return 1
+    reduced = {r.source for r in group.reduced}
+    kinds = {item.kind for node in live for item in node.items}
+    kinds |= {node.value.kind for node in live if node.value not in reduced}
+    return machine.width * (2 if max([SIZE[k] for k in kinds], default=8) <= 4 else 1)

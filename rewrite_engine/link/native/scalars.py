@@ -1,6 +1,6 @@
 """Scalar ops as instructions: `kind_of` says in which kind of number an op computes, `write` writes
 it. What is not in the table goes through the inner loop of its ufunc, if that has one on float64;
-functions of float32 are computed in float64, too.
+of float32 it is computed in float64.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.link.native.mathematics import FUNCTIONS
+from rewrite_engine.link.native.single import SINGLE
 from rewrite_engine.link.native.text import KINDS, SIZE, SORT, UNSIGNED, Assembler
 from rewrite_engine.link.native.units import unit_of_ufunc
 from rewrite_engine.scalar import special
@@ -196,7 +197,10 @@ def _in_double(do: Write) -> Write:
 
 
 def _unit(name: str) -> Write:
-    return _in_double(lambda t, kind, xs: t.unit(name, *xs))
+    double = _in_double(lambda t, kind, xs: t.unit(name, *xs))
+    if name not in SINGLE:
+        return double
+    return lambda t, kind, xs: t.unit(name, *xs, kind=kind)
 
 
 WRITERS: dict[str, tuple[str, Write]] = {

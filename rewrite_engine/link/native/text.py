@@ -30,6 +30,8 @@ SHORT = {kind: f"{'f' if SORT[kind] == 'd' else 'i'}{8 * n}" for kind, n in SIZE
 
 def literal(value: float, kind: str) -> str:
     """A number as it is written; floats by their bits."""
+    if kind == "f":
+        value = float(np.float32(value))
     if SORT[kind] == "d":
         return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
     return str(int(value))
@@ -116,11 +118,11 @@ class Assembler:
         """A call of one of LLVM's functions between values of one kind."""
         return self._call(f"llvm.{name}.{self.suffix(kind)}", xs, kind, more)
 
-    def unit(self, name: str, *xs: str) -> str:
-        """A call of a function of the library (`units.py`), on float64."""
-        full = f"{name}_w{self.width}"
+    def unit(self, name: str, *xs: str, kind: str = "d") -> str:
+        """A call of a function of the library (`units.py`), on floats."""
+        full = f"{name}_w{self.width}" if kind == "d" else f"{name}_{kind}_w{self.width}"
         self.units[full] = None
-        return self._call(full, xs, "d", "")
+        return self._call(full, xs, kind, "")
 
     def _call(self, name: str, xs: Sequence[str], kind: str, more: str) -> str:
         type_ = self.type(kind)
@@ -130,11 +132,11 @@ class Assembler:
         given = ", ".join([f"{type_} {x}" for x in xs] + [more] * bool(more))
         return self.new(f"call {type_} @{name}({given})")
 
-    def muladd(self, a: str, b: str, c: str) -> str:
+    def muladd(self, a: str, b: str, c: str, kind: str = "d") -> str:
         """a * b + c, rounded once where the machine can."""
         if self.fused:
-            return self.intrinsic("fma", a, b, c)
-        return self.bin("fadd", self.bin("fmul", a, b), c)
+            return self.intrinsic("fma", a, b, c, kind=kind)
+        return self.bin("fadd", self.bin("fmul", a, b, kind), c, kind)
 
     def compare(self, test: str, a: str, b: str, kind: str = "d") -> str:
         """A comparison of floats or integers, by LLVM's name (`olt`, `slt`)."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rewrite_engine.link.native.mathematics import FUNCTIONS, Math
+from rewrite_engine.link.native.single import SINGLE
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import DTYPES
 
@@ -83,13 +84,14 @@ def unit_of_ufunc(ufunc: np.ufunc) -> str | None:
 
 
 def unit(full: str, machine: Machine) -> Unit:
-    """The unit of a name like `exp_w8`: the function on vectors of 8."""
+    """The unit of a name like `exp_w8`, the function on vectors of 8; `exp_f_w8`: of float32."""
     name, _, width = full.rpartition("_w")
     if name in _ufuncs:
         return _calling(full, name, int(width))
-    b = Math(int(width), machine.fma)
-    found = FUNCTIONS[name](b, "%x")
-    type_ = b.type("d")
+    single = name.endswith("_f")
+    b = Math(int(width), machine.fma, "f" if single else "d")
+    found = SINGLE[name[:-2]](b, "%x") if single else FUNCTIONS[name](b, "%x")
+    type_ = b.type(b.kind)
     head = f"define {type_} @{full}({type_} %x) #0 {{\nentry:\n"
     text = head + "\n".join(b.lines) + f"\n  ret {type_} {found}\n}}\n"
     return Unit(text, tuple(b.declared), tuple(b.units))
