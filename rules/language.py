@@ -22,6 +22,7 @@ from rewrite_engine.match.fact import assuming, because, both, every, fact, give
 from rewrite_engine.match.lower import lower_pattern
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
 from rewrite_engine.match.relation import KanrenRelationSub
+from rewrite_engine.match.rule import at_most
 from rewrite_engine.match.ruleset import Table
 from rewrite_engine.match.sample import types
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
@@ -64,6 +65,7 @@ __all__ = [
     "approx",
     "assumes",
     "assuming",
+    "at_most",
     "because",
     "both",
     "bytes_moved",
@@ -253,6 +255,7 @@ def rule(
     claim: Claim = refines,
     tags: Iterable[str] = (),
     overlaps: str = "",
+    ends: Any = None,
 ) -> Any:
     """Make a rule of a function that returns `left >> right`; its parameters are tensors still
     unknown.
@@ -266,6 +269,7 @@ def rule(
         claim=claim,
         tags=tags,
         overlaps=overlaps,
+        ends=ends,
         variable=TensorLogicVariable,
         keeping=dropping.keeping,
     )

@@ -25,7 +25,7 @@ def lint(target: Target) -> Iterator[Finding]:
     from rewrite_engine.check.example import check_example
     from rewrite_engine.check.firing import check_firing
 
-    dead = set()
+    dead, loops = set[str](), set[str]()
     more = unreached(target.rules) if target.whole else ()
     for one in [*remarks(target.rules, TRIES), *more]:
         kind = Kind.DEAD if one.dead else Kind.LINT
@@ -40,8 +40,9 @@ def lint(target: Target) -> Iterator[Finding]:
             yield Finding(Kind.DEAD, "lint", "duplicate", rule.name, rule.where, why, example)
         elif rule.name not in dead:
             found = list(check_firing(rule, target.added))
-            yield from found
-            if any(f.kind is Kind.LOOPS for f in found):
+            yield from [f for f in found if f.kind is not Kind.LOOPS or f.why not in loops]
+            loops |= (again := {f.why for f in found if f.kind is Kind.LOOPS})
+            if again:
                 continue  # so would the example
         yield from check_example(rule, target.added)
 
@@ -80,7 +81,7 @@ def termination(target: Target) -> Iterator[Finding]:
     """Whether rules come to an end."""
     from rewrite_engine.check.termination import check_termination
 
-    return check_termination(target.rules)
+    return check_termination(target.rules, target.added)
 
 
 def overlaps(target: Target) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
@@ -69,6 +69,17 @@ def pack_of(module: str, names: Mapping[str, Any]) -> str:
     return entry or names.get("__pack__") or module.rpartition(".")[2]
 
 
+class AtMost(NamedTuple):
+    """How often a rule can apply at one term, one result after the other."""
+
+    times: int
+
+
+def at_most(times: int) -> AtMost:
+    """Why a rule comes to an end: it applies at most so often to a term and what becomes of it."""
+    return AtMost(times)
+
+
 class Rule:
     """What all rules have. `name` is `pack/function`; it is what is printed and what can be
     excluded; of packs: `pack_of`.
@@ -77,7 +88,8 @@ class Rule:
     names for queries (one or several). depth: how many levels below a node the rule looks; a change
     that deep makes the node be tried again. tracks: see `roots`. overlaps: why it does not matter
     that it leads a term to another end than a rule whose left side it matches inside; inner terms
-    come first.
+    come first. ends: why it comes to an end: a function of terms, whose number it makes smaller, or
+    `at_most(n)`.
     """
 
     def __init__(
@@ -88,6 +100,7 @@ class Rule:
         claim: Claim = refines,
         tags: Iterable[str] = (),
         overlaps: str = "",
+        ends: Callable[[Variable], Any] | AtMost | None = None,
     ) -> None:
         inner = inspect.unwrap(fn)
         code, names = getattr(inner, "__code__", None), getattr(inner, "__globals__", {})
@@ -103,6 +116,7 @@ class Rule:
         self.phase = phase
         self.claim = claim
         self.overlaps = overlaps
+        self.ends = ends
         more = {tags} if isinstance(tags, str) else set(tags)
         if not all(isinstance(tag, str) for tag in more):
             raise self.error(PatternError, f"tags are names, not {tags!r}")
@@ -115,6 +129,7 @@ class Rule:
 
     depth: int = 1
     overlaps: str = ""
+    ends: Any = None
     tracks: Sequence[Any] | None = None
     text: str = ""
     #: whether a rule without a docstring is refused (shipped ones always are)

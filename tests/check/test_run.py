@@ -53,7 +53,7 @@ def test_a_rule_alone() -> None:
     assert "nan" in found.example
     assert report.failed
     assert str(report).startswith("WRONG claim: ")
-    (found,) = rw.check(right).findings
+    (found,) = rw.check(right, only=["lint", "overlaps", "claims"]).findings
     assert (found.kind, found.subject) == (Kind.OVERLAP, right.name)  # log(1 - cos(x))
 
 
@@ -156,10 +156,10 @@ def test_weights_of_rules_that_end_together() -> None:
         """(The other way.)"""
         return pt.exp(x) * pt.exp(y) >> pt.exp(x + y)
 
-    left, orders = unproved([back, fewer])
+    left, orders = unproved([back, fewer], rw.RuleSet())
     assert left == []
     assert orders
-    assert set(unproved([split, back, fewer])[0]) == {split, back}
+    assert set(unproved([split, back, fewer], rw.RuleSet())[0]) == {split, back}
 
 
 def test_one_pack_of_the_library_is_as_it_says() -> None:
@@ -214,3 +214,60 @@ def test_all_overlaps_of_the_library_join_or_are_explained() -> None:
     report = rw.check(only="overlaps")
     assert report.findings == []
     assert len(report.explained) > 20
+
+
+ROUND = "".join(
+    [rule_of(f"pt.{a}(x) >> pt.{b}(x)", "x: Real", name=f"from_{a}")
+     for a, b in (("sinh", "arcsinh"), ("arcsinh", "arccosh"), ("arccosh", "sinh"))]
+)  # fmt: skip
+
+
+def test_a_loop_through_several_rules_is_told_once_with_its_turn(tmp_path: Path) -> None:
+    report = rw.check(pack(tmp_path, ROUND))
+    (found,) = [f for f in report if f.kind is Kind.LOOPS]
+    assert found.why.endswith("pack/from_arccosh, pack/from_arcsinh, pack/from_sinh")
+    assert len(found.example.splitlines()) == 4  # the term, and one turn
+    assert {f.subject for f in report if f.name == "termination"} == {
+        "pack/from_arccosh", "pack/from_arcsinh", "pack/from_sinh",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "sides",
+    ["pt.cosh(x) >> pt.sinh(x) * pt.sinh(x) + x",  # reads x more often
+     "1 - pt.cos(x) >> 2 * pt.sqr(pt.sin(x / 2))",
+     "pt.arcsinh(pt.sinh(x) + y) >> pt.arcsinh(y) + pt.sinh(pt.sinh(x))"],
+)  # fmt: skip
+def test_rules_that_repeat_variables_end(tmp_path: Path, sides: str) -> None:
+    path = pack(tmp_path, rule_of(sides, "x: Real, y: Real" if "y" in sides else "x: Real"))
+    assert rw.check(path, only="termination").findings == []
+
+
+def test_all_rules_of_the_library_end() -> None:
+    assert rw.check(only="termination").findings == []
+
+
+ENDS = """
+def size(term):
+    return len(repr(term)) if term.owner is None else 1 + size(term.owner.inputs[0])
+
+@rule(phase="canonicalize", ends={})
+def said(x: Real):
+    "."
+    return pt.erf({}) >> pt.erf({})
+"""
+
+
+@pytest.mark.parametrize(
+    ("ends", "left", "right", "told"),
+    [("size", "pt.tan(pt.arctan(x))", "x", ""),
+     ("size", "x", "pt.tan(pt.arctan(x))", "its measure is not made smaller"),
+     ("at_most(1)", "pt.tan(pt.tan(x))", "pt.arctan(x)", ""),
+     ("at_most(1)", "pt.tan(x)", "pt.tan(pt.arctan(x))", "more often than at most 1 times")],
+)  # fmt: skip
+def test_why_a_rule_says_that_it_ends(
+    tmp_path: Path, ends: str, left: str, right: str, told: str
+) -> None:
+    report = rw.check(pack(tmp_path, ENDS.format(ends, left, right)), only="termination")
+    assert [(f.kind, f.name) for f in report] == [(Kind.WRONG, "ends")] * bool(told), str(report)
+    assert all(told in f.why for f in report)
