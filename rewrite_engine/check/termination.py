@@ -4,8 +4,8 @@ The weight of a term is that of its op, and of its operands, each as often as th
 or more often (`READS`). If the left side of every rule weighs at least what the right side does,
 whatever its variables stand for, those whose left side weighs more are done; for the others other
 weights are looked for. Given how often ops read, weights are the solution of a linear program,
-which SciPy finds; where it has none, an op is made to read its operands more often. Right sides that
-are computed are weighed as they are made of samples, which is evidence and no proof. (What is
+which SciPy finds; where it has none, an op is made to read its operands more often. Right sides
+that are computed are weighed as they are made of samples, which is evidence and no proof. (What is
 computed of constants alone is a number.)
 
 A rule of which that shows nothing may say itself why it ends (`ends=`): a measure of terms that it
@@ -82,18 +82,18 @@ def _repaired(known: Mapping[DataRule, Sequence[Sides]]) -> dict[str, int]:
     reads = dict(READS)
     repeating = {r for r, pairs in known.items() if _repeats(pairs, reads)}
     for rule in list(repeating):
-        for tried in _others({rule: known[rule]}, reads):
-            still = {r for r, pairs in known.items() if _repeats(pairs, tried)}
+        for other in _others({rule: known[rule]}, reads):
+            still = {r for r, pairs in known.items() if _repeats(pairs, other)}
             if still < repeating:
-                reads, repeating = tried, still
+                reads, repeating = other, still
                 break
     return reads
 
 
 def _order(known: Mapping[Rule, Sequence[Sides]], reads: dict[str, int]) -> Order | None:
     """Weights by which some of these rules make terms lighter, and none makes one heavier."""
-    for tried in (reads, *_others(known, reads)):
-        rows = {r: [balance(p, tried) for p in pairs] for r, pairs in known.items()}
+    for other in (reads, *_others(known, reads)):
+        rows = {r: [balance(p, other) for p in pairs] for r, pairs in known.items()}
         flat = [row for some in rows.values() for row in some if row is not None]
         if len(flat) < sum(map(len, rows.values())):
             continue  # some right side reads a variable more often
@@ -101,7 +101,7 @@ def _order(known: Mapping[Rule, Sequence[Sides]], reads: dict[str, int]) -> Orde
         each = iter(lighter)
         done = tuple([r for r, some in rows.items() if all([next(each) for _ in some])])
         if done:
-            return Order(weights, tried, done)
+            return Order(weights, other, done)
     return None
 
 
