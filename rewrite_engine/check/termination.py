@@ -17,7 +17,7 @@ tried: `firing.py`.)
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
@@ -90,7 +90,7 @@ def _repaired(known: Mapping[DataRule, Sequence[Sides]]) -> dict[str, int]:
     return reads
 
 
-def _order(known: Mapping[Rule, Sequence[Sides]], reads: dict[str, int]) -> Order | None:
+def _order(known: Mapping[DataRule, Sequence[Sides]], reads: dict[str, int]) -> Order | None:
     """Weights by which some of these rules make terms lighter, and none makes one heavier."""
     for other in (reads, *_others(known, reads)):
         rows = {r: [balance(p, other) for p in pairs] for r, pairs in known.items()}
@@ -271,7 +271,7 @@ def check_termination(rules: Sequence[Rule], added: RuleSet) -> Iterator[Finding
     """Yield the rules of which it is not known that they come to an end with all others of their
     phase. (Equations have no direction, and a cost chooses.)
     """
-    own = [r for r in rules if _directed(r)]
+    own = _directed(rules)
     for rule in own:
         if rule.ends is not None:
             found = _said(rule, added)
@@ -298,9 +298,11 @@ def _together(phase: str | None, own: Sequence[DataRule]) -> list[DataRule]:
     for p in PHASES:
         if p.name == phase:
             names |= {*p.also, p.again}
-    shipped = [r for r in known_rules(Query()) if r.phase in names and _directed(r)]
+    shipped = [r for r in _directed(known_rules(Query())) if r.phase in names]
     return list(dict.fromkeys([*own, *[r for r in shipped if r.ends is None]]))
 
 
-def _directed(rule: Rule) -> bool:
-    return isinstance(rule, DataRule) and not isinstance(rule, Equation | DirectedRule)
+def _directed(rules: Iterable[Rule]) -> list[DataRule]:
+    """Data rules, which are no equations."""
+    data = [r for r in rules if isinstance(r, DataRule)]
+    return [r for r in data if not isinstance(r, Equation | DirectedRule)]
