@@ -271,3 +271,41 @@ def test_why_a_rule_says_that_it_ends(
     report = rw.check(pack(tmp_path, ENDS.format(ends, left, right)), only="termination")
     assert [(f.kind, f.name) for f in report] == [(Kind.WRONG, "ends")] * bool(told), str(report)
     assert all(told in f.why for f in report)
+
+
+def test_values_of_loops_and_of_sparse_matrices_are_tried() -> None:
+    """No shipped rule is told, and none is left out; a wrong one is found."""
+    report = rw.check("loops", "sparse", "linalg", only="claims")
+    assert report.findings == []
+    assert report.subjects > 40
+
+
+LOOP = """
+from rewrite_engine.loops.op import Scan
+
+@node_rewriter([Scan], phase="loops", claim=exact)
+def wrong(fgraph, node):
+    "."
+    last = node.inputs[-1]
+    if last.head is pt.mul or last.type.kind != "f" or last.owner is not None:
+        return None
+    return node.op(*node.inputs[:-1], last * 2, return_list=True)
+"""
+SPARSE = """
+from rewrite_engine.sparse import *
+from rewrite_engine.rules.sparse import Sparse
+
+@rule(phase="canonicalize")
+def wrong(x: Sparse):
+    '''.
+
+    >>> rewritten(sp_sum(csr_matrix("x"), 0))
+    '''
+    return SpSum(axis=0, sparse_grad=False)(x) >> -SpSum(axis=0, sparse_grad=True)(x)
+"""
+
+
+@pytest.mark.parametrize("source", [LOOP, SPARSE], ids=["loop", "sparse"])
+def test_a_wrong_rule_about_loops_or_sparse_matrices(tmp_path: Path, source: str) -> None:
+    report = rw.check(pack(tmp_path, source), only="claims")
+    assert (Kind.WRONG, "claim") in [(f.kind, f.name) for f in report], str(report)
