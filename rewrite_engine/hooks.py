@@ -20,6 +20,7 @@ HOMES = {
     "latex": ".printing",  # the same in notebooks: as formulas,
     "svg": ".printing",  # as a picture,
     "as_html": ".printing",  # and as text
+    "short": ".printing.formula",  # on one line: the `repr` of variables, graphs and functions
     "pp": ".printing",  # what IPython prints of a variable
     "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once

@@ -13,7 +13,7 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.op import ATOM, LOWEST, POWER, UNARY
 from rewrite_engine.printing.formula import Formula
 from rewrite_engine.printing.tree import sources
-from rewrite_engine.terms.print import Token, array_text, operator_text, which_output, write
+from rewrite_engine.terms.print import Token, operator_text, which_output, write
 
 GREEK = frozenset({
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda",
@@ -33,13 +33,15 @@ SIGNS = {
     "neq": (r" \ne ", COMPARED), "and_": (r" \land ", 4), "or_": (r" \lor ", 2),
 }  # fmt: skip
 LIMIT = 4000  # characters of one formula
+MOST = 500  # nodes of all
 
 
-def latex(graph_like: Any, limit: int | None = LIMIT) -> str:
+def latex(graph_like: Any, limit: int | None = LIMIT, most: int | None = MOST) -> str:
     r"""Return a graph as LaTeX, for mathematics mode.
 
     graph_like: a variable, a `FunctionGraph`, a compiled function, or a list of variables. limit:
-    the most characters of a formula. Raises `TypeError` for an object that has no graph.
+    the most characters of a formula; most: nodes, those nearest to the outputs. Raises `TypeError`
+    for an object that has no graph.
 
     >>> import rewrite_engine.tensor as pt
     >>> x, mu, sigma = pt.dscalars("x", "mu", "sigma")
@@ -47,7 +49,7 @@ def latex(graph_like: Any, limit: int | None = LIMIT) -> str:
     -0.5 \, \left(\frac{x - \mu}{\sigma}\right)^{2} - \log\left(\sigma\right)
     """
     outputs = [v for source in sources(graph_like) for v in source.outputs]
-    formula = Formula(outputs)
+    formula = Formula(outputs, most=most)
     writer = _LatexWriter(formula)
     lines = [f"{_word(name)} &= {writer.text(n, limit)}" for n, name in formula.names.items()]
     names = [f"{_word(v.name)} &= " if v.name and v.owner else "&" for v in outputs]
@@ -69,6 +71,8 @@ class _LatexWriter:
         """What a variable is called."""
         if isinstance(v, Constant):
             return _number(v)
+        if v in self.formula.cut:
+            return r"\ldots"
         known = self.formula.names.get(v.owner) if v.owner is not None else None
         if known is not None:
             return _word(known) + which_output(v)
@@ -77,7 +81,7 @@ class _LatexWriter:
 
 def _number(v: Constant) -> str:
     if v.number is None:
-        return _text(array_text(v)) if v.data.ndim else str(v.data)
+        return _text(v.value_text())
     value = v.number
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
     return text.replace("inf", r"\infty")
