@@ -15,6 +15,7 @@ from functools import cached_property, partial
 from itertools import chain
 from typing import Any
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.ac import all_constant
@@ -231,6 +232,14 @@ class Rule:
     def __repr__(self) -> str:
         return f"{self.name}: {self.text}"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the rule, what it promises, and why it is there."""
+        from html import escape  # (nobody else asks)
+
+        about = ", ".join([str(x) for x in (self.phase, self.claim) if x is not None])
+        parts = [f"{self.name} ({about})", self.text, self.doc.partition("\n\n")[0]]
+        return f"<pre>{escape(chr(10).join(parts))}</pre>"
+
 
 class DataRule(Rule):
     """left → right, with guards, as data.
@@ -299,6 +308,10 @@ class DataRule(Rule):
     def text(self) -> str:  # type: ignore[override]
         """The rule on one line."""
         return rule_text(self.lowered)
+
+    def _repr_latex_(self) -> str:
+        """For notebooks: both sides in the notation of mathematics."""
+        return f"${hooks.latex_of_rule(self)}$"
 
     def roots(self) -> Sequence[Any]:
         op = self.left.operator

@@ -37,7 +37,7 @@ def pp(graph_like: Any, limit: int | None = None) -> str:
     graph_like: a variable, a `FunctionGraph`, a compiled function, or a list of variables. A node
     that is used more than once is defined before: by the name of its variable, or `a`, `b`, ….
     limit: the most characters; what is more is cut off and marked by `…`, and of a graph with more
-    nodes than that only those near the outputs are looked at.
+    nodes than fit only those near the outputs are looked at.
     Raises `TypeError` for an object that has no graph.
 
     >>> from tests.toy import num, log, exp, add, mul
@@ -50,7 +50,8 @@ def pp(graph_like: Any, limit: int | None = None) -> str:
     a * log(a)
     """
     outputs = [v for source in sources(graph_like) for v in source.outputs]
-    formula = Formula(outputs, most=limit and limit // LEAST)
+    most = None if limit is None else max(limit // EACH, FEW)
+    formula = Formula(outputs, most=most)
     out: list[str] = []
     left = limit
     for line in formula.lines(outputs, limit):
@@ -121,8 +122,8 @@ def _is_constant(v: Any) -> bool:
     return isinstance(v, Constant)
 
 
-#: characters that a node takes at least, nearly
-LEAST = 4
+#: characters that a node takes, about; nodes that are looked at, whatever the limit
+EACH, FEW = 8, 20
 
 
 def _cut(text: str, limit: int | None) -> str:

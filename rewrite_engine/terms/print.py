@@ -87,7 +87,7 @@ def _parts(
         if called is not None:
             return [called]
         if x.owner is None:
-            return written(x, outer)
+            return written(x, outer, call)
         which = which_output(x)
         x = x.owner
     args: Sequence[Any]
@@ -96,7 +96,7 @@ def _parts(
     elif items := items_of(x):
         op, *args = items
     else:
-        return written(x, outer)
+        return written(x, outer, call)
     if not deeper:
         return ["…"]
     if width is not None and len(args) > width:
@@ -105,9 +105,10 @@ def _parts(
 
 
 @singledispatch
-def written(x: Any, outer: int) -> Sequence[Token]:
+def written(x: Any, outer: int, call: Call) -> Sequence[Token]:
     """How something is written that is no op applied to operands: a leaf; a signed number counts as
-    a sign applied to a number. Other modules register what they have.
+    a sign applied to a number. Other modules register what they have. call: how ops applied to
+    operands are written in it.
     """
     text = leaf_text(x)
     return [f"({text})" if text.startswith("-") and outer > UNARY else text]
