@@ -122,7 +122,8 @@ def on_change(name: str, listener: Callable[[], Any]) -> None:
 
 class Config:
     """floatX: dtype of `vector()`, `matrix()`, … when none is given. mode: the default `Mode`.
-    linker: of modes that name none; "auto" is "vm".
+    linker: of modes that name none; "auto" is "native" where llvmlite is installed (on Linux on
+    x86-64, where native code is tested), else "vm", as it is for "fast_compile".
     on_rule_error: "raise", "warn" or "ignore". on_budget: what happens when rules use up their
     budget, "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.

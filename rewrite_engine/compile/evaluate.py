@@ -10,10 +10,13 @@ from weakref import WeakKeyDictionary
 
 from rewrite_engine.compile.callable import Function
 from rewrite_engine.compile.function import function
+from rewrite_engine.compile.mode import get_mode
+from rewrite_engine.config import config
 from rewrite_engine.errors import ForeignObjectError, InputError, describe
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 
+FOR_ONE_CALL = "vm"  # the usual mode, without machine code
 _compiled: WeakKeyDictionary[Variable, dict[Any, Function]] = WeakKeyDictionary()
 
 
@@ -27,6 +30,9 @@ def evaluate(variable: Variable, given: Mapping[Variable | str, Any], **options:
         raise ForeignObjectError(
             f"eval takes a dict {{variable or name: value}}, not {describe(given)}"
         )
+    usual = config.linker == "auto" and get_mode() == get_mode("fast_run")
+    if usual and "mode" not in options:
+        options["mode"] = FOR_ONE_CALL
     values = {_find(variable, key): value for key, value in given.items()}
     key = (tuple(values), tuple(sorted(options.items(), key=repr)))
     functions = _compiled.setdefault(variable, {})

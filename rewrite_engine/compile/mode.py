@@ -14,8 +14,11 @@ query, and what it adds.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from copy import copy
+from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
@@ -39,7 +42,8 @@ MODES = {
 #: what the field calls them by number
 LEVELS = {"o1": "fast_compile", "o2": "fast_run", "o3": "fast_run", "o4": "fast_run"}
 #: linkers of the field that run what they have compiled, and the rest in Python: as "vm" does
-VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "numba", "vm_nogc"})
+VIRTUAL_MACHINES = frozenset({"c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc"})
+COMPILERS = frozenset({"numba"})  # and one that compiles all: the usual one here
 #: what the field has, and is not here yet
 PLANNED = frozenset({"dask", "jax", "mlx", "pytorch"})
 #: other names of linkers
@@ -246,9 +250,28 @@ def _names_phases(query: Query) -> bool:
     return "fast_run" not in query.include and not query.include.isdisjoint(NAMES)
 
 
-def usual_linker() -> str:
-    """The linker of a mode that names none."""
-    return "vm" if config.linker == "auto" else config.linker
+def usual_linker(mode: str = "fast_run") -> str:
+    """The linker of a mode that names none: "native" where it can be, but for what is to compile
+    fast.
+    """
+    if config.linker != "auto":
+        return config.linker
+    return "native" if mode == "fast_run" and native_is_there() else "vm"
+
+
+@cache
+def native_is_there() -> bool:
+    """Whether there is llvmlite, and a Python and a processor that native code is tested on."""
+    import platform
+    from sysconfig import get_config_var  # (both take a millisecond)
+
+    python = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 14)
+    threads = bool(get_config_var("Py_GIL_DISABLED"))
+    here = (sys.platform, platform.machine()) in TESTED
+    return python and not threads and here and find_spec("llvmlite") is not None
+
+
+TESTED = (("linux", "x86_64"),)
 
 
 def _names(linker: Any) -> tuple[str, str | Linker]:
@@ -258,9 +281,11 @@ def _names(linker: Any) -> tuple[str, str | Linker]:
     key = linker.casefold() if isinstance(linker, str) else None
     key = ALIASES.get(key or "", key)
     if key in MODES:
-        return key, usual_linker()
+        return key, usual_linker(key)
     if key in LINKERS:
         return "fast_run", key
+    if key in COMPILERS:
+        return "fast_run", usual_linker()
     if key in VIRTUAL_MACHINES:
         return "fast_run", "vm"
     why = f"no mode or linker is called {linker!r}"

@@ -11,6 +11,7 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.compile import Mode, shared
 from rewrite_engine.compile.evaluate import _compiled
+from rewrite_engine.config import config
 from rewrite_engine.errors import ForeignObjectError, InputError, MissingInputError
 
 x, y = pt.vector("x"), pt.vector("y")
@@ -27,6 +28,18 @@ def test_values_by_variable_or_name() -> None:
 def test_options() -> None:
     assert (x + 1).eval({x: [1.0], y: [1.0]}, on_unused_input="ignore").tolist() == [2]
     assert (x + 1).eval({x: [1.0]}, mode=Mode(optimizer=None)).tolist() == [2]
+
+
+def test_what_runs_once_is_not_compiled_to_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rewrite_engine.compile.mode.native_is_there", lambda: True)
+    with config.change_flags(linker="auto"):
+        z = x + 2
+        z.eval({x: [1.0]})
+        assert [f.mode.linker for f in _compiled[z].values()] == ["vm"]
+    with config.change_flags(linker="py"):
+        z = x + 3
+        z.eval({x: [1.0]})
+        assert [f.mode.linker for f in _compiled[z].values()] == ["py"]
 
 
 def test_errors() -> None:

@@ -12,6 +12,7 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.compat import peer_names
 from rewrite_engine.compile import Mode, function, get_default_mode, get_mode
+from rewrite_engine.compile.mode import native_is_there
 from rewrite_engine.config import config
 from rewrite_engine.errors import DuplicateRuleError, OptionError, PatternError, UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -30,6 +31,30 @@ def test_names_in_any_case() -> None:
     assert Mode("fast_compile") != Mode("fast_run")
     assert Mode("vm").linker == "vm"
     assert Mode(optimizer="fast_compile") == Mode("FAST_COMPILE")
+
+
+def test_the_usual_linker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Native code where it can be, if nobody says anything else, but for what compiles fast."""
+    names = ("FAST_RUN", "fast_compile", "NUMBA", "CVM", "py")
+    for there, usual in ((True, "native"), (False, "vm")):
+        monkeypatch.setattr(
+            "rewrite_engine.compile.mode.native_is_there", lambda there=there: there
+        )
+        with config.change_flags(linker="auto"):
+            found = [Mode().linker, *[Mode(name).linker for name in names]]
+        assert found == [usual, usual, "vm", usual, "vm", "py"]
+    with config.change_flags(linker="py"):
+        assert [Mode().linker, Mode("fast_compile").linker] == ["py", "py"]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [("sys.platform", "darwin"), ("platform.machine", lambda: "aarch64"),
+     ("sys.version_info", (3, 14, 0)), ("sysconfig.get_config_var", lambda name: 1)],
+)  # fmt: skip
+def test_native_code_is_usual_where_it_is_tested(where: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(*where)
+    assert not native_is_there.__wrapped__()
 
 
 def test_what_the_field_writes() -> None:

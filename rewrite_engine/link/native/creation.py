@@ -8,7 +8,7 @@ from typing import Any
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
-from rewrite_engine.link.native.text import KINDS
+from rewrite_engine.link.native.text import KINDS, literal
 from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, view_of
 from rewrite_engine.link.native.views import length_of, straight
 from rewrite_engine.link.native.walk import each, step
@@ -99,12 +99,12 @@ def _(op: Any, node: Apply, plan: RegionPlan) -> None:
     out = node.outputs[0]
     shape, kind = _lengths(plan, out, node.inputs[:2]), KINDS[out.type.dtype]
     above = plan.word_of(length_of(plan, node.inputs[2]))
-    test, one = ("eq", "1.0" if kind == "d" else "1") if isinstance(op, Eye) else ("sle", "1")
+    test, (zero, one) = "eq" if isinstance(op, Eye) else "sle", [literal(n, kind) for n in (0, 1)]
 
     def element(t: Any, i: list[str]) -> str:
         far = t.new(f"sub i64 {i[1]}, {i[0]}")
         yes = t.new(f"icmp {test} i64 {far}, {t.word(above)}")
-        return str(t.select(yes, one, "0.0" if kind == "d" else "0", kind))
+        return str(t.select(yes, one, zero, kind))
 
     plan.of[out] = _of_places(plan, shape, kind, element)
 

@@ -41,15 +41,11 @@ def _(op: Elemwise, node: Apply, plan: RegionPlan) -> None:
         return found if tests else convert(t, found, kind, result)
 
     operands = [plan.get(x) for x in inputs]
-    if scalar == scalars.pow and operands[1] == Number(0.5, "d"):  # as NumPy does: -inf is no pole
-        plan.of[out] = plan.elementwise(operands[:1], plan.shape(out), result, _root)
-        return
+    if scalar == scalars.pow and operands[1] in (Number(0.5, "d"), Number(0.5, "f")):
+        inputs, operands = inputs[:1], operands[:1]  # as NumPy does: -inf is no pole
+        kinds, scalar = kinds[:1], scalars.sqrt
     plan.of[out] = plan.elementwise(operands, plan.shape(out), result, compute,
                                     heavy=is_heavy(scalar, kind))  # fmt: skip
-
-
-def _root(t: Assembler, xs: list[str]) -> str:
-    return t.intrinsic("sqrt", xs[0])
 
 
 def _value(op: ScalarOp, t: Assembler, kind: str, kinds: list[str], xs: list[str]) -> str:

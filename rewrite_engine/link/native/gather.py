@@ -43,7 +43,7 @@ def _arrays(op: Any, indices: Sequence[Any]) -> str | None:
     for e in op.idx_list:
         if e != INPUT and not isinstance(e, int) and not (isinstance(e, Slice) and e.is_static):
             return "a new axis or a computed slice beside arrays of indices"
-    return None if all([v.type.dtype == "int64" for v in indices]) else "a mask as an index"
+    return None if all([v.type.kind in "iu" for v in indices]) else "a mask as an index"
 
 
 def _is_filled(op: Any, y: Any, indices: Sequence[Any]) -> bool:
@@ -241,7 +241,10 @@ def walk(t: Any, taken: Taken, other: View, move: Callable[[str, str], None]) ->
         *found, target = addresses
         numbers, source = iter(found), first
         for axis, index in taken.places:
-            i = t.load_one(next(numbers), "i") if isinstance(index, View) else str(index)
+            i = str(index)
+            if isinstance(index, View):
+                kind = index.value.kind
+                i = convert(t, t.load_one(next(numbers), kind), kind, "i")
             i = checked(t, i, t.length(taken.shape[axis]))
             source = step(t, source, i, taken.x.steps[axis], taken.x.value.kind)
         lengths = [taken.shape[a] for a in taken.kept]

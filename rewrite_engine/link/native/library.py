@@ -10,11 +10,9 @@ from hashlib import blake2b
 from threading import RLock
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from rewrite_engine.link.native.cache import kept
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.units import ROUTINE, Unit, loop_of, routine, unit
+from rewrite_engine.link.native.units import Unit, address_of, unit
 
 
 class Kernel(NamedTuple):
@@ -41,8 +39,7 @@ class Library:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        product = loop_of(np.matmul)
-        self.addresses = {} if product is None else {"loop_matmul": product.function}
+        self.addresses: dict[str, int] = {}
         self.alive: list[Any] = []
         self.lock = RLock()
 
@@ -62,8 +59,8 @@ class Library:
         found: dict[str, Unit] = {}
         while todo:
             name = todo.pop()
-            if name.startswith(ROUTINE) and name not in self.addresses:
-                self.addresses[name] = routine(name.removeprefix(ROUTINE))
+            if name not in self.addresses and (address := address_of(name)):
+                self.addresses[name] = address
             if name not in self.addresses and name not in found:
                 found[name] = unit(name, self.machine)
                 todo += found[name].units

@@ -11,10 +11,21 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from rewrite_engine.link.native.library import Kernel
 from rewrite_engine.link.native.scalars import WRITERS
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.text import NUMBER, Assembler, literal
+from rewrite_engine.link.native.text import (
+    DTYPES,
+    NUMBER,
+    SHORT,
+    SIZE,
+    SORT,
+    UNSIGNED,
+    Assembler,
+    literal,
+)
 from rewrite_engine.link.native.values import (
     ONE,
     Group,
@@ -36,7 +47,6 @@ _INLINE = (0.0, 1.0, -1.0, 2.0, 0.5)
 IDENTITY: dict[str, Any] = {
     "add": -0.0, "mul": 1, "maximum": -inf, "minimum": inf, "and_": 1, "or_": 0,
 }  # fmt: skip
-_LEAST, _MOST = -(2**63), 2**63 - 1
 _HORIZONTAL = {
     ("add", "d"): "fadd", ("mul", "d"): "fmul", ("maximum", "d"): "fmaximum",
     ("minimum", "d"): "fminimum", ("add", "i"): "add", ("mul", "i"): "mul",
@@ -47,13 +57,14 @@ _HORIZONTAL = {
 
 def reduces(name: str, kind: str) -> bool:
     """Whether there is code for a reduction with a scalar op, on a kind of numbers."""
-    return (name, kind) in _HORIZONTAL
+    return (name, SORT[kind]) in _HORIZONTAL and kind != "f"
 
 
 def identity(name: str, kind: str) -> float:
     """What changes nothing."""
-    if kind == "i":
-        whole = {"add": 0, "maximum": _LEAST, "minimum": _MOST, "and_": -1}
+    if SORT[kind] == "i":
+        ends = np.iinfo(DTYPES[kind])
+        whole = {"add": 0, "maximum": int(ends.min), "minimum": int(ends.max), "and_": -1}
         return whole.get(name, IDENTITY[name])
     if kind == "b":
         return {"maximum": 0, "minimum": 1}.get(name, IDENTITY[name])
@@ -105,9 +116,11 @@ class KernelText(Assembler):
 
     def number(self, x: Number) -> str:
         """A constant, in one lane; few are part of the text, so that kernels are found again."""
-        if x.kind != "d" or (x.value in _INLINE and str(x.value)[0] != "-") or x.value == -1.0:
+        inline = (x.value in _INLINE and str(x.value)[0] != "-") or x.value == -1.0
+        if SORT[x.kind] != "d" or inline:
             return literal(x.value, x.kind)
-        return self.word(self.region.constant_word(x.value), "double")
+        found = self.word(self.region.constant_word(x.value), "double")
+        return found if x.kind == "d" else self.new(f"fptrunc double {found} to {NUMBER[x.kind]}")
 
     def address(self, value: NativeValue, offset: int | None = None) -> str:
         """Where a value lies, or what is so many elements behind its beginning."""
@@ -462,8 +475,10 @@ class Nest:
         t, kind = self.t, r.value.kind
         if t.width == 1:
             return x
-        name = _HORIZONTAL[r.name, kind]
-        type_, end = t.type(kind), {"d": "f64", "i": "i64", "b": "i1"}[kind]
+        name = _HORIZONTAL[r.name, SORT[kind]]
+        if kind in UNSIGNED:
+            name = name.replace("s", "u")
+        type_, end = t.type(kind), "i1" if kind == "b" else SHORT[kind]
         full = f"llvm.vector.reduce.{name}.v{t.width}{end}"
         if name in ("fadd", "fmul"):
             first = literal(identity(r.name, kind), "d")
@@ -487,8 +502,20 @@ def write_group(
     region: Any, machine: Machine, group: Group, stored: set[NativeValue], live: Sequence[Any]
 ) -> tuple[Kernel, list[int]]:
     """The kernel of a group, and the words of the frame that it takes."""
-    t = KernelText(region, machine, None if group.space else 1)
+    t = KernelText(region, machine, _width(machine, group, live))
     t.block = "go"
     nest = Nest(t, group, stored, live)
     nest.write()
     return t.kernel()
+
+
+def _width(machine: Machine, group: Group, live: Sequence[Any]) -> int:
+    """How many elements are computed at a time: those that fill a register, of the widest kind that
+    is read or computed (reductions are fewer, and may be wider).
+    """
+    if not group.space:
+        return 1
+    reduced = {r.source for r in group.reduced}
+    kinds = {item.kind for node in live for item in node.items}
+    kinds |= {node.value.kind for node in live if node.value not in reduced}
+    return machine.width * (2 if max([SIZE[k] for k in kinds], default=8) <= 4 else 1)

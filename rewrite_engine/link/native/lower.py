@@ -28,6 +28,12 @@ def lower(op: Any, node: Apply, plan: RegionPlan) -> None:
     raise NotImplementedError
 
 
+@singledispatch
+def expanded(op: Any, node: Apply) -> list[Apply]:
+    """Nodes that compute the same as one that has native code, and have it, too."""
+    return [node]
+
+
 def why_not(node: Apply) -> str | None:
     """Why a node runs on the VM, if it does: for its dtypes, or for what the op says."""
     for v in (*node.inputs, *node.outputs):

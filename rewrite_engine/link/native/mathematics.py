@@ -1,4 +1,5 @@
-"""Mathematical functions on vectors of float64, within 1.5 units in the last place.
+"""Mathematical functions on vectors of float64, within 1.5 units in the last place; `single.py` has
+those on float32.
 
 The argument is reduced to a small interval by exact steps, where a polynomial is enough: Cody and
 Waite, "Software Manual for the Elementary Functions", 1980; Muller, "Elementary Functions", 2016.
@@ -22,47 +23,60 @@ FAR = 1.0e6
 
 
 class Math(Assembler):
-    """A text with shorter names for what formulas need. Numbers of Python stand for themselves."""
+    """A text with shorter names for what formulas need. Numbers of Python stand for themselves.
+    kind: of the floats.
+    """
+
+    def __init__(self, width: int = 1, fma: bool = False, kind: str = "d") -> None:
+        super().__init__(width, fma)
+        self.kind, self.whole_kind = kind, {"d": "i", "f": "i32"}[kind]
 
     def _x(self, x: str | float) -> str:
-        return x if isinstance(x, str) else self.constant(x)
+        return x if isinstance(x, str) else self.constant(x, self.kind)
 
     def _i(self, x: str | int) -> str:
-        return x if isinstance(x, str) else self.constant(x, "i")
+        return x if isinstance(x, str) else self.constant(x, self.whole_kind)
 
     def add(self, a: str | float, b: str | float) -> str:
-        return self.bin("fadd", self._x(a), self._x(b))
+        return self.bin("fadd", self._x(a), self._x(b), self.kind)
 
     def sub(self, a: str | float, b: str | float) -> str:
-        return self.bin("fsub", self._x(a), self._x(b))
+        return self.bin("fsub", self._x(a), self._x(b), self.kind)
 
     def mul(self, a: str | float, b: str | float) -> str:
-        return self.bin("fmul", self._x(a), self._x(b))
+        return self.bin("fmul", self._x(a), self._x(b), self.kind)
 
     def div(self, a: str | float, b: str | float) -> str:
-        return self.bin("fdiv", self._x(a), self._x(b))
+        return self.bin("fdiv", self._x(a), self._x(b), self.kind)
 
     def fma(self, a: str | float, b: str | float, c: str | float) -> str:
-        return self.muladd(self._x(a), self._x(b), self._x(c))
+        return self.muladd(self._x(a), self._x(b), self._x(c), self.kind)
+
+    def size(self, x: str) -> str:
+        return self.intrinsic("fabs", x, kind=self.kind)
 
     def where(self, mask: str, a: str | float, b: str | float) -> str:
-        return self.select(mask, self._x(a), self._x(b))
+        return self.select(mask, self._x(a), self._x(b), self.kind)
 
     def test(self, name: str, a: str | float, b: str | float) -> str:
-        return self.compare(name, self._x(a), self._x(b))
+        return self.compare(name, self._x(a), self._x(b), self.kind)
+
+    def call(self, name: str, x: str) -> str:
+        return self.unit(name, x, kind=self.kind)
 
     def whole(self, op: str, a: str | int, b: str | int) -> str:
-        return self.bin(op, self._i(a), self._i(b), "i")
+        return self.bin(op, self._i(a), self._i(b), self.whole_kind)
 
     def bits(self, x: str) -> str:
-        return self.cast("bitcast", x, "d", "i")
+        return self.cast("bitcast", x, self.kind, self.whole_kind)
 
     def as_float(self, x: str) -> str:
-        return self.cast("bitcast", x, "i", "d")
+        return self.cast("bitcast", x, self.whole_kind, self.kind)
 
     def power(self, n: str) -> str:
         """2**n, of integers in the range of exponents."""
-        return self.as_float(self.whole("shl", self.whole("add", n, 1023), 52))
+        bias, digits = {"d": (1023, 52), "f": (127, 23)}[self.kind]
+        return self.as_float(self.whole("shl", self.whole("add", n, bias), digits))
 
     def test_bit(self, x: str, bit: int) -> str:
         """Whether an integer has a bit."""
@@ -106,7 +120,7 @@ def _reduced(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
     """
     t = b.fma(x, 1.4426950408889634074, ROUNDER)
     if near:
-        t = b.where(b.test("olt", b.intrinsic("fabs", x), near), ROUNDER, t)
+        t = b.where(b.test("olt", b.size(x), near), ROUNDER, t)
     n = b.sub(t, ROUNDER)
     r = b.fma(n, -LN2_LOW, b.fma(n, -LN2_HIGH, x))
     q = b.even(r, [1 / factorial(k) for k in range(15 if near else 13, 1, -1)])
@@ -128,7 +142,7 @@ def expm1(b: Math, x: str) -> str:
     half = b.power(b.whole("sub", n, 1))
     found = b.fma(half, p, b.sub(half, 0.5))
     found = b.add(found, found)
-    return b.where(b.test("olt", b.intrinsic("fabs", x), 1e-300), x, found)
+    return b.where(b.test("olt", b.size(x), 1e-300), x, found)
 
 
 def log(b: Math, x: str) -> str:
@@ -160,15 +174,15 @@ def log1p(b: Math, x: str) -> str:
     u = b.add(x, 1.0)
     lost = b.div(b.sub(x, b.sub(u, 1.0)), u)
     found = b.add(log(b, u), lost)
-    special = b.test("oeq", b.intrinsic("fabs", u), inf)
+    special = b.test("oeq", b.size(u), inf)
     found = b.where(special, u, found)
     found = b.where(b.test("oeq", x, -1.0), -inf, found)
     found = b.where(b.test("olt", x, -1.0), nan, found)
-    return b.where(b.test("olt", b.intrinsic("fabs", x), 1e-300), x, found)
+    return b.where(b.test("olt", b.size(x), 1e-300), x, found)
 
 
 def tanh(b: Math, x: str) -> str:
-    size = b.intrinsic("fabs", x)
+    size = b.size(x)
     y = b.where(b.test("ogt", size, 22.0), 22.0, size)
     p, n = _reduced(b, b.add(y, y))
     e = b.mul(b.add(p, 1.0), b.power(n))
@@ -188,15 +202,16 @@ def tanh(b: Math, x: str) -> str:
 
 def sigmoid(b: Math, x: str) -> str:
     """1 / (1 + exp(-x)), by the exponential that does not overflow."""
-    e = b.unit("exp", b.bin("fsub", b.constant(-0.0), b.intrinsic("fabs", x)))
+    e = b.call("exp", b.sub(-0.0, b.size(x)))
     up = b.test("oge", x, 0.0)
     return b.div(b.where(up, 1.0, e), b.add(e, 1.0))
 
 
 def softplus(b: Math, x: str) -> str:
     """log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))."""
-    e = b.unit("exp", b.bin("fsub", b.constant(-0.0), b.intrinsic("fabs", x)))
-    return b.add(b.intrinsic("maximum", x, b.constant(0.0)), b.unit("log1p", e))
+    e = b.call("exp", b.sub(-0.0, b.size(x)))
+    above = b.intrinsic("maximum", x, b.constant(0.0, b.kind), kind=b.kind)
+    return b.add(above, b.call("log1p", e))
 
 
 def _turned(b: Math, x: str, quarters: int, name: str) -> str:

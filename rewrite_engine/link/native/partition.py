@@ -14,7 +14,7 @@ from typing import Any
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, copied
-from rewrite_engine.link.native.lower import why_not
+from rewrite_engine.link.native.lower import expanded, why_not
 from rewrite_engine.link.native.op import NativeRegion
 from rewrite_engine.link.native.region import NotNative
 from rewrite_engine.link.native.target import Machine
@@ -42,9 +42,15 @@ def regions(fgraph: FunctionGraph, machine: Machine) -> FunctionGraph:
     What needs to know a number before a region starts, and finds it computed there, begins another
     region; if it is refused there as well, it runs on the VM.
     """
-    nodes = inlined(expand(schedule(fgraph)))
+    nodes, none = [], set[Apply]()
+    for node in inlined(expand(schedule(fgraph))):
+        if why_not(node) is None:
+            nodes += expanded(node.op, node)
+        else:
+            nodes.append(node)
+            none.add(node)
     where = conditions(nodes, fgraph.outputs)
-    sorts = {node: (where.get(node, ()),) if why_not(node) is None else None for node in nodes}
+    sorts = {node: None if node in none else (where.get(node, ()),) for node in nodes}
     late: set[Apply] = set()
     for _ in range(TRIES):
         order = _by_depth(nodes, sorts, late, fgraph.orderings())

@@ -7,6 +7,8 @@ from typing import Any
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
+from rewrite_engine.link.native.text import KINDS, SIZE
+from rewrite_engine.link.native.units import PRODUCT
 from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, times, view_of
 from rewrite_engine.link.native.walk import in_memory, nested
 from rewrite_engine.tensor.product.dots import Dot, MatMul
@@ -16,7 +18,7 @@ from rewrite_engine.tensor.product.dots import Dot, MatMul
 @native.register(MatMul)
 def _(op: Any, node: Apply) -> str | None:
     dtypes = {v.type.dtype for v in (*node.inputs, *node.outputs)}
-    return None if dtypes == {"float64"} else "a product of other numbers than float64"
+    return None if len(dtypes) == 1 else "a product of several dtypes"
 
 
 @lower.register(MatMul)
@@ -27,19 +29,21 @@ def _(op: MatMul, node: Apply, plan: RegionPlan) -> None:
     shape, n = plan.shape(out), out.type.ndim - 2
     views = [_apart(plan, v) for v in (a, b)]
     sizes = [plan.word_of(k) for k in (shape[-2], plan.shape(a)[-1], shape[-1])]
-    inner = [plan.word_of(times((8, ()), s or ONE)) for v in views for s in v.steps[-2:]]
+    kind = KINDS[out.type.dtype]
+    size = SIZE[kind]
+    inner = [plan.word_of(times((size, ()), s or ONE)) for v in views for s in v.steps[-2:]]
 
     def write(t: Any, value: NativeValue) -> None:
         made = [*views, view_of(value, shape)]
         outer = [(*[None] * (n + 2 - len(v.steps)), *v.steps[:-2]) for v in made]
         strides = [t.word(k) for k in inner]
-        strides += [t.new(f"mul i64 8, {t.length(s or ONE)}") for s in made[2].steps[-2:]]
+        strides += [t.new(f"mul i64 {size}, {t.length(s or ONE)}") for s in made[2].steps[-2:]]
         rooms, lengths = product_rooms(t), [t.word(k) for k in sizes]
         start = [t.address(v.value, v.offset) for v in made]
         nested(t, shape[:-2], made, outer, start,
-               lambda at: call_product(t, rooms, at, lengths, strides))  # fmt: skip
+               lambda at: call_product(t, kind, rooms, at, lengths, strides))  # fmt: skip
 
-    plan.of[out] = plan.call(shape, "d", views, write)
+    plan.of[out] = plan.call(shape, kind, views, write)
 
 
 @lower.register(Dot)
@@ -51,16 +55,16 @@ def _(op: Dot, node: Apply, plan: RegionPlan) -> None:
             (plan.shape(b), 0, 1 if b.type.ndim > 1 else None)]  # fmt: skip
     sizes = [_length(rows[0], 1), _length(rows[0], 2), _length(rows[1], 2)]
     steps = [_step(v, axis) for v, row in zip(views, rows) for axis in row[1:]]
-    words = [plan.word_of(n) for n in sizes]
-    strides = [plan.word_of(times((8, ()), s)) for s in steps]
-    result = [plan.word_of(times((8, ()), n)) for n in (sizes[2], ONE)]
+    words, kind = [plan.word_of(n) for n in sizes], KINDS[out.type.dtype]
+    size = (SIZE[kind], ())
+    strides = [plan.word_of(times(size, s)) for s in (*steps, sizes[2], ONE)]
 
     def write(t: Any, value: NativeValue) -> None:
         addresses = [t.address(v.value, v.offset) for v in views] + [t.address(value)]
-        call_product(t, product_rooms(t), addresses, [t.word(k) for k in words],
-                     [t.word(k) for k in strides + result])  # fmt: skip
+        call_product(t, kind, product_rooms(t), addresses, [t.word(k) for k in words],
+                     [t.word(k) for k in strides])  # fmt: skip
 
-    plan.of[out] = plan.call(plan.shape(out), "d", views, write)
+    plan.of[out] = plan.call(plan.shape(out), kind, views, write)
 
 
 def _apart(plan: RegionPlan, v: Any) -> View:
@@ -68,7 +72,7 @@ def _apart(plan: RegionPlan, v: Any) -> View:
     x, shape = in_memory(plan, v), plan.shape(v)
     last = list(zip(x.steps, shape, strict=True))[-2:]
     stretched = any([s is None and n != ONE for s, n in last])
-    return plan.copy(x, shape, "d") if stretched else x
+    return plan.copy(x, shape, x.value.kind) if stretched else x
 
 
 def _length(row: Any, k: int) -> Length:
@@ -87,8 +91,9 @@ def product_rooms(t: Any) -> tuple[str, str, str]:
 
 
 def call_product(
-    t: Any, rooms: tuple[str, str, str], addresses: list[str], sizes: list[str], strides: list[str]
-) -> None:
+    t: Any, kind: str, rooms: tuple[str, str, str], addresses: list[str], sizes: list[str],
+    strides: list[str],
+) -> None:  # fmt: skip
     """A call of the inner loop of `np.matmul`: it takes matrices with any strides, and gives BLAS
     those that BLAS takes.
     """
@@ -104,6 +109,7 @@ def call_product(
         put(count, i, x, "i64")
     for i, x in enumerate(["0", "0", "0", *strides]):
         put(steps, i, x, "i64")
-    t.declare("void @loop_matmul(ptr, ptr, ptr, ptr)")
-    t.units["loop_matmul"] = None
-    t.do(f"call void @loop_matmul(ptr {table}, ptr {count}, ptr {steps}, ptr null)")
+    name = f"{PRODUCT}{kind}"
+    t.declare(f"void @{name}(ptr, ptr, ptr, ptr)")
+    t.units[name] = None
+    t.do(f"call void @{name}(ptr {table}, ptr {count}, ptr {steps}, ptr null)")

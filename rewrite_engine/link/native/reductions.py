@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.loops import reduces
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import RegionPlan
-from rewrite_engine.link.native.text import KINDS
+from rewrite_engine.link.native.text import KINDS, SORT
 from rewrite_engine.link.native.values import ONE, Length, View, times
 from rewrite_engine.tensor.reduce import CAReduce
 from rewrite_engine.tensor.special import (
@@ -28,11 +29,18 @@ MODEST = 600.0  # exponentials up to here do not overflow, nor do sums of them
 @native.register(CAReduce)
 def _(op: CAReduce, node: Apply) -> str | None:
     x, out = node.inputs[0].type.dtype, node.outputs[0].type.dtype
-    if op.accumulator(out) != out:
+    kind = _inner(op, out)
+    if kind is None:
         return f"sums in {op.accumulator(out)}"
-    if x == "float64" and out == "int64":
+    if SORT[KINDS[x]] == "d" and SORT[kind] == "i":
         return f"a reduction of {x} to {out}"
-    return None if reduces(op.scalar_op.name, KINDS[out]) else f"{op.scalar_op} along axes"
+    return None if reduces(op.scalar_op.name, kind) else f"{op.scalar_op} along axes"
+
+
+def _inner(op: CAReduce, out: str) -> str | None:
+    """The kind in which a reduction goes on; float64 for float32."""
+    wide = KINDS.get(op.accumulator(out))
+    return "d" if wide == "f" else wide
 
 
 @lower.register(CAReduce)
@@ -42,7 +50,11 @@ def _(op: CAReduce, node: Apply, plan: RegionPlan) -> None:
     name = op.scalar_op.name
     if name in ("maximum", "minimum"):
         not_empty(plan, shape, axes)
-    found = plan.reduce(plan.get(x), shape, axes, name, KINDS[out.type.dtype])
+    kind, wanted = str(_inner(op, out.type.dtype)), KINDS[out.type.dtype]
+    found = plan.reduce(plan.get(x), shape, axes, name, kind)
+    if kind != wanted:
+        rest = [ONE if a in axes else n for a, n in enumerate(shape)]
+        found = plan.converted(found, rest, wanted)  # type: ignore[assignment]
     plan.of[out] = found if op.keepdims else without(found, axes)
 
 
@@ -65,7 +77,7 @@ def without(x: View, axes: tuple[int, ...]) -> View:
 def _(op: Any, node: Apply) -> str | None:
     if not node.inputs[0].type.ndim:
         return "of a number"
-    return None if node.inputs[0].type.dtype == "float64" else "of integers"
+    return None if node.inputs[0].type.kind == "f" else "of integers"
 
 
 def _exponentials(
@@ -78,7 +90,7 @@ def _exponentials(
     x = node.inputs[0]
     shape, axes = plan.shape(x), op.axes(x.type.ndim)
     not_empty(plan, shape, axes)
-    given = plan.get(x)
+    given = plan.converted(plan.get(x), shape, "d")
     top = plan.reduce(given, shape, axes, "maximum", "d")
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
 
@@ -101,6 +113,11 @@ def _exponentials(
     return (low if _takes_difference(op) else shift), e, total, shape, axes
 
 
+def _give(plan: RegionPlan, out: Any, found: View) -> None:
+    """What was computed in float64 as the value of a variable."""
+    plan.of[out] = plan.converted(found, plan.shape(out), KINDS[out.type.dtype])
+
+
 def _takes_difference(op: Any) -> bool:
     """Whether x - m is needed, and not m."""
     return not isinstance(op, LogSumExp) and getattr(op, "whole", True)
@@ -109,9 +126,8 @@ def _takes_difference(op: Any) -> bool:
 @lower.register(Softmax)
 def _(op: Softmax, node: Apply, plan: RegionPlan) -> None:
     _, e, total, shape, _ = _exponentials(op, node, plan)
-    plan.of[node.outputs[0]] = plan.elementwise(
-        [e, total], shape, "d", lambda t, xs: t.bin("fdiv", *xs)
-    )
+    found = plan.elementwise([e, total], shape, "d", lambda t, xs: t.bin("fdiv", *xs))
+    _give(plan, node.outputs[0], found)
 
 
 @lower.register(LogSoftmax)
@@ -120,9 +136,8 @@ def _(op: LogSoftmax, node: Apply, plan: RegionPlan) -> None:
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     log = plan.elementwise([total], rest, "d", lambda t, xs: t.unit("log", xs[0]),
                            heavy=True)  # fmt: skip
-    plan.of[node.outputs[0]] = plan.elementwise(
-        [low, log], shape, "d", lambda t, xs: t.bin("fsub", *xs)
-    )
+    found = plan.elementwise([low, log], shape, "d", lambda t, xs: t.bin("fsub", *xs))
+    _give(plan, node.outputs[0], found)
 
 
 @lower.register(LogSumExp)
@@ -132,7 +147,7 @@ def _(op: LogSumExp, node: Apply, plan: RegionPlan) -> None:
     found = plan.elementwise(
         [total, shift], rest, "d", lambda t, xs: t.bin("fadd", t.unit("log", xs[0]), xs[1])
     )
-    plan.of[node.outputs[0]] = found if op.keepdims else without(found, axes)
+    _give(plan, node.outputs[0], found if op.keepdims else without(found, axes))
 
 
 @lower.register(SoftmaxAndLog)
@@ -140,19 +155,20 @@ def _(op: SoftmaxAndLog, node: Apply, plan: RegionPlan) -> None:
     x, e, total, shape, axes = _exponentials(op, node, plan)
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     share, log = node.outputs
-    plan.of[share] = plan.elementwise([e, total], shape, "d", lambda t, xs: t.bin("fdiv", *xs))
+    _give(plan, share, plan.elementwise([e, total], shape, "d", lambda t, xs: t.bin("fdiv", *xs)))
     found = plan.elementwise([total], rest, "d", lambda t, xs: t.unit("log", xs[0]),
                              heavy=True)  # fmt: skip
     name, lengths = ("fsub", shape) if op.whole else ("fadd", rest)
-    plan.of[log] = plan.elementwise([x, found], lengths, "d", lambda t, xs: t.bin(name, *xs))
+    found = plan.elementwise([x, found], lengths, "d", lambda t, xs: t.bin(name, *xs))
+    _give(plan, log, found)
 
 
-def _keeps_digits(t: Any, xs: list[str]) -> str:
+def _keeps_digits(ends: np.finfo[Any], t: Any, xs: list[str]) -> str:
     """Whether sums of exponentials, the least of which is told, need no shift."""
-    most = t.constant(float(np.finfo("float64").max) ** ROOM)
+    most = t.constant(float(ends.max) ** ROOM)
     large = t.compare("oge", xs[0], t.constant(1.0))
     within = t.bin("and", large, t.compare("ole", xs[0], most), "b")
-    tiny = t.compare("oge", xs[1], t.constant(float(np.finfo("float64").tiny)))
+    tiny = t.compare("oge", xs[1], t.constant(float(ends.tiny)))
     small = t.bin("and", t.compare("olt", xs[0], t.constant(1.0)), tiny, "b")
     return str(t.bin("or", within, small, "b"))
 
@@ -169,12 +185,14 @@ def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
     x = node.inputs[0]
     shape, axes = plan.shape(x), op.axes(x.type.ndim)
     not_empty(plan, shape, axes)
-    given = plan.get(x)
+    given = plan.converted(plan.get(x), shape, "d")
     rest = [ONE if j in axes else n for j, n in enumerate(shape)]
     top = plan.reduce(given, shape, axes, "maximum", "d")
     e = plan.elementwise([given], shape, "d", lambda t, xs: t.unit("exp", xs[0]), heavy=True)
     total, least = [plan.reduce(e, shape, axes, name, "d") for name in ("add", "minimum")]
     terms = plan.word_of(times(*[shape[j] for j in axes]))
+    ends = np.finfo(x.type.dtype)  # (computed in float64, it is shifted where float32 asks for it)
+    most = float(ends.max)
 
     def room(t: Any, xs: list[str]) -> str:
         t.declare("i64 @llvm.ctlz.i64(i64, i1)")
@@ -186,16 +204,14 @@ def _(op: ScaledExp, node: Apply, plan: RegionPlan) -> None:
         return str(t.select(xs[0], t.constant(1.0), power, "d"))
 
     def finite(t: Any, xs: list[str]) -> str:
-        most = float(np.finfo("float64").max)
         known = t.compare("oge", xs[1], t.constant(-most))
         known = t.bin("and", known, t.bin("xor", xs[0], t.constant(1, "b"), "b"), "b")
         top = t.select(known, xs[1], t.constant(0.0))
         return str(t.intrinsic("minimum", top, t.constant(most)))
 
-    keeps = plan.elementwise([total, least], rest, "b", _keeps_digits)
+    keeps = plan.elementwise([total, least], rest, "b", partial(_keeps_digits, ends))
     factor = plan.elementwise([keeps], rest, "d", room)
     shift = plan.elementwise([keeps, top], rest, "d", finite)
 
-    plan.of[node.outputs[0]] = plan.elementwise(
-        [given, shift, factor, total], shape, "d", _scaled, heavy=True
-    )
+    found = plan.elementwise([given, shift, factor, total], shape, "d", _scaled, heavy=True)
+    _give(plan, node.outputs[0], found)

@@ -53,7 +53,6 @@ from rewrite_engine.link.plan.dims import Dims, axes
 
 MOST_NODES, MOST_SUMS, MOST_HEAVY = 96, 16, 8  # of one group: a machine has so many registers
 END = 1 << 60
-_SCALARS = {"d": np.float64, "i": np.int64, "b": np.bool_}
 
 
 class Repeated(NamedTuple):
@@ -192,7 +191,7 @@ class RegionPlan:
         value.word = word
         steps = view_of(value, laid).steps
         self.of[v] = View(value, steps[::-1] if columns else steps)
-        number = 0 if v.type.ndim else id(_SCALARS[kind])
+        number = 0 if v.type.ndim else id(np.dtype(v.type.dtype).type)
         wanted = COLUMNS if columns else ROWS
         return [word, v.type.ndim, id(np.dtype(v.type.dtype)), number, first, *wanted]
 
@@ -313,6 +312,13 @@ class RegionPlan:
         value = NativeValue(kind, tuple([n for n in rest if n != ONE]), group.at)
         group.reduced.append(Reduced(value, x.value, inner, name))
         return view_of(value, rest)
+
+    def converted(self, x: View | Number, shape: Sequence[Length], kind: str) -> View | Number:
+        """The same numbers, as another kind."""
+        own = x.kind if isinstance(x, Number) else x.value.kind
+        if own == kind:
+            return x
+        return self.elementwise([x], shape, kind, lambda t, xs: convert(t, xs[0], own, kind))
 
     def call(
         self, shape: Sequence[Length], kind: str, reads: Sequence[View], write: Any,

@@ -11,9 +11,9 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.reductions import not_empty, without
 from rewrite_engine.link.native.region import RegionPlan
-from rewrite_engine.link.native.scalars import convert
+from rewrite_engine.link.native.scalars import convert, test_of
 from rewrite_engine.link.native.scalars import write as scalar
-from rewrite_engine.link.native.text import KINDS, NUMBER
+from rewrite_engine.link.native.text import KINDS, NUMBER, SORT
 from rewrite_engine.link.native.values import ONE, Length, NativeValue, View, view_of
 from rewrite_engine.link.native.walk import in_memory, nested, step
 from rewrite_engine.scalar import ops as scalars
@@ -25,7 +25,8 @@ from rewrite_engine.tensor.statistics.moments import Argmax, Argmin
 @native.register(Recurrence)
 @native.register(Argmax)
 def _(op: Any, node: Apply) -> str | None:
-    same = not isinstance(op, Recurrence) or {v.type.dtype for v in node.inputs} == {"float64"}
+    dtypes = {v.type.dtype for v in (*node.inputs, *node.outputs)}
+    same = not isinstance(op, Recurrence) or (len(dtypes) == 1 and node.inputs[0].type.kind == "f")
     return None if same else "arrays of several dtypes"
 
 
@@ -45,8 +46,10 @@ def _(op: CumOp, node: Apply, plan: RegionPlan) -> None:
 
 @lower.register(Recurrence)
 def _(op: Recurrence, node: Apply, plan: RegionPlan) -> None:
+    kind = KINDS[node.outputs[0].type.dtype]
+
     def more(t: Any, so_far: str, xs: list[str]) -> str:
-        return str(t.bin("fadd", t.bin("fmul", xs[0], so_far), xs[1]))
+        return str(t.bin("fadd", t.bin("fmul", xs[0], so_far, kind), xs[1], kind))
 
     _along(op.axis, node, plan, lambda t, xs: xs[1], more)
 
@@ -113,8 +116,7 @@ def _extremum(
 ) -> str:
     """The place of the first extremum; a NaN counts as one."""
     kind = x.value.kind
-    test = {"d": "olt" if least else "ogt", "i": "slt" if least else "sgt",
-            "b": "ult" if least else "ugt"}[kind]  # fmt: skip
+    test = test_of("lt" if least else "gt", kind)
     first = t.load_one(at, kind)
     values = [(NUMBER[kind], first), ("i64", "0"), ("i64", "0")]  # the best, its place, the next
 
@@ -123,10 +125,9 @@ def _extremum(
             best, place, count = kept
             value = t.load_one(pointer, kind)
             better = t.compare(test, value, best, kind)
-            if kind == "d":
-                new = t.bin(
-                    "and", t.compare("uno", value, value), t.compare("ord", best, best), "b"
-                )
+            if SORT[kind] == "d":
+                none = t.compare("uno", value, value, kind)
+                new = t.bin("and", none, t.compare("ord", best, best, kind), "b")
                 better = t.bin("or", better, new, "b")
             return [
                 t.select(better, value, best, kind),

@@ -1,5 +1,6 @@
 """Scalar ops as instructions: `kind_of` says in which kind of number an op computes, `write` writes
-it. What is not in the table goes through the inner loop of its ufunc, if that has one on float64.
+it. What is not in the table goes through the inner loop of its ufunc, if that has one on float64;
+of float32 it is computed in float64.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.link.native.mathematics import FUNCTIONS
-from rewrite_engine.link.native.text import KINDS, Assembler
+from rewrite_engine.link.native.single import SINGLE
+from rewrite_engine.link.native.text import KINDS, SIZE, SORT, UNSIGNED, Assembler
 from rewrite_engine.link.native.units import unit_of_ufunc
 from rewrite_engine.scalar import special
 from rewrite_engine.scalar.composite import Composite
@@ -32,28 +34,30 @@ def _arithmetic(name: str) -> Write:
     def write(t: Assembler, kind: str, xs: Sequence[str]) -> str:
         if kind == "b":  # of truth values: or, and
             return t.bin("or" if name == "add" else "and", xs[0], xs[1], kind)
-        return t.bin(_FLOAT[name] if kind == "d" else _WHOLE[name], xs[0], xs[1], kind)
+        return t.bin((_FLOAT if SORT[kind] == "d" else _WHOLE)[name], xs[0], xs[1], kind)
 
     return write
 
 
 def _test(name: str) -> Write:
+    return lambda t, kind, xs: t.compare(test_of(name, kind), xs[0], xs[1], kind)
+
+
+def test_of(name: str, kind: str) -> str:
+    """What LLVM calls a comparison (`lt`, `eq`) of numbers of a kind."""
     on_floats, on_integers = _TESTS[name]
-
-    def write(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-        test = on_floats if kind == "d" else on_integers
-        return t.compare(test.replace("s", "u") if kind == "b" else test, xs[0], xs[1], kind)
-
-    return write
+    if SORT[kind] == "d":
+        return on_floats
+    return on_integers.replace("s", "u") if kind == "b" or kind in UNSIGNED else on_integers
 
 
 def _extremum(name: str, above: str) -> Write:
     def write(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-        if kind == "d":
-            return t.intrinsic(name, *xs)
+        if SORT[kind] == "d":
+            return t.intrinsic(name, *xs, kind=kind)
         if kind == "b":
             return t.bin("or" if name == "maximum" else "and", xs[0], xs[1], kind)
-        return t.select(t.compare(above, xs[0], xs[1], "i"), xs[0], xs[1], "i")
+        return t.select(_test(above)(t, kind, xs), xs[0], xs[1], kind)
 
     return write
 
@@ -67,15 +71,15 @@ def _invert(t: Assembler, kind: str, xs: Sequence[str]) -> str:
 
 
 def _neg(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    if kind == "d":
+    if SORT[kind] == "d":
         return t.new(f"fneg {t.type(kind)} {xs[0]}")
     return t.bin("sub", t.constant(0, kind), xs[0], kind)
 
 
 def _abs(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    if kind == "d":
-        return t.intrinsic("fabs", xs[0])
-    if kind == "b":
+    if SORT[kind] == "d":
+        return t.intrinsic("fabs", xs[0], kind=kind)
+    if kind == "b" or kind in UNSIGNED:
         return xs[0]
     low = t.compare("slt", xs[0], t.constant(0, kind), kind)
     return t.select(low, _neg(t, kind, xs), xs[0], kind)
@@ -87,57 +91,64 @@ def _sqr(t: Assembler, kind: str, xs: Sequence[str]) -> str:
 
 def _sign(t: Assembler, kind: str, xs: Sequence[str]) -> str:
     (x,), zero = xs, t.constant(0, kind)
-    up, down = ("ogt", "olt") if kind == "d" else ("sgt", "slt")
-    found = t.select(t.compare(down, x, zero, kind), t.constant(-1, kind), zero, kind)
-    found = t.select(t.compare(up, x, zero, kind), t.constant(1, kind), found, kind)
-    return found if kind == "i" else t.select(t.compare("uno", x, x), x, found)
+    found = zero
+    if kind not in UNSIGNED:
+        found = t.select(_test("lt")(t, kind, (x, zero)), t.constant(-1, kind), zero, kind)
+    found = t.select(_test("gt")(t, kind, (x, zero)), t.constant(1, kind), found, kind)
+    if SORT[kind] == "i":
+        return found
+    return t.select(t.compare("uno", x, x, kind), x, found, kind)
 
 
 def _clip(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    low = _extremum("maximum", "sge")(t, kind, xs[:2])
-    return _extremum("minimum", "sle")(t, kind, (low, xs[2]))
+    low = _extremum("maximum", "ge")(t, kind, xs[:2])
+    return _extremum("minimum", "le")(t, kind, (low, xs[2]))
 
 
 def _nan(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    return t.compare("uno", xs[0], xs[0])
+    return t.compare("uno", xs[0], xs[0], kind)
 
 
 def _infinite(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    return t.compare("oeq", t.intrinsic("fabs", xs[0]), t.constant(np.inf))
+    return t.compare("oeq", _abs(t, kind, xs), t.constant(np.inf, kind), kind)
 
 
 def _finite(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    return t.compare("olt", t.intrinsic("fabs", xs[0]), t.constant(np.inf))
+    return t.compare("olt", _abs(t, kind, xs), t.constant(np.inf, kind), kind)
 
 
 def _sign_bit(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    return t.compare("slt", t.cast("bitcast", xs[0], "d", "i"), t.constant(0, "i"), "i")
+    whole = {"d": "i", "f": "i32"}[kind]
+    return t.compare("slt", t.cast("bitcast", xs[0], kind, whole), t.constant(0, whole), whole)
 
 
-def _divided(t: Assembler, xs: Sequence[str]) -> tuple[str, str, str]:
+def _divided(t: Assembler, kind: str, xs: Sequence[str]) -> tuple[str, str, str]:
     """(quotient, remainder, where there is none) of integers, rounded towards negative infinity.
     The processor traps on divisors of 0, and on the least number over -1.
     """
-    x, y = xs
-    none = t.compare("eq", y, t.constant(0, "i"), "i")
-    back = t.compare("eq", y, t.constant(-1, "i"), "i")
-    safe = t.select(t.bin("or", none, back, "b"), t.constant(1, "i"), y, "i")
-    q, r = t.bin("sdiv", x, safe, "i"), t.bin("srem", x, safe, "i")
-    apart = t.compare("slt", t.bin("xor", r, safe, "i"), t.constant(0, "i"), "i")
-    low = t.bin("and", apart, t.compare("ne", r, t.constant(0, "i"), "i"), "b")
-    q = t.select(low, t.bin("sub", q, t.constant(1, "i"), "i"), q, "i")
-    r = t.select(low, t.bin("add", r, safe, "i"), r, "i")
-    return t.select(back, t.bin("sub", t.constant(0, "i"), x, "i"), q, "i"), r, none
+    (x, y), zero, one = xs, t.constant(0, kind), t.constant(1, kind)
+    none = t.compare("eq", y, zero, kind)
+    if kind in UNSIGNED:
+        safe = t.select(none, one, y, kind)
+        return t.bin("udiv", x, safe, kind), t.bin("urem", x, safe, kind), none
+    back = t.compare("eq", y, t.constant(-1, kind), kind)
+    safe = t.select(t.bin("or", none, back, "b"), one, y, kind)
+    q, r = t.bin("sdiv", x, safe, kind), t.bin("srem", x, safe, kind)
+    apart = t.compare("slt", t.bin("xor", r, safe, kind), zero, kind)
+    low = t.bin("and", apart, t.compare("ne", r, zero, kind), "b")
+    q = t.select(low, t.bin("sub", q, one, kind), q, kind)
+    r = t.select(low, t.bin("add", r, safe, kind), r, kind)
+    return t.select(back, t.bin("sub", zero, x, kind), q, kind), r, none
 
 
 def _floor_div(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    found, _, none = _divided(t, xs)
-    return t.select(none, t.constant(0, "i"), found, "i")
+    found, _, none = _divided(t, kind, xs)
+    return t.select(none, t.constant(0, kind), found, kind)
 
 
 def _mod(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    _, found, none = _divided(t, xs)
-    return t.select(none, t.constant(0, "i"), found, "i")
+    _, found, none = _divided(t, kind, xs)
+    return t.select(none, t.constant(0, kind), found, kind)
 
 
 def _log1mexp(t: Assembler, kind: str, xs: Sequence[str]) -> str:
@@ -169,32 +180,44 @@ def _logerfc(t: Assembler, kind: str, xs: Sequence[str]) -> str:
 
 
 def _reciprocal(t: Assembler, kind: str, xs: Sequence[str]) -> str:
-    return t.bin("fdiv", t.constant(1.0), xs[0])
+    return t.bin("fdiv", t.constant(1.0, kind), xs[0], kind)
 
 
 def _intrinsic(name: str) -> Write:
-    return lambda t, kind, xs: t.intrinsic(name, *xs)
+    return lambda t, kind, xs: t.intrinsic(name, *xs, kind=kind)
+
+
+def _in_double(do: Write) -> Write:
+    """A function that is written on float64, which others are converted to and from."""
+
+    def write(t: Assembler, kind: str, xs: Sequence[str]) -> str:
+        return convert(t, do(t, "d", [convert(t, x, kind, "d") for x in xs]), "d", kind)
+
+    return write
 
 
 def _unit(name: str) -> Write:
-    return lambda t, kind, xs: t.unit(name, *xs)
+    double = _in_double(lambda t, kind, xs: t.unit(name, *xs))
+    if name not in SINGLE:
+        return double
+    return lambda t, kind, xs: t.unit(name, *xs, kind=kind)
 
 
 WRITERS: dict[str, tuple[str, Write]] = {
-    # by name: the kinds on which it is written, and how
+    # by name: the sorts of numbers on which it is written, and how
     **{name: ("dib" if name != "sub" else "di", _arithmetic(name)) for name in _WHOLE},
     "true_div": ("d", _arithmetic("true_div")),
     **{name: ("dib", _test(name)) for name in _TESTS},
     **{name: ("ib", _bits(name)) for name in _BITS},
     **{name: ("d", _intrinsic(called)) for name, called in _INTRINSICS.items()},
     **{name: ("d", _unit(name)) for name in FUNCTIONS},
-    "maximum": ("dib", _extremum("maximum", "sge")),
-    "minimum": ("dib", _extremum("minimum", "sle")),
+    "maximum": ("dib", _extremum("maximum", "ge")),
+    "minimum": ("dib", _extremum("minimum", "le")),
     "invert": ("ib", _invert), "neg": ("di", _neg), "abs": ("dib", _abs), "sqr": ("dib", _sqr),
     "sign": ("di", _sign), "clip": ("di", _clip), "isnan": ("d", _nan), "isinf": ("d", _infinite),
     "reciprocal": ("d", _reciprocal), "isfinite": ("d", _finite), "signbit": ("d", _sign_bit),
-    "floor_div": ("i", _floor_div), "mod": ("i", _mod), "log1mexp": ("d", _log1mexp),
-    "logdiffexp": ("d", _logdiffexp), "logerfc": ("d", _logerfc),
+    "floor_div": ("i", _floor_div), "mod": ("i", _mod), "log1mexp": ("d", _in_double(_log1mexp)),
+    "logdiffexp": ("d", _in_double(_logdiffexp)), "logerfc": ("d", _in_double(_logerfc)),
 }  # fmt: skip
 #: those that take the kind of their operands together, whatever the result is
 _OF_FLOATS = ("isnan", "isinf", "isfinite", "signbit")
@@ -202,6 +225,7 @@ _ANY_RESULT = frozenset({*_TESTS, *_OF_FLOATS})
 #: those of two operands that are written for any number of them, from left to right
 _FOLDS = frozenset({"add", "mul", "maximum", "minimum", "and_", "or_", "xor", "logaddexp"})
 _HEAVY = frozenset({*FUNCTIONS, "log1mexp", "logdiffexp", "logerfc"})  # they call functions
+_OF_DTYPE = ("nextafter",)  # in float64 they are not the same
 WITHOUT_CODE = ("switch", "second", "identity")  # written by whoever knows the operands
 
 
@@ -217,56 +241,86 @@ def kind_of(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
         return _loop_kind(op, dtypes, result)
     kind = KINDS[result]
     if op.name in _ANY_RESULT:
-        common = {KINDS[d] for d in dtypes}
-        kind = "d" if "d" in common else "i" if "i" in common else "b"
-        if common == {"d", "i"} or (op.name in _OF_FLOATS and kind != "d"):
+        common = np.result_type(*dtypes).name
+        if common not in KINDS:
+            return None
+        kind = KINDS[common]
+        if op.name in _OF_FLOATS and SORT[kind] != "d":
+            return None
+        if SORT[kind] == "d" and not {"int64", "uint64"}.isdisjoint(dtypes):
             return None  # integers that are no float64 would be compared otherwise
-    kinds, _ = WRITERS.get(op.name, ("", None))
-    if op.name == "round" and set(dtypes) != {"float64"}:
+    sorts, _ = WRITERS.get(op.name, ("", None))
+    if op.name == "round" and len({*dtypes, result}) > 1:
         return None
-    return kind if kind in kinds else _loop_kind(op, dtypes, result)
+    return kind if SORT[kind] in sorts else _loop_kind(op, dtypes, result)
 
 
 def is_heavy(op: ScalarOp, kind: str) -> bool:
     """Whether an op is a call of a function."""
     if isinstance(op, Cast) or (op.listed and op.name in WITHOUT_CODE):
         return False
-    kinds, _ = WRITERS.get(op.name, ("", None))
-    return not op.listed or op.name in _HEAVY or kind not in kinds
+    sorts, _ = WRITERS.get(op.name, ("", None))
+    return not op.listed or op.name in _HEAVY or SORT[kind] not in sorts
 
 
 def is_own(op: ScalarOp, dtype: str, result: str) -> bool:
     """Whether instructions are written for an op on operands of a dtype; else it calls a loop."""
     kind = kind_of(op, [dtype] * (op.nin or 2), result)
-    return op.name in WITHOUT_CODE or str(kind) in WRITERS.get(op.name, ("", None))[0]
+    return (
+        op.name in WITHOUT_CODE or SORT.get(str(kind), "?") in WRITERS.get(op.name, ("", None))[0]
+    )
 
 
 def _loop_kind(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
-    """Float64, where the op is a ufunc with a loop on that, and nothing else."""
-    if op.compute is not None or op.ufunc is None or result != "float64":
+    """That of the result, a float, where the op is a ufunc with a loop on float64, and nothing
+    else.
+    """
+    if op.compute is not None or op.ufunc is None or SORT[KINDS[result]] != "d":
         return None
     inner = op.inner_dtype(tuple(dtypes))
-    if inner not in (None, "float64") or (inner is None and set(dtypes) != {"float64"}):
+    if inner not in (None, result) or (inner is None and set(dtypes) != {result}):
         return None
-    if op.nin is None and op.name not in _FOLDS:
+    if (op.nin is None and op.name not in _FOLDS) or (op.name in _OF_DTYPE and result != "float64"):
         return None
-    return "d" if unit_of_ufunc(op.ufunc) is not None else None
+    return KINDS[result] if unit_of_ufunc(op.ufunc) is not None else None
 
 
 def convert(t: Assembler, x: str, kind: str, to: str) -> str:
     """A value as another kind, as NumPy's `astype` does."""
     if kind == to:
         return x
-    if to == "b":
-        return t.compare("une" if kind == "d" else "ne", x, t.constant(0, kind), kind)
-    if kind == "b":
-        return t.cast("uitofp" if to == "d" else "zext", x, kind, to)
-    return t.cast("sitofp" if to == "d" else "fptosi", x, kind, to)
+    have, want = SORT[kind], SORT[to]
+    if want == "b":
+        return t.compare("une" if have == "d" else "ne", x, t.constant(0, kind), kind)
+    if have == want == "d":
+        return t.cast("fpext" if SIZE[kind] < SIZE[to] else "fptrunc", x, kind, to)
+    if have == "d":
+        return _whole(t, x, kind, to)
+    signed = have == "i" and kind not in UNSIGNED
+    if want == "d":
+        return t.cast("sitofp" if signed else "uitofp", x, kind, to)
+    if have == "i" and SIZE[kind] == SIZE[to]:
+        return x
+    if have == "i" and SIZE[kind] > SIZE[to]:
+        return t.cast("trunc", x, kind, to)
+    return t.cast("sext" if signed else "zext", x, kind, to)
+
+
+def _whole(t: Assembler, x: str, kind: str, to: str) -> str:
+    """A float as an integer. What is out of range is no number that anybody promises."""
+    if to != "u64":
+        found = t.cast("fptosi", x, kind, "i")
+        return found if to == "i" else t.cast("trunc", found, "i", to)
+    half = t.constant(2.0**63, kind)
+    below = t.compare("olt", x, half, kind)
+    far = t.bin("fsub", x, half, kind)
+    high = t.bin("xor", t.cast("fptosi", far, kind, "i"), t.constant(-(2**63), "i"), "i")
+    return t.select(below, t.cast("fptosi", x, kind, "i"), high, "i")
 
 
 def write(op: Any, t: Assembler, kind: str, xs: Sequence[str]) -> str:
     """Write an op on values of its kind (see `kind_of`)."""
-    if op.listed and op.name in WRITERS and kind in WRITERS[op.name][0]:
+    if op.listed and op.name in WRITERS and SORT[kind] in WRITERS[op.name][0]:
         do: Write = WRITERS[op.name][1]
     else:
         do = _unit(unit_of_ufunc(op.ufunc) or "")

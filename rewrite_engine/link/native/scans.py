@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply, Variable, copied
-from rewrite_engine.link.native.lower import lower, native, why_not
+from rewrite_engine.link.native.lower import expanded, lower, native, why_not
 from rewrite_engine.link.native.region import NotNative, RegionPlan, Repeated, look
+from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.text import KINDS, SIZE
 from rewrite_engine.link.native.values import (
     Length,
@@ -27,19 +28,53 @@ from rewrite_engine.link.native.walk import in_memory, nested, step
 from rewrite_engine.link.plan import ByClass, schedule
 from rewrite_engine.link.plan.expand import expand
 from rewrite_engine.loops.op import Scan
+from rewrite_engine.tensor.index.subtensor import Subtensor
+from rewrite_engine.tensor.index.template import INPUT, Slice
 
 
 @native.register(Scan)
 def _(op: Scan, node: Apply) -> str | None:
-    if op.until or op.mode is not None:
-        return "a loop with a condition, or a mode of its own"
+    if op.mode is not None:
+        return "a loop with a mode of its own"
     if not op.inner_outputs:
         return "a loop that computes nothing"
     for inner in expand(schedule(op.fgraph)):
         why = "overwrites" if inner.op.destroy_map else why_not(inner)
+        if isinstance(inner.op, Scan) and inner.op.until and inner.op.results:
+            why = "it has as many results as its condition says"
         if why is not None:
             return f"a step with {inner.op}: {why}"
     return None
+
+
+class WithRoom(Scan):
+    """A loop with a condition whose results may have room for more steps than there were: who reads
+    them cuts them. (The VM leaves no room.)
+    """
+
+
+MOST = 1 << 22  # numbers that there may be room for
+
+
+@expanded.register(Scan)
+def _(op: Scan, node: Apply) -> list[Apply]:
+    """A loop that ends when a condition holds: with room for all steps, then cut."""
+    if not op.until or not op.results or isinstance(op, WithRoom):
+        return [node]
+    own = WithRoom(op.inner_inputs, op.inner_outputs, op.sequences, op.carried, True, op.truncate,
+                   op.name, op.mode, op.derived)  # fmt: skip
+    whole = copied(own.make_node(*node.inputs), node.inputs)
+    made, steps = list(whole.outputs), node.outputs[-1]
+    found = [whole]
+    for j, out in enumerate(node.outputs):
+        if j in op.results:
+            cut = Subtensor((Slice(None, INPUT, None),)).make_node(made[j], steps)
+            cut.outputs = (out,)
+            found.append(cut)
+        else:
+            made[j] = out
+    whole.outputs = tuple(made)
+    return found
 
 
 class LoopStep(NamedTuple):
@@ -103,6 +138,7 @@ class _Loop:
         self.read, self.first, self.others = op.parts(node.inputs[1:])
         self.slices, self.kept, self.same = op.parts(own.inputs)
         self.now, self.back = plan.new_word(), plan.new_word()
+        self.done: Any = None  # the number of steps, of a loop with a condition
 
     def lower(self) -> None:
         plan, op = self.plan, self.op
@@ -110,6 +146,8 @@ class _Loop:
         self.cells = [self._cell(v, x) for v, x in zip(self.kept, self.first)]
         kinds = [KINDS[self.own.outputs[j].type.dtype] for j in op.results]
         self.traces = [plan.call((), k, (), lambda t, value: None).value for k in kinds]
+        if op.until:
+            self.done = plan.call((), "i", (), lambda t, value: None)
         start = plan.call((), "b", (), self._begin).value
         outside, plan.spaces = plan.spaces, {}
         self.cursors = [self._cursor(v, x, start.at) for v, x in zip(self.slices, self.sequences)]
@@ -161,7 +199,8 @@ class _Loop:
         """Behind each step."""
         plan, own = self.plan, self.own
         n = len(self.cells)
-        shapes = [plan.shape(v) for v in own.outputs]
+        outputs = own.outputs[:-1] if self.done else own.outputs
+        shapes = [plan.shape(v) for v in outputs]
         for i, (v, x) in enumerate(zip(self.kept, self.first, strict=True)):
             if v in own.read:
                 _same(plan, plan.shape(x), shapes[i])
@@ -170,11 +209,15 @@ class _Loop:
             self.cells[i].value.shape = value.shape
             self.cells[i] = self.cells[i]._replace(steps=view_of(value, shapes[i]).steps)
         left = [plan.copy(plan.get(v), shape, KINDS[v.type.dtype])
-                for v, shape in zip(own.outputs[:n], shapes, strict=False)]  # fmt: skip
-        shown = [in_memory(plan, v) for v in own.outputs[n:]]
+                for v, shape in zip(outputs[:n], shapes, strict=False)]  # fmt: skip
+        shown = [in_memory(plan, v) for v in outputs[n:]]
+        last = [in_memory(plan, own.outputs[-1])] if self.done else []
         steps = plan.length_in(self.count)
         for trace, shape in zip(self.traces, shapes[n:], strict=True):
             trace.shape = without_ones((steps, *shape))
+            if self.done:
+                room = plan.word_of(times(steps, *shape))
+                plan.require("less", room, plan.constant_word(MOST))
         places = [view_of(v, (steps, *s)) for v, s in zip(self.traces, shapes[n:], strict=True)]
 
         def write(t: Any, value: NativeValue) -> None:
@@ -184,19 +227,25 @@ class _Loop:
                 _move(t, x, at, place.steps[1:], shape)
             for x, cell, shape in zip(left, self.cells, shapes, strict=False):
                 _move(t, x, t.address(cell.value), cell.steps, shape)
-            self._go_on(t, now)
+            self._go_on(t, now, last)
 
-        reads = [*self.sequences, *left, *shown, *places, *self.cells]
+        reads = [*self.sequences, *left, *shown, *places, *self.cells, *last]
+        reads += [self.done] if self.done else []
         return plan.call((), "b", reads, write).value
 
-    def _go_on(self, t: Any, now: str) -> None:
-        """To the next step, if there is one."""
+    def _go_on(self, t: Any, now: str, last: Sequence[View]) -> None:
+        """To the next step, if there is one. last: whether this was the last one."""
         more = t.new(f"add i64 {now}, 1")
         t.put(self.now, more)
         for cursor, x in zip(self.cursors, self.sequences, strict=True):
             place = step(t, t.address(x.value, x.offset), more, x.steps[0], x.value.kind)
             t.put(cursor.word, place, "ptr")
         again = t.new(f"icmp slt i64 {more}, {t.word(self.count)}")
+        for x in last:
+            t.store_one(more, t.address(self.done.value), "i")
+            kind = x.value.kind
+            ends = convert(t, t.load_one(t.address(x.value, x.offset), kind), kind, "b")
+            again = t.select(ends, "false", again, "b")
         t.do(f"ret i64 {t.new(f'select i1 {again}, i64 {t.word(self.back)}, i64 0')}")
         t.start(t.label())
 
@@ -209,6 +258,9 @@ class _Loop:
             steps = tuple([s for s in view_of(last, shape).steps if s is not None])
             last.part_of = cell.value, steps, None
             plan.of[out] = view_of(last, shape)
+        if self.done:
+            self.done.value.at = end
+            plan.of[self.node.outputs[-1]] = self.done
         for j, trace in zip(self.op.results, self.traces, strict=True):
             trace.at = end
             plan.of[self.node.outputs[j]] = view_of(trace, plan.shape(self.node.outputs[j]))

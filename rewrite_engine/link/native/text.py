@@ -1,8 +1,9 @@
 """Writing LLVM's language: `Assembler` collects the lines of one function.
 
-A value is a name (`%x7`) or a literal, and has a kind: "d" (float64), "i" (int64) or "b" (bool). In
-a register it is a vector of `width` of them, or one number where that is 1; in memory a bool is a
-byte.
+A value is a name (`%x7`) or a literal, and has a kind: "d" (float64), "i" (int64), "b" (bool), or
+one of those that are less often computed with: "f" (float32), "i8" to "i32", "u8" to "u64". A kind
+is of a sort: "d", "i" or "b", of floats, integers, truth values. In a register a value is a vector
+of `width` numbers, or one number where that is 1; in memory a bool is a byte.
 """
 
 from __future__ import annotations
@@ -11,16 +12,27 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-NUMBER = {"d": "double", "i": "i64", "b": "i1"}
-MEMORY = {"d": "double", "i": "i64", "b": "i8"}
-SIZE = {"d": 8, "i": 8, "b": 1}
-KINDS = {"float64": "d", "int64": "i", "bool": "b"}
+import numpy as np
+
+KINDS = {
+    "float64": "d", "float32": "f", "bool": "b", "int64": "i", "int32": "i32", "int16": "i16",
+    "int8": "i8", "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8",
+}  # fmt: skip
 DTYPES = {kind: dtype for dtype, kind in KINDS.items()}
+SIZE = {kind: np.dtype(dtype).itemsize for dtype, kind in KINDS.items()}
+SORT = {kind: {"f": "d", "b": "b"}.get(np.dtype(dtype).kind, "i") for dtype, kind in KINDS.items()}
+UNSIGNED = frozenset({kind for dtype, kind in KINDS.items() if np.dtype(dtype).kind == "u"})
+NUMBER = {kind: f"i{8 * n}" for kind, n in SIZE.items()} | {"d": "double", "f": "float", "b": "i1"}
+MEMORY = NUMBER | {"b": "i8"}
+#: how intrinsics name the type of a number
+SHORT = {kind: f"{'f' if SORT[kind] == 'd' else 'i'}{8 * n}" for kind, n in SIZE.items()}
 
 
 def literal(value: float, kind: str) -> str:
     """A number as it is written; floats by their bits."""
-    if kind == "d":
+    if kind == "f":
+        value = float(np.float32(value))
+    if SORT[kind] == "d":
         return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
     return str(int(value))
 
@@ -77,10 +89,9 @@ class Assembler:
         """As many of a type as fit into a register."""
         return text if self.width == 1 else f"<{self.width} x {text}>"
 
-    @property
-    def suffix(self) -> str:
-        """The end of the names of intrinsics on floats."""
-        return "f64" if self.width == 1 else f"v{self.width}f64"
+    def suffix(self, kind: str) -> str:
+        """The end of the names of intrinsics on a kind."""
+        return SHORT[kind] if self.width == 1 else f"v{self.width}{SHORT[kind]}"
 
     def constant(self, value: float, kind: str = "d") -> str:
         """A number, in all lanes."""
@@ -105,14 +116,13 @@ class Assembler:
 
     def intrinsic(self, name: str, *xs: str, kind: str = "d", more: str = "") -> str:
         """A call of one of LLVM's functions between values of one kind."""
-        end = self.suffix.replace("f64", "i64") if kind == "i" else self.suffix
-        return self._call(f"llvm.{name}.{end}", xs, kind, more)
+        return self._call(f"llvm.{name}.{self.suffix(kind)}", xs, kind, more)
 
-    def unit(self, name: str, *xs: str) -> str:
+    def unit(self, name: str, *xs: str, kind: str = "d") -> str:
         """A call of a function of the library (`units.py`), on floats."""
-        full = f"{name}_w{self.width}"
+        full = f"{name}_w{self.width}" if kind == "d" else f"{name}_{kind}_w{self.width}"
         self.units[full] = None
-        return self._call(full, xs, "d", "")
+        return self._call(full, xs, kind, "")
 
     def _call(self, name: str, xs: Sequence[str], kind: str, more: str) -> str:
         type_ = self.type(kind)
@@ -122,15 +132,15 @@ class Assembler:
         given = ", ".join([f"{type_} {x}" for x in xs] + [more] * bool(more))
         return self.new(f"call {type_} @{name}({given})")
 
-    def muladd(self, a: str, b: str, c: str) -> str:
+    def muladd(self, a: str, b: str, c: str, kind: str = "d") -> str:
         """a * b + c, rounded once where the machine can."""
         if self.fused:
-            return self.intrinsic("fma", a, b, c)
-        return self.bin("fadd", self.bin("fmul", a, b), c)
+            return self.intrinsic("fma", a, b, c, kind=kind)
+        return self.bin("fadd", self.bin("fmul", a, b, kind), c, kind)
 
     def compare(self, test: str, a: str, b: str, kind: str = "d") -> str:
         """A comparison of floats or integers, by LLVM's name (`olt`, `slt`)."""
-        op = "fcmp" if kind == "d" else "icmp"
+        op = "fcmp" if SORT[kind] == "d" else "icmp"
         return self.new(f"{op} {test} {self.type(kind)} {a}, {b}")
 
     def select(self, mask: str, a: str, b: str, kind: str = "d") -> str:
@@ -169,7 +179,7 @@ class Assembler:
         if mask is None:
             x = self.new(f"load {type_}, ptr {pointer}, align {SIZE[kind]}")
         else:
-            name = f"llvm.masked.load.{self._short(kind)}.p0"
+            name = f"llvm.masked.load.v{self.width}{SHORT[kind]}.p0"
             masks = self.type("b")
             self.declare(f"{type_} @{name}(ptr, i32, {masks}, {type_})")
             x = self.new(
@@ -187,7 +197,7 @@ class Assembler:
             x = self.new(f"zext {self.type('b')} {x} to {type_}")
         if mask is None:
             return self.do(f"store {type_} {x}, ptr {pointer}, align {SIZE[kind]}")
-        name = f"llvm.masked.store.{self._short(kind)}.p0"
+        name = f"llvm.masked.store.v{self.width}{SHORT[kind]}.p0"
         masks = self.type("b")
         self.declare(f"void @{name}({type_}, ptr, i32, {masks})")
         given = f"{type_} {x}, ptr {pointer}, i32 {SIZE[kind]}, {masks} {mask}"
@@ -201,7 +211,7 @@ class Assembler:
         pointers, type_ = f"<{self.width} x ptr>", self.vector(MEMORY[kind])
         at = self._places(pointer, step, index, kind)
         masks = self.type("b")
-        name = f"llvm.masked.gather.{self._short(kind)}.v{self.width}p0"
+        name = f"llvm.masked.gather.v{self.width}{SHORT[kind]}.v{self.width}p0"
         self.declare(f"{type_} @{name}({pointers}, i32, {masks}, {type_})")
         mask = mask or self.constant(1, "b")
         x = self.new(
@@ -219,7 +229,7 @@ class Assembler:
         if kind == "b":
             x = self.new(f"zext {self.type('b')} {x} to {type_}")
         masks, pointers = self.type("b"), f"<{self.width} x ptr>"
-        name = f"llvm.masked.scatter.{self._short(kind)}.v{self.width}p0"
+        name = f"llvm.masked.scatter.v{self.width}{SHORT[kind]}.v{self.width}p0"
         self.declare(f"void @{name}({type_}, {pointers}, i32, {masks})")
         given = f"{type_} {x}, {pointers} {at}, i32 {SIZE[kind]}"
         return self.do(f"call void @{name}({given}, {masks} {mask or self.constant(1, 'b')})")
@@ -232,9 +242,6 @@ class Assembler:
         return self.new(
             f"getelementptr {MEMORY[kind]}, ptr {pointer}, <{self.width} x i64> {places}"
         )
-
-    def _short(self, kind: str) -> str:
-        return f"v{self.width}{ {'d': 'f64', 'i': 'i64', 'b': 'i8'}[kind] }"
 
     def lanes(self) -> str:
         """0, 1, 2, …"""

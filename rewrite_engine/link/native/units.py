@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rewrite_engine.link.native.mathematics import FUNCTIONS, Math
+from rewrite_engine.link.native.single import SINGLE
 from rewrite_engine.link.native.target import Machine
+from rewrite_engine.link.native.text import DTYPES
 
 HEAD = object.__basicsize__
 
@@ -48,8 +50,8 @@ class _Head(ctypes.Structure):
 
 
 @cache
-def loop_of(ufunc: np.ufunc) -> InnerLoop | None:
-    """The inner loop of a ufunc from float64 to float64; None where there is none."""
+def loop_of(ufunc: np.ufunc, dtype: str = "float64") -> InnerLoop | None:
+    """The inner loop of a ufunc from numbers of a dtype to the same; None where there is none."""
     if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1:
         return None
     head = _Head.from_address(id(ufunc) + HEAD)
@@ -57,7 +59,7 @@ def loop_of(ufunc: np.ufunc) -> InnerLoop | None:
         return None  # another NumPy than this was written for
     if not head.functions or not head.types:
         return None
-    number = np.dtype("float64").num
+    number = np.dtype(dtype).num
     types = ctypes.string_at(head.types, head.nargs * head.ntypes)
     wanted = bytes([number]) * head.nargs
     for k in range(head.ntypes):
@@ -82,13 +84,14 @@ def unit_of_ufunc(ufunc: np.ufunc) -> str | None:
 
 
 def unit(full: str, machine: Machine) -> Unit:
-    """The unit of a name like `exp_w8`: the function on vectors of 8."""
+    """The unit of a name like `exp_w8`, the function on vectors of 8; `exp_f_w8`: of float32."""
     name, _, width = full.rpartition("_w")
     if name in _ufuncs:
         return _calling(full, name, int(width))
-    b = Math(int(width), machine.fma)
-    found = FUNCTIONS[name](b, "%x")
-    type_ = b.type("d")
+    single = name.endswith("_f")
+    b = Math(int(width), machine.fma, "f" if single else "d")
+    found = SINGLE[name[:-2]](b, "%x") if single else FUNCTIONS[name](b, "%x")
+    type_ = b.type(b.kind)
     head = f"define {type_} @{full}({type_} %x) #0 {{\nentry:\n"
     text = head + "\n".join(b.lines) + f"\n  ret {type_} {found}\n}}\n"
     return Unit(text, tuple(b.declared), tuple(b.units))
@@ -126,9 +129,20 @@ def _calling(full: str, name: str, width: int) -> Unit:
 
 
 ROUTINE = "lapack_"  # what names of routines of LAPACK and BLAS begin with, as units
+PRODUCT = "loop_matmul_"  # and of the inner loops of `np.matmul`; their kind of numbers follows
 
 
-def routine(name: str) -> int:
+def address_of(name: str) -> int:
+    """The address of what is there, by the name of its unit; 0 if it has to be compiled."""
+    if name.startswith(ROUTINE):
+        return _routine(name.removeprefix(ROUTINE))
+    if name.startswith(PRODUCT):
+        found = loop_of(np.matmul, DTYPES[name.removeprefix(PRODUCT)])
+        return 0 if found is None else found.function
+    return 0
+
+
+def _routine(name: str) -> int:
     """The address of a routine of LAPACK or BLAS, of SciPy's: f2py tells it."""
     from rewrite_engine.tensor.linalg.op import lapack  # few graphs have one
 

@@ -17,11 +17,12 @@ from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.native import NativeLinker
 from rewrite_engine.link.native.mathematics import FUNCTIONS
 from rewrite_engine.link.native.runtime import DECLARED, entry_text
+from rewrite_engine.link.native.single import SINGLE
 from rewrite_engine.link.native.target import Machine, llvm
 from rewrite_engine.link.native.units import unit
 from tests.link.reference import link
 
-MOST = 2.0  # units
+MOST, MOST_SINGLE = 2.0, 3.0  # units
 TRUE: dict[str, Any] = {
     "exp": mpmath.exp, "expm1": mpmath.expm1, "log": mpmath.log, "log1p": mpmath.log1p,
     "tanh": mpmath.tanh, "sin": mpmath.sin, "cos": mpmath.cos,
@@ -61,6 +62,29 @@ def test_units_in_the_last_place(name: str, linker: Any) -> None:
             if 1e-290 < abs(true) < 1e300:
                 unit = np.spacing(abs(float(true)))
                 assert abs(mpmath.mpf(float(b)) - true) < MOST * unit, (a, b)
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_units_of_float32(name: str, linker: Any) -> None:
+    """In arrays, with what is at the ends of the range, and a few that no vector is full of."""
+    ends = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-42, -1e-42, 88.7, 89.0, -87.5, -103.0, -106.0,
+            3e38, -3e38, 1e-20, 17.0, -17.0, 9.1]  # fmt: skip
+    x = np.concatenate([points(name), ends]).astype("float32")
+    v = pt.fvector()
+    f = link([v], getattr(pt, name)(v), linker=linker)
+    got, few = f.call(x), [float(f.call(x[k : k + 1])[0]) for k in range(len(x))]
+    np.testing.assert_array_equal(got, np.array(few, "float32"))
+    with np.errstate(all="ignore"):
+        wanted = {
+            "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+            "softplus": lambda z: np.logaddexp(0, z),
+        }
+        true = wanted.get(name, getattr(np, name, None))(x.astype("float64"))
+        unit = np.spacing(np.abs(true).astype("float32")).astype("float64")
+        near = np.abs(got.astype("float64") - true) <= MOST_SINGLE * unit
+        same = (got == true.astype("float32")) | (np.isnan(got) & np.isnan(true))
+    assert (near | same).all(), list(zip(x, got, true))
+    np.testing.assert_array_equal(np.signbit(got[true == 0]), np.signbit(true[true == 0]))
 
 
 def test_another_processor_is_another_machine() -> None:

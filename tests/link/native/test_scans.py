@@ -11,6 +11,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.link.native.op import NativeRegion
+from rewrite_engine.loops import until
 
 x, k = pt.dvectors("x", "k")
 m, w = pt.dmatrices("m", "w")
@@ -58,6 +59,35 @@ def test_taps(taps: list[int]) -> None:
     out = scan(lambda *h: sum(h) * 0.5 + 1, outputs_info=[start], n_steps=n)
     for steps in (1, 2, 9):
         both([k, n], [out, rw.grad(out.sum(), k)], RNG.normal(size=3), steps)
+
+
+def test_loops_that_end_by_a_condition() -> None:
+    top = pt.dscalar("top")
+
+    def power(p: Any) -> Any:
+        return p**2, until(p**2 > top)
+
+    out = scan(power, outputs_info=[pt.constant(2.0)], n_steps=1024)
+    for limit in (100.0, 1e9, 1.0):
+        both([top], [out, out.sum(), out[-1], out.shape[0]], limit)
+
+    def newton(a: Any) -> Any:
+        new = (a + top / a) / 2
+        return new, until(abs(new - a) < 1e-12)
+
+    root = scan(newton, outputs_info=[top], n_steps=n)
+    f = both([top, n], [root[-1], root.shape[0], rw.grad(root[-1], top)], 2.0, 50, whole=False)
+    assert f(2.0, 2)[1] == 2  # the condition never held
+    assert f(2.0, 10**9)[1] < 10  # there is no room for all, so the VM runs it
+    with pytest.raises(rw.errors.AxisError):
+        f(2.0, 0)
+
+
+def test_a_condition_in_a_loop_in_a_loop() -> None:
+    def halved(a: Any) -> Any:
+        return scan(lambda h: (h / 2, until(h < 1)), outputs_info=[a], n_steps=99)[-1]
+
+    both([x], [scan(halved, sequences=[x])], np.array([100.0, 3.0, 0.1]), whole=False)
 
 
 def test_sequences_in_any_order() -> None:

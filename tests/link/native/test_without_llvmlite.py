@@ -12,6 +12,8 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 assert "rewrite_engine.link.native" not in sys.modules
 sys.modules["llvmlite"] = sys.modules["llvmlite.binding"] = None
+rw.config.linker = "auto"
+assert rw.Mode().linker == "vm"
 x = pt.dvector("x")
 assert rw.function([x], x * 2)([1.0]).tolist() == [2.0]
 try:
