@@ -125,7 +125,7 @@ def _finish(
     profile: ProfileStats | None,
 ) -> Function:
     """Rewrite, link, and tell the observers."""
-    before = None
+    before = found = None
     if observe:
         before = program.fgraph.clone()
         if trace is None:
@@ -133,13 +133,13 @@ def _finish(
     built = perf_counter()
     optimizer = mode.optimizer
     if optimizer is not None:
-        with WatchedRewriting(program.fgraph, program.name):
+        with WatchedRewriting(program.fgraph, program.name, timed=profile is not None):
             found = optimizer.rewrite(program.fgraph, trace=trace)
         warn_if_stopped(found)
     rewritten = perf_counter()
     result = Function(program, mode, name, trust, checks, profile)
     if profile is not None:
-        profile.rewritten(rewritten - start, rewritten - built)
+        profile.rewritten(rewritten - start, rewritten - built, found)
     if observe:
         times = {
             "build": built - start,

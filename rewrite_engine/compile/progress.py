@@ -12,6 +12,7 @@ from rewrite_engine.config import config
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.origin import REFUSED
+from rewrite_engine.rewrite.watched import Stopwatch
 from rewrite_engine.terms.print import brief
 
 PATIENCE = 2.0  # seconds before a line is shown
@@ -73,11 +74,12 @@ class Verbose(Feature):
 class WatchedRewriting:
     """Shows what rewriting does to a graph inside of the `with` block: on a terminal where it takes
     long, and line by line where `config.optimizer_verbose` says so. In a pipe nothing is attached.
+    timed: whether each try of a rule is counted and timed.
     """
 
-    def __init__(self, fgraph: FunctionGraph, name: str) -> None:
+    def __init__(self, fgraph: FunctionGraph, name: str, timed: bool = False) -> None:
         self.fgraph = fgraph
-        self.features: list[Feature] = []
+        self.features: list[Feature] = [Stopwatch()] if timed else []
         if config.optimizer_verbose:
             self.features.append(Verbose())
         if sys.stderr is not None and sys.stderr.isatty():
