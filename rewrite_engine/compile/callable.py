@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from inspect import Signature, signature
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -91,6 +92,11 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
     def source(self) -> str:
         """The text of the generated code."""
         return self._linked.source
+
+    @property
+    def __signature__(self) -> Signature:
+        """The arguments by name, as `inspect.signature` and consoles ask for them."""
+        return signature(self._linked.python or self._linked.call)
 
     @property
     def inputs(self) -> list[Argument]:

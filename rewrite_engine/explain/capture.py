@@ -36,7 +36,7 @@ def capture_first_call(function: Function, called: FirstCall) -> None:
     """Make the next call of a function note its inputs in `called`, and then forget about it."""
     this = ref(function)
     call = function.func
-    inputs = function.program.inputs
+    inputs, arguments = function.program.inputs, signature(function)
 
     def first(*args: Any, **kwargs: Any) -> Any:
         function = this()
@@ -45,7 +45,7 @@ def capture_first_call(function: Function, called: FirstCall) -> None:
         if called.seconds is not None:
             return call(*args, **kwargs)
         called.seconds = 0.0
-        _copy_inputs(called, call, inputs, args, kwargs)
+        _copy_inputs(called, arguments, inputs, args, kwargs)
         return _timed(called, call, args, kwargs)
 
     _set(function, (first, (), {}, function.__dict__))
@@ -66,10 +66,10 @@ def _timed(called: FirstCall, call: Any, args: Any, kwargs: Any) -> Any:
         called.seconds = perf_counter() - start
 
 
-def _copy_inputs(called: FirstCall, call: Any, inputs: Any, args: Any, kwargs: Any) -> None:
+def _copy_inputs(called: FirstCall, arguments: Any, inputs: Any, args: Any, kwargs: Any) -> None:
     """Note copies of all inputs. What is wrong with them is for the call itself to say."""
     try:
-        values = _values(call, inputs, args, kwargs)
+        values = _values(arguments, inputs, args, kwargs)
     except Exception as error:
         called.problem = f"the inputs of the first call are not valid ({type(error).__name__})"
         return
@@ -83,9 +83,9 @@ def _copy_inputs(called: FirstCall, call: Any, inputs: Any, args: Any, kwargs: A
         called.problem = f"the inputs of the first call cannot be copied ({type(error).__name__})"
 
 
-def _values(call: Any, inputs: Any, args: Any, kwargs: Any) -> list[Any]:
+def _values(arguments: Any, inputs: Any, args: Any, kwargs: Any) -> list[Any]:
     """The value of each input of the graph: from the arguments, their defaults, and the state."""
-    bound = signature(call).bind(*args, **kwargs)
+    bound = arguments.bind(*args, **kwargs)
     bound.apply_defaults()
     given = iter(bound.arguments.values())
     return [

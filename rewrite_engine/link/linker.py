@@ -58,6 +58,12 @@ class Linker:
         """
         raise NotImplementedError(f"{type(self).__name__} does not define compile")
 
+    def told(self, nodes: Sequence[Apply]) -> str:
+        """What `explain` says of how these nodes, which were linked, run; "" if there is nothing to
+        say.
+        """
+        return ""
+
     def profiled(self, profile: Callable[[FunctionGraph, Sequence[Apply]], Ticks]) -> Linker:
         """Return this linker with another `profile`."""
         new = copy(self)

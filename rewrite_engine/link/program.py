@@ -113,13 +113,14 @@ class Linked(NamedTuple):
     """A program that can be called.
 
     call: the function. source: its text. free: drops the buffers it keeps between calls. nodes:
-    in the order in which they run.
+    in the order in which they run. python: the function of that text, where `call` is another one.
     """
 
     call: Callable[..., Any]
     source: str
     free: Callable[[], None]
     nodes: list[Apply]
+    python: Callable[..., Any] | None = None
 
 
 def plain(value: Any) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.linker import Linker
+from rewrite_engine.link.native.lower import why_not
 from rewrite_engine.link.native.op import NativeRegion
 from rewrite_engine.link.native.partition import regions
 from rewrite_engine.link.native.runtime import LIST, SINGLE
@@ -35,13 +37,28 @@ class NativeLinker(VMLinker):
         given = {new for v, new in zip(fgraph.inputs, cut.inputs, strict=True) if v in lent}
         return super().code(cut, given)
 
+    def told(self, nodes: Sequence[Apply]) -> str:
+        """How many regions there are, and what runs on the VM, and why."""
+        own = [node.op.nodes for node in nodes if isinstance(node.op, NativeRegion)]
+        several = "regions" if len(own) > 1 else "region"
+        found = [f"machine code, {len(own)} {several} of {sum(map(len, own))} nodes"] if own else []
+        reasons: dict[str, list[str]] = {}
+        for node in nodes:
+            if not isinstance(node.op, NativeRegion):
+                why = why_not(node) or "it needs a length that is computed, or is alone"
+                reasons.setdefault(why, []).append(str(node.op))
+        for why, names in reasons.items():
+            times = [f"{n} × {name}" if n > 1 else name for name, n in Counter(names).items()]
+            found.append(f"on the VM {', '.join(times)} ({why})")
+        return "; ".join(found)
+
     def link(self, program: Program, *, trust: bool = False) -> Linked:
         linked = super().link(program, trust=trust)
         region = _all_of(linked.nodes, program)
         if region is None or self.profile is not None:
             return linked
         packing = SINGLE if program.packing == "single" else LIST
-        return linked._replace(call=region.function(linked.call, packing))
+        return linked._replace(call=region.function(linked.call, packing), python=linked.call)
 
 
 def _all_of(nodes: list[Apply], program: Program) -> NativeRegion | None:

@@ -104,7 +104,7 @@ class NativeRegion(Op):
         def run(*values: Any) -> Any:
             if not made:
                 made.append(self._on_vm())
-            found = made[0](*map(taken, values))
+            found = made[0](*map(taken, values))[: len(self.gives)]
             return found[0] if len(found) == 1 else tuple(found)
 
         return run
@@ -112,18 +112,21 @@ class NativeRegion(Op):
     def _on_vm(self) -> Callable[..., Any]:
         fgraph = self.graph()
         arguments = tuple([Argument(v.type) for v in fgraph.inputs])
-        program = Program(fgraph, arguments, "native", len(self.gives), "list")
+        program = Program(fgraph, arguments, "native", len(fgraph.outputs), "list")
         return _NotingShell(program, get_linker("vm").code(fgraph, ()), True).link().call
 
     def graph(self) -> FunctionGraph:
-        """The nodes as a graph of their own."""
+        """The nodes as a graph of their own, all of them: what nobody reads is an output, too."""
         known: dict[Variable, Variable] = {}
         for v in self.takes:
             known[v] = v.type.make_variable(v.name or str(v))
         for node in self.nodes:
             copy = copied(node, tuple([known.get(v, v) for v in node.inputs]))
             known.update(zip(node.outputs, copy.outputs, strict=True))
-        inputs, outputs = [known[v] for v in self.takes], [known[v] for v in self.gives]
+        read = {v for node in self.nodes for v in node.inputs}
+        ends = [v for node in self.nodes for v in node.outputs if v not in read]
+        gives = dict.fromkeys([*self.gives, *ends])  # (of what nobody reads errors are raised, too)
+        inputs, outputs = [known[v] for v in self.takes], [known[v] for v in gives]
         overwrites = any([node.op.destroy_map for node in self.nodes])
         features = [DestroyHandler(inputs)] if overwrites else []
         return FunctionGraph(inputs, outputs, features, clone=False, merging=False)

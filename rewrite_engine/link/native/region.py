@@ -201,7 +201,10 @@ class RegionPlan:
         if found is None:
             if not isinstance(v, Constant):
                 raise NotNative(f"{v} is not there")
-            found = self.of[v] = self._constant(np.asarray(v.data))
+            data = np.asarray(v.data)
+            found = self.of[v] = self._constant(data)
+            for d, n in zip(self.dims.of(v), data.shape, strict=True):
+                self.tell(d, (n, ()))  # (its type need not know it)
         return found
 
     def _constant(self, data: Any) -> View | Number:

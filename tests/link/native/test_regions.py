@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 import rewrite_engine as rw
 import rewrite_engine.sparse as sparse
 import rewrite_engine.tensor as pt
+from rewrite_engine.link import get_linker
 from rewrite_engine.link.native import partition
 from rewrite_engine.link.native.op import NativeRegion
 
@@ -72,6 +73,17 @@ def test_other_dtypes_are_islands() -> None:
     want = rw.function([x, z], pt.exp(x).sum() * pt.exp(z), mode="vm")([1.0], [2.0j])
     np.testing.assert_allclose(f([1.0], [2.0j]), want)
     assert {"native", "exp"} <= set(kinds(f))
+
+
+def test_what_runs_where_is_told() -> None:
+    f = native([x], [pt.exp(x).sum() + pt.sort(x)[0], pt.sort(pt.exp(x))])
+    assert get_linker("native").told(f.nodes) == (
+        "machine code, 2 regions of 4 nodes; "
+        "on the VM 2 × SortOp{axis=0} (no native code is written for it)"
+    )
+    f = native([x], x + 1)
+    assert get_linker("native").told(f.nodes) == "machine code, 1 region of 1 nodes"
+    assert get_linker("vm").told(f.nodes) == ""
 
 
 def test_a_branch_that_is_not_taken_does_not_run() -> None:
