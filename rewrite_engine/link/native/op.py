@@ -36,6 +36,8 @@ class NativeRegion(Op):
     that may be overwritten. Two regions are never equal.
     """
 
+    is_region = True  # its nodes have no times of their own
+
     def __init__(
         self, nodes: Sequence[Apply], takes: Sequence[Variable], gives: Sequence[Variable],
         machine: Machine, columns: Sequence[bool] = (), spare: Collection[Variable] = (),
