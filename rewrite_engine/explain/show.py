@@ -49,7 +49,7 @@ from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.story import Family
 from rewrite_engine.explain.term import Change, cut
 from rewrite_engine.link.compare import Verdict
-from rewrite_engine.rewrite.result import COLUMNS, Result
+from rewrite_engine.rewrite.result import COUNTS, Result
 
 if TYPE_CHECKING:
     from rewrite_engine.explain.report import Report
@@ -534,7 +534,7 @@ def rule_times(phases: Sequence[Result], width: int) -> Table:
         nodes_after=phases[-1].nodes_after,
         seconds=sum(phase.seconds for phase in phases),
     )
-    columns = list(COLUMNS[:-1])
+    columns = list(COUNTS)
     table: Table = whole.table(columns=columns)
     for column in LEAST:
         if Measurement.get(WIDEST, WIDEST.options, table).maximum <= width:
