@@ -39,8 +39,8 @@ class FunctionComparison:
     strange: str | None = None
     worst: str = ""
     claims: Claims = field(default_factory=Claims)
-    shapes_before: Shapes = field(default_factory=dict)
-    shapes_after: Shapes = field(default_factory=dict)
+    shapes_before: Shapes = field(default_factory=Shapes)
+    shapes_after: Shapes = field(default_factory=Shapes)
 
     @property
     def verdict(self) -> Verdict:
