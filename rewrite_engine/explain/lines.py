@@ -108,6 +108,7 @@ def function_record(f: FunctionReport) -> dict[str, Any]:
         "problem": check.problem,
         "blame": check.blame,
         "mode": repr(f.record.mode),
+        "runs": f.record.runs,
         "inputs": [
             {"name": v.name, "type": str(v.type), "shape": _lengths(v.shape), "state": v.state}
             for v in f.inputs

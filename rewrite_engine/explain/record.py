@@ -31,6 +31,7 @@ from rewrite_engine.explain.term import (
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import Line, forward_line, origin_line, user_origin
+from rewrite_engine.link.linker import get_linker
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import Evidence
 from rewrite_engine.match.rule import DataRule
@@ -163,7 +164,8 @@ class FunctionRecord:
     before: the graph as it was built; `before.memo` maps variables of `after` to its own. place:
     where the user called `function`. seconds: per stage. inputs: one `Argument` or `Cell` per input
     of the graph. n_results: how many outputs are results, the others are new states. keys: names
-    of the results, if they are returned as a dict. called: what is known of its calls.
+    of the results, if they are returned as a dict. runs: what the linker says of how it runs.
+    called: what is known of its calls.
     """
 
     index: int
@@ -177,6 +179,7 @@ class FunctionRecord:
     inputs: tuple[Any, ...]
     n_results: int
     keys: tuple[Any, ...] = ()
+    runs: str = ""
     called: Calls = field(default_factory=Calls)
 
     @property
@@ -250,6 +253,7 @@ class Recorder:
             inputs=program.inputs,
             n_results=program.n_results,
             keys=program.packing if isinstance(program.packing, tuple) else (),
+            runs=get_linker(function.mode.linker).told(function.nodes),
         )
         self.records.append(record)
         _records[function] = record

@@ -292,6 +292,8 @@ class Printer:
         self.put()
         self.label("cost", cost_line(f))
         self.label("time", time_line(f))
+        if f.record.runs:
+            self.label("runs", f.record.runs)
         if self.options.full and f.phases:
             self.put()
             self.console.print(rule_times(f.phases, self.console.width))

@@ -180,6 +180,7 @@ def test_strategies_of_rule_files(folder):
     assert "no phase" not in done.stdout
 
 
+@pytest.mark.on_vm
 def test_functions_with_a_mode_of_their_own_are_noted(folder):
     done = run(folder, "--rules", "my_rules.py", "--exclude", "inplace", "own_mode.py")
     assert done.returncode == 0, done.stderr

@@ -101,6 +101,7 @@ def test_the_peak_of_memory_and_where_it_is():
     assert peak_of(FunctionGraph([x], [x]), {})[:2] == (8000, None)
 
 
+@pytest.mark.on_vm
 def test_views_and_what_works_in_place_take_no_memory():
     x = pt.vector("x", shape=(1000,))
     assert peak_of(FunctionGraph([x], [x[::-1]]), {}).bytes == 8000

@@ -70,6 +70,7 @@ def test_what_differs_inside_of_a_loop_is_found_there():
     assert place.more["log"] == 1
 
 
+@pytest.mark.on_vm
 def test_where_ops_work_is_no_difference():
     report = explain(pt.exp(x * 2) * y)
     [one] = differences(report, "inplace").functions

@@ -178,6 +178,7 @@ def test_the_first_wrong_firing_is_found_among_many():
     assert f"firing #{step.number}, " in f.check.blame
 
 
+@pytest.mark.on_vm
 def test_a_rule_of_a_phase_that_takes_none_is_told_so():
     @rule(phase="inplace")
     def lonely(x):

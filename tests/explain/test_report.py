@@ -366,6 +366,7 @@ def firing_lines(text, number):
     return lines[first : next(i for i in after if not lines[i].startswith("    "))]
 
 
+@pytest.mark.on_vm
 def test_each_letter_has_its_line_where_they_fill_more_than_one():
     t = pt.tanh(x)
     b = pt.arctan(pt.cos(t)) * (1 - pt.sqr(t))
@@ -475,6 +476,7 @@ def test_the_lines_of_a_trace_replay_in_each_graph() -> None:
         assert equal_computations(graph.outputs, expected.outputs, graph.inputs, expected.inputs)
 
 
+@pytest.mark.on_vm
 def test_a_phase_that_runs_twice_is_counted_each_time():
     """Graphs inside ops are worked on before the outer one, and again in place."""
     op = rw.OpFromGraph([x], [pt.log(1 + pt.exp(x)), pt.exp(x) * 2])

@@ -105,6 +105,7 @@ def test_many_functions_are_a_table_and_the_rest_by_name():
     assert "… " in text
 
 
+@pytest.mark.on_vm
 def test_a_rule_that_stabilises_comes_before_one_that_spares_more():
     y = m
     for _ in range(21):

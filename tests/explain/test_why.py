@@ -139,6 +139,7 @@ def reasons(answer, graph="before"):
     return [one.reason for where, one in answer.nodes if where == graph]
 
 
+@pytest.mark.on_vm
 def test_ops_that_overwrite_are_what_they_are_variants_of():
     answer = ask(pt.log(2 + pt.sqr(x)), "log_of_one_plus", mode=rw.Mode())
     found = record(pt.log(2 + pt.sqr(x)), mode=rw.Mode())
