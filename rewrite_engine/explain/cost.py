@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from rewrite_engine.explain.evaluate import Shapes
+from rewrite_engine.explain.evaluate import SeenShapes
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
@@ -40,12 +40,12 @@ class Cost:
     uncounted: tuple[str, ...] = ()
 
 
-def cost_of(fgraph: FunctionGraph, shapes: Shapes) -> Cost:
+def cost_of(fgraph: FunctionGraph, shapes: SeenShapes) -> Cost:
     """Estimate a graph's cost from shapes that were seen, or that its types know.
 
     >>> import rewrite_engine.tensor as pt
     >>> x = pt.matrix("x", shape=(3, 4))
-    >>> cost_of(FunctionGraph([x], [pt.exp(x)]), Shapes())
+    >>> cost_of(FunctionGraph([x], [pt.exp(x)]), SeenShapes())
     Cost(nodes=1, flops=120, bytes=192, unsized=0, uncounted=())
     """
     flops = moved = unsized = 0
@@ -64,7 +64,7 @@ def cost_of(fgraph: FunctionGraph, shapes: Shapes) -> Cost:
     return Cost(len(fgraph), flops, moved, unsized, tuple(sorted(uncounted)))
 
 
-def peak_of(fgraph: FunctionGraph, shapes: Shapes) -> Peak:
+def peak_of(fgraph: FunctionGraph, shapes: SeenShapes) -> Peak:
     """Estimate the most memory that is held at once, inputs and constants included."""
     size = partial(_size, shapes=shapes)
     return held.peak_of(fgraph.toposort(), fgraph.inputs, fgraph.outputs, size)

@@ -31,8 +31,8 @@ from rewrite_engine.scalar.op import Cast
 LENGTH = 4  # of a dimension of which nothing is known
 
 
-class Shapes(dict[Variable, tuple[int, ...]]):
-    """Shapes of arrays, and inside: the floating-point operations of ops that run a graph, in one
+class SeenShapes(dict[Variable, tuple[int, ...]]):
+    """SeenShapes of arrays, and inside: the floating-point operations of ops that run a graph, in one
     call of each.
     """
 
@@ -48,7 +48,7 @@ class Watching(PyLinker):
 
     def __init__(self, checks: bool = True) -> None:
         self.checks = checks
-        self.shapes = Shapes()
+        self.shapes = SeenShapes()
         self.strange: list[str] = []
         self.inside: tuple[FunctionGraph, Sequence[Any]] | None = None
         self.graphs: dict[Any, Ticks] = {}
@@ -101,7 +101,7 @@ class Watching(PyLinker):
 
 def walk(
     fgraph: FunctionGraph, values: Sequence[Any], checks: bool = True
-) -> tuple[list[Any], Shapes, list[str]]:
+) -> tuple[list[Any], SeenShapes, list[str]]:
     """Evaluate a graph op by op; return its outputs, the shape of every array met, and what is not
     finite first. The values are copied.
 

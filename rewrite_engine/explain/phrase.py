@@ -191,7 +191,7 @@ def _outputs_first(
     for k, line in enumerate(outputs):
         used += _height(line, width)
         if used > room and k:
-            shown.append(f"… {len(outputs) - k} more outputs")
+            shown.append(f"… {plural(len(outputs) - k, 'more output')}")
             break
         shown.append(line)
     return [*shown, "where, the last first:", *reversed(defined)], len(shown)
