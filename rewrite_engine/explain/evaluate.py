@@ -32,7 +32,7 @@ LENGTH = 4  # of a dimension of which nothing is known
 
 
 class SeenShapes(dict[Variable, tuple[int, ...]]):
-    """SeenShapes of arrays, and inside: the floating-point operations of ops that run a graph, in one
+    """Shapes of arrays, and inside: the floating-point operations of ops that run a graph, in one
     call of each.
     """
 
