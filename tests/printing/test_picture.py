@@ -66,13 +66,12 @@ def test_the_names_of_pytensor(tmp_path):
 
 def test_a_constant_stands_right_above_each_node_that_uses_it():
     c = pt.constant(2.5)
-    drawn = picture(pt.exp(pt.sin(x) + c) * c)
+    term = pt.exp(pt.sin(x) + c) * c
+    drawn = picture(term)
     assert [one.kind for one in drawn.boxes].count("constant") == 2
-    rects = ElementTree.fromstring(svg(pt.exp(pt.sin(x) + c) * c)).iter("{*}g")
-    tops = [float(group.find("{*}rect").get("y")) for group in rects]
-    lefts = [float(group.find("{*}rect").get("x")) for group in
-             ElementTree.fromstring(svg(pt.exp(pt.sin(x) + c) * c)).iter("{*}g")]  # fmt: skip
-    assert min(lefts) >= 0
+    rects = ElementTree.fromstring(svg(term)).findall("{*}g/{*}rect")
+    tops = [float(rect.get("y")) for rect in rects]
+    assert min(float(rect.get("x")) for rect in rects) >= 0
     row = min(b - a for a in tops for b in tops if b > a)
     for start, end, _ in drawn.edges:
         assert tops[start] < tops[end]
