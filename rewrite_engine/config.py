@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -38,7 +38,7 @@ WITHOUT_EFFECT = frozenset({
     "profiling__n_apply", "profiling__n_ops", "profiling__output_line_width",
     "profiling__time_thunks", "scan__allow_gc", "scan__allow_output_prealloc",
     "tensor__insert_inplace_optimizer_validate_nb", "traceback__compile_limit",
-    "traceback__limit", "unittests__rseed", "unpickle_function", "vm__lazy",
+    "unittests__rseed", "unpickle_function", "vm__lazy",
     "warn__ignore_bug_before", "warn_unused_flags",
 })  # fmt: skip
 #: what programs find of these where nothing is set (None: of others)
@@ -92,6 +92,7 @@ DEFAULTS = {
     "optimizer_verbose": False,
     "profile": False,
     "stable_gradients": True,
+    "traceback__limit": 1,
     "DebugMode__patience": 2,
     "DebugMode__check_c": True,
     "DebugMode__check_py": True,
@@ -106,8 +107,17 @@ DEFAULTS = {
 #: of what types values have to be
 KINDS = {
     "fold_limit": int, "check": bool, "gcc__cxxflags": str, "keep_matchers": bool, "openmp": bool,
-    "optimizer_verbose": bool, "profile": bool, "check_phases": bool,
+    "optimizer_verbose": bool, "profile": bool, "check_phases": bool, "traceback__limit": int,
 }  # fmt: skip
+
+
+#: what has to know of a setting that changes
+_listeners: dict[str, Callable[[], Any]] = {}
+
+
+def on_change(name: str, listener: Callable[[], Any]) -> None:
+    """Have a function called whenever a setting is set."""
+    _listeners[name] = listener
 
 
 class Config:
@@ -126,6 +136,8 @@ class Config:
     (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
     optimizer_verbose: whether each firing of a rule is printed.
     stable_gradients: whether terms are put into a stable form before they are differentiated.
+    traceback__limit: of how many calls in the user's code an error tells the lines where a node was
+    built; more than 1 makes building graphs slower.
     DebugMode__…: what `DebugMode` looks at where it is not told (`compile/debug.py`).
     others: what was set of `WITHOUT_EFFECT`.
     """
@@ -148,6 +160,7 @@ class Config:
     optimizer_verbose: bool
     profile: bool
     stable_gradients: bool
+    traceback__limit: int
     DebugMode__patience: int
     DebugMode__check_c: bool
     DebugMode__check_py: bool
@@ -210,6 +223,8 @@ class Config:
         if kind is not None and not isinstance(value, kind):
             raise ValueError(f"config.{name} is of type {kind.__name__}, not {value!r}")
         object.__setattr__(self, name, value)
+        if name in _listeners:
+            _listeners[name]()
 
     def __reduce__(self) -> str:
         """There is one in each process: a pickle says where."""

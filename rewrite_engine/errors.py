@@ -482,6 +482,11 @@ def message(
     return Message("\n".join(lines))
 
 
+def plural(n: int, word: str) -> str:
+    """`1 node`, `2 nodes`."""
+    return f"{n} {word}{'' if n == 1 else 's'}"
+
+
 def describe(x: Any) -> str:
     """Name a variable with its type, or a value with its dtype and shape, in a few words."""
     type_ = getattr(x, "type", None)

@@ -18,8 +18,10 @@ HOMES = {
     "get_linker": ".link.linker",  # what runs an inner graph outside of any function
     "dprint": ".printing",  # variables, graphs and functions as trees
     "latex": ".printing",  # the same in notebooks: as formulas,
+    "latex_of_rule": ".printing.latex:rule_as_latex",  # (and of rules)
     "svg": ".printing",  # as a picture,
     "as_html": ".printing",  # and as text
+    "short": ".printing.formula",  # on one line: the `repr` of variables, graphs and functions
     "pp": ".printing",  # what IPython prints of a variable
     "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once

@@ -398,7 +398,7 @@ def _found(
     """Apply an op. Raises `InputError`, `OptionError`."""
     roots = truncated_graph_inputs(outputs, [x])
     if x not in roots:
-        raise InputError(located(f"{outputs[0]} does not depend on {x}"))
+        raise InputError(located(f"{outputs[0]!r} does not depend on {x!r}"))
     fixed = {v for v in roots if all([isinstance(r, Constant) for r in graph_inputs([v])])}
     others = [v for v in roots if v is not x and v not in fixed]
     ends = {name: _ends(name, x, v) for name, v in (within or {}).items() if v is not None}

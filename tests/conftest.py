@@ -34,10 +34,13 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def _settings_are_put_back(request: pytest.FixtureRequest) -> Iterator[None]:
     """A test may change `config`; the next one does not see it. Some are tests of the VM."""
+    flags = os.environ.get("REWRITE_ENGINE_FLAGS", "")
     with config.change_flags(**{name: getattr(config, name) for name in DEFAULTS}):
         if request.node.get_closest_marker("on_vm"):
             config.linker = "vm"
+            os.environ["REWRITE_ENGINE_FLAGS"] = flags.replace("linker=native", "linker=vm")
         yield
+    os.environ["REWRITE_ENGINE_FLAGS"] = flags
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -126,6 +126,7 @@ def test_facts_do_not_know(x: Any) -> None:
     assert facts.same_dtype(x, x)
 
 
+@pytest.mark.on_vm
 def test_sparse_shape_and_work_in_place() -> None:
     term = densify(sparse_scale(sparse_add(S, T), 2.0))
     f = rw.function([S, T], [term, term.shape[0]])
@@ -182,6 +183,7 @@ def test_two_draws_are_two_and_one_used_twice_is_one() -> None:
     np.testing.assert_array_equal(rng.standard_normal(3), numbers(3))  # what was given is as it was
 
 
+@pytest.mark.on_vm
 def test_states_are_destroyed_where_nobody_needs_them() -> None:
     draws, state = [], G
     for _ in range(3):

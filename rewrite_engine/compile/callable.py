@@ -14,7 +14,7 @@ from rewrite_engine import hooks
 from rewrite_engine.compile.checks import Checks
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.config import config
-from rewrite_engine.errors import InputError, OptionError, UpdateTypeError, describe
+from rewrite_engine.errors import InputError, OptionError, UpdateTypeError, describe, plural
 from rewrite_engine.graph.display import Displayed
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
@@ -164,7 +164,8 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
 
     def __repr__(self) -> str:
         names = ", ".join(a.name or str(a.type) for a in self.inputs)
-        return f"<Function {self.program.name}({names}), {len(self.fgraph)} nodes>"
+        called = f"{self.program.name}({names}), {plural(len(self.fgraph), 'node')}"
+        return f"<Function {called}: {hooks.short(self.fgraph.outputs)}>"
 
     # --- changing -----------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
 >>> x, y = pt.dvectors("x", "y")
 >>> weighted = OpFromGraph([x, y], [pt.exp(x) * y], name="weighted")
 >>> weighted(y, x)
-weighted.0
+weighted(y, x)
 >>> weighted(y, 2.0 * y).eval({y: [0.0, 1.0]})
 array([0.        , 5.43656366])
 """

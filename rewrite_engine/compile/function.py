@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rewrite_engine.compile.callable import Function, Observer, profile_of
 from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
-from rewrite_engine.compile.progress import WatchedRewriting
+from rewrite_engine.compile.progress import WatchedCompiling
 from rewrite_engine.compile.request import Request, check_unused, read
 from rewrite_engine.config import config
 from rewrite_engine.errors import OverwritingError, message, refuse_unknown
@@ -125,21 +125,22 @@ def _finish(
     profile: ProfileStats | None,
 ) -> Function:
     """Rewrite, link, and tell the observers."""
-    before = None
+    before = found = None
     if observe:
         before = program.fgraph.clone()
         if trace is None:
             trace = next((o.new_trace() for o in observe if hasattr(o, "new_trace")), None)
     built = perf_counter()
     optimizer = mode.optimizer
-    if optimizer is not None:
-        with WatchedRewriting(program.fgraph, program.name):
+    with WatchedCompiling(program.fgraph, program.name, timed=profile is not None) as watched:
+        if optimizer is not None:
             found = optimizer.rewrite(program.fgraph, trace=trace)
-        warn_if_stopped(found)
-    rewritten = perf_counter()
-    result = Function(program, mode, name, trust, checks, profile)
+            warn_if_stopped(found)
+        watched.rewritten()
+        rewritten = perf_counter()
+        result = Function(program, mode, name, trust, checks, profile)
     if profile is not None:
-        profile.rewritten(rewritten - start, rewritten - built)
+        profile.rewritten(rewritten - start, rewritten - built, found)
     if observe:
         times = {
             "build": built - start,

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from functools import partial, wraps
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from rewrite_engine import hooks
+from rewrite_engine.compile.profile_cost import amount, operations, peak
+from rewrite_engine.errors import plural
 from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.inner import HasInnerGraph
-from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import forward_line
 from rewrite_engine.link import ticks
+from rewrite_engine.link.plan.held import Peak
+from rewrite_engine.rewrite.result import Result, RuleStats
 
 __all__ = ["ProfileStats"]
 
@@ -25,7 +33,7 @@ class ProfileStats:
 
     message: which one it is. fct_callcount, fct_call_time: calls of the functions, and their time;
     first_call_time: that of the first call. compile_time: of `function`, of which rewriter_time and
-    linker_time.
+    linker_time. results: what rewriting did, one `Result` for each function.
 
     >>> import rewrite_engine as rw
     >>> import rewrite_engine.tensor as pt
@@ -41,6 +49,7 @@ class ProfileStats:
         self.message = message
         self.compile_time = self.rewriter_time = self.linker_time = 0.0
         self.graphs: dict[FrozenGraph, ticks.Ticks] = {}
+        self.results: list[Result] = []
         self._lock = Lock()
         self.reset()
 
@@ -67,10 +76,12 @@ class ProfileStats:
             found = self.graphs[fgraph] = ticks.Ticks(nodes)
         return found
 
-    def rewritten(self, seconds: float, rewriting: float) -> None:
-        """Note the time before linking, and how much of it was rewriting."""
+    def rewritten(self, seconds: float, rewriting: float, result: Any = None) -> None:
+        """Note the time before linking, how much of it was rewriting, and what that did."""
         self.compile_time += seconds
         self.rewriter_time += rewriting
+        if isinstance(result, Result):
+            self.results.append(result)
 
     def linked(self, seconds: float) -> None:
         """Note the time of linking."""
@@ -149,14 +160,55 @@ class ProfileStats:
         pairs = [(line_of(node), n) for (_, node), n in self.apply_callcount.items()]
         return _sums([(line, n) for line, n in pairs if line is not None])
 
+    def apply_flops(self) -> dict[ProfiledNode, int]:
+        """The floating-point operations of each node in all its runs, by graph and node; a node
+        that holds a graph has none, the nodes in it have.
+        """
+        return operations(self.graphs)
+
+    def memory_peak(self) -> Peak | None:
+        """The most bytes that a call holds at once, after which node, and the values that are there
+        then; of the shapes of the first call. None before it.
+        """
+        return peak(self.graphs)
+
+    def rule_stats(self) -> dict[str, RuleStats]:
+        """What each rule did while the functions were compiled: tries, firings, seconds, and the
+        seconds of tries that loaded modules (`loading`), which are not among these.
+        """
+        return Result("", parts=list(self.results)).rules if self.results else {}
+
+    def phase_time(self) -> dict[str, float]:
+        """The time of each phase of rewriting, without what loaded modules."""
+        leaves = [leaf for result in self.results for leaf in result.leaves()]
+        return _sums([(leaf.name, leaf.seconds - _loading(leaf)) for leaf in leaves])
+
+    def phase_firings(self) -> dict[str, int]:
+        """How many rules fired in each phase."""
+        leaves = [leaf for result in self.results for leaf in result.leaves()]
+        return _sums([(leaf.name, leaf.firings) for leaf in leaves])
+
+    @property
+    def loading_time(self) -> float:
+        """Of the rewriting, what went into loading rules and the modules that they need: the first
+        function of a process pays for that.
+        """
+        if not self.results:
+            return 0.0
+        inside = sum([result.seconds for result in self.results])
+        rules = sum([_loading(leaf) for result in self.results for leaf in result.leaves()])
+        return max(self.rewriter_time - inside, 0.0) + rules
+
     def _inner(self) -> dict[FrozenGraph, Any]:
         ops = [node.op for found in self.graphs.values() for node in found.nodes]
         return {g: op for g, op in _holders(ops).items() if g in self.graphs}
 
     def as_dict(self) -> dict[str, Any]:
-        """All that is known, for JSON: calls, compiling, and rows by op, node and line."""
+        """All that is known, for JSON: calls, compiling by phase and rule, memory, and rows by op,
+        node and line.
+        """
         ops, lines = self.op_callcount(), self.line_callcount()
-        nodes = self.apply_callcount
+        nodes, flops, fired = self.apply_callcount, self.apply_flops(), self.phase_firings()
         return {
             "message": self.message,
             "calls": self.fct_callcount,
@@ -164,42 +216,76 @@ class ProfileStats:
             "first_call": self.first_call_time,
             "compiling": {
                 "seconds": self.compile_time, "rewriting": self.rewriter_time,
-                "linking": self.linker_time,
+                "linking": self.linker_time, "loading": self.loading_time,
+                "phases": [{"phase": name, "seconds": s, "firings": fired[name]}
+                           for name, s in self.phase_time().items()],
+                "rules": [{"rule": name} | asdict(stats)
+                          for name, stats in self.rule_stats().items()],
             },
+            "flops": sum(flops.values()),
+            "memory": self._memory(),
             "ops": [{"op": str(op), "seconds": s, "runs": ops[op]}
                     for op, s in self.op_time().items()],
             "lines": [{"file": line[0], "line": line[1], "seconds": s, "runs": lines[line]}
                       for line, s in self.line_time().items()],
             "nodes": [{"node": str(place[1]), "line": line_of(place[1]), "seconds": s,
-                       "runs": nodes[place]} for place, s in self.apply_time.items()],
+                       "runs": nodes[place], "flops": flops.get(place)}
+                      for place, s in self.apply_time.items()],
         }  # fmt: skip
 
-    def speedscope(self) -> dict[str, Any]:
+    def _memory(self) -> dict[str, Any] | None:
+        found = self.memory_peak()
+        if found is None:
+            return None
+        return {
+            "bytes": found.bytes,
+            "node": None if found.node is None else str(found.node),
+            "line": None if found.node is None else line_of(found.node),
+            "held": [{"variable": repr(v), "bytes": n, "line": _line_of(v)}
+                     for v, n in found.held],
+        }  # fmt: skip
+
+    def to_json(self, file: Any = None) -> str:
+        """`as_dict` as JSON: return the text, and write it to a file if a path is given."""
+        return _written(json.dumps(self.as_dict(), indent=1), file)
+
+    def speedscope(self, file: Any = None) -> dict[str, Any]:
         """The times as a flame graph, in the format of speedscope (https://www.speedscope.app): the
         function, below it lines, below these ops; of nodes in loops, below the op that holds them.
+        A second one is of compiling: phases, and below them rules. file: a path to write it to.
         """
-        frames: dict[str, int] = {}
+        found = {
+            "$schema": "https://www.speedscope.app/file-format-schema.json",
+            "exporter": "rewrite_engine",
+            "name": self.message or "function",
+            "activeProfileIndex": 0,
+        } | flame_graphs([("calls", self._of_calls()), ("compiling", self._of_compiling())])
+        _written(json.dumps(found), file)
+        return found
 
-        def frame(name: str) -> int:
-            return frames.setdefault(name, len(frames))
-
-        top, holders = frame(self.message or "function"), self._inner()
+    def _of_calls(self) -> Iterator[tuple[list[str], float]]:
+        holders = self._inner()
         inside = {op: sum(self.graphs[g].seconds) for g, op in holders.items()}
-        samples, weights = [], []
         for (fgraph, node), seconds in self.apply_time.items():
             line = line_of(node)
-            stack = [top, *[frame(str(op)) for g, op in holders.items() if g is fgraph]]
-            stack += [] if line is None else [frame(f"{os.path.basename(line[0])}:{line[1]}")]
-            samples.append([*stack, frame(str(node.op))])
-            weights.append(max(seconds - inside.get(node.op, 0.0), 0.0))
-        return {
-            "$schema": "https://www.speedscope.app/file-format-schema.json",
-            "shared": {"frames": [{"name": name} for name in frames]},
-            "profiles": [{
-                "type": "sampled", "name": self.message or "function", "unit": "seconds",
-                "startValue": 0, "endValue": sum(weights), "samples": samples, "weights": weights,
-            }],
-        }  # fmt: skip
+            stack = [
+                self.message or "function",
+                *[str(o) for g, o in holders.items() if g is fgraph],
+            ]
+            stack += [] if line is None else _told_line(line)
+            yield [*stack, str(node.op)], seconds - inside.get(node.op, 0.0)
+
+    def _of_compiling(self) -> Iterator[tuple[list[str], float]]:
+        for leaf in [leaf for result in self.results for leaf in result.leaves()]:
+            stack = ["compiling", "rewriting", leaf.name]
+            yield from [([*stack, name], stats.seconds) for name, stats in leaf.tally.items()]
+            inside = sum([stats.seconds for stats in leaf.tally.values()])
+            yield stack, leaf.seconds - _loading(leaf) - inside
+        between = self.rewriter_time - self.loading_time - sum(self.phase_time().values())
+        yield ["compiling", "rewriting"], between
+        yield ["compiling", "rewriting", "loading"], self.loading_time
+        yield ["compiling", "linking"], self.linker_time
+        yield ["compiling"], self.compile_time - self.rewriter_time - self.linker_time
 
     # --- printing -----------------------------------------------------------------------------
 
@@ -232,6 +318,24 @@ class ProfileStats:
                 if len(ranked) > most:
                     rows.append(["", _time(rest), "", "", f"… {len(ranked) - most} more {many}"])
                 console.print(_table(["%", "time", "runs", "per run", what, "built at"], rows))
+        for table in self._of_rewriting(n_ops_to_print):
+            console.print(table)
+
+    def _of_rewriting(self, most: int) -> Iterator[Any]:
+        """Tables of phases and rules."""
+        fired, rules = self.phase_firings(), self.rule_stats()
+        phases = [(name, s, fired[name]) for name, s in self.phase_time().items()]
+        tried = [(name, stats.seconds, stats.firings) for name, stats in rules.items()]
+        ranked = sorted(tried, key=lambda row: -row[1])
+        whole = sum([s for _, s, _ in phases])
+        for what, rows in (("phase", phases), ("rule", ranked)):
+            told = [[f"{100 * s / whole if whole else 0:.1f}", _time(s), str(n), name]
+                    for name, s, n in rows[:most]]  # fmt: skip
+            if len(rows) > most:
+                rest = sum([s for _, s, _ in rows[most:]])
+                told.append(["", _time(rest), "", f"… {len(rows) - most} more {what}s"])
+            if told:
+                yield _table(["%", "time", "fired", what], told, 3)
 
     def _calls(self) -> str:
         n = self.fct_callcount
@@ -242,7 +346,11 @@ class ProfileStats:
 
     def _head(self) -> list[str]:
         rest = self.compile_time - self.rewriter_time - self.linker_time
-        parts = {"rewriting": self.rewriter_time, "linking": self.linker_time, "the rest": rest}
+        loading = self.loading_time
+        parts = {
+            "rewriting": self.rewriter_time - loading, "loading rules": loading,
+            "linking": self.linker_time, "the rest": rest,
+        }  # fmt: skip
         told = ", ".join([f"{what} {_time(seconds)}" for what, seconds in parts.items()])
         lines = [
             f"{self.message or 'function'}: {self._calls()}",
@@ -255,11 +363,65 @@ class ProfileStats:
             lines.append(f"in nodes {_time(inside)}, around them {_time(between)}{first}")
         elif self.fct_callcount:
             lines.append("the linker tells no times of nodes")
-        return lines
+        whole = [op for op in self.op_callcount() if getattr(op, "is_region", False)]
+        if whole:
+            told = plural(len(whole), "region") + " of native code timed as a whole"
+            lines.append(f'{told}; with mode="vm" each node has its time')
+        return [*lines, *self._costs()]
+
+    def _costs(self) -> Iterator[str]:
+        """Memory, and operations."""
+        found, calls = self.memory_peak(), self.fct_callcount
+        if found is not None and found.bytes:
+            text = f"memory: at most {amount(found.bytes, 'B')} at once"
+            if found.node is not None:
+                made = hooks.short(found.node.outputs, 40)
+                text += f", when {made} is there{_in_brackets(found.node)}"
+            largest = [
+                f"{hooks.short(v, 30)} {amount(n, 'B')}{_in_brackets(v.owner)}"
+                for v, n in found.held[:3]
+            ]
+            yield f"{text}; most of it: {', '.join(largest)}"
+        flops, seconds = sum(self.apply_flops().values()), sum(self.op_time().values())
+        if flops and calls and seconds:
+            each, rate = amount(flops / calls, "flop"), amount(flops / seconds, "flop/s")
+            yield f"{each} a call, {rate} in nodes"
 
     def _numbers(self, seconds: float, runs: int) -> list[str]:
         share = f"{100 * seconds / self.fct_call_time:.1f}" if self.fct_call_time else ""
         return [share, _time(seconds), str(runs), _time(seconds / runs) if runs else ""]
+
+
+def flame_graphs(graphs: Iterable[tuple[str, Iterable[tuple[list[str], float]]]]) -> dict[str, Any]:
+    """Named graphs, each of stacks of names with their seconds, as speedscope has them."""
+    frames: dict[str, int] = {}
+    profiles = []
+    for name, rows in graphs:
+        kept = [(stack, seconds) for stack, seconds in rows if seconds > 0]
+        samples = [[frames.setdefault(x, len(frames)) for x in stack] for stack, _ in kept]
+        weights = [seconds for _, seconds in kept]
+        profiles.append({
+            "type": "sampled", "name": name, "unit": "seconds", "startValue": 0,
+            "endValue": sum(weights), "samples": samples, "weights": weights,
+        })  # fmt: skip
+    return {"shared": {"frames": [{"name": name} for name in frames]}, "profiles": profiles}
+
+
+def _written(text: str, file: Any) -> str:
+    if file is not None:
+        Path(file).write_text(text, encoding="utf-8")
+    return text
+
+
+def _loading(leaf: Result) -> float:
+    """The seconds of rules that loaded modules."""
+    return sum([stats.loading for stats in leaf.tally.values()])
+
+
+def _in_brackets(node: Apply | None) -> str:
+    """The user's line of a node, if it is known."""
+    line = None if node is None else line_of(node)
+    return "" if line is None else f" ({_told_line(line)[0]})"
 
 
 def _holders(ops: Iterable[Any]) -> dict[FrozenGraph, Any]:
@@ -281,19 +443,24 @@ def line_of(node: Apply) -> tuple[str, int] | None:
     return forward_line(node.origin) or node.where()
 
 
+def _line_of(v: Variable) -> tuple[str, int] | None:
+    """The user's line that a variable is computed in."""
+    return None if v.owner is None else line_of(v.owner)
+
+
 def _told_line(line: tuple[str, int]) -> list[str]:
     return [f"{os.path.basename(line[0])}:{line[1]}"]
 
 
-def _table(heads: list[str], rows: list[list[str]]) -> Any:
-    """A `rich` table; what stands in the fifth column is cut where there is no room."""
+def _table(heads: list[str], rows: list[list[str]], numbers: int = 4) -> Any:
+    """A `rich` table; what stands behind the numbers is cut where there is no room."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for k, head in enumerate(heads[: max([len(row) for row in rows])]):
-        table.add_column(head, justify="right" if k < 4 else "left", no_wrap=k != 4)
+        table.add_column(head, justify="right" if k < numbers else "left", no_wrap=k != numbers)
     for row in rows:
         table.add_row(*[Text(text[:500], no_wrap=True, overflow="ellipsis") for text in row])
     return table

@@ -1,10 +1,12 @@
-"""What is seen of rewriting while it goes on: `Progress`, a line on a terminal where it takes long,
+"""What is seen of compiling while it goes on: `Progress`, a bar on a terminal where it takes long,
 and `Verbose`, a line for each firing (`config.optimizer_verbose`).
 """
 
 from __future__ import annotations
 
+import os
 import sys
+from threading import Event, Thread
 from time import perf_counter
 from typing import Any
 
@@ -12,53 +14,120 @@ from rewrite_engine.config import config
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.origin import REFUSED
+from rewrite_engine.rewrite.watched import Stopwatch
 from rewrite_engine.terms.print import brief
 
-PATIENCE = 2.0  # seconds before a line is shown
-OFTEN = 64  # firings between two looks at the clock
+PATIENCE, OFTEN = 2.0, 0.2  # seconds before a bar is shown, and until it is shown anew
+LINKING = "linking"
+#: how long phases take beside each other, roughly; others as long as one of 1
+SHARES = {
+    "merge": 0.1, "inner": 0.5, "canonicalize": 3.0, "loops": 0.5, "stabilize": 4.0,
+    "specialize": 2.0, "inplace": 2.0, LINKING: 8.0,
+}  # fmt: skip
 
 
 class Progress(Feature):
-    """Shows the phase, the nodes and the firings on a terminal, once it has taken long. file: where
-    to.
+    """Notes how far compiling has come: the phase, and the firings. What it costs is an addition
+    for each of them; a thread of its own looks at that, and shows it (`Bar`).
+
+    ahead, done: the shares of phases that are to come, or over. furthest: how much was done, and
+    since when.
     """
 
-    def __init__(self, name: str, file: Any = None) -> None:
-        self.name, self.file = name, file or sys.stderr
-        self.count = 0
-        self.phase = ""
+    def __init__(self, fgraph: FunctionGraph, name: str) -> None:
+        self.fgraph, self.name = fgraph, name
+        self.phase, self.count, self.depth = "", 0, 0
+        self.ahead, self.done, self.most = {LINKING: SHARES[LINKING]}, 0.0, 1
+        self.furthest, self.since = 0.0, 0.0
         self.started = perf_counter()
-        self.line: Any = None
 
     def on_begin(self, fgraph: FunctionGraph, driver: Any) -> None:
-        self.phase = driver.name
-        self.look(fgraph)
+        if self.depth == 0:
+            parts = [part.name for part in getattr(driver, "parts", ())] or [driver.name]
+            self.ahead = {name: SHARES.get(name, 1.0) for name in parts} | self.ahead
+        if self.depth < 2:
+            self.enter(driver.name)
+        self.depth += 1
+
+    def on_end(self, fgraph: FunctionGraph, result: Any) -> None:
+        self.depth -= 1
+        if self.depth < 2:
+            self.done += self.ahead.pop(result.name, 0.0)
 
     def on_redirect(
         self, fgraph: FunctionGraph, old: Any, new: Any, clients: Any, reason: Any
     ) -> None:
         self.count += 1
-        if self.count % OFTEN == 0:
-            self.look(fgraph)
 
-    def look(self, fgraph: FunctionGraph) -> None:
-        """Show what there is to show, if it is time for it."""
-        seconds = perf_counter() - self.started
-        if seconds < PATIENCE:
+    def enter(self, phase: str) -> None:
+        """A phase begins."""
+        self.phase, self.most = phase, 1
+
+    def part(self) -> float:
+        """How much is done, from 0 to 1: of a phase by the nodes that it has still to visit."""
+        worklist = self.fgraph.worklist
+        waiting = len(worklist.queued) if worklist is not None else self.most
+        self.most = max(self.most, waiting)
+        here = self.ahead.get(self.phase, 0.0) * (1 - waiting / self.most)
+        return (self.done + here) / (self.done + sum(self.ahead.values()))
+
+    def text(self) -> str:
+        """The phase, and what there is to say in numbers."""
+        seconds, part = perf_counter() - self.started, self.part()
+        if part > self.furthest:
+            self.furthest, self.since = part, seconds
+        told = f"{self.phase or 'start'}, {len(self.fgraph)} nodes, {self.count} changes"
+        return f"{told}, {seconds:.0f} s{self.left(seconds)}"
+
+    def left(self, seconds: float) -> str:
+        """About how long it will take, as fast as until the last that was done."""
+        if self.furthest < 0.02:
+            return ""
+        left = self.since / self.furthest - seconds
+        return f", about {left:.0f} s left" if left >= 1 else ""
+
+
+class Bar:
+    """Shows a `Progress` on a terminal from a thread, once it has taken long."""
+
+    shown = False  # whether there is one: a function that is compiled meanwhile gets none
+
+    def __init__(self, progress: Progress, file: Any) -> None:
+        self.progress, self.file, self.over = progress, file, Event()
+        self.thread = Thread(target=self.run, daemon=True, name="progress")
+        self.thread.start()
+
+    def run(self) -> None:
+        """Wait, then show what there is until it is over."""
+        if self.over.wait(PATIENCE) or Bar.shown:
             return
-        if self.line is None:
-            from rich.console import Console
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Display
 
-            self.line = Console(file=self.file).status("")
-            self.line.start()
-        self.line.update(
-            f"{self.name}: {self.phase}, {len(fgraph)} nodes, {self.count} changes, {seconds:.0f} s"
+        Bar.shown = True
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(20),
+            TextColumn("{task.fields[now]}", markup=False),
         )
+        console = Console(file=self.file)
+        try:
+            with Display(*columns, console=console, transient=True, auto_refresh=False) as display:
+                now = self.progress.text()
+                bar = display.add_task(self.progress.name, total=1.0, now=now)
+                while True:
+                    now = self.progress.text()
+                    display.update(bar, completed=self.progress.furthest, now=now, refresh=True)
+                    if self.over.wait(OFTEN):
+                        return
+        finally:
+            Bar.shown = False
 
     def stop(self) -> None:
-        """Take the line away."""
-        if self.line is not None:
-            self.line.stop()
+        """Take it away."""
+        self.over.set()
+        self.thread.join()
 
 
 class Verbose(Feature):
@@ -70,25 +139,46 @@ class Verbose(Feature):
             print(f"rewriting: {name} replaces {brief(old)} with {brief(new)}")  # noqa: T201
 
 
-class WatchedRewriting:
-    """Shows what rewriting does to a graph inside of the `with` block: on a terminal where it takes
-    long, and line by line where `config.optimizer_verbose` says so. In a pipe nothing is attached.
+def on_a_terminal() -> bool:
+    """Whether somebody sees both what is printed and what goes wrong, and lines can be redrawn."""
+    streams = [sys.stdout, sys.stderr]
+    return os.environ.get("TERM") != "dumb" and all(
+        [stream is not None and stream.isatty() for stream in streams]
+    )
+
+
+class WatchedCompiling:
+    """Shows what compiling does inside of the `with` block: a bar on a terminal where it takes
+    long, and each firing where `config.optimizer_verbose` says so. In a pipe nothing is attached.
+    timed: whether each try of a rule is counted and timed.
     """
 
-    def __init__(self, fgraph: FunctionGraph, name: str) -> None:
+    def __init__(self, fgraph: FunctionGraph, name: str, timed: bool = False) -> None:
         self.fgraph = fgraph
-        self.features: list[Feature] = []
+        self.features: list[Feature] = [Stopwatch()] if timed else []
         if config.optimizer_verbose:
             self.features.append(Verbose())
-        if sys.stderr is not None and sys.stderr.isatty():
-            self.features.append(Progress(name))
+        self.progress = Progress(fgraph, name) if on_a_terminal() else None
+        if self.progress is not None:
+            self.features.append(self.progress)
+        self.bar: Bar | None = None
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> WatchedCompiling:
         for feature in self.features:
             self.fgraph.attach_feature(feature)
+        if self.progress is not None:
+            self.bar = Bar(self.progress, sys.stderr)
+        return self
 
-    def __exit__(self, *error: Any) -> None:
+    def rewritten(self) -> None:
+        """What follows is linking."""
         for feature in self.features:
             self.fgraph.remove_feature(feature)
-            if isinstance(feature, Progress):
-                feature.stop()
+        self.features = []
+        if self.progress is not None:
+            self.progress.enter(LINKING)
+
+    def __exit__(self, *error: Any) -> None:
+        self.rewritten()
+        if self.bar is not None:
+            self.bar.stop()

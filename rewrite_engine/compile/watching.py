@@ -26,7 +26,7 @@ class NanGuardMode(Mode):
     ...     f([-1.0])
     ... except AssertionError as error:
     ...     print(error)
-    NaN in log.0 of type TensorType(float64, (None,))
+    NaN in log(x) of type TensorType(float64, (None,))
     """
 
     def __init__(

@@ -9,11 +9,14 @@ graphs and predicts no time.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from rewrite_engine.explain.evaluate import Shapes
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
+from rewrite_engine.link.plan import held
+from rewrite_engine.link.plan.held import Peak
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.shape import Shape, Shape_i
 
@@ -56,35 +59,10 @@ def cost_of(fgraph: FunctionGraph, shapes: Shapes) -> Cost:
     return Cost(len(fgraph), flops, moved, unsized, tuple(sorted(uncounted)))
 
 
-@dataclass(frozen=True, slots=True)
-class Peak:
-    """The most bytes that a run holds at once, and the node that has just run then; None where no
-    shapes are known.
-    """
-
-    bytes: int
-    node: Apply | None
-
-
 def peak_of(fgraph: FunctionGraph, shapes: Shapes) -> Peak:
-    """Estimate the most memory that is held at once, inputs and constants included, if each value
-    is let go after its last use, and views and ops that work in place take none.
-    """
-    order = fgraph.toposort()
-    last = {v: k for k, node in enumerate(order) for v in node.inputs}
-    last.update(dict.fromkeys([*fgraph.outputs, *fgraph.inputs], len(order)))
-    roots = {v for node in order for v in node.inputs if v.owner is None} | {*fgraph.inputs}
-    held = most = sum(_size(v, shapes) for v in roots)
-    peak, own = None, dict[Variable, int]()
-    for k, node in enumerate(order):
-        for i, v in enumerate(node.outputs):
-            shared = i in node.op.view_map or i in node.op.destroy_map
-            own[v] = 0 if shared else _size(v, shapes)
-            held += own[v]
-        if held > most:
-            most, peak = held, node
-        held -= sum(own.pop(v, 0) for v in {*node.inputs, *node.outputs} if last.get(v, -1) <= k)
-    return Peak(most, peak)
+    """Estimate the most memory that is held at once, inputs and constants included."""
+    size = partial(_size, shapes=shapes)
+    return held.peak_of(fgraph.toposort(), fgraph.inputs, fgraph.outputs, size)
 
 
 def shape_of(v: Variable, shapes: Shapes) -> tuple[int, ...] | None:

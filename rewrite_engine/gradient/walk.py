@@ -40,7 +40,7 @@ from rewrite_engine.gradient.sums import inside, total
 from rewrite_engine.gradient.type import fit, float_zeros, is_discrete
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import NullType, disconnected, is_disconnected, is_null
-from rewrite_engine.graph.origin import mark_forward, user_origin
+from rewrite_engine.graph.origin import Derivatives
 from rewrite_engine.graph.replace import first_of_equal
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor.creation import ones_like
@@ -86,7 +86,6 @@ class Reverse:
         self.zeros: set[Variable] = set()
         self.nulls: dict[Variable, Apply] = {}
         self.whole = Branch()
-        self.here = user_origin()
         nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
         self.live, self.reach = _live(nodes, wanted, stops)
         #: what is wanted, held or given is none but itself
@@ -94,8 +93,9 @@ class Reverse:
         self.reach.update(dict.fromkeys(kept, 2))
         for v, g in seeds:
             self._receive(v, g, None)
-        for node in reversed(nodes):
-            self._visit(node)
+        with Derivatives() as self.derivatives:
+            for node in reversed(nodes):
+                self._visit(node)
 
     # --- results -----------------------------------------------------------------------------
 
@@ -177,6 +177,7 @@ class Reverse:
         inputs = [i for i, v in enumerate(node.inputs) if v in live]
         if not inputs or not any(v in live and (v in terms or v in settled) for v in node.outputs):
             return
+        self.derivatives.of(node.origin)
         grads = [self._settle(v) if v in live else disconnected() for v in node.outputs]
         pattern = connection_pattern(node)
         if any(map(is_null, grads)):
@@ -205,8 +206,6 @@ class Reverse:
             reached = [j for j, g in enumerate(grads) if not is_disconnected(g)]
             inputs = [i for i in inputs if any([pattern[i][j] for j in reached])]
         found = self._ask(node, grads, inputs, flat)
-        values = [t.value if isinstance(t, Partial) else t for t in found.values()]
-        mark_forward(values, self.here, node.origin)
         for i, term in found.items():
             if flat and not is_null(term) and not is_disconnected(term):
                 v = node.inputs[i]

@@ -22,6 +22,7 @@ from rewrite_engine.errors import (
     MissingInputError,
     describe,
     message,
+    plural,
 )
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.display import Displayed
@@ -296,7 +297,8 @@ class FrozenGraph(Displayed):
         return hooks.dprint(self, **options)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} with {len(self.inputs)} inputs, {len(self)} nodes>"
+        size = f"{plural(len(self.inputs), 'input')}, {plural(len(self), 'node')}"
+        return f"<{type(self).__name__} with {size}: {hooks.short(self.outputs)}>"
 
     def __reduce__(self) -> Any:
         from rewrite_engine.graph.columns import from_columns, to_columns

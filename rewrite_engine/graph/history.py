@@ -55,7 +55,7 @@ class FullHistory(History):
     1. log(1.0 + exp(x)) → log1p(exp(x))  (exp_log/log_of_one_plus)
     2. log1p(exp(x)) → softplus(x)  (exp_log/log1p_of_exp)
     >>> history.goto(0) is fgraph, fgraph.outputs        # the graph itself is as it was
-    (True, [log.0])
+    (True, [log(1.0 + exp(x))])
     >>> history.forward().outputs
     [log1p.0]
 

@@ -77,8 +77,8 @@ class Tagged:
         self._tag = value
 
 
-#: characters of a term that IPython prints
-LONG = 500
+#: characters of a term that IPython prints, and of a constant that is written out
+LONG, SHORT = 500, 20
 
 
 class Variable(Displayed, Tagged):
@@ -138,6 +138,7 @@ class Variable(Displayed, Tagged):
         return [] if self.owner is None else [self.owner]
 
     def __str__(self) -> str:
+        """Its name; without one the op that computes it, or its type."""
         if self.name is not None:
             return self.name
         if self.owner is not None:
@@ -146,7 +147,10 @@ class Variable(Displayed, Tagged):
         return f"<{self.type}>"
 
     def __repr__(self) -> str:
-        return str(self)
+        """Its name; without one the term, cut to a line."""
+        if self.name is not None or self.owner is None:
+            return str(self)
+        return hooks.short(self)  # type: ignore[no-any-return]
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """What IPython prints: the term, cut."""
@@ -246,8 +250,27 @@ class Constant(Variable):
     def __str__(self) -> str:
         if self.name is not None:
             return self.name
-        text = str(self.data)
-        return f"{type(self).__name__}{{{text if len(text) < 30 else text[:27] + '...'}}}"
+        return f"{type(self).__name__}{{{self.value_text()}}}"
+
+    def value_text(self) -> str:
+        """The value as text: exactly, where that is short; else what it is, and a digest of what is
+        in it. Two constants of a type have the same text iff they are the same.
+        """
+        text = self.exact_text()
+        if text is not None and len(text) <= SHORT and "\n" not in text:
+            return text
+        from hashlib import blake2b  # (few terms need it)
+
+        digest = blake2b(repr(self.signature()[1:]).encode(), digest_size=3).hexdigest()
+        return f"{self.summary()}#{digest}"
+
+    def exact_text(self) -> str | None:
+        """The value written out; None if that is too long."""
+        return str(self.data)
+
+    def summary(self) -> str:
+        """What kind of value it is, in a word."""
+        return type(self.data).__name__
 
     def __getstate__(self) -> Any:
         return {s: getattr(self, s) for s in ("type", "name", "_tag", "data")}

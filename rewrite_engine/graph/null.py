@@ -91,5 +91,5 @@ def grad_not_implemented(op: Any, x_pos: int, x: Variable, comment: str = "") ->
 
 
 def _null(how: str, op: Any, x_pos: int, x: Variable, comment: str) -> Variable:
-    why = f"the gradient of {op} for its input {x_pos} ({x} of type {x.type}) is {how}"
+    why = f"the gradient of {op} for its input {x_pos} ({x!r} of type {x.type}) is {how}"
     return NullType(f"{why}: {comment}" if comment else why)()  # type: ignore[no-any-return]

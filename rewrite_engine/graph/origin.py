@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from types import CodeType
+from collections.abc import Iterator, Sequence
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from rewrite_engine.errors import Message, message
+from rewrite_engine.config import config, on_change
+from rewrite_engine.errors import Message, message, source_line
 from rewrite_engine.graph.postorder import postorder
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -37,6 +38,7 @@ _ours = _Ours()
 
 #: by instruction, the origin that was noted last: what a loop builds has few
 _last: dict[int, Origin] = {}
+on_change("traceback__limit", _last.clear)
 
 
 def user_origin() -> Origin | None:
@@ -47,11 +49,8 @@ def user_origin() -> Origin | None:
         if back is None:
             return None
         frame = back
-    at = frame.f_lasti
-    known = _last.get(at)
-    if known is None or known[0] is not frame.f_code:
-        known = _last[at] = frame.f_code, at
-    return known
+    known = _last.get(frame.f_lasti)
+    return _noted(frame) if known is None or known[0] is not frame.f_code else known
 
 
 def applied_origin() -> Origin | None:
@@ -64,11 +63,42 @@ def applied_origin() -> Origin | None:
         if back is None:
             return None
         frame = back
-    at = frame.f_lasti
-    known = _last.get(at)
-    if known is None or known[0] is not frame.f_code:
-        known = _last[at] = frame.f_code, at
-    return known
+    known = _last.get(frame.f_lasti)
+    return _noted(frame) if known is None or known[0] is not frame.f_code else known
+
+
+class Noted(tuple[Any, ...]):
+    """A code object and an instruction, of which more is known. caller: the origin of the call that
+    ran it (`config.traceback__limit`); forward: of a node of a gradient, that of the node that was
+    differentiated.
+    """
+
+    caller: Origin | None = None
+    forward: Origin | None = None
+
+
+def _noted(frame: FrameType) -> Origin:
+    """The origin of a frame, which is found again in `_last`; with callers, nothing is: they may be
+    others the next time.
+    """
+    own = frame.f_code, frame.f_lasti
+    more = config.traceback__limit - 1
+    if more < 1:
+        _last[own[1]] = own
+        return own
+    first = last = Noted(own)
+    at = frame.f_back
+    while at is not None and more:
+        if not _ours[at.f_code.co_filename]:
+            last.caller = last = Noted((at.f_code, at.f_lasti))
+            more -= 1
+        at = at.f_back
+    return first
+
+
+def _root(origin: Origin | None) -> Origin | None:
+    """An origin; of what a rule made, that of the root it replaced."""
+    return origin[0] if origin is not None and len(origin) > 2 else origin
 
 
 def origin_line(origin: Origin | None) -> Line | None:
@@ -87,35 +117,77 @@ def origin_line(origin: Origin | None) -> Line | None:
     return code.co_filename, code.co_firstlineno
 
 
-class Differentiated(tuple[Any, ...]):
-    """The origin of a node of a gradient. forward: that of the node that was differentiated."""
+class Derivatives:
+    """While a gradient is built, inside of the `with` block: nodes that the line of the user that
+    we are at has built since `of(origin)` say that they are a derivative of what is from there.
 
-    forward: Origin | None
+    What they will say is noted where `user_origin` looks, so it costs no walk over what was built.
+    (Another thread at the same instruction may take it for its own.)
+    """
 
+    __slots__ = ("forward", "here")
 
-def mark_forward(terms: Iterable[Any], here: Origin | None, forward: Origin | None) -> None:
-    """Say of the nodes of terms that were built just now, here, what they are a gradient of."""
-    if here is None or forward is None:
-        return
-    origin: Differentiated | None = None
-    todo = [v.owner for v in terms]
-    while todo:
-        node = todo.pop()
-        if node is None or node.origin is not here:  # (one line is noted once: `_last`)
-            continue
-        if origin is None:
-            origin = Differentiated(here)
-            origin.forward = forward
-        node.origin = origin
-        todo += [v.owner for v in node.inputs]
+    def __enter__(self) -> Derivatives:
+        self.here = user_origin()
+        self.forward: Origin | None = None
+        return self
+
+    def of(self, forward: Origin | None) -> None:
+        """What is built from now on is a derivative of what has this origin."""
+        here = self.here
+        if here is None or forward is self.forward:
+            return
+        self.forward = forward
+        if forward is None:
+            self.forget()
+            return
+        origin = _last[here[1]] = Noted(here)
+        origin.forward = forward
+        if here.__class__ is Noted:
+            origin.caller = here.caller
+
+    def forget(self) -> None:
+        """What is built from now on is what it was before: perhaps a derivative, of an op that
+        builds a gradient for its own.
+        """
+        here = self.here
+        if here is None:
+            return
+        if getattr(here, "forward", None) is None:
+            _last.pop(here[1], None)
+        else:
+            _last[here[1]] = here
+
+    def __exit__(self, *error: Any) -> None:
+        self.forget()
 
 
 def forward_line(origin: Origin | None) -> Line | None:
     """The line of the user that a node of a gradient is the derivative of; None for others."""
-    if origin is not None and len(origin) > 2:
-        origin = origin[0]
-    forward: Origin | None = getattr(origin, "forward", None)
+    forward: Origin | None = getattr(_root(origin), "forward", None)
     return None if forward is None else forward_line(forward) or origin_line(forward)
+
+
+def calling_lines(origin: Origin | None) -> list[Line]:
+    """The lines of the user whose calls led to where a node was built, the nearest first; they are
+    noted where `config.traceback__limit` says so.
+    """
+    found = []
+    at: Origin | None = getattr(_root(origin), "caller", None)
+    while at is not None:
+        found.append(origin_line(at))
+        at = at.caller  # type: ignore[attr-defined]
+    return [line for line in found if line is not None]
+
+
+def told_places(origin: Origin | None) -> list[str]:
+    """Where a node was built, for messages: the line, those that called it, and of a gradient the
+    line that was differentiated.
+    """
+    line, forward = origin_line(origin), forward_line(origin)
+    told = [] if line is None else [f"built at {source_line(*line)}"]
+    told += [f"called at {source_line(*one)}" for one in calling_lines(origin)]
+    return told + ([] if forward is None else [f"the derivative of {source_line(*forward)}"])
 
 
 def located(what: str, *, op: Any = None, inputs: Sequence[Any] = (), hint: Any = None) -> Message:

@@ -36,9 +36,10 @@ class Block:
 class Body:
     """The text that computes the outputs of a graph.
 
-    blocks: its lines, in parts if there are many. place: where the variables alive at this point
-    are. form: of 0-d values "array", or what may be a NumPy scalar. opening, closing: lines before
-    and after. carried: names that all parts see. warns: whether floating-point flags may be set.
+    blocks: its lines, in parts if there are many. given: where the inputs are; place: where the
+    variables alive at this point are. form: of 0-d values "array", or what may be a NumPy scalar.
+    opening, closing: lines before and after. carried: names that all parts see. warns: whether
+    floating-point flags may be set.
     """
 
     opening: Sequence[str] = ()
@@ -49,6 +50,8 @@ class Body:
     def __init__(self, names: Names, places: dict[Variable, str]) -> None:
         self.names = names
         self.place = dict(places)
+        self.given = places
+        self.made: dict[int, str] = {}  # where each node's outputs are, behind its lines
         self.prefix = register_prefix(places.values())
         self.form: dict[Variable, str] = {}
         self.free: dict[str, None] = {}  # registers nobody uses, the latest last

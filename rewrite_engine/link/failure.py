@@ -19,10 +19,10 @@ from rewrite_engine.errors import (
     RewriteEngineError,
     ShapeError,
     message,
-    source_line,
 )
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.origin import told_places
 from rewrite_engine.tensor.creation import Alloc, AllocEmpty, Eye, Tri
 from rewrite_engine.tensor.index.subtensor import BaseInc, IndexOp
 from rewrite_engine.tensor.product.dots import Dot
@@ -125,9 +125,7 @@ class ErrorReporter:
             f"    input {i}: {v!r} of type {v.type}: {show(value)}"
             for i, (v, value) in enumerate(zip(node.inputs, values, strict=True))
         ]
-        where = node.where()
-        if where is not None:
-            lines.append("    built at " + source_line(*where))
+        lines += ["    " + place for place in told_places(node.origin)]
         lines.append(f"    in {step or 'the function '}{self.name!r}, {self.filename}")
         return "\n".join(lines)
 

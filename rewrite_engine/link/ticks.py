@@ -1,14 +1,20 @@
-"""Times of nodes: lines that stop the time between those of a body, and where it is added up."""
+"""Times of nodes: lines that stop the time between those of a body, and where it is added up; what
+values are like, of the first run of each node.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from sys import _getframe
 from threading import Lock, local
 from time import perf_counter as clock
+from types import FrameType
 from typing import Any
 
-from rewrite_engine.graph.node import Apply
+import numpy as np
+
+from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.code import Body
 
 
@@ -27,11 +33,26 @@ def now() -> float:
     return clock() - overhead.lost[0]
 
 
+def size_of(type_: Any, value: Any) -> int:
+    """The bytes of a value; 0 where its type does not know."""
+    if isinstance(value, (bool, int, float, complex)):
+        value = np.asarray(value)
+    return int(type_.get_size(type_.get_shape_info(value)))
+
+
 class Ticks:
-    """How often each node of a graph ran, and for how many seconds, in all threads."""
+    """How often each node of a graph ran, and for how many seconds, in all threads.
+
+    shapes, bytes: of the values of variables, when they were first there. given, made: the names
+    that inputs, and the outputs of nodes, have in the text.
+    """
 
     def __init__(self, nodes: Sequence[Apply]) -> None:
         self.nodes = list(nodes)
+        self.shapes: dict[Variable, tuple[int, ...]] = {}
+        self.bytes: dict[Variable, int] = {}
+        self.given: dict[Variable, str] = {}
+        self.made: dict[int, str] = {}
         self.seconds = [0.0] * len(self.nodes)
         self.runs = [0] * len(self.nodes)
         self.lock = Lock()
@@ -57,10 +78,31 @@ class Ticks:
                 with lock:
                     seconds[i] += at - then
                     runs[i] += 1
+                if runs[i] == 1:
+                    self.look(i, _getframe(1))
+            elif not runs[0]:
+                self.look(None, _getframe(1))
             then = at
             lost[0] += clock() - start
 
         return tick
+
+    def look(self, i: int | None, frame: FrameType) -> None:
+        """Measure what a node has just made, or the inputs, where they are in a frame."""
+        found = frame.f_locals
+        if i is None:
+            here = {v: name for v, name in self.given.items() if name in found}
+            self.measured(list(here), [found[name] for name in here.values()])
+        elif i in self.made:
+            names = self.made[i].split(", ")
+            self.measured(self.nodes[i].outputs, [found.get(name) for name in names])
+
+    def measured(self, variables: Sequence[Variable], values: Sequence[Any]) -> None:
+        """Note what values are like."""
+        for v, value in zip(variables, values, strict=True):
+            if value is not None:
+                self.shapes[v] = getattr(value, "shape", ())
+                self.bytes[v] = size_of(v.type, value)
 
     def around(self, i: int, run: Callable[..., Any]) -> Callable[..., Any]:
         """What runs for a node, and a tick behind it."""
@@ -69,12 +111,17 @@ class Ticks:
             tick = self.begin()
             found = run(*values)
             tick(i)
+            if self.runs[i] == 1:
+                node = self.nodes[i]
+                self.measured(node.inputs, values)
+                self.measured(node.outputs, (found,) if len(node.outputs) == 1 else found)
             return found
 
         return timed
 
     def stamp(self, body: Body) -> None:
         """Write a tick behind the lines of each node."""
+        self.given, self.made = body.given, body.made
         body.opening = [*body.opening, f"_tick = {body.names.add(self.begin, 'begin')}()"]
         body.carried = (*body.carried, "_tick")
         for block in body.blocks:

@@ -265,6 +265,14 @@ class Rule:
     def __repr__(self) -> str:
         return f"{self.name}: {self.text}"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the rule, what it promises, and why it is there."""
+        from html import escape  # (nobody else asks)
+
+        about = ", ".join([str(x) for x in (self.phase, self.claim) if x is not None])
+        parts = [f"{self.name} ({about})", self.text, self.doc.partition("\n\n")[0]]
+        return f"<pre>{escape(chr(10).join(parts))}</pre>"
+
 
 class DataRule(Rule):
     """left → right, with guards, as data.
@@ -333,6 +341,10 @@ class DataRule(Rule):
     def text(self) -> str:  # type: ignore[override]
         """The rule on one line."""
         return rule_text(self.lowered)
+
+    def _repr_latex_(self) -> str:
+        """For notebooks: both sides in the notation of mathematics."""
+        return f"${hooks.latex_of_rule(self)}$"
 
     def roots(self) -> Sequence[Any]:
         op = self.left.operator

@@ -11,7 +11,7 @@ from rewrite_engine.graph.op import ATOM, LOWEST, output_text
 from rewrite_engine.match.ac import AFTER, BEFORE
 from rewrite_engine.match.lower import Compute, Lowered
 from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode
-from rewrite_engine.terms.print import Token, tokens, write, written
+from rewrite_engine.terms.print import Call, Token, write, written
 
 ENDS = (BEFORE, AFTER)  # of operands that a left side leaves alone: nobody wrote these
 
@@ -33,22 +33,22 @@ def pattern_text(pattern: Any, outer: int = LOWEST) -> str:
 
 
 @written.register(Hole)
-def _(hole: Hole, outer: int) -> Sequence[Token]:
+def _(hole: Hole, outer: int, call: Call) -> Sequence[Token]:
     return [f"*{hole.name}" if hole.rest else hole.name]
 
 
 @written.register(Literal)
-def _(literal: Literal, outer: int) -> Sequence[Token]:
-    return written(literal.value, outer)
+def _(literal: Literal, outer: int, call: Call) -> Sequence[Token]:
+    return written(literal.value, outer, call)
 
 
 @written.register(OpNode)
-def _(pattern: OpNode, outer: int) -> Sequence[Token]:
+def _(pattern: OpNode, outer: int, call: Call) -> Sequence[Token]:
     op = _class_text(pattern.op) if isinstance(pattern.op, OpClass) else pattern.op
     one = pattern.index is not None and pattern.index != ALL
     which = output_text(pattern.operator, pattern.index) if one else ""
     args = [a for a in pattern.args if getattr(a, "name", None) not in ENDS]
-    return [*tokens(op, args, ATOM if one else outer), which]
+    return [*call(op, args, ATOM if one else outer), which]
 
 
 def _class_text(op: OpClass) -> str:

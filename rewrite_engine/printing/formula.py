@@ -15,9 +15,9 @@ from itertools import count
 from typing import Any
 
 from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
-from rewrite_engine.graph.node import Apply, Constant
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import LOWEST
-from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.printing.part import part_of
 from rewrite_engine.printing.tree import sources
 from rewrite_engine.terms.print import (
     Token,
@@ -36,7 +36,8 @@ def pp(graph_like: Any, limit: int | None = None) -> str:
 
     graph_like: a variable, a `FunctionGraph`, a compiled function, or a list of variables. A node
     that is used more than once is defined before: by the name of its variable, or `a`, `b`, ….
-    limit: the most characters; what is more is cut off and marked by `…`.
+    limit: the most characters; what is more is cut off and marked by `…`, and of a graph with more
+    nodes than fit only those near the outputs are looked at.
     Raises `TypeError` for an object that has no graph.
 
     >>> from tests.toy import num, log, exp, add, mul
@@ -49,7 +50,8 @@ def pp(graph_like: Any, limit: int | None = None) -> str:
     a * log(a)
     """
     outputs = [v for source in sources(graph_like) for v in source.outputs]
-    formula = Formula(outputs)
+    most = None if limit is None else max(limit // EACH, FEW)
+    formula = Formula(outputs, most=most)
     out: list[str] = []
     left = limit
     for line in formula.lines(outputs, limit):
@@ -62,6 +64,49 @@ def pp(graph_like: Any, limit: int | None = None) -> str:
 
 
 pprint = pp
+
+#: of what is written on one line, such as a `repr`: characters, levels, operands of an op
+LINE, LEVELS, WIDTH = 100, 40, 20
+
+
+def short(outputs: Any, limit: int = LINE) -> str:
+    """A variable, or several, as formulas on one line, cut at `limit` characters: what a `repr`
+    shows. It takes the same time for a graph of any size.
+
+    >>> import rewrite_engine.tensor as pt
+    >>> x = pt.vector("x")
+    >>> short(pt.exp(x) + 1)
+    'exp(x) + 1.0'
+    """
+    out: list[str] = []
+    names = _Roots()
+    for v in [outputs] if isinstance(outputs, Variable) else outputs:
+        size = {"depth": LEVELS, "width": WIDTH, "limit": limit}
+        out.append(write(v, name=names, call=formula, **size))  # type: ignore[arg-type]
+        limit -= len(out[-1])
+        if limit < 0:
+            break
+    return ", ".join(out)
+
+
+class _Roots(dict[Variable, str]):
+    """What variables are called on a line: by their names; roots that would look like an earlier
+    one, with a number.
+    """
+
+    def __init__(self) -> None:
+        self.alike: Counter[str] = Counter()
+
+    def __call__(self, v: Any) -> str | None:
+        if v.owner is not None or isinstance(v, Constant):
+            return v.name  # type: ignore[no-any-return]
+        if v not in self:
+            text = leaf_text(v)
+            self.alike[text] += 1
+            if self.alike[text] > 1:
+                text = f"{text.removesuffix('>')}_{self.alike[text]}{'>' * text.endswith('>')}"
+            self[v] = text
+        return self[v]
 
 
 def as_html(graph_like: Any, limit: int = 4000) -> str:
@@ -77,6 +122,10 @@ def _is_constant(v: Any) -> bool:
     return isinstance(v, Constant)
 
 
+#: characters that a node takes, about; nodes that are looked at, whatever the limit
+EACH, FEW = 8, 20
+
+
 def _cut(text: str, limit: int | None) -> str:
     return text if limit is None or len(text) <= limit else text[:limit].rstrip("…") + "…"
 
@@ -84,7 +133,8 @@ def _cut(text: str, limit: int | None) -> str:
 class Formula:
     """Writes variables; the nodes in `names` are referred to by name, and so are the ops that hold
     a graph (in `ops`, which are those of `outputs` by default). roots: how variables are called
-    that no node computes, where their own names do not tell them apart. inputs: of the graph.
+    that no node computes, where their own names do not tell them apart. inputs: of the graph. most:
+    the nodes that are written (`part_of`); what the others compute is `…`.
     """
 
     def __init__(
@@ -92,8 +142,9 @@ class Formula:
         outputs: Sequence[Any],
         ops: dict[Any, str] | None = None,
         inputs: Sequence[Any] = (),
+        most: int | None = None,
     ) -> None:
-        self.order = toposort(outputs)
+        self.order, self.cut = part_of(outputs, most)
         self.ops = self._name_ops() if ops is None else ops
         self.taken = self._words()
         self.fresh = (n for n in map(str.lower, map(letter, count())) if n not in self.taken)
@@ -176,6 +227,8 @@ class Formula:
 
     def name(self, v: Any) -> str | None:
         """What a variable is called."""
+        if v in self.cut:
+            return "…"
         name = self.names.get(v.owner)
         return self.roots.get(v) if name is None else name + which_output(v)
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import refuse_options
-from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.printing.part import part_of
 from rewrite_engine.printing.tree import sources
 from rewrite_engine.terms.print import leaf_text, which_output
 
-MOST = 500  # nodes of a picture; the last ones, if there are more
+MOST = 500  # nodes of a picture; those nearest to the outputs, if there are more
 WIDTH, HEIGHT, ROW, MARGIN = 7, 24, 56, 16  # of a letter, of a box, from row to row, around
 
 
@@ -36,11 +36,10 @@ class Picture(NamedTuple):
 
 def picture(graph_like: Any, most: int = MOST) -> Picture:
     """What there is to draw of a variable, graph, function, or list of them; of more than `most`
-    nodes the last ones.
+    nodes those nearest to the outputs.
     """
     outputs = [v for source in sources(graph_like) for v in source.outputs]
-    order = toposort(outputs)
-    shown = order[-most:]
+    shown = part_of(outputs, most).nodes
     number: dict[Any, int] = {}
     boxes: list[Box] = []
     edges: list[tuple[int, int, str]] = []

@@ -35,9 +35,10 @@ class RuleStats:
     the graph took it. taken_back: how often it did, and was put back later. refused: how often the
     graph did not, because the type does not fit or a feature is against it. errors: how often it
     raised (with `config.on_rule_error` "warn"). created, dropped: nodes that came into the graph
-    and left it at its firings. seconds: spent in matching and replacing (as calls). A strategy has
-    calls, matches, and the seconds that its rules have not: what it does is counted for them, and
-    what it brings into the graph for the last of them.
+    and left it at its firings. loading: seconds of tries that loaded modules, as the first of a
+    process may (as calls). seconds: spent in other tries, matching and replacing (as calls). A
+    strategy has calls, matches, and the seconds that its rules have not: what it does is counted
+    for them, and what it brings into the graph for the last of them.
     """
 
     calls: int = 0
@@ -48,6 +49,7 @@ class RuleStats:
     errors: int = 0
     created: int = 0
     dropped: int = 0
+    loading: float = 0.0
     seconds: float = 0.0
 
 
@@ -60,6 +62,7 @@ class Tally(dict[str, RuleStats]):
 
 
 COLUMNS = tuple(f.name for f in fields(RuleStats))
+COUNTS = COLUMNS[:-2]
 SAID = 200  # characters of an error, for each firing that it takes back
 HEADINGS = {"firings": "fired", "taken_back": "taken back", "created": "new", "dropped": "gone"}
 
@@ -168,7 +171,7 @@ class Result:
             f"{self.seconds * 1e3:.2f} ms, {self.stopped.name}"
         )
 
-    def table(self, most: int = 20, columns: Sequence[str] = COLUMNS[:-1]) -> Any:
+    def table(self, most: int = 20, columns: Sequence[str] = COUNTS) -> Any:
         """A `rich` table: each phase, and in it the rules that were tried, those that took the
         most time first, at most so many. columns: of `COLUMNS`; one of only zeros is left out.
         """
@@ -183,7 +186,9 @@ class Result:
             title=Text(str(self)),
         )  # fmt: skip
         table.add_column("rule", overflow="fold")
-        for name in (*[HEADINGS.get(c, c) for c in shown], "ms"):
+        loaded = any([stats.loading for stats in every])
+        times = ("ms", "ms loading") if loaded else ("ms",)
+        for name in (*[HEADINGS.get(c, c) for c in shown], *times):
             table.add_column(name, justify="right")
         for leaf in self.leaves():
             if self.parts:
@@ -193,7 +198,8 @@ class Result:
             for rule, stats in ranked[:most]:
                 counts = [str(getattr(stats, c) or "") for c in shown]
                 took = f"{stats.seconds * 1e3:.2f}" if stats.calls else ""
-                table.add_row(Text(f"  {rule}"), *counts, took)
+                first = [f"{stats.loading * 1e3:.2f}" if stats.loading else ""] * loaded
+                table.add_row(Text(f"  {rule}"), *counts, took, *first)
             if len(ranked) > most:
                 table.add_row(f"  … {len(ranked) - most} more rules")
             for feature, n in leaf.refusals.items():

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
+from sys import modules
 from time import perf_counter
 from typing import Any
 
@@ -43,14 +44,15 @@ def watched(kind: type[Any]) -> type[Any]:
 
 
 class Watched(Run):
-    """Counts, times and tells every try. then: when the present one began; inside: the seconds of
-    all rules within strategies.
+    """Counts, times and tells every try. then: when the present one began; loaded: how many modules
+    there were; inside: the seconds of all rules within strategies.
     """
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.tries, self.asked = asked_for_tries(self.fgraph), self.time_part
         self.then = self.inside = 0.0
+        self.loaded = 0
 
     def go(self, order: Iterable[Apply]) -> None:
         super().go(order if self.tries is None else self.told(order))
@@ -68,9 +70,9 @@ class Watched(Run):
 
     def time(self, rule: Rule, apply: Any, fgraph: FunctionGraph, node: Apply) -> Any:
         """Try a rule. What rules took within a strategy is theirs."""
-        stats, before = self.tally[rule.name], self.inside
+        stats, before, self.loaded = self.tally[rule.name], self.inside, len(modules)
         stats.calls += 1
-        self.then = then = perf_counter()
+        self.then = perf_counter()
         try:
             new = apply(fgraph, node)
         finally:
@@ -78,7 +80,7 @@ class Watched(Run):
         if new is not None and new is not False:
             return new
         if self.tries is None:  # by far the most
-            stats.seconds += perf_counter() - then
+            self.took(rule)
         else:
             self.tell(node, rule, False)
         return None
@@ -88,7 +90,7 @@ class Watched(Run):
             try:
                 return super().take(node, rule, new)
             finally:
-                self.tally[rule.name].seconds += perf_counter() - self.then
+                self.took(rule)
         try:
             hit = super().take(node, rule, new)
         except Stop:
@@ -110,9 +112,12 @@ class Watched(Run):
         self.tries.tried(rule, node, verdict, reason, self.took(rule))
 
     def took(self, rule: Rule) -> float:
-        """How long the present try took; it is noted."""
+        """How long the present try took; it is noted, apart where it loaded modules."""
         seconds = perf_counter() - self.then
-        self.tally[rule.name].seconds += seconds
+        if len(modules) > self.loaded:
+            self.tally[rule.name].loading += seconds
+        else:
+            self.tally[rule.name].seconds += seconds
         return seconds
 
     def time_part(self, part: Rule, node: Apply, ask: Callable[[], tuple[Any, str, Any]]) -> Any:
@@ -120,7 +125,7 @@ class Watched(Run):
         stats = self.tally[part.name]
         stats.calls += 1
         verdict, why = "error", None
-        then = perf_counter()
+        then, loaded = perf_counter(), len(modules)
         try:
             found, verdict, why = ask()
         except Exception as error:
@@ -128,7 +133,11 @@ class Watched(Run):
             raise
         finally:
             took = perf_counter() - then
-            stats.seconds += took
+            if len(modules) > loaded:
+                stats.loading += took
+                self.loaded = len(modules)  # (that of the rule around it is its own)
+            else:
+                stats.seconds += took
             self.inside += took
             if self.tries is not None:
                 self.tries.within(part, node, verdict, why, took)

@@ -331,7 +331,10 @@ class SparseConstant(SparseVariable, Constant):
         for x in (self.data.data, self.data.indices, self.data.indptr):
             x.flags.writeable = False
 
-    def __str__(self) -> str:
-        if self.name is not None:
-            return self.name
-        return f"SparseConstant{{{self.type.format}, {self.type.dtype}, nnz={self.data.nnz}}}"
+    def exact_text(self) -> str | None:
+        return None
+
+    def summary(self) -> str:
+        """How it is stored, the dtype, the shape, and how many elements are stored."""
+        rows, columns = self.data.shape
+        return f"{self.type.format} {self.type.dtype}[{rows}, {columns}] nnz={self.data.nnz}"

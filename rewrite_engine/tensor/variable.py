@@ -148,11 +148,21 @@ class TensorConstant(TensorVariable, Constant):
         Constant.__setstate__(self, state)
         self.data.flags.writeable = False
 
-    def __str__(self) -> str:
-        if self.name is not None:
-            return self.name
-        text = str(self.data).replace("\n", " ")
-        return f"{type(self).__name__}{{{text if len(text) < 30 else text[:27] + '...'}}}"
+    def exact_text(self) -> str | None:
+        data = self.data
+        if data.dtype.hasobject or not data.ndim:
+            return str(data)
+        if not 0 < data.size <= 10:
+            return None
+        text = np.array2string(data, floatmode="unique", max_line_width=10_000)
+        return text.replace("\n", "")
+
+    def summary(self) -> str:
+        """The dtype and the shape."""
+        return f"{self.data.dtype}[{', '.join(map(str, self.data.shape))}]"
+
+    def value_text(self) -> str:
+        return Constant.value_text(self) if self.data.size else self.summary()
 
 
 def _content(data: np.ndarray) -> bytes:

@@ -27,18 +27,18 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import LOWEST
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm, Term, nth
-from rewrite_engine.terms.print import Token, etuple_text, written
+from rewrite_engine.terms.print import Call, Token, etuple_text, written
 
 Var.register(LogicVariable)
 
 
 @written.register(KwdPair)
-def _(x: KwdPair, outer: int) -> Sequence[Token]:
+def _(x: KwdPair, outer: int, call: Call) -> Sequence[Token]:
     return [f"{x.arg}=", (x.value, LOWEST)]
 
 
 @written.register(ExpressionTuple)
-def _(x: ExpressionTuple, outer: int) -> Sequence[Token]:
+def _(x: ExpressionTuple, outer: int, call: Call) -> Sequence[Token]:
     return ["e()"]  # others are an op applied to operands
 
 

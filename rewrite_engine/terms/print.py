@@ -15,14 +15,11 @@ from operator import attrgetter
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.number import Leaf
 from rewrite_engine.graph.op import ATOM, LOWEST, POWER, UNARY, output_text
 
-SHORT = 20  # characters of an array that is written out
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 #: name of an op -> symbol, precedence (Python's)
@@ -90,7 +87,7 @@ def _parts(
         if called is not None:
             return [called]
         if x.owner is None:
-            return written(x, outer)
+            return written(x, outer, call)
         which = which_output(x)
         x = x.owner
     args: Sequence[Any]
@@ -99,7 +96,7 @@ def _parts(
     elif items := items_of(x):
         op, *args = items
     else:
-        return written(x, outer)
+        return written(x, outer, call)
     if not deeper:
         return ["…"]
     if width is not None and len(args) > width:
@@ -108,9 +105,10 @@ def _parts(
 
 
 @singledispatch
-def written(x: Any, outer: int) -> Sequence[Token]:
+def written(x: Any, outer: int, call: Call) -> Sequence[Token]:
     """How something is written that is no op applied to operands: a leaf; a signed number counts as
-    a sign applied to a number. Other modules register what they have.
+    a sign applied to a number. Other modules register what they have. call: how ops applied to
+    operands are written in it.
     """
     text = leaf_text(x)
     return [f"({text})" if text.startswith("-") and outer > UNARY else text]
@@ -191,31 +189,9 @@ def leaf_text(x: Any) -> str:
     """
     if isinstance(x, (type, FunctionType)):
         return x.__name__
-    if not isinstance(x, Constant) or x.name is not None:
-        return repr(x)
-    return array_text(x) if x.number is None else repr(x.number)
-
-
-def array_text(x: Constant) -> str:
-    """An array that is a constant: what is in it where that is short, else its dtype, shape and a
-    digest of what is in it, so that what prints alike is alike.
-    """
-    data = x.data
-    if not isinstance(data, np.ndarray) or data.dtype.hasobject:
-        text = str(data)
-        return text if len(text) <= SHORT and "\n" not in text else str(x)
-    if 0 < data.size <= SHORT // 2:
-        exact = np.array2string(data, floatmode="unique", max_line_width=10_000)
-        text = exact.replace("\n", "")
-        if len(text) <= SHORT:
-            return text
-    shape = ", ".join(map(str, data.shape))
-    if not data.size:
-        return f"{data.dtype}[{shape}]"
-    from hashlib import blake2b  # (few terms need it)
-
-    digest = blake2b(np.ascontiguousarray(data).tobytes(), digest_size=3).hexdigest()
-    return f"{data.dtype}[{shape}]#{digest}"
+    if isinstance(x, Constant) and x.name is None:
+        return x.value_text() if x.number is None else repr(x.number)
+    return str(x) if isinstance(x, Variable) else repr(x)
 
 
 def term_text(term: Any, limit: int = 2000) -> str:

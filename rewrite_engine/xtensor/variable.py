@@ -409,4 +409,6 @@ class XTensorConstant(XTensorVariable, Constant):
 
     signature = TensorConstant.signature
     __setstate__ = TensorConstant.__setstate__
-    __str__ = TensorConstant.__str__
+    value_text = TensorConstant.value_text
+    exact_text = TensorConstant.exact_text
+    summary = TensorConstant.summary

@@ -9,7 +9,7 @@ import pytest
 PROGRAMS = Path(__file__).parent / "programs"
 PRINTED = {
     "boltzmann": "True [0. 1.] (200, 5)\n(200, 5) True False\n",
-    "branches": "1.0\ny __str__ = [[0. 0.]]\n0.0\n0 exp [(1, 2)] 1\nNaN in log.0\n",
+    "branches": "1.0\ny __str__ = [[0. 0.]]\n0.0\n0 exp [(1, 2)] 1\nNaN in log(x)\n",
     "debugging": (
         "BadDestroyMap\nBadViewMap\nTrue sin.0 cos.0\n[ True]\n[0.]\n2.0\n[2. 4.]\nTrue 0\n"
     ),

@@ -33,7 +33,7 @@ def test_what_it_tells() -> None:
     f, w = counter()
     assert type(f) is Function
     assert callable(f)
-    assert (f.name, repr(f)) == ("count", "<Function count(x), 2 nodes>")
+    assert (f.name, repr(f)) == ("count", "<Function count(x), 2 nodes: w * 2.0, w + x>")
     assert f.source.startswith("def count(x=MISSING):")
     assert [a.name for a in f.inputs] == ["x"]
     assert [str(v.owner.op) for v in f.outputs] == ["mul"]

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import OptionError
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link import Linker, ticks
+from rewrite_engine.rewrite.watched import Stopwatch
+from tests.rewrite.schema import problems
 
 x, y, c = pt.dvector("x"), pt.dvector("y"), pt.lscalar("c")
 PLAIN = Mode(optimizer=None)
@@ -316,9 +319,106 @@ def test_times_by_line_and_as_data():
     assert {row["op"] for row in data["ops"]} == {str(op) for op in f.profile.op_time()}
     flame = json.loads(json.dumps(f.profile.speedscope()))
     names = [frame["name"] for frame in flame["shared"]["frames"]]
-    [profile] = flame["profiles"]
+    profile, _ = flame["profiles"]
     assert all(names[stack[0]] == "both" for stack in profile["samples"])
     assert abs(sum(profile["weights"]) - profile["endValue"]) < 1e-12
     assert any(name.startswith("test_profiling.py:") for name in names)
     f.profile.reset()
     assert f.profile.first_call_time is None
+
+
+# --- memory, operations, compiling ---------------------------------------------------------------
+
+
+@pytest.mark.on_vm
+@pytest.mark.parametrize("mode", [PLAIN, Mode("py", optimizer=None)])
+def test_the_peak_of_memory(mode: Any) -> None:
+    wide = pt.exp(x)
+    out = pt.outer(wide, pt.sin(x)).sum()
+    f = rw.function([x], out, profile=True, mode=mode)
+    assert f.profile.memory_peak() is None
+    f(np.ones(100))
+    peak = f.profile.memory_peak()
+    assert str(peak.node.op) == "mul"
+    assert peak.bytes == 100 * 100 * 8 + 3 * 100 * 8  # the product, x, and what is multiplied
+    largest, n = peak.held[0]
+    assert (largest.owner, n) == (peak.node, 80_000)
+    text = summary(f.profile)
+    assert "memory: at most 82.4 kB at once, when" in text
+    assert "most of it: " in text
+    assert "test_profiling.py:" in text.partition("most of it: ")[0]
+
+
+@pytest.mark.on_vm
+def test_memory_within_loops_counts_while_they_run() -> None:
+    steps = rw.scan(lambda t: pt.outer(t, t).sum(axis=0), outputs_info=[x], n_steps=3,
+                    return_updates=False)  # fmt: skip
+    f = rw.function([x], steps, profile=True)
+    f(np.ones(100))
+    peak = f.profile.memory_peak()
+    assert type(peak.node.op).__name__ == "Scan"
+    assert peak.bytes > 80_000
+
+
+@pytest.mark.on_vm
+def test_operations_are_those_of_all_runs() -> None:
+    X = pt.dmatrix("X")
+    f = rw.function([X, x], X @ x, profile=True)
+    for _ in range(3):
+        f(np.ones((10, 20)), np.ones(20))
+    assert list(f.profile.apply_flops().values()) == [3 * 2 * 20 * 10]
+    steps = rw.scan(lambda t, X: X @ t, outputs_info=[x], non_sequences=[X], n_steps=7,
+                    return_updates=False)  # fmt: skip
+    f = rw.function([X, x], steps, profile=True)
+    f(np.ones((20, 20)), np.ones(20))
+    assert sum(f.profile.apply_flops().values()) == 7 * 2 * 20 * 20
+    assert "5.6 kflop a call" in summary(f.profile)
+
+
+def test_what_compiling_was_spent_on() -> None:
+    f = rw.function([x], pt.log(1 + pt.exp(x)), profile="mine")
+    p = f.profile
+    assert p.rule_stats()["exp_log/log1p_of_exp"].firings == 1
+    assert p.rule_stats()["exp_log/log1p_of_exp"].calls >= 1
+    assert p.phase_firings()["stabilize"] == 2
+    inside = sum(p.phase_time().values()) + p.loading_time
+    assert 0 < inside <= p.rewriter_time * 1.01
+    text = summary(p)
+    assert "exp_log/log1p_of_exp" in text
+    assert "stabilize" in text
+    assert not [one for one in f.fgraph.features if isinstance(one, Stopwatch)]
+    plain = rw.function([x], pt.exp(x), profile="no rewriting", mode=PLAIN).profile
+    assert (plain.rule_stats(), plain.phase_time(), plain.loading_time) == ({}, {}, 0.0)
+
+
+def test_as_json_and_as_a_flame_graph(tmp_path: Path) -> None:
+    steps = rw.scan(lambda v, t: pt.cos(t) + v, x, pt.constant(1.0), return_updates=False)
+    f = rw.function([x], pt.exp(steps).sum(), profile="a loop")
+    f([1.0, 2.0])
+    data = json.loads(f.profile.to_json(tmp_path / "profile.json"))
+    assert data == json.loads((tmp_path / "profile.json").read_text())
+    assert data["memory"]["bytes"] > 0
+    assert {"stabilize"} < {row["phase"] for row in data["compiling"]["phases"]}
+    assert {"rule", "calls", "firings", "seconds", "loading"} < set(data["compiling"]["rules"][0])
+    flame = f.profile.speedscope(tmp_path / "a.speedscope.json")
+    assert flame == json.loads((tmp_path / "a.speedscope.json").read_text())
+    schema = json.loads(Path(__file__).with_name("speedscope.schema.json").read_text())
+    assert list(problems(flame, resolved(schema, schema))) == []
+    calls, compiling = flame["profiles"]
+    assert (calls["name"], compiling["name"]) == ("calls", "compiling")
+    assert compiling["endValue"] == pytest.approx(f.profile.compile_time, rel=0.05)
+
+
+def resolved(part: Any, schema: Any) -> Any:
+    """A part of speedscope's schema with what it refers to in its place, in the words that the
+    check knows.
+    """
+    if isinstance(part, list):
+        return [resolved(one, schema) for one in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        return resolved(schema["definitions"][part["$ref"].rpartition("/")[2]], schema)
+    names = {"anyOf": "oneOf"}
+    left_out = {"definitions", "$schema"} if part is schema else set()
+    return {names.get(k, k): resolved(v, schema) for k, v in part.items() if k not in left_out}

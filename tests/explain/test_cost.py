@@ -6,7 +6,7 @@ import pytest
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.explain import explain
-from rewrite_engine.explain.cost import Cost, Peak, amount, cost_of, peak_of
+from rewrite_engine.explain.cost import Cost, amount, cost_of, peak_of
 from rewrite_engine.graph.fgraph import FunctionGraph
 from tests import toy
 
@@ -96,9 +96,10 @@ def test_the_peak_of_memory_and_where_it_is():
     peak = peak_of(graph, {})
     assert peak.bytes == 4 * 8000
     assert str(peak.node.op) == "add"
-    assert peak_of(FunctionGraph([x], [x]), {}) == Peak(8000, None)
+    assert peak_of(FunctionGraph([x], [x]), {})[:2] == (8000, None)
 
 
+@pytest.mark.on_vm
 def test_views_and_what_works_in_place_take_no_memory():
     x = pt.vector("x", shape=(1000,))
     assert peak_of(FunctionGraph([x], [x[::-1]]), {}).bytes == 8000

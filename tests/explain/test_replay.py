@@ -98,6 +98,7 @@ def test_rules_of_packs_on_tensors() -> None:
     assert same(graph, replay(trace.lines(), FunctionGraph([a, b], outputs), all_rules()))
 
 
+@pytest.mark.on_vm
 def test_what_explain_wrote_of_a_function() -> None:
     a, b = pt.matrix("a"), pt.matrix("b")
     outputs = [pt.log(pt.exp(a) / pt.exp(a).sum(axis=1, keepdims=True)) * b + b, pt.exp(b) * 1]

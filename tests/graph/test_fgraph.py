@@ -353,7 +353,7 @@ def test_sizes_and_membership() -> None:
     assert y.owner in fgraph
     assert num("z") not in fgraph
     assert str(fgraph) == "FunctionGraph(sin.0)"
-    assert repr(fgraph) == "<FunctionGraph with 1 inputs, 1 nodes>"
+    assert repr(fgraph) == "<FunctionGraph with 1 input, 1 node: sin(x)>"
 
 
 def test_unused_inputs_and_constant_outputs_are_fine() -> None:

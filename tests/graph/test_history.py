@@ -231,7 +231,7 @@ def test_all_or_none_with_variables_that_must_go() -> None:
     a = sin(x)
     fgraph, _ = graph(neg(a), a)
     before = state(fgraph)
-    with pytest.raises(InconsistencyError, match=r"sin\.0 should have left the graph \(test\)"):
+    with pytest.raises(InconsistencyError, match=r"sin\(\w+\) should have left the graph \(test\)"):
         fgraph.replace_all_validate_remove([(fgraph.outputs[0], y)], [a], reason="test")
     assert state(fgraph) == before
     fgraph.replace_all_validate_remove([(a, y)], [a])

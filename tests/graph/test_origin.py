@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import InconsistencyError
+from rewrite_engine.config import config
+from rewrite_engine.errors import BroadcastError, InconsistencyError
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
-from rewrite_engine.graph.origin import Provenance, provenance
+from rewrite_engine.graph.origin import Provenance, calling_lines, forward_line, provenance
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from tests.rewrite.graphs import named
 from tests.toy import add, const, exp, join, log, mul, neg, num, sin, sub
@@ -178,3 +180,83 @@ def test_a_long_derivation_needs_no_recursion() -> None:
     assert found.rules == (rule.name,) * n
     assert provenance(pickle.loads(pickle.dumps(graph)).outputs[0]).rules == found.rules
     assert graph.outputs[0].owner.where() == line_of(test_a_long_derivation_needs_no_recursion, 3)
+
+
+# --- who called, and what was differentiated -----------------------------------------------------
+
+
+def built(v: Variable) -> Variable:
+    return pt.tanh(v)
+
+
+def built_twice(v: Variable) -> list[Variable]:
+    return [
+        built(v),
+        built(v),
+    ]
+
+
+def test_calls_are_noted_where_asked_and_each_one_has_its_own() -> None:
+    u = pt.dvector("u")
+    assert calling_lines(built(u).owner.origin) == []
+    with config.change_flags(traceback__limit=3):
+        one, two = built_twice(u)
+        here = line_of(test_calls_are_noted_where_asked_and_each_one_has_its_own, 4)
+        assert calling_lines(one.owner.origin) == [line_of(built_twice, 2), here]
+        assert calling_lines(two.owner.origin) == [line_of(built_twice, 3), here]
+        assert one.owner.where() == line_of(built, 1)
+    assert calling_lines(built(u).owner.origin) == []
+
+
+def test_errors_tell_the_calls_and_the_line_that_was_differentiated() -> None:
+    u = pt.dvector("u")
+    with config.change_flags(traceback__limit=2):
+        f = rw.function([u], failing(u), mode="py")
+    with pytest.raises(RuntimeError) as failed:
+        f([1.0])
+    assert f"called at {__file__}:" in "".join(failed.value.__notes__)
+    w, y = pt.dvector("w"), pt.exp(u)
+    g = rw.function([u, w], rw.grad(None, u, known_grads={y: w}))
+    with pytest.raises(BroadcastError, match=f"the derivative of {__file__}:.*exp"):
+        g([1.0, 2.0], [1.0, 2.0, 3.0])
+
+
+def failing(v: Variable) -> Variable:
+    return Failing()(v)
+
+
+class Failing(Op):
+    __props__ = ()
+
+    def make_node(self, v: Any) -> Apply:
+        return Apply(self, [v], [v.type()])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        raise RuntimeError
+
+
+def test_derivatives_end_with_their_walk() -> None:
+    u = pt.dvector("u")
+
+    class Raising(Failing):
+        def L_op(self, inputs: Any, outputs: Any, gradients: Any) -> Any:
+            raise RuntimeError
+
+    class Nested(Failing):
+        def L_op(self, inputs: Any, outputs: Any, gradients: Any) -> Any:
+            v = pt.dvector("v")
+            inner = rw.grad(pt.exp(v).sum(), v)
+            return [rw.clone_replace(inner, {v: inputs[0]}) * gradients[0]]
+
+    cost, wrong = Nested()(pt.sin(u)).sum(), Raising()(u).sum()
+    for _ in range(2):  # one line: the same instruction each time
+        g, after = rw.grad(cost, u), pt.exp(u)
+        assert forward_line(g.owner.origin) == cost.owner.inputs[0].owner.inputs[0].owner.where()
+        assert forward_line(after.owner.origin) is None
+    for what in (cost, wrong):
+        try:
+            made = rw.grad(what, u)
+        except RuntimeError:
+            made = None
+    assert made is None
+    assert forward_line(pt.exp(u).owner.origin) is None

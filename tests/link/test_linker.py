@@ -84,6 +84,7 @@ def test_what_is_no_linker() -> None:
 # --- phases -----------------------------------------------------------------------------------
 
 
+@pytest.mark.on_vm
 def test_ops_overwrite_their_inputs_only_where_the_linker_runs_that_phase() -> None:
     out = pt.exp(pt.sin(x))
     assert overwriting(function([x], out)) == ["exp{inplace 0<-0}"]

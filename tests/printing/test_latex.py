@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import rewrite_engine as rw
@@ -15,7 +16,7 @@ v, m = pt.vector("v"), pt.matrix("M")
 @pytest.mark.parametrize(
     ("term", "text"),
     [
-        (x + mu * 2, r"x + \mu \, 2"),
+        (x + mu * 2, r"x + \mu \cdot 2"),
         (-(x + mu), r"-\left(x + \mu\right)"),
         ((x - mu) / sigma, r"\frac{x - \mu}{\sigma_{a}}"),
         (((x - mu) / sigma) ** 2, r"\left(\frac{x - \mu}{\sigma_{a}}\right)^{2}"),
@@ -27,12 +28,41 @@ v, m = pt.vector("v"), pt.matrix("M")
         (x - (mu - sigma), r"x - \left(\mu - \sigma_{a}\right)"),
         (x * -2.0, r"x \cdot \left(-2\right)"),
         (m.T @ v, r"M^{\top} \, v"),
-        (pt.sum(v * 2), r"\sum v \, 2"),
-        (pt.sum(m, axis=0) + 1, r"\sum_{0} M + 1"),
+        (pt.sum(v * 2), r"\sum v \cdot 2"),
+        (pt.sum(m, axis=0) + 1, r"\sum_{\text{axis }0} M + 1"),
         (pt.switch(x > 0, x, 0.0),
          r"\begin{cases} x & \text{if } x > 0 \\ 0 & \text{else} \end{cases}"),
-        (pt.gammaln(x), r"\operatorname{gammaln}\left(x\right)"),
-        (v[1:], "v[1:]"),
+        (pt.gammaln(x), r"\log\Gamma\left(x\right)"),
+        (v[1:], "{v}_{1:}"),
+        (pt.inc_subtensor(v[2:4], x), r"v\left[2:4 \mathrel{+}= x\right]"),
+        (pt.set_subtensor(v[0], x), r"v\left[0 \leftarrow x\right]"),
+        (x - -mu, r"x - \left(-\mu\right)"),
+        (x + -mu * 2, r"x - \mu \cdot 2"),
+        (pt.neg(pt.neg(x)), r"-\left(-x\right)"),
+        (x + -0.5 * mu, r"x - 0.5 \, \mu"),
+        (pt.log1p(-pt.exp(x)), r"\log\left(1 - e^{x}\right)"),
+        (pt.exp(-0.5 * ((x - mu) / 2) ** 2),
+         r"\exp\left(-0.5 \, \left(\frac{x - \mu}{2}\right)^{2}\right)"),
+        (x * 2.5e-8, r"x \cdot 2.5 \cdot 10^{-8}"),
+        (x - 0.5 * np.log(2 * np.pi), r"x - \tfrac{1}{2} \log(2 \pi)"),
+        (v * v, r"v \odot v"),
+        (pt.dot(v, v), r"v^{\top} \, v"),
+        (pt.mean(v), r"\operatorname{mean}\left(v\right)"),
+        (pt.mean(m, axis=0), r"\operatorname{mean}_{\text{axis }0}\left(M\right)"),
+        (pt.sum(m, axis=0) / m.shape[1],
+         r"\frac{\sum_{\text{axis }0} M}{\operatorname{len}_{1}\left(M\right)}"),
+        (pt.linalg.inv(m) @ v, r"M^{-1} \, v"),
+        (pt.linalg.solve(m, v), r"M^{-1} \, v"),
+        (pt.stack([v, v]), r"\operatorname{stack}_{\text{axis }0}\left(v, v\right)"),
+        (pt.concatenate([v, v]), r"\operatorname{join}_{\text{axis }0}\left(v, v\right)"),
+        (pt.cumsum(m, axis=1), r"\operatorname{cumsum}_{\text{axis }1}\left(M\right)"),
+        (v[:, None] - v, r"{v}_{:, \mathrm{None}} - v"),
+        (pt.outer(v, v), r"{v}_{:, \mathrm{None}} \odot v"),
+        (pt.max(m, axis=1), r"\max_{\text{axis }1}\left(M\right)"),
+        (pt.log(x) ** 2, r"\left(\log\left(x\right)\right)^{2}"),
+        (pt.abs(x) ** 2, r"\left|x\right|^{2}"),
+        (pt.floor(x / mu), r"\left\lfloor \frac{x}{\mu} \right\rfloor"),
+        (~(x > mu), r"\lnot \left(x > \mu\right)"),
     ],
 )  # fmt: skip
 def test_terms_are_written_as_in_books(term, text):
@@ -54,7 +84,40 @@ def test_a_gradient_is_short_after_rewriting():
 
 def test_names_of_several_words():
     y = pt.dscalar("log_rate_12") + pt.dscalar("x1")
-    assert latex(y) == r"\mathrm{log}_{\mathrm{rate},12} + x_{1}"
+    assert latex(y) == r"\mathrm{log\_rate\_12} + x_{1}"
+
+    names = {
+        "theta_hat": r"\hat{\theta}",
+        "x_obs_2": r"x_{\mathrm{obs},2}",
+        "value": r"\mathrm{value}",
+    }
+    for name, text in names.items():
+        assert latex(pt.exp(pt.dscalar(name))) == f"e^{{{text}}}"
+
+
+def test_ops_that_work_in_place_are_written_as_they_compute():
+    f = rw.function([v], pt.exp(pt.sin(v) + pt.cos(v)) - 1.5 * pt.cos(v))
+    assert any("inplace" in str(node.op) for node in f.nodes)
+    g = rw.function([v], f.fgraph.outputs and pt.exp(pt.sin(v) + pt.cos(v)) - 1.5 * pt.cos(v),
+                    mode=rw.Mode().excluding("inplace"))  # fmt: skip
+    assert latex(f) == latex(g)
+
+
+def test_loops_are_defined():
+    # (equal loops are one, with the names of the first: this one is nowhere else)
+    steps = rw.scan(lambda a, s: s + a * 0.8125, v, pt.constant(0.0), return_updates=False)
+    text = latex(steps)
+    assert text.startswith("\\begin{aligned}\n\\operatorname{Scan}\\left(")
+    assert r"v_{t}" in text
+
+
+def test_rules_are_written():
+    rules = {rule.short_name: rule for rule in rw.rules.pipeline.all_rules()}
+    wanted = r"$\log\left(1 + x\right) \to \operatorname{log1p}\left(x\right)$"
+    assert rules["log_of_one_plus"]._repr_latex_() == wanted
+    wanted = r"$\log\left(\sqrt{x}\right) \to 0.5 \, \log\left(x\right)$"
+    assert rules["log_of_sqrt"]._repr_latex_() == wanted
+    assert "loses every digit" in rules["log_of_one_plus"]._repr_html_()
 
 
 def test_a_deep_graph_is_cut():

@@ -127,6 +127,7 @@ def test_graphs_without_such_ops_hear_nothing_of_it() -> None:
     assert "inner" not in [phase.name for phase in trace.phases]
 
 
+@pytest.mark.on_vm
 def test_no_node_inside_overwrites_what_is_outside() -> None:
     f = rw.function([A], OpFromGraph([X], [pt.exp(X) + 1.0])(A * 2.0))
     (op,) = held(f.fgraph)  # it works in place, on what it makes itself
@@ -154,6 +155,7 @@ def works_in_place(graph: Any) -> list[bool]:
     return [any(n.op.destroy_map for n in op.fgraph.apply_nodes) for op in inner_ops(held(graph))]
 
 
+@pytest.mark.on_vm
 def test_the_mode_decides_what_happens_inside() -> None:
     inner = OpFromGraph([X], [pt.log1p(pt.exp(X) * 2.0)], name="inner")
     y = OpFromGraph([X], [inner(X) * 2.0 + 1.0], name="outer")(A)

@@ -35,7 +35,7 @@ def inside(y: Any, *given: Any, **options: Any) -> list[list[str]]:
     return [ops(node.op.fgraph) for node in nodes]
 
 
-PLAIN = rw.Mode().excluding("inplace")
+PLAIN = rw.Mode("vm").excluding("inplace")
 
 
 def test_what_is_known_of_an_argument_holds_inside() -> None:
@@ -165,6 +165,7 @@ def test_arguments_that_nobody_needs_are_left_out() -> None:
         rw.function([A, B], f(A, B))([1.0], [1.0, 2.0])
 
 
+@pytest.mark.on_vm
 def test_results_that_are_arguments_or_constants_need_no_call() -> None:
     f = OpFromGraph([X, Y], [pt.log(pt.exp(X)), pt.constant(2.0), pt.tanh(Y)], name="f")
     compiled = rw.function([A, B], f(A, B), mode=PLAIN)
@@ -198,6 +199,7 @@ def test_errors_of_what_is_left_out_are_kept() -> None:
         argument([1.0], 3)
 
 
+@pytest.mark.on_vm
 def test_each_output_without_an_error_of_its_own_is_left_out() -> None:
     n = pt.lscalar("n")
     outputs = [X * 2.0, X[n], pt.sin(X), pt.exp(X[n]), X + Y, pt.cos(X + Y) * X]

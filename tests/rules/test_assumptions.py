@@ -334,6 +334,7 @@ def test_checks_are_copied_pickled_and_kept_without_checks_of_types() -> None:
         swapped(np.array([1.0]))
 
 
+@pytest.mark.on_vm
 def test_checks_can_be_switched_on_everywhere() -> None:
     term = rw.assume(x, nonneg) + 1
     with rw.config.change_flags(check=True):

@@ -100,6 +100,7 @@ def cases(rule: Any) -> Iterator[tuple[BothSides, dict[Any, Any]]]:
             yield two, given | taken(stand_ins, given)
 
 
+@pytest.mark.on_vm
 @by_rule
 def test_the_claim(rule: Any) -> None:
     with np.errstate(all="ignore"):

@@ -122,6 +122,7 @@ LOST = {
 }
 
 
+@pytest.mark.on_vm
 @pytest.mark.parametrize("name", LOST)
 def test_the_error_stays(name: str) -> None:
     failed = 0

@@ -215,6 +215,7 @@ print([name for name in {HEAVY} if name in sys.modules])
 """
 
 
+@pytest.mark.on_vm
 def test_compiling_loads_nothing_that_takes_longer() -> None:
     import subprocess
     import sys

@@ -117,6 +117,7 @@ class Lines(Body):
         if only_if is not None:
             self.inside += list(self.scalars)[known:]
         output, dead = self._finish(step, ctx)
+        self.made[i] = output
         if expression is not None:
             lines.append(f"{output} = {expression}")
         if dead:

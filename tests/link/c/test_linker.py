@@ -57,6 +57,7 @@ def test_it_can_be_profiled(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Scale" in capsys.readouterr().out
 
 
+@pytest.mark.on_vm
 def test_it_is_found_by_its_name() -> None:
     assert get_linker("c").name == "c"
     assert rw.Mode(linker="c") != rw.Mode(linker="c|py") == rw.Mode()

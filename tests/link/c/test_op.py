@@ -83,6 +83,7 @@ def test_the_order_of_running_keeps_what_is_read_later() -> None:
     assert total == 2
 
 
+@pytest.mark.on_vm
 def test_the_in_place_version_is_chosen() -> None:
     x = pt.dvector("x")
     f = rw.function([x], InPlace()(pt.exp(x)))

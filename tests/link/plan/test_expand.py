@@ -15,7 +15,7 @@ from rewrite_engine.link.plan.expand import expand
 from rewrite_engine.link.vm import traits
 
 xs = [pt.vector(n) for n in "abcdef"]
-PLAIN = Mode(optimizer=None)
+PLAIN = Mode("vm", optimizer=None)
 
 
 def ops(outputs: list[Any]) -> list[str]:
@@ -43,6 +43,7 @@ def ops_of(out: Any) -> list[str]:
     return [str(node.op) for node in expand(schedule(FunctionGraph(None, [out])))]
 
 
+@pytest.mark.on_vm
 @pytest.mark.parametrize("op", [pt.add, pt.mul, pt.maximum, pt.logaddexp])
 @pytest.mark.parametrize("n", [3, 4, 6])
 def test_values_are_those_of_the_fold(op: Any, n: int) -> None:

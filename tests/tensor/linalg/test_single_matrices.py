@@ -142,6 +142,7 @@ print("scipy.linalg" in sys.modules)
 """
 
 
+@pytest.mark.on_vm
 def test_scipy_is_loaded_by_the_first_call() -> None:
     out = subprocess.check_output([sys.executable, "-c", LATER], text=True)
     each = ["True True True", "True (0, 0)"]

@@ -1,0 +1,90 @@
+"""What a profiled function costs beside time: bytes that it holds, and floating-point operations.
+
+Both are of the shapes that values had when each node ran first. Bytes are those of the types
+(`get_size` of `get_shape_info`); operations are what ops say (`Op.flops`), an exponential counting
+as 10, a division as 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import Any
+
+from rewrite_engine.graph.frozen import FrozenGraph
+from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.link.plan.held import Peak, peak_of
+from rewrite_engine.link.ticks import Ticks, size_of
+
+Graphs = Mapping[FrozenGraph, Ticks]
+
+
+def peak(graphs: Graphs) -> Peak | None:
+    """The peak of the functions that have run; None if there are none. What a node holds that runs
+    a graph is that of the graph.
+    """
+    held = [node.op for ticks in graphs.values() for node in ticks.nodes]
+    inner = list(inner_ops([op for op in dict.fromkeys(held) if isinstance(op, HasInnerGraph)]))
+    inside: dict[Any, Peak] = {}
+    for op in inner:  # those that are inside of others come first
+        if op.fgraph in graphs:
+            inside[op] = _peak(op.fgraph, graphs[op.fgraph], inside, frozenset(op.fgraph.inputs))
+    within = {op.fgraph for op in inside}
+    found = [
+        _peak(g, t, inside, frozenset())
+        for g, t in graphs.items()
+        if g not in within and any(t.runs)
+    ]
+    return max(found, key=lambda one: one.bytes, default=None)
+
+
+def _peak(
+    fgraph: FrozenGraph, ticks: Ticks, inside: Mapping[Any, Peak], lent: Collection[Variable]
+) -> Peak:
+    """Of one graph. lent: what is counted where it is lent from."""
+
+    def held_by(node: Apply) -> int:
+        return inside[node.op].bytes if node.op in inside else 0
+
+    size = partial(_size, ticks, lent)
+    return peak_of(ticks.nodes, fgraph.inputs, fgraph.outputs, size, held_by)
+
+
+def _size(ticks: Ticks, lent: Collection[Variable], v: Variable) -> int:
+    if v in lent:
+        return 0
+    return size_of(v.type, v.data) if isinstance(v, Constant) else ticks.bytes.get(v, 0)
+
+
+def operations(graphs: Graphs) -> dict[tuple[FrozenGraph, Apply], int]:
+    """The floating-point operations of each node, in all its runs; of a node that runs a graph,
+    those of the nodes in it. Nodes of unknown shapes are left out.
+    """
+    found = {}
+    for fgraph, ticks in graphs.items():
+        for node, runs in zip(ticks.nodes, ticks.runs, strict=True):
+            if isinstance(node.op, HasInnerGraph) and node.op.fgraph in graphs:
+                continue
+            ins = [_shape(ticks, v) for v in node.inputs]
+            outs = [_shape(ticks, v) for v in node.outputs]
+            if runs and None not in ins and None not in outs:
+                found[fgraph, node] = runs * node.op.flops(ins, outs)  # type: ignore[arg-type]
+    return found
+
+
+def _shape(ticks: Ticks, v: Variable) -> tuple[int, ...] | None:
+    if v in ticks.shapes:
+        return ticks.shapes[v]
+    if isinstance(v, Constant):
+        return getattr(v.data, "shape", ())
+    shape = getattr(v.type, "shape", ())
+    return None if None in shape else tuple(shape)
+
+
+def amount(n: float, unit: str = "") -> str:
+    """A number in three digits: `amount(45210, "B")` is "45.2 kB"."""
+    prefixes = ["", "k", "M", "G", "T", "P"]
+    while n >= 999.5 and len(prefixes) > 1:
+        n, prefixes = n / 1000, prefixes[1:]
+    return f"{f'{n:.3g}' if n < 999.5 else f'{n:.0f}'} {prefixes[0]}{unit}".rstrip()

@@ -1,0 +1,37 @@
+"""The part of a graph that is shown where all of it would be too much: what is nearest to the
+outputs. Found without a look at the rest.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.traverse import toposort
+
+
+class Part(NamedTuple):
+    """nodes: in the order in which they run. cut: the variables that are not followed."""
+
+    nodes: list[Apply]
+    cut: frozenset[Variable] = frozenset()
+
+
+def part_of(outputs: Iterable[Any], most: int | None = None) -> Part:
+    """The nodes that compute `outputs`; if there are more than `most`, those nearest to them."""
+    outputs = list(outputs)
+    if most is None:
+        return Part(toposort(outputs))
+    found: dict[Apply, None] = {}
+    waiting = deque(outputs)
+    while waiting and len(found) < most:
+        node = waiting.popleft().owner
+        if node is not None and node not in found:
+            found[node] = None
+            waiting.extend(node.inputs)
+    inputs = [v for node in found for v in node.inputs]
+    cut = [v for v in (*outputs, *inputs) if v.owner is not None and v.owner not in found]
+    cut_off = frozenset(cut)
+    return Part(toposort(outputs, cut_off), cut_off)
