@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
@@ -28,7 +29,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.explain.capture import copied
 from rewrite_engine.explain.record import FunctionRecord
 from rewrite_engine.graph.assume import Assume
-from rewrite_engine.graph.node import Apply, Constant
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.link.debug.contract import Contract, DebugOptions
 from rewrite_engine.link.debug.linker import CallChecks
@@ -69,8 +70,11 @@ DECLARATION, CLAIM, FACT, OP = "declaration", "claim", "fact", "op"
 RANDOM = "random inputs"
 CAUSES = (frozenset({DECLARATION, OP}), frozenset({FACT}), frozenset({CLAIM}))
 EXACTLY = ", and it claims to be exact"
-SECONDS = 5.0  # that are spent on calls after the first
+FIRST_SECONDS = 10.0  # that are spent on one call,
+SECONDS = 5.0  # on calls after the first,
 SPECIAL_SECONDS = 1.0  # and on special values after the first ones
+TOO_LARGE = "values of all terms take too much memory"
+TOO_LONG = "to compute all terms takes too long"
 OPTIONS = DebugOptions(check_c_code=False, check_isfinite=False, warn_input_not_reused=False)
 
 
@@ -89,16 +93,15 @@ class Untrue:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What came of it. firings: how many there were; steps: how many of them were judged; large:
-    whether others were not, since values of all terms take too much memory; calls: in how many
-    calls; special: how often on special values; why_not: why never. problem: why there was nothing
-    to judge.
+    """What came of it. firings: how many there were; steps: how many of them were judged; left: why
+    not all; calls: in how many calls; special: how often on special values; why_not: why never.
+    problem: why there was nothing to judge.
     """
 
     untrue: tuple[Untrue, ...] = ()
     firings: int = 0
     steps: int = 0
-    large: bool = False
+    left: str | None = None
     calls: int = 0
     special: int = 0
     why_not: str | None = None
@@ -117,10 +120,11 @@ def check_claims(record: FunctionRecord, given: Sequence[tuple[str, list[Any]]])
     done, took = checks.several(given, special=False, seconds=SECONDS)
     draws, why_not = _special_values(record, history, given)
     if draws and took > SECONDS * done:
-        draws, why_not = [], "a call takes too long"
+        draws, why_not = [], TOO_LONG
     drawn, _ = checks.several([("special values", x) for x in draws], True, SPECIAL_SECONDS)
     told, steps = tuple(checks.told.values()), len(checks.judged)
-    return Claims(told, firings, steps, checks.contract.large, done, drawn, why_not)
+    left = checks.left if steps < firings else None
+    return Claims(told, firings, steps, left, done, drawn, why_not)
 
 
 def _history(record: FunctionRecord) -> RewriteRecord:
@@ -191,18 +195,18 @@ class FiringLinker(PyLinker):
 
 class FiringContract(Contract):
     """Runs each node once. owner: is told of what ops say that is not true. held: bytes of values
-    that there are; large: whether they were too many once.
+    that there are.
     """
 
     def __init__(self, owner: FiringChecks) -> None:
         super().__init__(FiringLinker(), OPTIONS)
-        self.owner, self.held, self.large = owner, 0, False
+        self.owner, self.held = owner, 0
 
     def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
         """The values of the outputs. Raises what the node raises, and `MemoryError`."""
         if self.held > MEMORY:
-            self.large = True
-            raise MemoryError("the values of all terms take too much")
+            self.owner.left = TOO_LARGE
+            raise MemoryError(TOO_LARGE)
         found = self.values(node, given)
         self.held += sum(int(getattr(x, "nbytes", 0)) for x in found)
         return found
@@ -249,6 +253,8 @@ class FiringChecks(CallChecks):
             return
         self.owner, self.firings = self, record.steps
         self.judged: set[int] = set()
+        self.left: str | None = None  # why not all steps were judged
+        self.until = 0.0  # the time at which it stops
         self.told: dict[Any, Untrue] = {}
         self.found: dict[Any, Untrue] = {}  # on the values that are looked at
         self.basis, self.special = "", False
@@ -273,7 +279,7 @@ class FiringChecks(CallChecks):
         """Judge all steps on values."""
         self.basis, self.special, self.found = basis, special, {}
         self.linker.calls += 1
-        self.contract.held = 0
+        self.contract.held, self.until = 0, perf_counter() + FIRST_SECONDS
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -292,26 +298,64 @@ class FiringChecks(CallChecks):
                 self.told.setdefault(key, one)
 
     def call(self, *values: Any) -> list[Any]:
-        """Judge the steps, and compute nothing else."""
+        """Judge the steps, then the graph as it was written, and compute nothing else."""
         run = TermValues(self.contract, self.record.inputs, values)
-        for v in self.record.written:
-            with suppress(NoValue):
-                run.value(v)
-        for event in self.record.events:
+        for k, event in enumerate(self.record.events):
+            if perf_counter() > self.owner.until:
+                self.owner.left = TOO_LONG
+                return []
             try:
-                if isinstance(event, Said):
-                    self.check_said(run, event)
-                else:
-                    self.check_step(run, event)
-                    self.note_judged(run, event)
+                self.judge(run, event)
             except BadEvidence as error:
                 self.owner.note(FACT, str(error))
             except BadOptimization as error:
                 assert isinstance(event, RewriteStep)
                 self.note_judged(run, event)
-                if self.confirmed(event, run):
+                if not isinstance(error.__cause__, MemoryError) and self.confirmed(event, run):
                     self.owner.claim(event, str(error))
+            if self.contract.held > MEMORY // 2:
+                self.let_go(run, k)
+        for v in self.record.written:
+            with suppress(NoValue):
+                run.value(v)
         return []
+
+    def judge(self, run: TermValues, event: RewriteStep | Said) -> None:
+        """Hold a step to its claim, or a fact to what it said. Raises `BadOptimization`."""
+        if isinstance(event, Said):
+            self.check_said(run, event)
+            return
+        if self.contract.held > MEMORY // 2:  # what was let go is computed again
+            for v in run.leaves(_nodes(run, event)):
+                with suppress(NoValue):
+                    run.value(v)
+        self.check_step(run, event)
+        self.note_judged(run, event)
+
+    def let_go(self, run: TermValues, done: int) -> None:
+        """Forget values that no event after the one with that number needs."""
+        for v in [v for v, last in self.last_use.items() if last <= done and v in run.values]:
+            self.contract.held -= int(getattr(run.values.pop(v), "nbytes", 0))
+        for v in [v for v, (error, *_) in run.failed.items() if isinstance(error, MemoryError)]:
+            del run.failed[v]
+
+    @cached_property
+    def last_use(self) -> dict[Any, int]:
+        """The last event for which the value of a computed variable is needed: as its term, or to
+        compute another one for the first time.
+        """
+        events = [e.args if isinstance(e, Said) else (e.before, e.after)
+                  for e in self.record.events]  # fmt: skip
+        found: dict[Any, int] = {}
+        made: set[Any] = set()
+        for k, terms in enumerate([*events, self.record.written]):
+            terms = [v for v in terms if isinstance(v, Variable)]
+            for node in toposort(terms, made):
+                made.update(node.outputs)
+                found.update(dict.fromkeys([v for v in node.inputs if v.owner is not None], k))
+                found.update(dict.fromkeys(node.outputs, k))
+            found.update(dict.fromkeys([v for v in terms if v.owner is not None], k))
+        return found
 
     def note_judged(self, run: TermValues, step: RewriteStep) -> None:
         """Note a firing whose terms had values."""
@@ -355,8 +399,7 @@ class FiringChecks(CallChecks):
         special = self.owner.special
         if not has_oracle or not isinstance(step.rule, Rule):
             return not special
-        cones = [*run.cone(step.before, step.after), *run.cone(step.after, step.before)]
-        leaves = [v for v in run.leaves(cones) if not isinstance(v, Constant)]
+        leaves = [v for v in run.leaves(_nodes(run, step)) if not isinstance(v, Constant)]
         given = {v: run.values[v] for v in leaves if v in run.values}
         arrays = all(isinstance(x, np.ndarray) and x.dtype.kind in "biufc" for x in given.values())
         if len(given) < len(leaves) or not arrays or sum(map(np.size, given.values())) > SMALL:
@@ -369,3 +412,8 @@ class FiringChecks(CallChecks):
             return broken(sides, given) is not None
         except Exception:  # of a rule or a term that it knows nothing of
             return not special
+
+
+def _nodes(run: TermValues, step: RewriteStep) -> list[Apply]:
+    """The nodes that one of the two terms of a step has, and the other has not."""
+    return [*run.cone(step.before, step.after), *run.cone(step.after, step.before)]

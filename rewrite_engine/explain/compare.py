@@ -13,7 +13,7 @@ from typing import Any
 
 from rewrite_engine.errors import AssumptionError
 from rewrite_engine.explain.claims import RANDOM, Claims, check_claims
-from rewrite_engine.explain.evaluate import Shapes, random_values, run, walk, walk_wide
+from rewrite_engine.explain.evaluate import SeenShapes, random_values, run, walk, walk_wide
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.states import bisected
 from rewrite_engine.link.compare import Comparison, Verdict, compare_values
@@ -39,8 +39,8 @@ class FunctionComparison:
     strange: str | None = None
     worst: str = ""
     claims: Claims = field(default_factory=Claims)
-    shapes_before: Shapes = field(default_factory=dict)
-    shapes_after: Shapes = field(default_factory=dict)
+    shapes_before: SeenShapes = field(default_factory=SeenShapes)
+    shapes_after: SeenShapes = field(default_factory=SeenShapes)
 
     @property
     def verdict(self) -> Verdict:

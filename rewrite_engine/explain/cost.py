@@ -1,6 +1,7 @@
 """An estimate of what running a graph costs: floating-point operations, and bytes read and written.
 
-Flops come from `Op.flops` (an exponential counts as 10, a division as 4, …). Bytes are those of
+Flops come from `Op.flops` (an exponential counts as 10, a division as 4, …); those of loops, and of
+other ops that run a graph, are of all nodes that ran in it. Bytes are those of
 each op's inputs and outputs, as if it ran alone: a view moves none, an op that asks only for a
 shape reads none. Caches, fusion and the price of calling NumPy are not in it, so it compares two
 graphs and predicts no time.
@@ -8,10 +9,11 @@ graphs and predicts no time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from rewrite_engine.explain.evaluate import Shapes
+from rewrite_engine.explain.evaluate import SeenShapes
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
@@ -20,6 +22,8 @@ from rewrite_engine.link.plan.held import Peak
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.shape import Shape, Shape_i
 
+#: shapes of variables
+Sized = Mapping[Variable, tuple[int, ...]]
 PREFIXES = ("", "k", "M", "G", "T", "P")
 
 
@@ -36,12 +40,12 @@ class Cost:
     uncounted: tuple[str, ...] = ()
 
 
-def cost_of(fgraph: FunctionGraph, shapes: Shapes) -> Cost:
+def cost_of(fgraph: FunctionGraph, shapes: SeenShapes) -> Cost:
     """Estimate a graph's cost from shapes that were seen, or that its types know.
 
     >>> import rewrite_engine.tensor as pt
     >>> x = pt.matrix("x", shape=(3, 4))
-    >>> cost_of(FunctionGraph([x], [pt.exp(x)]), {})
+    >>> cost_of(FunctionGraph([x], [pt.exp(x)]), SeenShapes())
     Cost(nodes=1, flops=120, bytes=192, unsized=0, uncounted=())
     """
     flops = moved = unsized = 0
@@ -52,20 +56,21 @@ def cost_of(fgraph: FunctionGraph, shapes: Shapes) -> Cost:
         if None in ins or None in outs:
             unsized += 1
             continue
-        flops += node.op.flops(ins, outs)
+        flops += shapes.inside.get(node.op) or node.op.flops(ins, outs)
         moved += bytes_moved(node, shapes)
-        if type(node.op).flops is Op.flops and not only_moves(node):
+        known = type(node.op).flops is not Op.flops or node.op in shapes.inside
+        if not known and not only_moves(node):
             uncounted[str(node.op).partition("{")[0]] = None
     return Cost(len(fgraph), flops, moved, unsized, tuple(sorted(uncounted)))
 
 
-def peak_of(fgraph: FunctionGraph, shapes: Shapes) -> Peak:
+def peak_of(fgraph: FunctionGraph, shapes: SeenShapes) -> Peak:
     """Estimate the most memory that is held at once, inputs and constants included."""
     size = partial(_size, shapes=shapes)
     return held.peak_of(fgraph.toposort(), fgraph.inputs, fgraph.outputs, size)
 
 
-def shape_of(v: Variable, shapes: Shapes) -> tuple[int, ...] | None:
+def shape_of(v: Variable, shapes: Sized) -> tuple[int, ...] | None:
     """The shape that was seen, or that the type knows; () for what is no array."""
     if v in shapes:
         return shapes[v]
@@ -73,7 +78,7 @@ def shape_of(v: Variable, shapes: Shapes) -> tuple[int, ...] | None:
     return None if None in static else static
 
 
-def bytes_moved(node: Apply, shapes: Shapes) -> int:
+def bytes_moved(node: Apply, shapes: Sized) -> int:
     """Bytes that a node reads and writes."""
     if node.op.view_map:
         return 0
@@ -81,7 +86,7 @@ def bytes_moved(node: Apply, shapes: Shapes) -> int:
     return sum(_size(v, shapes) for v in (*read, *node.outputs))
 
 
-def _size(v: Variable, shapes: Shapes) -> int:
+def _size(v: Variable, shapes: Sized) -> int:
     shape = shape_of(v, shapes)
     return 0 if shape is None or v.type.kind == "?" else v.type.get_size(shape)
 

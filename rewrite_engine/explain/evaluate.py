@@ -7,14 +7,17 @@ generated code, so it says what a graph means.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from rewrite_engine.compile.profile_cost import operations
 from rewrite_engine.explain.capture import copied
 from rewrite_engine.graph.destroyhandler import named
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.inner import inner_ops
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.link.linker import get_linker
@@ -22,10 +25,19 @@ from rewrite_engine.link.perform import call_perform
 from rewrite_engine.link.plan import plan_of, schedule
 from rewrite_engine.link.program import Argument, Program
 from rewrite_engine.link.py import PyLinker
+from rewrite_engine.link.ticks import Ticks
 from rewrite_engine.scalar.op import Cast
 
-Shapes = dict[Variable, tuple[int, ...]]
 LENGTH = 4  # of a dimension of which nothing is known
+
+
+class SeenShapes(dict[Variable, tuple[int, ...]]):
+    """Shapes of arrays, and inside: the floating-point operations of ops that run a graph, in one
+    call of each.
+    """
+
+    def __init__(self) -> None:
+        self.inside: dict[Any, int] = {}
 
 
 class Watching(PyLinker):
@@ -36,13 +48,35 @@ class Watching(PyLinker):
 
     def __init__(self, checks: bool = True) -> None:
         self.checks = checks
-        self.shapes: Shapes = {}
+        self.shapes = SeenShapes()
         self.strange: list[str] = []
         self.inside: tuple[FunctionGraph, Sequence[Any]] | None = None
+        self.graphs: dict[Any, Ticks] = {}
+        self.counting = get_linker("py").profiled(self.count)  # of graphs inside of ops
+
+    def count(self, fgraph: FunctionGraph, nodes: Sequence[Apply]) -> Ticks:
+        """Where it is noted how often each node of a graph inside of an op runs, and on what."""
+        found = self.graphs[fgraph] = Ticks(nodes)
+        return found
+
+    def counted(self, fgraph: FunctionGraph) -> None:
+        """Note the operations of ops of a graph, which has run once."""
+        amounts = Counter[Any]()
+        for (graph, _), n in operations(self.graphs).items():
+            amounts[graph] += n
+        uses = Counter([node.op for node in fgraph.apply_nodes if node.op in self.own_ops])
+        for op, n in uses.items():
+            graphs = {one.fgraph for one in inner_ops([op])}
+            self.shapes.inside[op] = sum(amounts[graph] for graph in graphs) // n
+
+    @property
+    def own_ops(self) -> set[Any]:
+        """The ops whose graphs were run with an eye on them."""
+        return {op for op in self.counting.own if op.fgraph in self.graphs}
 
     def runner(self, node: Apply) -> Callable[..., Any]:
         debug = node.op.debug_perform if self.checks else None
-        run = get_linker("py").runner(node) if debug is None else call_perform(node, debug)
+        run = self.counting.runner(node) if debug is None else call_perform(node, debug)
 
         def watched(*values: Any) -> Any:
             found = run(*values)
@@ -67,7 +101,7 @@ class Watching(PyLinker):
 
 def walk(
     fgraph: FunctionGraph, values: Sequence[Any], checks: bool = True
-) -> tuple[list[Any], Shapes, list[str]]:
+) -> tuple[list[Any], SeenShapes, list[str]]:
     """Evaluate a graph op by op; return its outputs, the shape of every array met, and what is not
     finite first. The values are copied.
 
@@ -82,6 +116,7 @@ def walk(
         linker.look(v, value, f"the input {v} has")
     with np.errstate(all="ignore"):
         outputs = linker.compile(fgraph)(*given)
+    linker.counted(fgraph)
     return list(outputs), linker.shapes, [*linker.strange, *_strange_inside(linker)]
 
 

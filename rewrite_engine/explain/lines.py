@@ -109,19 +109,26 @@ def function_record(f: FunctionReport) -> dict[str, Any]:
         "blame": check.blame,
         "mode": repr(f.record.mode),
         "runs": f.record.runs,
-        "inputs": [
-            {"name": v.name, "type": str(v.type), "shape": _lengths(v.shape), "state": v.state}
-            for v in f.inputs
-        ],
-        "assumptions": [
-            {"name": one.name, "granted": one.granted, "declared": one.declared,
-             "firings": list(one.steps)}
-            for one in f.assumptions
-        ],
+        "inputs": _inputs(f),
+        "assumptions": _assumptions(f),
         "claims": _claims(check.claims),
         "formulas_before": list(formula_lines(f, after=False)),
         "formulas_after": list(formula_lines(f, after=True)),
     }  # fmt: skip
+
+
+def _inputs(f: FunctionReport) -> list[dict[str, Any]]:
+    return [
+        {"name": v.name, "type": str(v.type), "shape": _lengths(v.shape), "state": v.state}
+        for v in f.inputs
+    ]
+
+
+def _assumptions(f: FunctionReport) -> list[dict[str, Any]]:
+    return [
+        {"name": a.name, "granted": a.granted, "declared": a.declared, "firings": list(a.steps)}
+        for a in f.assumptions
+    ]
 
 
 def _lengths(shape: Any) -> list[int | None] | None:
@@ -132,6 +139,7 @@ def _claims(claims: Claims) -> dict[str, Any]:
     return {
         "firings": claims.firings,
         "judged": claims.steps,
+        "not_judged": claims.left,
         "calls": claims.calls,
         "special": claims.special,
         "not_special": claims.why_not,

@@ -191,7 +191,7 @@ def _outputs_first(
     for k, line in enumerate(outputs):
         used += _height(line, width)
         if used > room and k:
-            shown.append(f"… {len(outputs) - k} more outputs")
+            shown.append(f"… {plural(len(outputs) - k, 'more output')}")
             break
         shown.append(line)
     return [*shown, "where, the last first:", *reversed(defined)], len(shown)
@@ -387,10 +387,10 @@ def claims_lines(f: FunctionReport) -> Iterator[str]:
         yield f"claims    not looked at: {claims.problem}"
     elif claims.steps and not claims.untrue:
         where = [plural(claims.calls, "call")] if f.record.called.kept else ["random inputs"]
-        where += [f"{claims.special} draws of special values"] if claims.special else []
+        where += [f"{plural(claims.special, 'draw')} of special values"] if claims.special else []
         late = f"; no special values: {claims.why_not}" if claims.why_not else ""
         few = f"{claims.steps} of " if claims.steps < claims.firings else ""
-        late += "; values of the other terms would take too much memory" if claims.large else ""
+        late += f"; {claims.left}" if claims.left else ""
         kept = f"kept by {few}{plural(claims.firings, 'firing')}"
         yield f"claims    {kept}, on {' and '.join(where)}{late}"
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.explain.cost import bytes_moved
-from rewrite_engine.explain.evaluate import Shapes
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.journal import Leave
@@ -128,7 +127,7 @@ class Sizes:
     def __init__(self, f: FunctionReport) -> None:
         self.memo = f.record.before.memo
         self.before, self.after = f.check.shapes_before, f.check.shapes_after
-        self.known: Shapes = {}
+        self.known: dict[Variable, tuple[int, ...]] = {}
 
     def of(self, v: Variable) -> tuple[int, ...] | None:
         """The shape of a variable, if it is known."""

@@ -16,6 +16,7 @@ from rewrite_engine.printing.tree import sources
 from rewrite_engine.terms.print import leaf_text, which_output
 
 MOST = 500  # nodes of a picture; those nearest to the outputs, if there are more
+ROUNDS = 3  # of placing boxes by their neighbours
 WIDTH, HEIGHT, ROW, MARGIN = 7, 24, 56, 16  # of a letter, of a box, from row to row, around
 
 
@@ -50,20 +51,22 @@ def picture(graph_like: Any, most: int = MOST) -> Picture:
             boxes.append(Box(f"n{len(boxes)}", text, kind))
         return number[key]
 
-    def place(v: Any) -> int:
+    def place(v: Any, user: Any) -> int:
         if v.owner is not None:
             there = v.owner in number
             return number[v.owner] if there else box(v, "…", "input")
-        return box(v, leaf_text(v), "constant" if hasattr(v, "data") else "input")
+        if hasattr(v, "data"):  # beside each node that uses it
+            return box((v, user), leaf_text(v), "constant")
+        return box(v, leaf_text(v), "input")
 
     for node in shown:
-        from_ = [place(v) for v in node.inputs]
+        from_ = [place(v, node) for v in node.inputs]
         own = box(node, str(node.op), "op")
         labels = [f"{i}{which_output(v)}" for i, v in enumerate(node.inputs)]
         edges += [(k, own, label) for k, label in zip(from_, labels, strict=True)]
     for i, v in enumerate(outputs):
         end = box(("output", i), v.name or f"output {i}", "output")
-        edges.append((place(v), end, which_output(v)))
+        edges.append((place(v, end), end, which_output(v)))
     return Picture(boxes, edges)
 
 
@@ -142,29 +145,55 @@ def svg(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
 
 def _laid_out(drawn: Picture) -> tuple[list[tuple[float, float, float]], tuple[int, int]]:
     """The place (middle, top, width) of each box, and the size of the picture. A row is ordered by
-    the middles of what its boxes are computed from.
+    the middles of what its boxes are computed from, and each box is below that, if there is room;
+    inputs and constants are right above what uses them first.
     """
-    level = [0] * len(drawn.boxes)
-    above: list[list[int]] = [[] for _ in drawn.boxes]
-    for start, end, _ in sorted(drawn.edges, key=lambda edge: edge[1]):
-        level[end] = max(level[end], level[start] + 1)
-        above[end].append(start)
+    level = _levels(drawn)
+    near: list[list[int]] = [[] for _ in drawn.boxes]  # what a box is placed by
+    roots = set(range(len(drawn.boxes))) - {end for _, end, _ in drawn.edges}
+    for start, end, _ in drawn.edges:
+        near[end].append(start)
+        if start in roots:
+            near[start].append(end)
     rows: dict[int, list[int]] = {}
     for k, n in enumerate(level):
         rows.setdefault(n, []).append(k)
     at = [0.0] * len(level)
-    places: list[tuple[float, float, float]] = [(0.0, 0.0, 0.0)] * len(level)
-    widest = 0.0
-    for n in sorted(rows):
-        row = sorted(rows[n], key=lambda k: _middle([at[i] for i in above[k]]))
-        x = float(MARGIN)
-        for k in row:
-            wide = len(drawn.boxes[k].text[:40]) * WIDTH + 16
-            at[k] = x + wide / 2
-            places[k] = at[k], n * ROW + MARGIN, wide
-            x += wide + MARGIN
-        widest = max(widest, x)
-    return places, (int(widest), len(rows) * ROW + MARGIN)
+    for _ in range(ROUNDS):
+        for n in sorted(rows):
+            x = float(MARGIN)
+            wanted = {k: _middle([at[i] for i in near[k]]) for k in rows[n]}
+            for k in sorted(rows[n], key=lambda k: wanted[k]):
+                x = max(x, wanted[k] - _width(drawn.boxes[k]) / 2)
+                at[k] = x + _width(drawn.boxes[k]) / 2
+                x += _width(drawn.boxes[k]) + MARGIN
+    wide = [_width(one) for one in drawn.boxes]
+    left = min([x - w / 2 for x, w in zip(at, wide, strict=True)], default=0.0) - MARGIN
+    places = [
+        (x - left, float(n * ROW + MARGIN), w) for x, n, w in zip(at, level, wide, strict=True)
+    ]
+    right = max([x + w / 2 for x, _, w in places], default=0.0) + MARGIN
+    return places, (int(right), len(rows) * ROW + MARGIN)
+
+
+def _width(one: Box) -> float:
+    return len(one.text[:40]) * WIDTH + 16
+
+
+def _levels(drawn: Picture) -> list[int]:
+    """The row of each box: below all that it is computed from; of roots right above their first
+    user.
+    """
+    level, roots = [0] * len(drawn.boxes), set(range(len(drawn.boxes)))
+    first: dict[int, int] = {}
+    for start, end, _ in sorted(drawn.edges, key=lambda edge: edge[1]):
+        level[end] = max(level[end], level[start] + 1)
+        roots.discard(end)
+    for start, end, _ in drawn.edges:
+        first[start] = min(first.get(start, level[end]), level[end])
+    for k in roots:
+        level[k] = max(0, first.get(k, 1) - 1)
+    return level
 
 
 def _middle(values: Sequence[float]) -> float:

@@ -178,13 +178,23 @@ def test_calls_are_not_compared_for_ever(monkeypatch):
 
 
 def test_values_that_take_too_much_memory_are_left_out(monkeypatch):
-    monkeypatch.setattr(claims_module, "MEMORY", 1400)
+    monkeypatch.setattr(claims_module, "MEMORY", 900)
     y = pt.log(1 + pt.exp(x))
     report = reported(pt.log(1 + pt.exp(pt.sinh(y))), (np.ones(20), [1.0]))
     found = report.functions[0].check.claims
-    assert found.large
+    assert found.left == claims_module.TOO_LARGE
     assert 0 < found.steps < found.firings
-    assert "values of the other terms would take too much memory" in " ".join(report.text().split())
+    assert found.untrue == ()
+    text = " ".join(report.text().split())
+    assert f"kept by {found.steps} of {found.firings} firings" in text
+    assert claims_module.TOO_LARGE in text
+
+
+def test_judging_stops_where_it_takes_too_long(monkeypatch):
+    monkeypatch.setattr(claims_module, "FIRST_SECONDS", -1.0)
+    found = reported(pt.log(1 + pt.exp(x)), ([1.0], [1.0])).functions[0].check.claims
+    assert found.steps == 0
+    assert found.left == claims_module.TOO_LONG
 
 
 def test_all_calls_that_were_kept_are_compared():

@@ -7,13 +7,15 @@ import pytest
 import rewrite_engine.tensor as pt
 from rewrite_engine.explain import explain
 from rewrite_engine.explain.cost import Cost, amount, cost_of, peak_of
+from rewrite_engine.explain.evaluate import SeenShapes
 from rewrite_engine.graph.fgraph import FunctionGraph
 from tests import toy
 
 
 def cost(*outputs, shapes=None):
     fgraph = FunctionGraph(None, list(outputs))
-    seen = {fgraph.memo[v]: s for v, s in (shapes or {}).items()}
+    seen = SeenShapes()
+    seen.update({fgraph.memo[v]: s for v, s in (shapes or {}).items()})
     return cost_of(fgraph, seen)
 
 

@@ -62,3 +62,19 @@ def test_the_names_of_pytensor(tmp_path):
         pydotprint(y, with_ids=True)
     with pytest.raises(OptionError):
         pydotprint(y, tmp_path / "a.pdf")
+
+
+def test_a_constant_stands_right_above_each_node_that_uses_it():
+    c = pt.constant(2.5)
+    drawn = picture(pt.exp(pt.sin(x) + c) * c)
+    assert [one.kind for one in drawn.boxes].count("constant") == 2
+    rects = ElementTree.fromstring(svg(pt.exp(pt.sin(x) + c) * c)).iter("{*}g")
+    tops = [float(group.find("{*}rect").get("y")) for group in rects]
+    lefts = [float(group.find("{*}rect").get("x")) for group in
+             ElementTree.fromstring(svg(pt.exp(pt.sin(x) + c) * c)).iter("{*}g")]  # fmt: skip
+    assert min(lefts) >= 0
+    row = min(b - a for a in tops for b in tops if b > a)
+    for start, end, _ in drawn.edges:
+        assert tops[start] < tops[end]
+        if drawn.boxes[start].kind == "constant":
+            assert tops[end] - tops[start] == row
