@@ -370,10 +370,16 @@ def indexed(w: Any, x: Any, inside: Iterable[Token]) -> Tokens:
     return [*base, "_{", *map(_spelled, inside), "}"]
 
 
+#: words in indices
+SPELLED = {"None": r"\mathrm{None}", "...": r"\ldots", "diagonal": r"\text{diagonal }"}
+
+
 def _spelled(token: Token) -> Token:
     if not isinstance(token, str):
         return token
-    return token.replace("None", r"\mathrm{None}").replace("...", r"\ldots")
+    for word, spelled in SPELLED.items():
+        token = token.replace(word, spelled)
+    return token
 
 
 def index_notation(w: Any, op: Any, args: Sequence[Any]) -> Tokens | None:
