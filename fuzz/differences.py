@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 
-from fuzz import exact
 from fuzz.case import Case
-from fuzz.reference import evaluate, reaches_far
+from rewrite_engine.check.values import exact
+from rewrite_engine.check.values.noise import evaluate, reaches_far
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.tensor import Elemwise
 

@@ -14,8 +14,9 @@ import rewrite_engine.tensor as pt
 from fuzz.arrays import FLOATS, INTEGERS, number
 from fuzz.pool import Pool, Skip
 from fuzz.steps import axes
+from rewrite_engine.check.sample import Filler
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.match.pattern import Hole, Literal, OpClass, Prop
+from rewrite_engine.match.pattern import Hole, Literal, Prop
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.rules.pipeline import all_rules
 
@@ -28,7 +29,7 @@ def data_rules() -> list[DataRule]:
     return [rule for rule in all_rules() if isinstance(rule, DataRule)]
 
 
-class Filler:
+class PoolFiller(Filler):
     """Fills the left side of a rule with terms of a pool."""
 
     def __init__(self, p: Pool, rule: DataRule) -> None:
@@ -36,28 +37,14 @@ class Filler:
         self.bound: dict[str, Any] = {}
         self.first: Any = None
 
-    def fill(self, pattern: Any) -> Any:
-        """The term that a pattern stands for."""
-        if isinstance(pattern, Hole):
-            if pattern.name not in self.bound:
-                self.bound[pattern.name] = self.operand(pattern)
-            return self.bound[pattern.name]
-        if isinstance(pattern, Literal):
-            return self.literal(pattern.value)
-        args: list[Any] = []
-        for a in pattern.args:
-            value = self.fill(a)
-            args.extend(value) if isinstance(value, tuple) else args.append(value)
-        op = pattern.op
-        if isinstance(op, OpClass):
-            op = op.cls(**{n: self.prop(v) for n, v in op.props})
+    def applied(self, op: Any, args: Any, index: int) -> Any:
         if self.p.rng.random() < 0.5 and getattr(op, "commutative", False):
             self.p.rng.shuffle(args)
         return self.p.add(op, *args, keep=False)
 
-    def literal(self, value: Any) -> Any:
+    def literal(self, pattern: Literal) -> Any:
         """A number; perhaps in a dtype, or an array filled with it."""
-        rng = self.p.rng
+        rng, value = self.p.rng, pattern.value
         if rng.random() < 0.75 or self.first is None:
             return value
         try:
@@ -65,13 +52,6 @@ class Filler:
         except (ValueError, OverflowError, TypeError):
             return value
         return one if rng.random() < 0.5 else np.full(self.p.values[self.first].shape, one)
-
-    def prop(self, wanted: Any) -> Any:
-        if not isinstance(wanted, Hole):
-            return wanted
-        if wanted.name not in self.bound:
-            self.bound[wanted.name] = self.parameter(wanted.name)
-        return self.bound[wanted.name]
 
     def parameter(self, name: str) -> Any:
         rng, ndim = self.p.rng, 2 if self.first is None else self.first.type.ndim
@@ -132,7 +112,7 @@ def left_side(p: Pool) -> Any:
     """The left side of some rule."""
     rule = p.rng.choice(data_rules())
     if rule.pack in ("exp_log", "softmax") or p.rng.random() < 0.7:
-        filler = Filler(p, rule)
+        filler = PoolFiller(p, rule)
         made = filler.fill(rule.left)
         if not isinstance(made, Variable) or made.owner is None:
             raise Skip

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.case import Case
-from fuzz.reference import Values, extend
+from rewrite_engine.check.values.noise import Values, extend
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.replace import clone_replace

@@ -26,6 +26,7 @@ HOMES = {
     "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once
     "check_legal": ".check.legal",  # `config.check_phases`: what a phase may not leave
+    "entry_of": ".rules.packs",  # the entry point by which a distribution names a module: of packs
     "rule_body": ".match.lower:RuleBody",  # `left >> right`
     "install": ".compat",  # the names of other libraries, for a program that wants them
     "in_our_names": ".compat.peer_names",  # what a query means that has PyTensor's names

@@ -73,7 +73,7 @@ def pow_one(x: Ordered):
     return x**1 >> x
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(phase="canonicalize", claim=exact, overlaps="the term outside keeps the sign that is left")
 def neg_of_neg(x):
     """Two signs cancel.
 
@@ -100,7 +100,11 @@ def opposite_exists(x, y):
     return x.type.dtype == y.type.dtype or (y.type.kind == "f" and x.type.kind != "c")
 
 
-@rule(phase="canonicalize", claim=exact)
+#: where a sign may go to two places
+INSIDE = "a sign goes as far inside as it can, and what is outside has none to take then"
+
+
+@rule(phase="canonicalize", claim=exact, overlaps="a sum has no sign, nor has one that is negated")
 def sub_of_neg(x, y):
     """Subtracting the opposite adds. Integers must not be widened in between: -128 has no opposite
     in int8.
@@ -191,11 +195,11 @@ SIGNS = table(
         "The sign goes into the constant.",
         """2.0 / -vector("x") -> -2.0 / x""",
     ),
-    phase="canonicalize", x=Real, c=RealConstant,
+    phase="canonicalize", overlaps=INSIDE, x=Real, c=RealConstant,
 )  # fmt: skip
 
 
-@rule(phase="canonicalize")
+@rule(phase="canonicalize", overlaps=INSIDE)
 def neg_of_sub(x: Float, y: Float):
     """The difference the other way round (up to the sign of a zero).
 
@@ -259,6 +263,16 @@ def sqr_of_neg(x: Float):
     sqr(x)
     """
     return sqr(-x) >> sqr(x)
+
+
+@rule(phase="canonicalize", claim=exact)
+def sqr_of_abs(x: Real):
+    """The sign does not matter to the square.
+
+    >>> rewritten(sqr(abs(vector("x"))))
+    sqr(x)
+    """
+    return sqr(abs(x)) >> sqr(x)
 
 
 @rule(phase="canonicalize", claim=exact)

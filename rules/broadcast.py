@@ -128,7 +128,7 @@ def of_number(x, y):
     return second(x, y.data.reshape(()))
 
 
-@rule(phase="canonicalize", claim=exact)
+@rule(phase="canonicalize", claim=exact, ends=at_most(1))
 def second_of_one_element(x, y: Const):
     """One number needs no dimensions: constants meet as numbers.
 

@@ -81,7 +81,12 @@ def constant_over_multiple(x: Real, a: FloatConstant, b: FloatConstant):
     return a / (b * x) >> (a / b) / x, given(normal_ratio)
 
 
-@rule(phase="canonicalize", claim=approx(ulps=2), tags=["pairwise"])
+@rule(
+    phase="canonicalize",
+    claim=approx(ulps=2),
+    tags=["pairwise"],
+    overlaps="the constants are one, and it stays where they were",
+)
 def multiple_of_share(x: Real, a: FloatConstant, b: FloatConstant):
     """A product instead of a product and a quotient.
 
@@ -202,4 +207,5 @@ DIFFERENCES = table(
         """3 - vector("x") - 2 -> 1.0 - x""",
     ),
     phase="specialize", tags=["pairwise"], x=Real, a=FloatConstant, b=FloatConstant,
+    overlaps="one constant is left in any order: x - 2 and -2 + x are as good",
 )  # fmt: skip

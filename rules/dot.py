@@ -56,7 +56,7 @@ def minus_dot_of_neg(a, b: Float, c: Float):
     return a - dot(-b, c) >> a + dot(b, c)
 
 
-@rule(phase="specialize")
+@rule(phase="specialize", overlaps="there is one sign less, and one is left at most")
 def neg_of_dot_of_neg(a: Float, b: Float):
     """And a sign before the product.
 

@@ -188,12 +188,12 @@ def common_divisor(k: Float, x: Float, y: Float):
 
 @equation(claim=assumes("fastmath"), prefer=flops)
 def sum_of_multiple(k: Scalar, x: Float, axis: Prop, keepdims: Prop):
-    """One product per sum instead of one per element. (The rule `sum_of_scaled` does the same, in
-    this direction only.)
+    """One product per sum instead of one per element; none where the products are there anyway.
+    (The rule `sum_of_scaled` does the first, whatever else needs the products.)
 
     >>> k, x = scalar("k"), vector("x")
-    >>> rewritten((k * x).sum(), including=["saturate", "fastmath"])
-    k * Sum(x)
+    >>> rewritten(k * x, k * x.sum(), including=["saturate", "fastmath"])
+    [k * x, Sum(k * x)]
     """
     total = Sum(axis=axis, keepdims=keepdims)
     return total(k * x), k * total(x), given(same_float(k, x))

@@ -18,7 +18,7 @@ from rewrite_engine.tensor import (
 )
 
 
-@rule(phase="stabilize", claim=exact)
+@rule(phase="stabilize", claim=exact, ends=at_most(1))
 def exp_of_integer(n: Integer):
     """An exponential of integers is that of floats, about which the other rules know more.
 

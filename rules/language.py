@@ -22,6 +22,7 @@ from rewrite_engine.match.fact import assuming, because, both, every, fact, give
 from rewrite_engine.match.lower import lower_pattern
 from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
 from rewrite_engine.match.relation import KanrenRelationSub
+from rewrite_engine.match.rule import at_most
 from rewrite_engine.match.ruleset import Table
 from rewrite_engine.match.sample import types
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
@@ -64,6 +65,7 @@ __all__ = [
     "approx",
     "assumes",
     "assuming",
+    "at_most",
     "because",
     "both",
     "bytes_moved",
@@ -252,6 +254,8 @@ def rule(
     phase: str | None = None,
     claim: Claim = refines,
     tags: Iterable[str] = (),
+    overlaps: str = "",
+    ends: Any = None,
 ) -> Any:
     """Make a rule of a function that returns `left >> right`; its parameters are tensors still
     unknown.
@@ -264,6 +268,8 @@ def rule(
         phase=phase,
         claim=claim,
         tags=tags,
+        overlaps=overlaps,
+        ends=ends,
         variable=TensorLogicVariable,
         keeping=dropping.keeping,
     )
@@ -296,6 +302,7 @@ def table(
     *rows: tuple[Any, ...],
     phase: str | None = None,
     tags: Iterable[str] = (),
+    overlaps: str = "",
     **sorts: Any,
 ) -> Table:
     """A family of rules that are alike, one row each: `(name, lambda x: left >> right, claim,
@@ -310,7 +317,8 @@ def table(
     >>> trig["sin_of_arcsin"].text
     'sin(arcsin(x)) -> x'
     """
-    return decorate.table(tag, *rows, rule=partial(rule, phase=phase), tags=tags, **sorts)
+    made = partial(rule, phase=phase)
+    return decorate.table(tag, *rows, rule=made, tags=tags, overlaps=overlaps, **sorts)
 
 
 def equation(

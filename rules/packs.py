@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from rewrite_engine.errors import PackError, RuleError, source_line
 from rewrite_engine.match.rule import Rule
-from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.match.ruleset import RuleSet, parts_of
 from rewrite_engine.rules.lint import unreached, warn_of
 
 GROUP = "rewrite_engine.rules"
@@ -45,7 +45,8 @@ class Pack(NamedTuple):
     @property
     def hint(self) -> str:
         """How to go on without it."""
-        return f"without it: Mode(...).excluding({self.name!r})"
+        alone = [pack.name for pack in installed()].count(self.name) == 1
+        return f"without it: Mode(...).excluding({self.name if alone else self.distribution!r})"
 
     def __str__(self) -> str:
         return (
@@ -64,9 +65,13 @@ def _loaded(pack: Pack) -> RuleSet:
         rules = _rules_of(pack.entry.load())
     except Exception as error:
         raise PackError(f"{pack} cannot be loaded\n{_what(error)}\n    {pack.hint}") from error
+    named = {one.name for one in installed()}
+    for rule in [*parts_of(rules), *rules]:
+        if rule.pack not in named and not rule.module.startswith("rewrite_engine."):
+            rule.named(pack.name)  # it was written elsewhere
     for rule in rules:
         rule.tags |= pack.names
-    return rules
+    return RuleSet(rules)  # by these names
 
 
 def _rules_of(given: Any) -> RuleSet:
@@ -117,6 +122,18 @@ def installed() -> tuple[Pack, ...]:
         name, version = (dist.name, dist.version) if dist is not None else ("?", "")
         packs.append(Pack(entry.name, name, version, entry))
     return tuple(sorted(packs, key=lambda pack: (pack.name, pack.distribution)))
+
+
+def entry_of(module: str) -> str | None:
+    """The name of the entry point that is a module, or the nearest package that it is in."""
+    found: dict[str, str] = {}
+    for pack in installed():
+        found.setdefault(pack.entry.module, pack.name)
+    while module:
+        if module in found:
+            return found[module]
+        module = module.rpartition(".")[0]
+    return None
 
 
 def _is_mentioned() -> bool:

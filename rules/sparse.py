@@ -68,7 +68,7 @@ def sum_of_dense_along(x: Sparse, structured: Prop, axis: Prop):
     ), given(is_double)
 
 
-@rule(phase="canonicalize", claim=assumes("fastmath", approx(ulps=8)))
+@rule(phase="canonicalize", claim=assumes("fastmath", approx(ulps=8)), tags=["reorder"])
 def dot_of_dense(x: Sparse, y: Matrix, structured: Prop):
     """What is not stored adds nothing to a product, if what it is multiplied by is finite.
 
@@ -148,7 +148,7 @@ def parts_of_a_matrix(fgraph, node):
     return put(x, data)
 
 
-@rule(phase="canonicalize")
+@rule(phase="canonicalize", overlaps="nothing was put in, wherever that is seen")
 def its_own_data(x: Sparse):
     """Nothing changes.
 
@@ -292,7 +292,10 @@ def data_of_transpose(x: Sparse):
     return csm_properties(turned(x)).data >> csm_properties(x).data
 
 
-@rule(phase="canonicalize")
+@rule(
+    phase="canonicalize",
+    overlaps="data that may not fit are checked against a matrix, or its transpose",
+)
 def transpose_of_data(x: Sparse, data: Vector):
     """So functions of what is stored are taken before it is transposed.
 
@@ -354,7 +357,7 @@ def are_dense(x):
     return unknown("it is sparse", blame=x) if sparse else because("its type")
 
 
-@rule(phase="canonicalize")
+@rule(phase="canonicalize", ends=at_most(1))
 def diagonal_times(d: Sparse, x: Sparse, structured: Prop):
     """A diagonal multiplies rows; no product of matrices is needed.
 
@@ -366,7 +369,7 @@ def diagonal_times(d: Sparse, x: Sparse, structured: Prop):
     ), given(is_diagonal(d))
 
 
-@rule(phase="canonicalize")
+@rule(phase="canonicalize", ends=at_most(1))
 def times_diagonal(d: Sparse, x: Sparse, structured: Prop):
     """And columns; an identity nothing.
 
@@ -380,7 +383,7 @@ def times_diagonal(d: Sparse, x: Sparse, structured: Prop):
     ), given(is_diagonal(d))
 
 
-@rule(phase="canonicalize")
+@rule(phase="canonicalize", ends=at_most(1))
 def diagonal_times_dense(d: Sparse, x, structured: Prop):
     """The same of dense matrices and vectors.
 
@@ -404,7 +407,7 @@ def dense_times_diagonal(d: Sparse, x, structured: Prop):
     )
 
 
-@rule(phase="canonicalize", claim=approx(ulps=8), tags=["reorder"])
+@rule(phase="canonicalize", claim=approx(ulps=8), tags=["reorder"], ends=at_most(1))
 def sum_of_everything(x: Sparse, structured: Prop):
     """The sum of all elements is that of what is stored, to which rules of sums apply.
 
@@ -419,7 +422,7 @@ def sum_of_everything(x: Sparse, structured: Prop):
 # --- gradients are taken ------------------------------------------------------------------------
 
 
-@rule(phase="specialize", claim=exact)
+@rule(phase="specialize", claim=exact, ends=at_most(1))
 def sum_without_gradient(x: Sparse, axis: Prop):
     """What differs only in gradients is one, now that these are taken.
 
@@ -429,7 +432,7 @@ def sum_without_gradient(x: Sparse, axis: Prop):
     return SpSum(axis=axis, sparse_grad=False)(x) >> SpSum(axis=axis, sparse_grad=True)(x)
 
 
-@rule(phase="specialize", claim=exact)
+@rule(phase="specialize", claim=exact, ends=at_most(1))
 def dot_without_gradient(x, y):
     """The same.
 
@@ -439,7 +442,7 @@ def dot_without_gradient(x, y):
     return SparseDot(structured=False)(x, y) >> SparseDot(structured=True)(x, y)
 
 
-@rule(phase="specialize", claim=exact)
+@rule(phase="specialize", claim=exact, ends=at_most(1))
 def dense_without_gradient(x: Sparse):
     """The same.
 

@@ -130,7 +130,7 @@ def test_every_phase_and_rule_is_in_the_table_of_rules() -> None:
     phases = page.split("## Phases", 1)[1].split("\n## ", 1)[0]
     assert [phase.name for phase in PHASES if phase.name not in phases] == []
     rules = [*all_rules(), *on_demand(), *equations()]
-    assert [rule.name for rule in rules if f"| `{rule.short_name}` |" not in page] == []
+    assert [rule.name for rule in rules if f"| [`{rule.short_name}`](" not in page] == []
 
 
 def test_every_decision_is_listed_by_its_title() -> None:

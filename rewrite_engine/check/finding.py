@@ -15,7 +15,8 @@ class Kind(StrEnum):
 
     WRONG: what is claimed, declared or shown is not true. LOOPS: rules do not come to an end. DEAD:
     a rule never fires. OVERLAP: two rules lead one term to two ends. LINT: it may not be meant so.
-    UNPROVED: nobody knows; a check had nothing to go by.
+    UNPROVED: nobody knows; a check had nothing to go by. EXPLAINED: it is known, and a rule says
+    why it is so.
     """
 
     WRONG = "WRONG"
@@ -24,6 +25,7 @@ class Kind(StrEnum):
     OVERLAP = "OVERLAP"
     LINT = "LINT"
     UNPROVED = "UNPROVED"
+    EXPLAINED = "EXPLAINED"
 
 
 FAILING = (Kind.WRONG, Kind.LOOPS, Kind.DEAD)
@@ -61,11 +63,12 @@ class Finding:
 
 @dataclass(slots=True)
 class CheckReport:
-    """All findings. subjects: how many rules, facts and ops were looked at. seconds: what each
-    check took. left_out: checks that could not run, and why.
+    """All findings; apart from them, those that are explained. subjects: how many rules, facts and
+    ops were looked at. seconds: what each check took. left_out: checks that could not run, and why.
     """
 
     findings: list[Finding] = field(default_factory=list)
+    explained: list[Finding] = field(default_factory=list)
     subjects: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
@@ -83,14 +86,17 @@ class CheckReport:
 
     def add(self, found: Iterable[Finding]) -> None:
         """Keep findings, the worst first, each once."""
-        known = dict.fromkeys([*self.findings, *found])
-        self.findings = sorted(known, key=lambda f: ORDER[f.kind])
+        known = dict.fromkeys([*self.findings, *self.explained, *found])
+        every = sorted(known, key=lambda f: ORDER[f.kind])
+        self.findings = [f for f in every if f.kind is not Kind.EXPLAINED]
+        self.explained = [f for f in every if f.kind is Kind.EXPLAINED]
 
     @property
     def summary(self) -> str:
         """What was done, in one line."""
         counts = {kind: sum(f.kind is kind for f in self.findings) for kind in Kind}
         told = ", ".join([f"{n} {kind}" for kind, n in counts.items() if n]) or "no finding"
+        told += f", {len(self.explained)} explained" if self.explained else ""
         times = ", ".join([f"{name} {s:.1f} s" for name, s in self.seconds.items()])
         lines = [f"{self.subjects} rules, facts and ops: {told} ({times})"]
         lines += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
@@ -104,5 +110,6 @@ class CheckReport:
     def json(self) -> str:
         """The same for programs."""
         rows = [asdict(f) | {"kind": str(f.kind)} for f in self.findings]
-        whole = {"findings": rows, "subjects": self.subjects, "seconds": self.seconds}
+        whole = {"findings": rows, "explained": len(self.explained)}
+        whole |= {"subjects": self.subjects, "seconds": self.seconds}
         return json.dumps(whole | {"left_out": self.left_out, "failed": self.failed}, indent=2)

@@ -140,7 +140,7 @@ def _shadowed(rule: Rule, term: Any, done: Pursuit) -> Finding:
 
 def loop(rule: Rule, term: Any, error: RuleLoopError) -> Finding:
     """Rules that do not come to an end."""
-    rules = ", ".join(error.rules) or rule.name
+    rules = ", ".join(sorted(error.rules)) or rule.name
     lines = [brief(term, 9), *[f"{name}: {a} → {b}" for name, a, b in error.turn]]
     if not error.turn:
         lines.append(str(error).partition("\n")[0])

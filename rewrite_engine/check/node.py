@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.claim import Term, terms_of
+from rewrite_engine.check.claim import Fired, Term, fired, stepped, terms_of
 from rewrite_engine.check.example import own_steps
+from rewrite_engine.check.loops import loop_steps
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import explicit_graph_inputs
@@ -108,15 +109,25 @@ def ops_of(rule: Rule) -> list[Any]:
     return list(dict.fromkeys(found))
 
 
-def terms(rule: Any, added: RuleSet) -> Iterator[Term]:
+def cases(rule: Any, added: RuleSet) -> Iterator[Fired]:
+    """Yield what a rule of any kind makes of terms: in its own example, in loops if it is about
+    these, and alone.
+    """
+    steps = own_steps(rule, added)
+    if rule.phase == "loops":
+        steps += [s for s in loop_steps(added) if s.rule_name == rule.name]
+    yield from stepped(rule, steps)
+    yield from fired(rule, terms(rule))
+
+
+def terms(rule: Any) -> Iterator[Term]:
     """Yield terms for a rule of any kind."""
-    shown = [step.before for step in own_steps(rule, added)]
     parts = [p for p in getattr(rule, "parts", ()) if isinstance(p, DataRule)]
     if isinstance(rule, DataRule):
         parts, made = [rule], []
     else:
         made = [applied(op) for op in ops_of(rule)]
-    for term in chain(shown, *made):
+    for term in chain(*made):
         if term.owner is not None:
             yield term, list(dict.fromkeys(explicit_graph_inputs([term]))), []
     for part in parts:

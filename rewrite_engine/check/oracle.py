@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpmath import mp, mpc, mpf
 
-from rewrite_engine.check.reference import DIGITS, error, exact, reference
+from rewrite_engine.check.reference import DIGITS, error, reference
+from rewrite_engine.check.values.exact import exact
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.link.linker import get_linker
@@ -234,6 +236,9 @@ def magnitude(output: Variable, values: dict[Any, Any], given: Any) -> Any:
     found = {v: size_of(v, values, 0.0) for v in given}
     for node in toposort([output], list(given)):
         xs = [found[x] if x in found else size_of(x, values, 0.0) for x in node.inputs]
+        if isinstance(node.op, HasInnerGraph):  # any of them may be added up in there
+            found |= {v: _inside(values[v], xs) for v in node.outputs}
+            continue
         name, out = str(node.op), node.outputs[0]
         kind = type(node.op).__name__
         if name in ADDING:
@@ -249,8 +254,15 @@ def magnitude(output: Variable, values: dict[Any, Any], given: Any) -> Any:
     return found[output] if output in found else size_of(output, values)
 
 
+def _inside(value: Any, sizes: Any) -> Any:
+    """The same of a value that is computed inside of an op, of operands of some sizes."""
+    most = max([x.max(initial=0.0) for x in sizes], default=0.0)
+    return np.where(np.isfinite(value), np.maximum(most, np.abs(value)), np.inf)
+
+
 def size_of(v: Any, values: Any, infinite: float = 0.0) -> Any:
-    value = np.asarray(v.data if isinstance(v, Constant) else values[v])
+    value = v.data if isinstance(v, Constant) else values[v]
+    value = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
     return np.nan_to_num(np.abs(value.astype("complex128")), nan=0.0, posinf=infinite)
 
 

@@ -4,16 +4,21 @@ Where the left side of one rule fits into that of another, or into the same plac
 that both match. Each rule is applied to it, and what comes of that is rewritten to the end. If the
 two ends differ, what is made depends on which rule came first, and a rule between them is missing.
 (Sums and products are looked at with the operands that a pattern writes, in both orders of two.)
+
+The pipeline rewrites inner terms first, so there is one end that is always reached. The inner rule
+may say why that is as good (`overlaps=`): then the overlap is explained, if the pipeline's own end
+is that one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 from rewrite_engine.check.claim import sides
-from rewrite_engine.check.finding import Finding, Kind
+from rewrite_engine.check.finding import ORDER, Finding, Kind
 from rewrite_engine.check.sample import Plain, is_computed, parameter_choices
 from rewrite_engine.check.target import usable
 from rewrite_engine.errors import RewriteEngineError
@@ -26,7 +31,7 @@ from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.pipeline import optimizer
+from rewrite_engine.rules.pipeline import known_rules, optimizer
 
 WORLDS = (["float64"], ["int64"], ["bool"])
 SHAPES = ([(None,)], [(None, None)], [()])
@@ -34,14 +39,29 @@ Bound = dict[str, Any]
 
 
 def check_overlaps(rules: Sequence[Rule], added: RuleSet) -> Iterator[Finding]:
-    """Yield the pairs of rules of one phase that do not join."""
+    """Yield the pairs of rules of one phase that do not join, one of which is among these; and what
+    they say of overlaps that they do not have.
+    """
+    data, own = _usual([*known_rules(Query()), *rules]), set(rules)
+    told = set()
+    for a, b in product(data, data):
+        if a.phase == b.phase and (a in own or b in own):
+            found = min(_pair(a, b, added), key=lambda f: ORDER[f.kind], default=None)
+            if found is not None:
+                told.add(b.overlaps)
+                mine = a if a in own else b
+                yield replace(found, subject=mine.name, where=mine.where)
+    for rule in rules:
+        if rule.overlaps and rule.overlaps not in told:
+            why = "it says why it overlaps, and all its overlaps join"
+            yield Finding(Kind.LINT, "overlaps", "no overlap", rule.name, rule.where, why)
+
+
+def _usual(rules: Sequence[Rule]) -> list[DataRule]:
+    """Data rules of phases that overlap."""
     usual = ("canonicalize", "stabilize", "specialize")
     data = [r for r in rules if type(r) is DataRule and r.phase in usual and not r.needs_grant]
-    for a, b in product(data, data):
-        if a.phase == b.phase:
-            found = next(_pair(a, b, added), None)
-            if found is not None:
-                yield found
+    return list(dict.fromkeys(data))
 
 
 def _pair(a: DataRule, b: DataRule, added: RuleSet) -> Iterator[Finding]:
@@ -85,7 +105,7 @@ def _apart(a: DataRule, b: DataRule, term: Any, at: Any, added: RuleSet) -> Find
         if one is None or part is None:
             return None
         other = part if at is term else clone_replace(term, {at: part})
-        graph = FunctionGraph(None, [one, other])
+        graph = FunctionGraph(None, [one, other, term])
         optimizer(Query().excluding("inplace"), usable(added)).rewrite(graph)
     except RewriteEngineError:  # told by other checks
         return None
@@ -96,6 +116,10 @@ def _apart(a: DataRule, b: DataRule, term: Any, at: Any, added: RuleSet) -> Find
     why = f"{a.name} and {b.name} lead {brief(term, 9)} to two ends"
     example = f"{a.short_name} first: {texts[0]}\n{b.short_name} first: {texts[1]}"
     fix = f"a rule {texts[0]} >> {texts[1]}, or the other way round"
+    if at is not term and b.overlaps and ends[2] is ends[1]:
+        why += f"; {b.overlaps}"
+        return Finding(Kind.EXPLAINED, "overlaps", "overlap", a.name, a.where, why, example)
+    fix += f'; or overlaps="why {texts[1]} is as good" of {b.short_name}'
     return Finding(Kind.OVERLAP, "overlaps", "overlap", a.name, a.where, why, example, fix)
 
 

@@ -25,7 +25,7 @@ def lint(target: Target) -> Iterator[Finding]:
     from rewrite_engine.check.example import check_example
     from rewrite_engine.check.firing import check_firing
 
-    dead = set()
+    dead, loops = set[str](), set[str]()
     more = unreached(target.rules) if target.whole else ()
     for one in [*remarks(target.rules, TRIES), *more]:
         kind = Kind.DEAD if one.dead else Kind.LINT
@@ -40,8 +40,9 @@ def lint(target: Target) -> Iterator[Finding]:
             yield Finding(Kind.DEAD, "lint", "duplicate", rule.name, rule.where, why, example)
         elif rule.name not in dead:
             found = list(check_firing(rule, target.added))
-            yield from found
-            if any(f.kind is Kind.LOOPS for f in found):
+            yield from [f for f in found if f.kind is not Kind.LOOPS or f.why not in loops]
+            loops |= (again := {f.why for f in found if f.kind is Kind.LOOPS})
+            if again:
                 continue  # so would the example
         yield from check_example(rule, target.added)
 
@@ -80,7 +81,7 @@ def termination(target: Target) -> Iterator[Finding]:
     """Whether rules come to an end."""
     from rewrite_engine.check.termination import check_termination
 
-    return check_termination(target.rules)
+    return check_termination(target.rules, target.added)
 
 
 def overlaps(target: Target) -> Iterator[Finding]:
@@ -93,15 +94,15 @@ def overlaps(target: Target) -> Iterator[Finding]:
 def claims(target: Target) -> Iterator[Finding]:
     """What rules claim, against values."""
     from rewrite_engine.check.claim import check_claims
-    from rewrite_engine.check.node import directions, terms
+    from rewrite_engine.check.node import cases, directions
 
     for rule in target.rules:
-        if rule.phase == "loops" or APART in rule.tags:
+        if APART in rule.tags:
             why = "no values are tried: it needs terms that nothing here makes; test it on your own"
             yield Finding(Kind.UNPROVED, "claims", "apart", rule.name, rule.where, why)
             continue
         for one in directions(rule):
-            yield from check_claims(one, terms(one, target.added))
+            yield from check_claims(one, cases(one, target.added))
 
 
 def facts(target: Target) -> Iterator[Finding]:

@@ -124,7 +124,45 @@ def numbers(dtype: str) -> list[Any]:
         return [np.asarray(n).astype(dtype) for n in found]
 
 
-class Builder:
+class Filler:
+    """Makes terms of patterns. What stands for variables and numbers is up to a subclass: `operand`
+    is asked once for each variable, `literal` for each number.
+    """
+
+    bound: dict[str, Any]
+
+    def fill(self, pattern: Any) -> Any:
+        """What stands for a pattern."""
+        if isinstance(pattern, Hole):
+            if pattern.name not in self.bound:
+                self.bound[pattern.name] = self.operand(pattern)
+            return self.bound[pattern.name]
+        if isinstance(pattern, Literal):
+            return self.literal(pattern)
+        args: list[Any] = []
+        for a in pattern.args:
+            value = self.fill(a)
+            args.extend(value) if isinstance(a, Hole) and a.rest else args.append(value)
+        op = pattern.op
+        if isinstance(op, OpClass):
+            op = op.cls(**{n: self.fill(p) if isinstance(p, Hole) else p for n, p in op.props})
+        return self.applied(op, args, max(pattern.index or 0, 0))
+
+    def operand(self, hole: Hole) -> Any:
+        """What stands for a variable, or a parameter of an op; of a rest: several."""
+        raise NotImplementedError
+
+    def literal(self, pattern: Literal) -> Any:
+        """What stands for a number."""
+        raise NotImplementedError
+
+    def applied(self, op: Any, args: Sequence[Any], index: int) -> Any:
+        """An output of an op."""
+        made = op(*args)
+        return made[index] if isinstance(made, list | tuple) else made
+
+
+class Builder(Filler):
     """Makes one term of a left side. dtypes: what operands may have, chosen for each of them.
     given: what may stand for operands, by their names. plain: no special constants.
     """
@@ -151,24 +189,6 @@ class Builder:
         """The term."""
         return self.fill(self.rule.left)  # type: ignore[no-any-return]
 
-    def fill(self, pattern: Any) -> Any:
-        """What stands for a pattern."""
-        if isinstance(pattern, Hole):
-            if pattern.name not in self.bound:
-                self.bound[pattern.name] = self.operand(pattern)
-            return self.bound[pattern.name]
-        if isinstance(pattern, Literal):
-            return self.literal(pattern)
-        args: list[Any] = []
-        for a in pattern.args:
-            value = self.fill(a)
-            args.extend(value) if isinstance(a, Hole) and a.rest else args.append(value)
-        op = pattern.op
-        if isinstance(op, OpClass):
-            op = op.cls(**{n: self.prop(p) for n, p in op.props})
-        made = op(*args)
-        return made[max(pattern.index or 0, 0)] if isinstance(made, list | tuple) else made
-
     def literal(self, pattern: Literal) -> Any:
         """A number, as weak as Python's; with a dtype; or filling an array."""
         value = pattern.value
@@ -180,12 +200,9 @@ class Builder:
             typed = -typed
         return pt.constant(np.full([(1,), (4,)][form % 2], typed) if form > 3 else typed)
 
-    def prop(self, wanted: Any) -> Any:
-        """A parameter of an op."""
-        return self.bound[wanted.name] if isinstance(wanted, Hole) else wanted
-
     def operand(self, hole: Hole) -> Any:
-        """What stands for a variable."""
+        if hole.sort is Prop:
+            raise TypeError(f"no value is known for {hole.name}")
         choices = self.given.get(hole.name)
         if hole.rest and not choices:
             return tuple([self.fresh(f"{hole.name}{i}", hole) for i in range(2)])

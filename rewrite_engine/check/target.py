@@ -63,7 +63,7 @@ def target_of(what: Any = None) -> Target:
     all shipped packs. Raises `UnknownNameError`, and what loading raises.
     """
     if what is None:
-        return _joined("all packs", [_of_module(import_module(p)) for p in (*PACKS, *EQUATIONS)])
+        return _joined("all packs", [_of_module(import_module(p)) for p in SHIPPED.values()])
     if isinstance(what, Target):
         return what
     if isinstance(what, ModuleType):

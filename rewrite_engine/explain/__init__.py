@@ -4,14 +4,15 @@
 `why_not(rule, variable)` says why a rule does not apply. The names are looked up when they are
 first used; how to read what is printed: `docs/reading_a_trace.md`.
 
-`record.py` watches · `capture.py` keeps the inputs of a first call · `term.py` writes one change ·
-`evaluate.py` runs a graph op by op · `compare.py` compares values · `cost.py` estimates ·
-`model.py` is all that is known of a function · `story.py` what mattered of many firings ·
-`states.py` the graph at any time · `why.py` derivations · `became.py` what became of a node ·
-`difference.py` other rules · `diagnosis.py` why a rule does not apply · `report.py` answers
+`record.py` watches · `capture.py` keeps the inputs of calls · `term.py` writes one change ·
+`evaluate.py` runs a graph op by op · `compare.py` compares values · `claims.py` holds each firing
+to what its rule claims · `suspect.py` finds who is to blame · `cost.py` estimates · `model.py` is
+all that is known of a function · `story.py` what mattered of many firings · `states.py` the graph
+at any time · `why.py` derivations · `became.py` what became of a node · `difference.py` other
+rules, other reports (`saved.py`) · `diagnosis.py` why a rule does not apply · `report.py` answers
 questions · `phrase.py`, `show.py`, `answer.py` print it · `lines.py`, `snapshot.py` write JSON ·
-`page.py` a page of it (`web/`) · `replaying.py` repeats what JSON lines say · `source.py` what the
-command runs, `__main__.py` the command.
+`page.py` a page of it (`web/`) · `replaying.py` repeats what JSON lines say · `source.py` what
+the command runs, `__main__.py` the command.
 """
 
 from __future__ import annotations

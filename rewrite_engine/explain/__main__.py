@@ -2,8 +2,8 @@
 module, some lines, a term: `source.py`), then tell what the rules did to every function that it
 compiled.
 
-Exit status: 0; 1 with --strict if values disagree, were not compared, or a function failed;
-2 for a wrong argument; 3 if the script fails.
+Exit status: 0; 1 with --strict if values disagree or were not compared, something that was claimed
+or declared is untrue, or a function failed; 2 for a wrong argument; 3 if the script fails.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, redirect_stdout
 from functools import partial
 from io import StringIO
 from os.path import abspath
@@ -29,10 +30,11 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.explain.answer import AnswerPrinter
 from rewrite_engine.explain.diagnosis import find_rule
-from rewrite_engine.explain.difference import differences
+from rewrite_engine.explain.difference import compared, differences, is_saved
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.record import Recorder, recording
 from rewrite_engine.explain.report import Report, is_about
+from rewrite_engine.explain.saved import read
 from rewrite_engine.explain.show import ReportOptions, check_names, console_for
 from rewrite_engine.explain.source import Runnable, number, source_of
 from rewrite_engine.explain.states import graph_after, graph_until
@@ -41,11 +43,14 @@ from rewrite_engine.match.ruleset import RuleSet, parts_of
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
 JSON = "firings, phases, graphs, functions (schema: rewrite/trace/schema.json); - is the output"
-STRICT = "if values disagree, were not compared, or a function failed"
+STRICT = "if values disagree or were not compared, something said is untrue, a function failed"
 WHY = "only tell which firings led to a node of a rewritten graph, and to what is below it"
 ATTEMPTS = "only list every try of a rule and why it failed; WHAT: a rule or pack, or an op"
 STEP = "only print firings from N on, each with what the graph computes after it"
-DIFF = "only print how the rewritten graphs differ without these rules or phases, or in a mode"
+DIFF = (
+    "only print what differs without these rules or phases, in a mode, or from a report that "
+    "--json wrote before (SCRIPT may be one, too)"
+)
 QUESTIONS = {
     "why": ("NODE", WHY),
     "became": ("NODE", "only tell what became of a node of a graph as built"),
@@ -55,6 +60,7 @@ QUESTIONS = {
     "until": ("N", "only print the graphs after firing N (0: as built)"),
     "step": ("N", STEP),
     "diff": ("NAMES", DIFF),
+    "bisect": (None, "only tell which firing made values disagree"),
 }
 DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
 
@@ -114,7 +120,10 @@ def _add_shown(p: argparse.ArgumentParser) -> None:
 def _add_questions(p: argparse.ArgumentParser) -> None:
     asked = p.add_argument_group("questions")
     for option, (metavar, what) in QUESTIONS.items():
-        asked.add_argument(f"--{option}", metavar=metavar, help=what)
+        if metavar is None:
+            asked.add_argument(f"--{option}", action="store_const", const=True, help=what)
+        else:
+            asked.add_argument(f"--{option}", metavar=metavar, help=what)
 
 
 def _add_rule_options(p: argparse.ArgumentParser) -> None:
@@ -140,10 +149,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="replace")
     options = parser().parse_args(argv)
     try:
+        if options.diff is not None and is_saved(options.script or ""):
+            return _compare_saved(options)
         run = source_of(options)
         _warn_of_late_options(options.args)
         _set_mode(options)
-        recorder, failure = _run(run, attempts=options.attempts is not None)
+        recorder, failure = _run(run, options.attempts is not None, _output_of(options))
         report = Report(recorder.records, recorder.failed)
         report = report.select(options.function if recorder.records else None)
         _tell(report, options, run.told)
@@ -154,6 +165,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     if failure:
         return SCRIPT_FAILED
     return DISAGREE if options.strict and not is_strictly_right(report) else 0
+
+
+def _compare_saved(options: argparse.Namespace) -> int:
+    """Print how two saved reports differ."""
+    out = StringIO() if options.output is not None else None
+    printer = AnswerPrinter(console_for(out), ReportOptions(full=options.full))
+    found = compared(read(options.diff), read(options.script))
+    printer.heading(f"{options.diff} → {options.script}")
+    printer.differences(found)
+    if out is not None:
+        Path(options.output).write_text(out.getvalue(), encoding="utf-8")
+    return 0
 
 
 def is_strictly_right(report: Report) -> bool:
@@ -196,13 +219,18 @@ def _set_mode(options: argparse.Namespace) -> None:
     config.mode = mode  # type: ignore[assignment]
 
 
+def _output_of(options: argparse.Namespace) -> Any:
+    """Where the script prints: away from the lines for programs, if they are the output."""
+    return redirect_stdout(sys.stderr) if options.json == "-" else nullcontext()
+
+
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _run(source: Runnable, attempts: bool) -> tuple[Recorder, bool]:
+def _run(source: Runnable, attempts: bool, output: Any) -> tuple[Recorder, bool]:
     """Run the script as `python SCRIPT` would; return what was recorded, and whether it failed."""
-    with recording(attempts) as recorder:
+    with recording(attempts) as recorder, output:
         try:
             source.run()
         except SystemExit as stop:
@@ -241,17 +269,16 @@ def _tell(report: Report, options: argparse.Namespace, told: str) -> None:
         graphs=not options.no_graphs, phase=options.phase, rule=options.rule,
     )  # fmt: skip
     check_names(report, shown)
-    if options.json == "-":
-        _write_json(options, report, shown)
-        return
+    wants_text = options.json != "-" or options.output is not None
     out = StringIO() if options.output is not None else None
     printer = AnswerPrinter(console_for(out), shown)
     answers = list(_answers(report, options, printer))  # names are checked before anything is said
-    printer.heading(f"what the rules did to {told}")
-    for note in _without_effect(report, options):
-        printer.put(note, "yellow", hang=6)
-    for tell, answer in answers:
-        tell(answer)
+    if wants_text:
+        printer.heading(f"what the rules did to {told}")
+        for note in _without_effect(report, options):
+            printer.put(note, "yellow", hang=6)
+        for tell, answer in answers:
+            tell(answer)
     if out is not None:
         Path(options.output).write_text(out.getvalue(), encoding="utf-8")
     for name, write in WRITERS.items():
@@ -296,6 +323,8 @@ def _answers(
         yield printer.walked, (number(options.step), report.functions)
     if options.diff is not None:
         yield printer.differences, differences(report, options.diff)
+    if options.bisect is not None:
+        yield printer.suspects, report.suspects()
     if options.why_not is not None:
         known = {rule.name: rule for rule in (*parts_of(options.rules), *options.rules)}
         rules = RuleSet((known | report.rules.by_name).values())

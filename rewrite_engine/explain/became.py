@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.term import term_text
+from rewrite_engine.graph.inner import held, inner_ops
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.origin import in_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +42,48 @@ class Fate:
         return "it is gone: nothing that is computed needs it any more"
 
 
-def became(record: FunctionRecord, node: Apply) -> Fate:
-    """Follow a node of the graph as built to the rewritten one. (One that was merged is followed by
+class Fates:
+    """Follows nodes of the graph as built to the rewritten one. (One that was merged is followed by
     the node that it was found equal to.)
     """
-    here = node.outputs[0]
-    known = {old: new for new, old in record.before.memo.items()}
-    v: Variable = known.get(here, here)
-    there = {out for one in record.after.apply_nodes for out in one.outputs}
-    there |= set(record.after.inputs) | set(record.after.outputs)
-    steps: list[RecordedFiring] = []
-    for step in record.steps:
-        if step.old is v:
+
+    def __init__(self, record: FunctionRecord) -> None:
+        self.record = record
+        self.now = {old: new for new, old in record.before.memo.items()}
+        after = record.after
+        self.there = {out for one in after.apply_nodes for out in one.outputs}
+        self.there |= set(after.inputs) | set(after.outputs)
+
+    def of(self, node: Apply) -> Fate:
+        """What became of a node."""
+        if node not in self.record.before:
+            return _became_inside(self.record, node)
+        trace, here = self.record.trace, node.outputs[0]
+        v: Variable = self.now.get(here, here)
+        steps: list[RecordedFiring] = []
+        last = 0
+        while step := next((s for s in trace.replaced_by.get(v, ()) if s.number > last), None):
             steps.append(step)
-            v = step.new
-    if v in there or (v.owner is None and steps):
-        return Fate(node, tuple(steps), v)
-    last = steps[-1].number if steps else 0
-    used = [s for s in record.steps if s.number > last and v.owner in s.change.used]
-    return Fate(node, tuple(steps), None, used[-1] if used else None)
+            v, last = step.new, step.number
+        if v in self.there or (v.owner is None and steps):
+            return Fate(node, tuple(steps), v)
+        used = [s for s in trace.taken_by.get(v.owner, ()) if s.number > last] if v.owner else []
+        return Fate(node, tuple(steps), None, used[-1] if used else None)
+
+
+def _became_inside(record: FunctionRecord, node: Apply) -> Fate:
+    """The same of a node inside of an op, of which rules rewrote a copy: origins tell what was made
+    of it.
+    """
+    steps = tuple([s for s in record.steps if s.graph and _made_of(s.old.owner, node)])
+    graphs = [op.fgraph for op in inner_ops(held(record.after))]
+    last = [n for graph in graphs for n in graph.toposort() if _made_of(n, node)]
+    end = last[-1].outputs[0] if last else None
+    return Fate(node, steps, end)
+
+
+def _made_of(one: Apply | None, node: Apply) -> bool:
+    """Whether rules made one node of another, or it is a copy of that."""
+    if one is None or one.origin is None:
+        return False
+    return any(origin is node.origin for origin in in_order([one.origin]))

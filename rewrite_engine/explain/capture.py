@@ -1,86 +1,100 @@
-"""The inputs of a function's first call, kept as copies; every later call runs as if nobody had
-watched.
+"""The inputs of some calls of a function, kept as copies: of the first ones, and then of ever
+fewer.
 """
 
 from __future__ import annotations
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from inspect import signature
 from time import perf_counter
-from typing import Any
-from weakref import ref
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rewrite_engine.compile import Function
 from rewrite_engine.link.program import MISSING, Argument, Cell
 
-LIMIT = 1 << 28  # bytes of inputs that are copied; more are not kept
+LIMIT = 1 << 28  # bytes of inputs that are copied, of all calls; more are not kept
+FIRST = 4  # calls that are kept, and then those whose number is a power of two
+
+
+class KeptCall(NamedTuple):
+    """One call. values: copies of what went in, one per input of the graph."""
+
+    number: int
+    values: list[Any]
 
 
 @dataclass(slots=True)
-class FirstCall:
-    """values: copies of what went in, one per input of the graph, or None. problem: why there are
-    none. seconds: how long the call took, None before it. error: what it raised.
+class Calls:
+    """count: how often the function was called. kept: the calls whose inputs are known. problem:
+    why there are none. seconds: how long the first call took, None before it. error: what it
+    raised.
     """
 
-    values: list[Any] | None = None
+    count: int = 0
+    kept: list[KeptCall] = field(default_factory=list)
     problem: str = "the function was never called"
     seconds: float | None = None
     error: str | None = None
+    size: int = 0
+
+    @property
+    def values(self) -> list[Any] | None:
+        """What went into the first call that is known."""
+        return self.kept[0].values if self.kept else None
 
 
-def capture_first_call(function: Function, called: FirstCall) -> None:
-    """Make the next call of a function note its inputs in `called`, and then forget about it."""
-    this = ref(function)
+def capture_calls(function: Function, calls: Calls) -> None:
+    """Make a function note in `calls` what goes into it."""
     call = function.func
     inputs, arguments = function.program.inputs, signature(function)
 
-    def first(*args: Any, **kwargs: Any) -> Any:
-        function = this()
-        if function is not None and function.func is first:
-            _set(function, (call, (), {}, function.__dict__))
-        if called.seconds is not None:
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        calls.count = n = calls.count + 1
+        if n > FIRST and n & (n - 1):
             return call(*args, **kwargs)
-        called.seconds = 0.0
-        _copy_inputs(called, arguments, inputs, args, kwargs)
-        return _timed(called, call, args, kwargs)
+        _copy_inputs(calls, arguments, inputs, args, kwargs)
+        return call(*args, **kwargs) if n > 1 else _timed(calls, call, args, kwargs)
 
-    _set(function, (first, (), {}, function.__dict__))
+    _set(function, (watched, (), {}, function.__dict__))
 
 
 #: how a partial gets another function: the way its unpickling does
 _set: Any = vars(partial)["__setstate__"]
 
 
-def _timed(called: FirstCall, call: Any, args: Any, kwargs: Any) -> Any:
+def _timed(calls: Calls, call: Any, args: Any, kwargs: Any) -> Any:
     start = perf_counter()
     try:
         return call(*args, **kwargs)
     except BaseException as error:
-        called.error = f"{type(error).__name__}: {error}".splitlines()[0]
+        calls.error = f"{type(error).__name__}: {error}".splitlines()[0]
         raise
     finally:
-        called.seconds = perf_counter() - start
+        calls.seconds = perf_counter() - start
 
 
-def _copy_inputs(called: FirstCall, arguments: Any, inputs: Any, args: Any, kwargs: Any) -> None:
+def _copy_inputs(calls: Calls, arguments: Any, inputs: Any, args: Any, kwargs: Any) -> None:
     """Note copies of all inputs. What is wrong with them is for the call itself to say."""
+    problem = None
     try:
         values = _values(arguments, inputs, args, kwargs)
+        size = sum(int(getattr(v, "nbytes", 0)) for v in values)
+        if calls.size + size > LIMIT:
+            problem = f"are too large to copy ({size >> 20} MiB)"
     except Exception as error:
-        called.problem = f"the inputs of the first call are not valid ({type(error).__name__})"
-        return
-    size = sum(int(getattr(v, "nbytes", 0)) for v in values)
-    if size > LIMIT:
-        called.problem = f"the inputs of the first call are too large to copy ({size >> 20} MiB)"
-        return
-    try:
-        called.values = [copied(v) for v in values]
-    except Exception as error:
-        called.problem = f"the inputs of the first call cannot be copied ({type(error).__name__})"
+        problem = f"are not valid ({type(error).__name__})"
+    if problem is None:
+        try:
+            calls.kept.append(KeptCall(calls.count, [copied(v) for v in values]))
+            calls.size += size
+        except Exception as error:
+            problem = f"cannot be copied ({type(error).__name__})"
+    if problem is not None and calls.count == 1:
+        calls.problem = f"the inputs of the first call {problem}"
 
 
 def _values(arguments: Any, inputs: Any, args: Any, kwargs: Any) -> list[Any]:

@@ -1,20 +1,24 @@
 """Whether a recorded function computes what its graph says: what the graph as it was built gives,
 op by op, against what the rewritten and compiled one gives, on the same inputs (`check_values`).
-How two values are compared: `link/compare.py`.
+How two values are compared: `link/compare.py`; each firing alone is judged by `claims.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import Any
 
 from rewrite_engine.errors import AssumptionError
+from rewrite_engine.explain.claims import RANDOM, Claims, check_claims
 from rewrite_engine.explain.evaluate import Shapes, random_values, run, walk, walk_wide
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
-from rewrite_engine.explain.states import first_wrong
+from rewrite_engine.explain.states import bisected
 from rewrite_engine.link.compare import Comparison, Verdict, compare_values
 
+SECONDS = 5.0  # that are spent on calls after the first
 MOST = 6  # rules that are named as suspects
 
 
@@ -24,6 +28,7 @@ class FunctionComparison:
 
     basis: the inputs it was made on, in words. outputs: (name, comparison). problem: why there is
     none. blame: who is wrong where values disagree. strange: where nan or inf came from first.
+    worst: the call of which these are. claims: whether everything that was said is true.
     shapes_before, shapes_after: of the variables of both graphs.
     """
 
@@ -32,6 +37,8 @@ class FunctionComparison:
     problem: str | None = None
     blame: str | None = None
     strange: str | None = None
+    worst: str = ""
+    claims: Claims = field(default_factory=Claims)
     shapes_before: Shapes = field(default_factory=dict)
     shapes_after: Shapes = field(default_factory=dict)
 
@@ -42,26 +49,54 @@ class FunctionComparison:
         return max([c.verdict for _, c in self.outputs], default=default)
 
     @property
+    def ok(self) -> bool:
+        """Whether no values disagree, and nothing that was said is untrue."""
+        return self.verdict is not Verdict.DISAGREE and not self.claims.untrue
+
+    @property
     def ulps(self) -> float | None:
         """The largest distance."""
         return max([c.ulps for _, c in self.outputs if c.ulps is not None], default=None)
 
 
 def check_values(record: FunctionRecord) -> FunctionComparison:
-    """Run a recorded function's graphs, as built and as rewritten, on the inputs of its first call,
-    or random ones.
+    """Run a recorded function's graphs, as built and as rewritten, on the inputs of its calls, or
+    on random ones, and hold everything against them that was said.
     """
-    values, check = _inputs(record)
-    if values is None:
+    given, check = _inputs(record)
+    if not given:
         return check
+    found, start = [_checked_on(record, check, *given[0])], perf_counter()
+    for basis, values in given[1:]:
+        if perf_counter() - start > SECONDS:
+            break
+        found.append(_checked_on(record, check, basis, values))
+    result = _worst(found)
+    n = sum(one.problem is None for one in found)
+    if n and len(found) > 1:
+        result = replace(result, basis=_calls_text(n, record.called.count))
+    return replace(result, claims=check_claims(record, given[: len(found)]))
+
+
+def _calls_text(n: int, count: int) -> str:
+    return f"the inputs of {n} of {count} calls" if n < count else f"the inputs of {n} calls"
+
+
+def _checked_on(
+    record: FunctionRecord, check: FunctionComparison, basis: str, values: list[Any]
+) -> FunctionComparison:
+    """The comparison on one call."""
+    check = replace(check, worst=basis)
     try:
         expected, shapes, strange = walk(record.before, values)
         first = "; ".join(strange[:3]) or None
         check = replace(check, shapes_before=shapes, strange=first)
     except AssumptionError as error:
         said = " ".join(str(error).splitlines()[0].split())
-        broken = Comparison(Verdict.DISAGREE, f"what was declared is not true: {said}")
-        return replace(check, outputs=(("all outputs", broken),))
+        why = "what was declared is not true"
+        if not record.called.kept:
+            why = "random inputs are not as it was declared"
+        return replace(_sized(record, check, values), problem=f"{why}: {said}")
     except Exception as error:
         expected = None
         check = replace(check, problem=f"the graph as it was built raises {_name(error)}")
@@ -82,16 +117,58 @@ def check_values(record: FunctionRecord) -> FunctionComparison:
     )
 
 
-def _inputs(record: FunctionRecord) -> tuple[list[Any] | None, FunctionComparison]:
+def _sized(
+    record: FunctionRecord, check: FunctionComparison, values: list[Any]
+) -> FunctionComparison:
+    """A comparison with the shapes of a call, if nothing else is to be had of it."""
+    with suppress(Exception):
+        check = replace(check, shapes_before=walk(record.before, values, checks=False)[1])
+        check = replace(check, shapes_after=walk(record.after, values, checks=False)[1])
+    return check
+
+
+def _worst(found: Sequence[FunctionComparison]) -> FunctionComparison:
+    """One comparison of several: of each output the worst, what else there is to say as of the
+    worst of all; shapes as of the first call.
+    """
+    compared = [one for one in found if one.outputs and not one.problem]
+    if len(found) < 2 or not compared:
+        return found[0]
+    worst = max(compared, key=lambda one: one.verdict)
+    outputs: dict[str, Comparison] = {}
+    for one in compared:
+        for name, new in one.outputs:
+            if one is not found[0] and new.verdict > Verdict.AGREE:
+                new = replace(new, text=f"{new.text} ({one.worst})")
+            old = outputs.get(name)
+            if old is None or (new.verdict, new.ulps or 0) > (old.verdict, old.ulps or 0):
+                outputs[name] = new
+    first = found[0]
+    return replace(
+        worst,
+        outputs=tuple(outputs.items()),
+        shapes_before=first.shapes_before,
+        shapes_after=first.shapes_after,
+    )
+
+
+def values_on(record: FunctionRecord, basis: str) -> list[Any]:
+    """The values for the inputs that a comparison calls so."""
+    given, _ = _inputs(record)
+    return dict(given)[basis]
+
+
+def _inputs(record: FunctionRecord) -> tuple[list[tuple[str, list[Any]]], FunctionComparison]:
     """The values to compare on, and what there is to say of them."""
-    if record.called.values is not None:
-        return record.called.values, FunctionComparison("the inputs of the first call")
+    if record.called.kept:
+        given = [(f"call {call.number}", call.values) for call in record.called.kept]
+        return given, FunctionComparison("the inputs of the first call")
     why = record.called.problem
     check = FunctionComparison(f"random inputs ({why})")
     try:
-        return random_values(record.before, record.inputs), check
+        return [(RANDOM, random_values(record.before, record.inputs))], check
     except Exception as error:
-        return None, replace(check, problem=f"{why}, and there are no random inputs: {error}")
+        return [], replace(check, problem=f"{why}, and there are no random inputs: {error}")
 
 
 def _compare_outputs(
@@ -120,7 +197,7 @@ def _compare_outputs(
     blame = "run op by op, the rewritten graph agrees, so the linker is to blame and no rule"
     if again is Verdict.DISAGREE:
         blame = "the rewritten graph disagrees also when it is run op by op, so a rule is to blame"
-        step = first_wrong(record, values, expected)
+        step = bisected(record, values, expected).step
         blame += _suspects(record) if step is None else _suspect(step)
     return replace(check, blame=blame)
 

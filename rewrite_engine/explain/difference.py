@@ -1,48 +1,94 @@
-"""How rewritten graphs differ where other rules are used: each function is compiled again from the
-graph as it was built, and the two results are compared line by line.
+"""How two reports differ (`differences`): from one with other rules or in another mode, for which
+each function is rewritten again from the graph as it was built; from one that was saved before,
+perhaps by another version of the library; and two saved ones from each other. Everything is
+compared as JSON lines have it (`saved.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from difflib import unified_diff
+from time import perf_counter
+from typing import Any
 
 from rewrite_engine.compile import get_mode
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.model import FunctionReport
+from rewrite_engine.explain.record import DetailedTrace, FunctionRecord
 from rewrite_engine.explain.report import Report
-from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.printing.formula import Formula
+from rewrite_engine.explain.saved import SavedFunction, SavedGraph, SavedReport, of_lines, read
+
+SHORT = 8  # lines of a graph that is compared line by line, too
+AS_IT_IS = "as it is"
+
+
+@dataclass(frozen=True, slots=True)
+class LineDifference:
+    """What is computed at a line of code in one graph and not in the other. ops: how often which
+    op, `-` of the first and `+` of the second; terms: one of each.
+    """
+
+    line: str
+    less: Counter[str]
+    more: Counter[str]
+    terms: tuple[str | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Of one function. nodes: with the rules it has, and with the others. lines: of formulas, `-`
-    before those of the function as it is, `+` before those with the other rules.
+    """Of one function in two reports; None where one of them has none of that name. rules: how
+    often each rule fired, where that differs. places: what is computed in one graph only. outputs:
+    the names of those that are computed differently. lines: of formulas, `-` before those of the
+    first and `+` before those of the second, where the graphs are small.
     """
 
-    function: FunctionReport
-    other: str
-    nodes: tuple[int, int]
+    name: str
+    old: SavedFunction | None
+    new: SavedFunction | None
+    rules: dict[str, tuple[int, int]]
+    places: tuple[LineDifference, ...]
+    outputs: tuple[str, ...]
     lines: tuple[str, ...]
 
+    @property
+    def alike(self) -> bool:
+        """Whether both compute the same, by the same rules."""
+        both = self.old is not None and self.new is not None
+        return both and not (self.rules or self.places or self.outputs)
 
-def differences(report: Report, names: str) -> list[Difference]:
-    """Compare all functions with what another mode makes of them. names: a mode, or what is left
-    out, with commas. Raises `UnknownNameError`.
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """Of two reports. titles: what they are called."""
+
+    titles: tuple[str, str]
+    functions: tuple[Difference, ...]
+
+
+def differences(report: Report, names: str) -> Differences:
+    """Compare a report with another one. names: a file that --json wrote (the older one), a mode,
+    or what is left out, with commas. Raises `UnknownNameError`, and `InputError` for a file that
+    is none.
     """
-    found = []
+    now = of_lines(json_lines(report), AS_IT_IS)
+    if is_saved(names):
+        return compared(read(names), now)
+    records = []
     for f in report.functions:
         mode, told = _other(f.record.mode, names)
-        graph = f.record.before.clone()
-        if mode.optimizer is not None:
-            mode.optimizer.rewrite(graph)
-        old, new = [[*_lines(g, f.outputs)] for g in (f.record.after, graph)]
-        lines = tuple(unified_diff(old, new, n=1, lineterm=""))
-        found.append(Difference(f, told, (len(f.record.after), len(graph)), lines[2:]))
-    return found
+        records.append(again(f.record, mode))
+    other = Report([])
+    other.functions = [FunctionReport(record) for record in records]
+    return compared(now, of_lines(json_lines(other), told if records else names))
+
+
+def is_saved(name: str) -> bool:
+    """Whether a name is that of a saved report."""
+    return name.endswith((".json", ".jsonl"))
 
 
 def _other(mode: Mode, names: str) -> tuple[Mode, str]:
@@ -55,11 +101,102 @@ def _other(mode: Mode, names: str) -> tuple[Mode, str]:
         return other, f"without {', '.join(parts)}"
 
 
-def _lines(graph: FunctionGraph, names: tuple[str, ...]) -> Iterator[str]:
-    """A graph, output by output, each part written out where it is not shared by much."""
-    formula = Formula(graph.outputs)
-    yield from formula.definitions(None)
-    for node, name in formula.names.items():
-        yield f"{name} = {formula.text(node, None)}"
-    for name, v in zip(names, graph.outputs, strict=True):
-        yield f"{name}: {formula.text(v, None)}"
+def again(record: FunctionRecord, mode: Mode) -> FunctionRecord:
+    """The record of a function with other rules. (It is not linked.)"""
+    graph, trace, start = record.before.clone(), DetailedTrace(), perf_counter()
+    before = graph.clone()
+    if mode.optimizer is not None:
+        mode.optimizer.rewrite(graph, trace=trace)
+    seconds = {"build": 0.0, "rewrite": perf_counter() - start, "link": 0.0}
+    return replace(record, before=before, after=graph, mode=mode, trace=trace, seconds=seconds)
+
+
+def compared(old: SavedReport, new: SavedReport) -> Differences:
+    """Compare two reports, function by function: those of one name in their order."""
+    rest: dict[str, list[SavedFunction]] = {}
+    for f in new.functions:
+        rest.setdefault(f.name, []).append(f)
+    found = []
+    for f in old.functions:
+        others = rest.get(f.name)
+        found.append(_difference(f, others.pop(0)) if others else _only(f, None))
+    found += [_only(None, f) for left in rest.values() for f in left]
+    return Differences(_titles(old, new), tuple(found))
+
+
+def _titles(old: SavedReport, new: SavedReport) -> tuple[str, str]:
+    """What reports are called, with the versions that differ."""
+    titles = []
+    for one, other in ((old, new), (new, old)):
+        own = [f"{k} {v}" for k, v in one.versions.items() if other.versions.get(k) != v]
+        titles.append(f"{one.title} ({', '.join(own)})" if own else one.title)
+    return titles[0], titles[1]
+
+
+def _only(old: SavedFunction | None, new: SavedFunction | None) -> Difference:
+    name = (old or new).name  # type: ignore[union-attr]
+    return Difference(name, old, new, {}, (), (), ())
+
+
+def _difference(old: SavedFunction, new: SavedFunction) -> Difference:
+    a, b = old.rules, new.rules
+    rules = {name: (a[name], b[name]) for name in sorted({*a, *b}) if a[name] != b[name]}
+    known: dict[Any, int] = {}
+    left, right = _keyed(old, known), _keyed(new, known)
+    places: list[LineDifference] = []
+    for name in [name for name in left if name in right]:
+        for one, other in zip(left[name], right[name], strict=False):
+            places += _places(name, one, other)
+    ends = [[keys[v] for v in graph.outputs] for [(graph, keys)] in (left[""], right[""])]
+    names = zip(new.graph["output_names"], *ends, strict=False)
+    outputs = tuple([name for name, x, y in names if x != y])
+    texts = old.about["formulas_after"], new.about["formulas_after"]
+    lines: Sequence[str] = ()
+    if outputs and max(map(len, texts)) <= SHORT:
+        lines = [*unified_diff(*texts, n=1, lineterm="")][2:]
+    return Difference(new.name, old, new, rules, tuple(places), outputs, tuple(lines))
+
+
+#: a graph, and a number for each of its variables
+Keyed = tuple[SavedGraph, dict[int, int]]
+
+
+def _keyed(f: SavedFunction, known: dict[Any, int]) -> dict[str, list[Keyed]]:
+    """The graphs of a function by the op that holds them ("": its own), those in others first."""
+    found: dict[str, list[Keyed]] = {}
+    inside: dict[str, tuple[int, ...]] = {}
+    for graph in [*f.inside, f.rewritten]:
+        name, keys = graph.record["inside"] or "", graph.keys(known, inside)
+        found.setdefault(name, []).append((graph, keys))
+        inside[name] = inside.get(name, ()) + tuple([keys[v] for v in graph.outputs])
+    return found
+
+
+def _places(inside: str, *pair: Keyed) -> Iterator[LineDifference]:
+    """What one graph has and the other has not, by line. What differs only since it is computed of
+    other things has its like in both.
+    """
+    sides: list[dict[tuple[str, str], list[int]]] = []
+    for (graph, own), (_, others) in zip(pair, pair[::-1], strict=True):
+        there, nodes = set(others.values()), graph.record["nodes"]
+        found: dict[tuple[str, str], list[int]] = {}
+        for node in graph.order:
+            out = nodes[node]["outputs"][0]
+            if own[out] not in there:
+                found.setdefault((graph.place(node), graph.ops[node]), []).append(out)
+        sides.append(found)
+    left, right = sides
+    lines: dict[str, list[tuple[str, int]]] = {}
+    for line, op in [*left, *[key for key in right if key not in left]]:
+        n = len(right.get((line, op), ())) - len(left.get((line, op), ()))
+        if n:
+            lines.setdefault(line, []).append((op, n))
+    for line, changes in lines.items():
+        less = Counter({op: -n for op, n in changes if n < 0})
+        more = Counter({op: n for op, n in changes if n > 0})
+        terms = [
+            graph.text(side[line, next(iter(ops))][0]) if ops else None
+            for (graph, _), side, ops in zip(pair, sides, (less, more), strict=True)
+        ]
+        line = f"{line}, inside of {inside}" if inside else line
+        yield LineDifference(line, less, more, (terms[0], terms[1]))

@@ -31,16 +31,17 @@ LENGTH = 4  # of a dimension of which nothing is known
 class Watching(PyLinker):
     """Runs a graph op by op, and looks at all values. shapes: of the arrays. strange: what is not
     finite first: inputs and constants, else a result; inside: of an op that runs its graph on them,
-    that and the values.
+    that and the values. checks: whether what is declared of values is checked (`assume`).
     """
 
-    def __init__(self) -> None:
+    def __init__(self, checks: bool = True) -> None:
+        self.checks = checks
         self.shapes: Shapes = {}
         self.strange: list[str] = []
         self.inside: tuple[FunctionGraph, Sequence[Any]] | None = None
 
     def runner(self, node: Apply) -> Callable[..., Any]:
-        debug = node.op.debug_perform  # (what is declared of values is checked: `assume`)
+        debug = node.op.debug_perform if self.checks else None
         run = get_linker("py").runner(node) if debug is None else call_perform(node, debug)
 
         def watched(*values: Any) -> Any:
@@ -64,13 +65,16 @@ class Watching(PyLinker):
             self.strange.append(f"{first} {kinds}")
 
 
-def walk(fgraph: FunctionGraph, values: Sequence[Any]) -> tuple[list[Any], Shapes, list[str]]:
+def walk(
+    fgraph: FunctionGraph, values: Sequence[Any], checks: bool = True
+) -> tuple[list[Any], Shapes, list[str]]:
     """Evaluate a graph op by op; return its outputs, the shape of every array met, and what is not
     finite first. The values are copied.
 
-    Raises whatever an op raises, and `AssumptionError` where something declared is not true.
+    Raises whatever an op raises, and (checks) `AssumptionError` where something declared is not
+    true.
     """
-    linker, given = Watching(), [copied(value) for value in values]
+    linker, given = Watching(checks), [copied(value) for value in values]
     for v in ancestors(fgraph.outputs):
         if isinstance(v, Constant):
             linker.look(v, v.data, f"the constant {v} has")

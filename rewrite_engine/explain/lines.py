@@ -1,5 +1,6 @@
-"""The report as JSON lines, for programs: the firings of each function (and the attempts, if they
-were recorded), its phases, its graphs (`snapshot.py`), then one line on the function.
+"""The report as JSON lines, for programs: a line on all of it, then the firings of each function
+(and the attempts, if they were recorded), its phases, its graphs (`snapshot.py`), and one line on
+the function.
 `rewrite/trace/schema.json` says what each field means.
 """
 
@@ -7,9 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from platform import python_version
 from typing import Any
 
+import numpy as np
+
+from rewrite_engine.explain.claims import Claims
 from rewrite_engine.explain.model import FunctionReport
+from rewrite_engine.explain.phrase import formula_lines
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.report import Report
 from rewrite_engine.explain.snapshot import graph_records
@@ -24,6 +31,7 @@ def json_lines(
     tries: Callable[[Attempt], bool] = lambda attempt: True,
 ) -> Iterator[str]:
     """Yield the lines. wants, tries: which firings and attempts."""
+    yield line(report_record(report))
     for f in report.functions:
         whose = {"function": f.name, "function_index": f.record.index}
         trace = f.record.trace
@@ -47,6 +55,29 @@ def _firing(whose: dict[str, Any], step: RecordedFiring, place: Address | None) 
         made=len(step.made),
         **whose,
     )
+
+
+def report_record(report: Report) -> dict[str, Any]:
+    """What is no function's."""
+    return start("report") | {
+        "versions": {
+            "rewrite_engine": _own_version(),
+            "python": python_version(),
+            "numpy": np.__version__,
+        },
+        "failed": [
+            {"name": one.name, "file": file, "line": row, "error": one.error}
+            for one in report.failed
+            for file, row in [one.place or (None, None)]
+        ],
+    }
+
+
+def _own_version() -> str:
+    try:
+        return version("rewrite-engine")
+    except PackageNotFoundError:  # run from the sources, not installed
+        return "unknown"
 
 
 def function_record(f: FunctionReport) -> dict[str, Any]:
@@ -75,4 +106,39 @@ def function_record(f: FunctionReport) -> dict[str, Any]:
             for name, one in check.outputs
         ],
         "problem": check.problem,
-    }
+        "blame": check.blame,
+        "mode": repr(f.record.mode),
+        "runs": f.record.runs,
+        "inputs": [
+            {"name": v.name, "type": str(v.type), "shape": _lengths(v.shape), "state": v.state}
+            for v in f.inputs
+        ],
+        "assumptions": [
+            {"name": one.name, "granted": one.granted, "declared": one.declared,
+             "firings": list(one.steps)}
+            for one in f.assumptions
+        ],
+        "claims": _claims(check.claims),
+        "formulas_before": list(formula_lines(f, after=False)),
+        "formulas_after": list(formula_lines(f, after=True)),
+    }  # fmt: skip
+
+
+def _lengths(shape: Any) -> list[int | None] | None:
+    return list(shape) if isinstance(shape, tuple) else None
+
+
+def _claims(claims: Claims) -> dict[str, Any]:
+    return {
+        "firings": claims.firings,
+        "judged": claims.steps,
+        "calls": claims.calls,
+        "special": claims.special,
+        "not_special": claims.why_not,
+        "problem": claims.problem,
+        "untrue": [
+            {"kind": one.kind, "text": one.text, "basis": one.basis, "rule": one.rule,
+             "firing": one.number}
+            for one in claims.untrue
+        ],
+    }  # fmt: skip

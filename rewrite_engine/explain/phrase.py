@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 LINES = 60  # of a graph, unless everything is asked for
+UNTRUE = 6  # things that are not as they were said, which are told
+GRAPH = 2  # lines of one formula
 CHARACTERS = 600  # of one formula
 BESIDES = {
     "folding": "{} without variables computed once and for all",
@@ -68,8 +70,13 @@ def headline(report: Report) -> str:
     fired = f"{plural(firings, 'firing')} of {plural(len(rules), 'rule')}"
     text = f"{plural(n, 'function')} compiled; {fired if firings else 'no rule fired'}"
     verdicts = Counter(f.check.verdict for f in report.functions)
+    untrue = sum(bool(f.check.claims.untrue) for f in report.functions)
+    said = f"in {plural(untrue, 'function')} something that was claimed or declared is UNTRUE"
     if verdicts[Verdict.DISAGREE]:
-        return f"{text}; in {plural(verdicts[Verdict.DISAGREE], 'function')} the values DISAGREE."
+        text += f"; in {plural(verdicts[Verdict.DISAGREE], 'function')} the values DISAGREE"
+        return f"{text}; {said}." if untrue else f"{text}."
+    if untrue:
+        return f"{text}; {said}."
     tail = "" if verdicts[Verdict.UNKNOWN] == n else "; no values disagree"
     if verdicts[Verdict.REPAIRED]:
         texts = [one.text for f in report.functions for _, one in f.check.outputs]
@@ -103,7 +110,8 @@ def verdict_text(f: FunctionReport) -> str:
     if verdict is Verdict.AGREE and ulps is not None and ulps < 1e6:
         text = f"agree ({plural(round(ulps), 'ulp')})"
     special = verdict <= Verdict.AGREE and any(one.special for _, one in f.check.outputs)
-    return f"{text}, nan/inf" if special else text
+    text = f"{text}, nan/inf" if special else text
+    return f"{text}, UNTRUE" if f.check.claims.untrue else text
 
 
 # --- one function --------------------------------------------------------------------------------
@@ -126,44 +134,89 @@ def _type_text(type_: Any, shape: tuple[int | None, ...]) -> str:
 
 
 def graph_lines(
-    f: FunctionReport, after: bool, tree: bool, full: bool, most: int = LINES
+    f: FunctionReport, after: bool, tree: bool, full: bool, most: int = LINES, width: int = 1000
 ) -> Iterator[str]:
-    """A graph as formulas or as a tree; where it is long, the outputs first, and `most` lines."""
+    """A graph as formulas or as a tree; where it is long, the outputs first, and `most` lines of
+    that width, of which a formula gets `GRAPH`.
+    """
     fgraph = f.record.after if after else f.record.before
     if tree:
-        lines = str(debugprint(fgraph, file="str")).splitlines()
+        lines, outputs = str(debugprint(fgraph, file="str")).splitlines(), 0
     else:
         known = f.check.shapes_after if after else f.check.shapes_before
-        defined, outputs = _formulas(fgraph, f.outputs, None if full else CHARACTERS, known)
-        lines = [*defined, *outputs]
-        if not full and len(lines) > most:
-            lines = _outputs_first(defined, outputs, most)
-    yield from lines if full else lines[:most]
-    if not full and len(lines) > most:
-        yield f"… {len(lines) - most} more lines; --full shows them"
+        limit = None if full else CHARACTERS
+        defined, results = _formulas(fgraph.outputs, f.outputs, limit, known)
+        lines, outputs = [*defined, *results], 0
+        if not full and sum(_height(line, width) for line in lines) > most:
+            lines, outputs = _outputs_first(defined, results, most, width)
+    yield from lines if full else _first(lines, outputs, most, width)
 
 
-def _outputs_first(defined: list[str], outputs: list[str], most: int) -> list[str]:
-    """What is computed, then what it is computed of, nearest first."""
-    room = max(most // 2, most - len(defined) - 1)
-    shown = outputs[:room]
-    if len(outputs) > room:
-        shown = [*outputs[: room - 1], f"… {len(outputs) - room + 1} more outputs"]
-    return [*shown, "where, the last first:", *reversed(defined)]
+def term_lines(v: Any, most: int, width: int, full: bool) -> Iterator[str]:
+    """What a variable computes, as formulas: itself first, then what it is computed from."""
+    defined, results = _formulas([v], ["it"], None if full else CHARACTERS, {})
+    if full:
+        yield from [*defined, *results]
+        return
+    lines, outputs = _outputs_first(defined, results, most, width)
+    yield from _first(lines if defined else results, outputs, most, width)
+
+
+def _first(lines: list[str], outputs: int, most: int, width: int) -> Iterator[str]:
+    """The first of some lines: as many as there is room for, and `outputs` in any case."""
+    shown, used = 0, 0
+    for line in lines:
+        used += _height(line, width)
+        if used > most and shown >= outputs:
+            break
+        yield line
+        shown += 1
+    if shown < len(lines):
+        yield f"… {len(lines) - shown} more lines; --full shows them"
+
+
+def _height(line: str, width: int) -> int:
+    """How many lines a formula takes."""
+    return min(GRAPH, 1 + len(line) // (width - 3))
+
+
+def _outputs_first(
+    defined: list[str], outputs: list[str], most: int, width: int
+) -> tuple[list[str], int]:
+    """What is computed, then what it is computed of, nearest first; and how many lines of it are
+    shown in any case.
+    """
+    room = max(most * 2 // 3, most - sum(_height(line, width) for line in defined) - 1)
+    shown, used = list[str](), 0
+    for k, line in enumerate(outputs):
+        used += _height(line, width)
+        if used > room and k:
+            shown.append(f"… {len(outputs) - k} more outputs")
+            break
+        shown.append(line)
+    return [*shown, "where, the last first:", *reversed(defined)], len(shown)
+
+
+def formula_lines(f: FunctionReport, after: bool) -> Iterator[str]:
+    """A graph as formulas, complete."""
+    fgraph = f.record.after if after else f.record.before
+    known = f.check.shapes_after if after else f.check.shapes_before
+    for lines in _formulas(fgraph.outputs, f.outputs, None, known):
+        yield from lines
 
 
 def _formulas(
-    fgraph: Any, names: Sequence[str], limit: int | None, shapes: Any
+    results: Sequence[Any], names: Sequence[str], limit: int | None, shapes: Any
 ) -> tuple[list[str], list[str]]:
     """What is used several times, each defined once; and the outputs by name."""
-    formula = Formula(fgraph.outputs)
+    formula = Formula(results)
     taken = set(formula.names.values())
     defined = [*formula.definitions(limit)]
     for node, name in formula.names.items():
         size = _size_text(node.outputs[0], shapes) if len(node.outputs) == 1 else ""
         defined.append(f"{name} = {formula.text(node, limit)}{size}")
     outputs = []
-    for name, v in zip(names, fgraph.outputs, strict=True):
+    for name, v in zip(names, results, strict=True):
         text = formula.text(v, limit)
         outputs.append(f"{name}: {text}" if name in taken or " " in name else f"{name} = {text}")
     return defined, outputs
@@ -172,29 +225,32 @@ def _formulas(
 def _size_text(v: Any, shapes: Any) -> str:
     """`   [3, 4]` behind a formula: the lengths of an array, where they are known."""
     shape = shapes.get(v, v.type.shape)
-    if not shape:
+    if not shape or set(shape) == {None}:
         return ""
     return f"   [{', '.join('?' if n is None else str(n) for n in shape)}]"
 
 
-def family_note(one: Family) -> str:
-    """What stands behind firings that are told together: rule, lines, what they spared."""
-    saved, parts = one.saved, [one.rule]
-    lines = user_lines(one.lines)
-    parts += [lines] if lines else []
+def family_notes(one: Family) -> Iterator[str]:
+    """What stands behind firings that are told together: rule, lines, claim, what they spared; then
+    the same with less, for narrow lines.
+    """
+    saved = one.saved
     claim = getattr(one.steps[0].rule, "promise", None)
-    if getattr(claim, "kind", "refines") not in ("exact", "refines"):
-        parts.append(str(claim))
-    if one.is_safety:
-        parts.append("stabilizes")
+    exact = getattr(claim, "kind", "refines") in ("exact", "refines")
     spared = [amount(n, unit) for n, unit in ((saved.flops, "flop"), (saved.bytes, "B")) if n > 0]
     spared += [plural(saved.nodes, "node")] if saved.nodes > 0 else []
-    parts += [f"spares {spared[0]}"] if spared else []
-    return " · ".join(parts)
+    claims, stabilizes = [] if exact else [str(claim)], ["stabilizes"] * one.is_safety
+    end = [f"spares {spared[0]}"] if spared else []
+    for n in (4, 2, 1):
+        lines = user_lines(one.lines, n)
+        yield " · ".join([one.rule, *([lines] if lines else []), *claims, *stabilizes, *end])
+    yield " · ".join([one.rule, *stabilizes, *end])
 
 
-def user_lines(lines: Sequence[tuple[str, int]]) -> str:
-    """`model.py:3, 5–8`: lines of one file; of others only the first file is named."""
+def user_lines(lines: Sequence[tuple[str, int]], most: int = 4) -> str:
+    """`model.py:3, 5–8`: lines of one file, so many runs of them; of others only the first file is
+    named.
+    """
     if not lines:
         return ""
     file = lines[0][0]
@@ -206,8 +262,8 @@ def user_lines(lines: Sequence[tuple[str, int]]) -> str:
         else:
             runs.append([n])
     texts = [str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs]
-    more = ", …" if len(texts) > 4 or len(numbers) < len(lines) else ""
-    return f"{os.path.basename(file)}:{', '.join(texts[:4])}{more}"
+    more = ", …" if len(texts) > most or len(numbers) < len(lines) else ""
+    return f"{os.path.basename(file)}:{', '.join(texts[:most])}{more}"
 
 
 def besides(f: FunctionReport, rest: Sequence[Family]) -> Iterator[str]:
@@ -228,7 +284,8 @@ def besides(f: FunctionReport, rest: Sequence[Family]) -> Iterator[str]:
             yield f"{kind}: {text.format(plural(nodes, 'term'))}" + (f" ({lines})" if lines else "")
     idle = sum(n for name, n in f.merged.items() if name != "build")
     if idle or f.merged["build"] > 0:
-        yield f"merging: {f.merged['build']} equal nodes as it was built, {idle} later"
+        built = plural(f.merged["build"], "equal node")
+        yield f"merging: {built} as it was built, {idle} later"
 
 
 def failures(report: Report) -> Iterator[str]:
@@ -311,6 +368,31 @@ def values_lines(f: FunctionReport) -> Iterator[str]:
     yield from _strange(f)
     if check.blame is not None:
         yield f"          {check.blame}"
+
+
+def claims_lines(f: FunctionReport) -> Iterator[str]:
+    """Whether rules keep what they claim, and what was declared is true; nothing where nothing was
+    claimed.
+    """
+    claims = f.check.claims
+    for one in claims.untrue[:UNTRUE]:
+        what = one.text
+        if one.rule is not None:
+            number = "" if one.number is None else f"#{one.number} "
+            what = f"{number}{one.rule} {what}"
+        yield f"UNTRUE    {one.basis}: {what}"
+    if len(claims.untrue) > UNTRUE:
+        yield f"          … {len(claims.untrue) - UNTRUE} more; --json has all"
+    if claims.problem is not None:
+        yield f"claims    not looked at: {claims.problem}"
+    elif claims.steps and not claims.untrue:
+        where = [plural(claims.calls, "call")] if f.record.called.kept else ["random inputs"]
+        where += [f"{claims.special} draws of special values"] if claims.special else []
+        late = f"; no special values: {claims.why_not}" if claims.why_not else ""
+        few = f"{claims.steps} of " if claims.steps < claims.firings else ""
+        late += "; values of the other terms would take too much memory" if claims.large else ""
+        kept = f"kept by {few}{plural(claims.firings, 'firing')}"
+        yield f"claims    {kept}, on {' and '.join(where)}{late}"
 
 
 def _strange(f: FunctionReport) -> Iterator[str]:

@@ -4,8 +4,8 @@
         ...                       # code that calls rewrite_engine.function
     recorder.records              # one `FunctionRecord` per function, in order
 
-A recorder is an observer in `compile.observe`. It changes nothing: the first call of each function
-goes through `capture.py` to keep a copy of its inputs, all later ones do not.
+A recorder is an observer in `compile.observe`. It changes nothing: calls go through `capture.py`,
+which keeps copies of the inputs of some.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from inspect import unwrap
+from os.path import basename
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from rewrite_engine.compile import Function, observe
-from rewrite_engine.explain.capture import FirstCall, capture_first_call
+from rewrite_engine.explain.capture import Calls, capture_calls
 from rewrite_engine.explain.term import (
     Change,
     describe_change,
@@ -29,6 +31,7 @@ from rewrite_engine.explain.term import (
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import Line, forward_line, origin_line, user_origin
+from rewrite_engine.link.linker import get_linker
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import Evidence
 from rewrite_engine.match.rule import DataRule
@@ -91,6 +94,33 @@ class DetailedTrace(Trace):
         super().__init__(attempts=attempts)
         self.records: list[RecordedFiring] = []  # type: ignore[assignment]
 
+    @cached_property
+    def made_by(self) -> dict[Apply, list[RecordedFiring]]:
+        """The firings that put a node there. (Of a trace that is complete.)"""
+        found: dict[Apply, list[RecordedFiring]] = {}
+        for step in self.records:
+            tops = [] if step.new.owner is None else [step.new.owner]
+            for node in dict.fromkeys([*step.made, *tops]):
+                found.setdefault(node, []).append(step)
+        return found
+
+    @cached_property
+    def replaced_by(self) -> dict[Variable, list[RecordedFiring]]:
+        """The firings that replaced a variable. (Of a trace that is complete.)"""
+        found: dict[Variable, list[RecordedFiring]] = {}
+        for step in self.records:
+            found.setdefault(step.old, []).append(step)
+        return found
+
+    @cached_property
+    def taken_by(self) -> dict[Apply, list[RecordedFiring]]:
+        """The firings whose old term a node was a part of. (Of a trace that is complete.)"""
+        found: dict[Apply, list[RecordedFiring]] = {}
+        for step in self.records:
+            for node in dict.fromkeys(step.change.used):
+                found.setdefault(node, []).append(step)
+        return found
+
     def keep(self, firing: Firing) -> None:
         """Keep a firing as text. What goes wrong in that must not stop the user's program."""
         node, old, new = firing.node, firing.before, firing.after
@@ -134,7 +164,8 @@ class FunctionRecord:
     before: the graph as it was built; `before.memo` maps variables of `after` to its own. place:
     where the user called `function`. seconds: per stage. inputs: one `Argument` or `Cell` per input
     of the graph. n_results: how many outputs are results, the others are new states. keys: names
-    of the results, if they are returned as a dict. called: what is known of the first call.
+    of the results, if they are returned as a dict. runs: what the linker says of how it runs.
+    called: what is known of its calls.
     """
 
     index: int
@@ -148,13 +179,14 @@ class FunctionRecord:
     inputs: tuple[Any, ...]
     n_results: int
     keys: tuple[Any, ...] = ()
-    called: FirstCall = field(default_factory=FirstCall)
+    runs: str = ""
+    called: Calls = field(default_factory=Calls)
 
     @property
     def name(self) -> str:
         """The function's name, or its place if it has none."""
         if self.function_name == "function" and self.place is not None:
-            return f"function at line {self.place[1]}"
+            return f"function at {basename(self.place[0])}:{self.place[1]}"
         return self.function_name
 
     @property
@@ -221,10 +253,11 @@ class Recorder:
             inputs=program.inputs,
             n_results=program.n_results,
             keys=program.packing if isinstance(program.packing, tuple) else (),
+            runs=get_linker(function.mode.linker).told(function.nodes),
         )
         self.records.append(record)
         _records[function] = record
-        capture_first_call(function, record.called)
+        capture_calls(function, record.called)
 
 
 _records: WeakKeyDictionary[Function, FunctionRecord] = WeakKeyDictionary()

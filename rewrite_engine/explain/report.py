@@ -13,16 +13,18 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from html import escape
 from io import StringIO
 from typing import Any
 
 from rewrite_engine.compile import Function, function
 from rewrite_engine.errors import InputError, UnknownNameError
-from rewrite_engine.explain.became import Fate, became
+from rewrite_engine.explain.became import Fate, Fates
 from rewrite_engine.explain.diagnosis import find_rule
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.record import FailedFunction, FunctionRecord, record_of, recording
+from rewrite_engine.explain.suspect import Suspect, suspect
 from rewrite_engine.explain.why import Derivation, NotFired, derivation, find_nodes, not_fired
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.link.compare import Verdict
@@ -34,6 +36,7 @@ from rewrite_engine.rewrite.trace.attempts import Attempt
 from rewrite_engine.rules.pipeline import all_rules, known_rules
 
 WIDTH = 100
+MOST = 8  # functions that an error names
 
 
 class Report:
@@ -58,8 +61,8 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether no values disagree."""
-        return all(f.check.verdict is not Verdict.DISAGREE for f in self.functions)
+        """Whether no values disagree, and nothing that was claimed or declared is untrue."""
+        return all(f.check.ok for f in self.functions)
 
     def select(self, name: str | None) -> Report:
         """The functions of one name, or the one with a number. Raises `UnknownNameError`."""
@@ -96,25 +99,33 @@ class Report:
         """How nodes of the rewritten graphs came about. what: see `why.find_nodes`; raises
         `UnknownNameError` if no function has such a node.
         """
-        return self._asked(what, False, derivation)
+        return self._asked(what, False, lambda record: partial(derivation, record))
 
     def became(self, what: str) -> list[tuple[FunctionReport, Fate]]:
         """What became of nodes of the graphs as built. Raises `UnknownNameError`."""
-        return self._asked(what, True, became)
+        return self._asked(what, True, lambda record: Fates(record).of)
 
-    def _asked(self, what: str, before: bool, answer: Callable[..., Any]) -> list[Any]:
+    def _asked(self, what: str, before: bool, answerer: Callable[..., Any]) -> list[Any]:
         """Ask all nodes of a name, in the graphs as built or as rewritten."""
-        found, error = [], None
+        found, errors = [], []
         for f in self.functions:
             try:
                 nodes = find_nodes(f.record, what, before)
             except UnknownNameError as unknown:
-                error = unknown
+                errors.append(unknown)
                 continue
-            found += [(f, answer(f.record, node)) for node in nodes]
-        if error is not None and not found:
-            raise error
+            answer = answerer(f.record)
+            found += [(f, answer(node)) for node in nodes]
+        if errors and not found:
+            names = list(dict.fromkeys(f.name for f in self.functions))
+            others = f" (nor in {', '.join(names[1:MOST])})" if len(names) > 1 else ""
+            raise UnknownNameError(f"{errors[0]}{others}")
         return found
+
+    def suspects(self) -> list[tuple[FunctionReport, Suspect]]:
+        """Which firing made values disagree, for each function of which they do (or for all)."""
+        wrong = [f for f in self.functions if f.check.verdict is Verdict.DISAGREE]
+        return [(f, suspect(f)) for f in wrong or self.functions]
 
     def why_not(self, rule: Rule | str) -> list[tuple[FunctionReport, NotFired]]:
         """Why a rule did not fire, for each function. Raises `UnknownNameError`."""

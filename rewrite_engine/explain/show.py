@@ -8,10 +8,12 @@ told is in `model.py`; how it is put into words, in `phrase.py`; answers to ques
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -24,14 +26,16 @@ from rich.text import Text
 from rewrite_engine.errors import UnknownNameError, did_you_mean
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.phrase import (
+    GRAPH,
     amounts,
     arrow,
     assumptions,
     besides,
+    claims_lines,
     cost_line,
     describe_inputs,
     failures,
-    family_note,
+    family_notes,
     graph_lines,
     headline,
     place,
@@ -58,11 +62,14 @@ FIRINGS = 100  # of a phase, unless everything is asked for
 REPORT = 118  # lines of a report, unless more is asked for
 FEW = 20  # firings that are told one by one
 RANKED = 12  # families of firings that are told of
-HEAD, STORY, END = 12, 34, 16  # lines of the parts of a function
+HEAD, STORY, END = 12, 40, 16  # lines of the parts of a function
+ARROW = " → "
+WORD = re.compile(r"[A-Za-z_]\w*")
 LEAST_GRAPH, MOST_GRAPH = 8, 22  # lines of a graph, where there is little room, and much
-GRAPH = 2  # lines of one formula
 LOUD = 6  # functions that are not shown, of which there is something to say
 SUMMARY = 20  # functions in the table
+LETTERS = 6  # that are defined below a firing
+SIDE = 3  # lines of one side of a firing
 MARGIN = 5  # columns before what belongs to a firing
 FOLDED = (
     "A line tells what a rule did: how often, the first time as an example, and what it spared a "
@@ -111,6 +118,42 @@ def names_of(step: RecordedFiring) -> frozenset[str]:
     return frozenset(getattr(step.rule, "names", ())) | {name, name.rpartition("/")[2]}
 
 
+def of_one_op(steps: Sequence[RecordedFiring]) -> list[list[RecordedFiring]]:
+    """Firings in their order, those together that one rule made of one op one after the other: for
+    each output of it one.
+    """
+    found: list[list[RecordedFiring]] = []
+    for step in steps:
+        before = found[-1][-1] if found else None
+        together = before is not None and (before.node, before.number) == (
+            step.node, step.number - 1,
+        )  # fmt: skip
+        if together and before is not None and before.rule_name == step.rule_name:
+            found[-1].append(step)
+        else:
+            found.append([step])
+    return found
+
+
+def _short(change: Change, width: int) -> str:
+    """Both sides in one line, each cut if it has to be."""
+    if len(change.term) <= width or change.term == change.after:
+        return cut(change.term, width)
+    half = (width - len(ARROW)) // 2
+    right = max(half, width - len(ARROW) - len(change.before))
+    left = max(half, width - len(ARROW) - len(change.after))
+    return cut(change.before, left) + ARROW + cut(change.after, right)
+
+
+def _hidden(change: Change) -> str:
+    """What the first letter stands for that the right side has no more: it is what the rule went
+    by.
+    """
+    words = set(WORD.findall(change.after))
+    gone = [f"{name} = {text}" for name, text in change.letters if name not in words]
+    return gone[0] if gone else ""
+
+
 def console_for(file: Any = None, width: int | None = None) -> Console:
     """A console that prints what it is given: no markup, no highlighting, no emoji."""
     return Console(file=file, width=width, markup=False, highlight=False, emoji=False)
@@ -157,8 +200,11 @@ class Printer:
     def report(self, report: Report) -> None:
         """Everything; no more than `REPORT` lines, unless more is asked for."""
         self.put(headline(report), "bold")
-        for text in failures(report):
+        failed = list(failures(report))
+        for text in failed if self.options.full else failed[:LOUD]:
             self.put(text, "bold red", hang=2)
+        if len(failed) > LOUD and not self.options.full:
+            self.put(f"… {len(failed) - LOUD} more failed; --full shows them", "bold red")
         if not report.functions:
             return
         full = self.options.full
@@ -166,7 +212,7 @@ class Printer:
         table = summary(report, self.console.width, most)
         lines = self.captured(lambda: self.console.print(table))
         self.raw(lines)
-        used = 6 + len(lines) + len(report.failed)
+        used = 6 + len(lines) + min(len(failed), LOUD + 1)
         shown = [f for f in report.functions if self.options.about(f)]
         left = []
         for f in shown:
@@ -178,8 +224,9 @@ class Printer:
             else:
                 left.append(f)
         self.others("to be asked for by --function NAME", left)
-        for f in [f for f in left if f.check.verdict > Verdict.AGREE][:LOUD]:
-            first = [line.strip() for line in values_lines(f)][:2][-1]
+        for f in [f for f in left if f.check.verdict > Verdict.AGREE or not f.check.ok][:LOUD]:
+            told = values_lines(f) if f.check.verdict > Verdict.AGREE else claims_lines(f)
+            first = [line.strip() for line in told][:2][-1]
             self.put(f"{f.name}: {first}", STYLES.get(f.check.verdict, ""), hang=2)
         others = [f for f in report.functions if f not in shown]
         self.others("none of the firings that were asked for", others)
@@ -189,7 +236,10 @@ class Printer:
         if not functions:
             return
         self.heading("not shown")
-        names = [f"{f.record.index} {f.name}" for f in functions]
+        names = [
+            f"{_numbers(some)} {some[0].name}{_times(some)}"
+            for some in alike(functions, lambda f: f.name)
+        ]
         more = f", … {len(names) - SUMMARY} more" if len(names) > SUMMARY else ""
         self.put(f"{why}: {', '.join(names[:SUMMARY])}{more}", hang=2)
 
@@ -223,7 +273,7 @@ class Printer:
             firings = self.captured(lambda: self.firings(f))
         else:
             firings = self.section(STORY, lambda: self.story(f))
-        end = self.section(END, lambda: self.end(f))
+        end = self.section(END if f.check.ok else 2 * END, lambda: self.end(f))
         left = (room - len(head) - len(firings) - len(end)) // 2
         most = max(LEAST_GRAPH, min(left, MOST_GRAPH))
         built = self.section(most, lambda: self.graph("as built", f, False, most))
@@ -242,12 +292,17 @@ class Printer:
         self.put()
         self.label("cost", cost_line(f))
         self.label("time", time_line(f))
+        if f.record.runs:
+            self.label("runs", f.record.runs)
         if self.options.full and f.phases:
             self.put()
             self.console.print(rule_times(f.phases, self.console.width))
         self.label("assumes", assumptions(f))
         style = STYLES.get(f.check.verdict, "green")
         for line in values_lines(f):
+            self.put(line, style, hang=10)
+        style = "bold red" if f.check.claims.untrue else "green"
+        for line in claims_lines(f):
             self.put(line, style, hang=10)
 
     def graph(self, title: str, f: FunctionReport, after: bool, most: int) -> None:
@@ -258,11 +313,12 @@ class Printer:
         self.put()
         self.put(f"The graph {title}: {plural(len(fgraph), 'node')}", "bold cyan")
         full = self.options.full
-        for line in graph_lines(f, after, self.options.tree, full, most - 3):
+        width = self.console.width
+        for line in graph_lines(f, after, self.options.tree, full, most - 3, width):
             if self.options.tree:
                 self.console.print(Text("  " + line), soft_wrap=True)
             else:
-                self.put(line if full else cut(line, GRAPH * self.console.width), indent=2, hang=6)
+                self.put(line if full else cut(line, GRAPH * (width - 12)), indent=2, hang=6)
 
     # --- the story -------------------------------------------------------------------------------
 
@@ -284,17 +340,25 @@ class Printer:
 
     def family(self, one: Family) -> None:
         """The firings of a rule in one line if they fit, with the rule behind."""
-        number = f"{len(one.steps)}× ".rjust(MARGIN + 1)
-        note = family_note(one)
-        change = one.steps[0].change
-        room = self.console.width - len(number) - len(note) - 2
-        text = cut(change.term, max(room, self.console.width - len(number)))
-        if len(text) + len(number) + len(note) + 2 <= self.console.width:
-            self.spread(number, Text(text), note)
-            return
+        number = f"{len(of_one_op(one.steps))}× ".rjust(MARGIN + 1)
+        change, width = one.steps[0].change, self.console.width
+        text, defined = _short(change, width - len(number)), _hidden(change)
+        for note in family_notes(one):  # the longest that fits into a line
+            if len(text) + len(number) + len(note) + 2 <= width and not defined:
+                self.spread(number, Text(text), note)
+                return
+            if len(note) <= width - MARGIN:
+                break
         self.console.print(Text(number + text), soft_wrap=True)
-        note = cut(note, self.console.width - MARGIN)
-        self.console.print(Text(note.rjust(self.console.width), style="dim"), soft_wrap=True)
+        note, start = cut(note, width - MARGIN), " " * (MARGIN + 1)
+        if defined and len(start) + len(defined) + len(note) + 2 > width:
+            room = width - len(start)
+            self.console.print(Text(start + cut(defined, room), style="dim"), soft_wrap=True)
+            defined = ""
+        line = start + defined + note.rjust(width - len(start) - len(defined))
+        self.console.print(
+            Text(line if defined else note.rjust(width), style="dim"), soft_wrap=True
+        )
 
     # --- firings ---------------------------------------------------------------------------------
 
@@ -331,18 +395,25 @@ class Printer:
             text += f"; all by {steps[0].rule_name}, {place(steps[0].rule_where)}"
         self.put(text, "cyan", indent=2, hang=2)
         shown = steps if self.options.full else steps[:FIRINGS]
-        for step in shown:
-            self.firing(step, same)
+        self.each(shown, same)
         counts = Counter(step.rule_name for step in steps[len(shown) :])
         if counts:
             most = ", ".join(f"{rule} {n}×" for rule, n in counts.most_common())
             self.put(f"… {counts.total()} more, --full shows them: {most}", "dim", indent=2, hang=2)
 
-    def firing(self, step: RecordedFiring, same_rule: bool = False) -> None:
+    def each(self, steps: Sequence[RecordedFiring], same_rule: bool = False) -> None:
+        """Firings, those of several outputs of one op as one."""
+        for some in of_one_op(steps):
+            self.firing(some[0], same_rule, some[-1].number)
+
+    def firing(
+        self, step: RecordedFiring, same_rule: bool = False, until: int | None = None
+    ) -> None:
         """One firing: on one line if it fits, else what the letters stand for below, and the note
-        where there is room for it.
+        where there is room for it. until: the last one of several in one go, one for each output.
         """
-        number, change = f"#{step.number} ".ljust(MARGIN), step.change
+        more = "" if until in (None, step.number) else f"–{until}"
+        number, change = f"#{step.number}{more} ".ljust(MARGIN), step.change
         term, note = change.term, " · ".join(_notes(step, same_rule))
         letters = ", ".join(change.definitions)
         room = self.console.width - len(number) - len(term) - len(note) - 2
@@ -368,7 +439,10 @@ class Printer:
         if len(parts[0]) > self.console.width and change.term != change.after:
             parts = [number + change.before, " " * MARGIN + f"→ {change.after}"]
         for part in parts:
-            for line in self.wrapped(part.lstrip(), len(part) - len(part.lstrip()), MARGIN + 2):
+            indent = len(part) - len(part.lstrip())
+            if not self.options.full:
+                part = cut(part, SIDE * (self.console.width - MARGIN - 2))
+            for line in self.wrapped(part.lstrip(), indent, MARGIN + 2):
                 self.console.print(Text(line), soft_wrap=True)
 
     def defined(self, change: Change, width: int) -> list[str]:
@@ -376,8 +450,13 @@ class Printer:
         whole = ", ".join(change.definitions)
         if len(whole) <= width:
             return [whole] if whole else []
-        full = self.options.full
-        return [text if full else cut(text, width) for text in change.definitions]
+        if self.options.full:
+            return change.definitions
+        found = [cut(text, width) for text in change.definitions[:LETTERS]]
+        left = len(change.definitions) - LETTERS
+        return (
+            [*found, f"… {plural(left, 'more letter')}; --full shows them"] if left > 0 else found
+        )
 
     def spread(self, start: str, text: Text, note: str) -> None:
         """A line with a note at its right end; where both do not fit, the note goes on lines of its
@@ -403,16 +482,47 @@ def summary(report: Report, width: int, most: int | None = None) -> Table:
     wide = width >= WIDE
     for name in names if wide else [n for n in names if n != "compiled at"]:
         table.add_column(name, justify="left" if name in left else "right", overflow="fold")
-    for f in report.functions[:most]:
+    for some in alike(report.functions, _row)[:most]:
+        f = some[0]
         a, b = f.cost_before, f.cost_after
-        verdict = Text(verdict_text(f), style=STYLES.get(f.check.verdict, "green"))
+        style = STYLES.get(f.check.verdict, "green") if f.check.ok else "bold red"
+        verdict = Text(verdict_text(f), style=style)
         where = [Text(place(f.record.place, short=True))] if wide else []
         nodes = arrow(str(a.nodes), str(b.nodes))
         costs = [amounts(f, "flops"), amounts(f, "bytes")]
         table.add_row(
-            str(f.record.index), Text(f.name), *where, nodes, str(len(f.steps)), *costs, verdict
+            _numbers(some),
+            Text(f.name + _times(some)),
+            *where,
+            nodes,
+            str(len(f.steps)),
+            *costs,
+            verdict,
         )
     return table
+
+
+def alike(
+    functions: Sequence[FunctionReport], key: Callable[[FunctionReport], Any]
+) -> list[list[FunctionReport]]:
+    """Functions one after the other of which the same is told."""
+    return [list(some) for _, some in groupby(functions, key)]
+
+
+def _row(f: FunctionReport) -> Any:
+    """What the summary tells of a function."""
+    costs = amounts(f, "flops"), amounts(f, "bytes")
+    nodes = f.cost_before.nodes, f.cost_after.nodes
+    return f.name, f.record.place, nodes, len(f.steps), costs, verdict_text(f)
+
+
+def _numbers(some: Sequence[FunctionReport]) -> str:
+    first, last = some[0].record.index, some[-1].record.index
+    return str(first) if first == last else f"{first}–{last}"
+
+
+def _times(some: Sequence[FunctionReport]) -> str:
+    return "" if len(some) == 1 else f" ({len(some)}×)"
 
 
 def rule_times(phases: Sequence[Result], width: int) -> Table:

@@ -13,6 +13,7 @@ from typing import Any
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.story import Sizes
+from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import held, inner_ops
 from rewrite_engine.graph.journal import Leave, Redirect, Restore, State
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -24,16 +25,24 @@ from rewrite_engine.terms.print import leaf_text, which_output
 
 
 def graph_records(f: FunctionReport) -> Iterator[Record]:
-    """The lines of kind "graph": of the function, then of the ops in it that hold graphs."""
+    """The lines of kind "graph": of the function; of the ops in it that hold graphs, as they are in
+    the end; and of what rules did in graphs of ops.
+    """
     record = f.record
-    own = [n for n, past in record.trace.pasts.items() if past.fgraph is record.after]
+    pasts, places = record.trace.pasts, dict[int, str]()
+    for step in record.steps:
+        places.setdefault(step.graph, step.phase.partition(" in ")[2])
+    own = [n for n, past in pasts.items() if past.fgraph is record.after]
     sizes = Sizes(f)
     if own:
-        yield _History(f, own, sizes).record()
+        yield _History(f, own, sizes).record(record.after, None)
     else:
         yield _Table(f, sizes).of(record.after, None)
     for op in inner_ops(held(record.after)):
         yield _Table(f, sizes).of(op.fgraph, str(op))
+    for n, past in pasts.items():
+        if n not in own and places.get(n):
+            yield _History(f, [n], sizes).record(past.fgraph, places[n])
 
 
 #: nodes, and what they are from then on: their inputs and their op
@@ -112,6 +121,7 @@ class _Table:
             "outputs": [self.variable(v) for v in node.outputs],
             "flops": flops,
             "bytes": moved,
+            "commutative": bool(op.commutative),
             "line": None if line is None else list(line),
             "forward": None if forward is None else list(forward),
         })  # fmt: skip
@@ -186,7 +196,7 @@ class _History(_Table):
                 return what_is(node, one.begin)
         return node.inputs, node.op
 
-    def record(self) -> Record:
+    def record(self, fgraph: FunctionGraph, inside: str | None) -> Record:
         """The line: the first state, and the changes."""
         whole, begin = self.stretches[0], self.stretches[0].begin
         for node in toposort(begin.outputs, (), begin.inputs):
@@ -206,9 +216,14 @@ class _History(_Table):
                 for node in step.makes or ():
                     self.node(node)
                 changes.append({"firing": step.number, "nodes": {}, "outputs": None})
+                changes[-1].update(old=self.variable(step.old), new=self.variable(step.new))
                 self.told(changes[-1], changed, out)
-        fgraph = self.f.record.after
-        return self.whole(fgraph, self.graph, None, outputs, changes)
+        steps = [step for stretch in self.stretches for step in stretch.steps]
+        for step, change in zip(steps, changes, strict=True):
+            named = zip(step.change.letters, step.change.stand_ins, strict=True)
+            known = [(name, self.numbers.get(v)) for (name, _), v in named]
+            change["letters"] = {name: number for name, number in known if number is not None}
+        return self.whole(fgraph, self.graph, inside, outputs, changes)
 
     def told(self, change: Record, changed: Changes, outputs: Sequence[Variable]) -> None:
         """Note what was set in a change."""

@@ -1,5 +1,5 @@
 """The graph of a function at any time while it was rewritten: after a phase, after a firing; and
-the first firing after which it computes something else (`first_wrong`).
+the first firing after which it computes something else (`bisected`).
 
 The journal that a trace keeps goes back there (`rewrite/trace/places.py`); nothing is run again.
 """
@@ -7,7 +7,7 @@ The journal that a trace keeps goes back there (`rewrite/trace/places.py`); noth
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine.errors import UnknownNameError
 from rewrite_engine.explain.evaluate import walk
@@ -49,33 +49,60 @@ def graph_after(record: FunctionRecord, phase: str) -> FunctionGraph:
     return graph_until(record, max(numbers, default=0))
 
 
-def first_wrong(
-    record: FunctionRecord, values: Sequence[Any], expected: Sequence[Any]
-) -> RecordedFiring | None:
-    """The first firing after which the outputs disagree with those expected, by halving; None
-    where it is in a graph inside of an op, or cannot be told.
+class Bisection(NamedTuple):
+    """The search for the first firing after which the outputs disagree. step: that firing; None
+    where it cannot be told. probes: (number of a firing, whether they disagree after it), in the
+    order in which they were looked at. outputs: (name, as they were built, before the firing,
+    after it) of those that disagree.
     """
-    steps = own_steps(record)
+
+    step: RecordedFiring | None
+    probes: tuple[tuple[int, bool], ...] = ()
+    outputs: tuple[tuple[int, Any, Any, Any], ...] = ()
+
+
+def bisected(record: FunctionRecord, values: Sequence[Any], expected: Sequence[Any]) -> Bisection:
+    """Find the first firing after which the outputs disagree with those expected, by halving. (One
+    in a graph inside of an op is found as the step that put that graph in.)
+    """
+    steps, found = own_steps(record), dict[int, list[Any] | None]()
+    probes: list[tuple[int, bool]] = []
+
+    def is_wrong(k: int) -> bool:
+        """Whether the outputs disagree after k firings."""
+        graph = record.after
+        if k < len(steps):
+            graph = record.trace.pasts[steps[k].graph].copy(steps[k].at)[0]
+        try:
+            found[k] = walk(graph, values)[0]
+        except Exception:
+            found[k] = None
+        probes.append((steps[k - 1].number, bool(apart(graph, expected, found[k]))))
+        return probes[-1][1]
+
     low, high = 0, len(steps)
-    if not high or not _is_wrong(record.after, values, expected):
-        return None
+    if not high or not is_wrong(high):
+        return Bisection(None, tuple(probes))
     while high - low > 1:
         middle = (low + high) // 2
-        past = record.trace.pasts[steps[middle].graph]
-        if _is_wrong(past.copy(steps[middle].at)[0], values, expected):
+        if is_wrong(middle):
             high = middle
         else:
             low = middle
-    return steps[low]
+    before = found[low] if low else list(expected)
+    wrong = apart(record.after, expected, found[high])
+    outputs = [
+        (i, expected[i], None if before is None else before[i],
+         None if (after := found[high]) is None else after[i])
+        for i in wrong
+    ]  # fmt: skip
+    return Bisection(steps[low], tuple(probes), tuple(outputs))
 
 
-def _is_wrong(graph: FunctionGraph, values: Sequence[Any], expected: Sequence[Any]) -> bool:
-    try:
-        found = walk(graph, values)[0]
-    except Exception:
-        return True
+def apart(graph: FunctionGraph, expected: Sequence[Any], found: Any) -> list[int]:
+    """Which outputs disagree: all, where there are none."""
+    if found is None:
+        return list(range(len(expected)))
     types = [v.type for v in graph.outputs]
-    return any(
-        compare_values(*one).verdict is Verdict.DISAGREE
-        for one in zip(types, expected, found, strict=True)
-    )
+    compared = map(compare_values, types, expected, found)
+    return [i for i, one in enumerate(compared) if one.verdict is Verdict.DISAGREE]

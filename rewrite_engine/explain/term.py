@@ -8,8 +8,8 @@ unless it is short. So the text shows what a rule did, and stays short however l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -29,13 +29,14 @@ DEFINED = 160  # characters of what a letter stands for
 @dataclass(frozen=True, slots=True)
 class Change:
     """A term before and after. letters: (letter, what it stands for). used: nodes of the old term
-    that the text shows, the top first.
+    that the text shows, the top first. stand_ins: the variables that letters stand for.
     """
 
     before: str
     after: str
     letters: tuple[tuple[str, str], ...] = ()
     used: tuple[Apply, ...] = ()
+    stand_ins: tuple[Variable, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def term(self) -> str:
@@ -80,7 +81,7 @@ def describe_change(old: Variable, new: Variable, taken: Iterable[Any] = ()) -> 
     if before == after and old.owner is not None:  # the same notation: -(1.0) and the number -1.0
         operands = ", ".join(map(sides.text, old.owner.inputs))
         before = f"{operator_text(old.owner.op)}({operands})"
-    return Change(before, after, sides.definitions(), used)
+    return Change(before, after, sides.definitions(), used, tuple(sides.letters))
 
 
 def describe_overwrite(node: Apply, new: Apply, taken: Iterable[Any] = ()) -> Change:
@@ -93,7 +94,8 @@ def describe_overwrite(node: Apply, new: Apply, taken: Iterable[Any] = ()) -> Ch
     before = sides.text(_top(old))
     places = dict.fromkeys(i for into in new.op.destroy_map.values() for i in into)
     into = " and ".join([sides.text(node.inputs[i]) for i in places])
-    return Change(before, f"{before}, written into {into}", sides.definitions(), tuple(sides.seen))
+    text = f"{before}, written into {into}"
+    return Change(before, text, sides.definitions(), tuple(sides.seen), tuple(sides.letters))
 
 
 def exchanged_for(node: Apply, new: Variable) -> bool:
@@ -105,9 +107,8 @@ def describe_inside(node: Apply, taken: Iterable[Any] = ()) -> Change:
     """What it did that the graph inside an op was rewritten: the term stays."""
     sides = Sides(node.outputs[0], node.outputs[0], taken)
     before = sides.text(node)
-    return Change(
-        before, f"{before}, with its graph rewritten", sides.definitions(), tuple(sides.seen)
-    )
+    text = f"{before}, with its graph rewritten"
+    return Change(before, text, sides.definitions(), tuple(sides.seen), tuple(sides.letters))
 
 
 def _top(v: Variable) -> Any:
@@ -156,18 +157,24 @@ class Sides:
 
     def definitions(self) -> tuple[tuple[str, str], ...]:
         """What the letters stand for, where they contain each other too."""
-        letters = self.letters
-        return tuple([(name, _with_letters(v, letters)) for v, name in letters.items()])
+        letters = dict(self.letters)
+        return tuple([(name, _with_letters(v, letters)) for v, name in self.letters.items()])
 
     def _short(self, v: Variable) -> bool:
         return not write(v, limit=SHORT, name=lambda _: None, call=formula).endswith("…")
 
 
-def _with_letters(v: Variable, letters: Mapping[Variable, str]) -> str:
-    """What a letter stands for."""
+def _with_letters(v: Variable, letters: dict[Variable, str]) -> str:
+    """What a letter stands for. letters: others; inputs without a name get one."""
+    if v.owner is None and not isinstance(v, Constant):
+        return f"an input, {type_text(v.type)}"
 
     def name(x: Variable) -> str | None:
-        return None if x is v else letters.get(x, x.name)
+        if x is v:
+            return None
+        if x.name is None and x.owner is None and not isinstance(x, Constant):
+            return letters.setdefault(x, f"?{len(letters) + 1}")
+        return letters.get(x, x.name)
 
     return write(v, limit=DEFINED, name=name, call=formula)
 
@@ -187,8 +194,25 @@ def below(top: Variable) -> Iterator[Variable]:
             return
 
 
+def type_text(type_: Any) -> str:
+    """`float64[3, ?]`: the type of an array in a few words."""
+    if not hasattr(type_, "dtype"):
+        return str(type_)
+    lengths = ", ".join("?" if n is None else str(n) for n in type_.shape)
+    return f"{type_.dtype}[{lengths}]"
+
+
 def term_text(v: Variable | Apply, limit: int = BRIEF) -> str:
-    """A variable or node written out, cut at `limit` characters."""
+    """A variable or node written out, cut at `limit` characters. Inputs without a name, as graphs
+    inside of ops have, are `?1`, `?2`, …
+    """
     if isinstance(v, Apply) and len(v.outputs) == 1:
         v = v.outputs[0]
-    return write(v, limit=limit, call=formula)
+    unnamed: dict[Variable, str] = {}
+
+    def name(x: Variable) -> str | None:
+        if x.name is not None or x.owner is not None or isinstance(x, Constant):
+            return x.name
+        return unnamed.setdefault(x, f"?{len(unnamed) + 1}")
+
+    return write(v, limit=limit, name=name, call=formula)

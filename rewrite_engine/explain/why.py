@@ -7,14 +7,14 @@ Both ask a `FunctionRecord`. What a single node says to a rule is in `diagnosis.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from rewrite_engine.errors import UnknownNameError
+from rewrite_engine.errors import UnknownNameError, did_you_mean
 from rewrite_engine.explain.diagnosis import WhyNot, why_not
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
-from rewrite_engine.explain.term import term_text
+from rewrite_engine.explain.term import BRIEF, cut, term_text
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import Structure, held, in_one_order, inner_ops
 from rewrite_engine.graph.node import Apply, Variable
@@ -61,22 +61,22 @@ def derivation(record: FunctionRecord, node: Apply) -> Derivation:
         makers = [step.new.owner for step in record.steps]
         there = [maker is not None and id(maker.origin) in behind for maker in makers]
         return Derivation(node, [step for step, t in zip(record.steps, there, strict=True) if t])
-    made: dict[Apply, list[RecordedFiring]] = {}
-    for step in record.steps:
-        tops = [] if step.new.owner is None else [step.new.owner]
-        for one in dict.fromkeys([*step.made, *tops]):
-            made.setdefault(one, []).append(step)
+    return Derivation(node, _led_to(record, [node]))
+
+
+def _led_to(record: FunctionRecord, nodes: Iterable[Apply]) -> list[RecordedFiring]:
+    """The firings that made some nodes, and what these replaced."""
     found: dict[int, RecordedFiring] = {}
-    todo, seen = [node], set[Apply]()
+    todo, seen = list(nodes), set[Apply]()
     while todo:
         one = todo.pop()
         if one in seen:
             continue
         seen.add(one)
-        for step in made.get(one, ()):
+        for step in record.trace.made_by.get(one, ()):
             found[step.number] = step
             todo.extend(step.change.used)
-    return Derivation(node, [found[n] for n in sorted(found)])
+    return [found[n] for n in sorted(found)]
 
 
 def _recorded(record: FunctionRecord, node: Apply) -> Apply:
@@ -96,55 +96,73 @@ def _recorded(record: FunctionRecord, node: Apply) -> Apply:
 
 def cone(record: FunctionRecord, node: Apply) -> list[RecordedFiring]:
     """The firings that made a node or anything that it is computed from."""
-    found: dict[int, RecordedFiring] = {}
-    if node in record.after:
-        for one in toposort([node.outputs[0]]):
-            found.update({step.number: step for step in derivation(record, one).steps})
-    return [found[n] for n in sorted(found)]
+    return _led_to(record, toposort([node.outputs[0]])) if node in record.after else []
 
 
 def find_nodes(record: FunctionRecord, what: str, before: bool = False) -> list[Apply]:
     """The nodes of the rewritten graph (before: of the graph as built) that a user means by a name.
 
     A letter or name as the formulas call it, an identifier as the tree does, an op, a variable's
-    name, an output (its number, or `new w`), or a line of code (`model.py:18`, `:18`). Ops and
-    names that are only inside of ops are
-    looked for there. Raises `UnknownNameError`.
+    name, an output (its number, or `new w`), a term as the report writes it (`exp(ls)`), or a line
+    of code (`model.py:18`, `:18`). What is only inside of ops is looked for there. Raises
+    `UnknownNameError`.
     """
     fgraph = record.before if before else record.after
     if re.search(r":\d+$", what):
         return _of_line(record, fgraph, what)
+    known: dict[str, None] = {}
     for candidates in _namings(record, fgraph):
         found = [node for name, node in candidates if name == what]
         if found:
             return list(dict.fromkeys(found))
+        known.update(dict.fromkeys([name for name, _ in candidates]))
+    for graph in (fgraph, *[graph for _, graph in _inside(fgraph)]):
+        found = _of_term(graph, what)
+        if found:
+            return found
     if any(what == v.name for v in record.after.inputs):
         raise UnknownNameError(f"{what} is an input of {record.name!r}: no rule makes it")
     which = "graph as built" if before else "rewritten graph"
-    raise UnknownNameError(
-        f"nothing in the {which} of {record.name!r} is called {what!r}: give a name that "
-        "its formulas define, an op such as Sum, the number of an output, or the letters of the "
-        "tree (--tree)"
+    within = [name for name in known if len(what) > 2 and what.lower() in name.lower()]
+    near = f"; did you mean {' or '.join(within[:3])}?" if within else did_you_mean(what, known)
+    hint = near or (
+        ": give a name that its formulas define, an op such as Sum, a term such as 'exp(x)', the "
+        "number of an output, a line such as model.py:18, or the letters of the tree (--tree)"
     )
+    raise UnknownNameError(f"nothing in the {which} of {record.name!r} is called {what!r}{hint}")
+
+
+def _of_term(fgraph: FunctionGraph, what: str) -> list[Apply]:
+    """The nodes whose term is written so, spaces aside."""
+    plain = re.sub(r"\s", "", what)
+    room = 2 * len(plain) + 8  # (what is longer is cut, and another term)
+    return [node for node in fgraph.toposort() if re.sub(r"\s", "", term_text(node, room)) == plain]
 
 
 def _of_line(record: FunctionRecord, fgraph: FunctionGraph, what: str) -> list[Apply]:
     """The nodes that come from a line of code, or are a gradient of what was built there; the last
-    ones of what rules made of it.
+    ones of what rules made of it. Of steps of loops those inside of ops.
     """
     file, _, number = what.rpartition(":")
-    found = []
-    for node in fgraph.toposort():
-        lines = [*provenance(node).lines, forward_line(node.origin)]
-        if any(
-            line is not None and line[1] == int(number) and (not file or line[0].endswith(file))
-            for line in lines
-        ):
-            found.append(node)
-    if not found:
-        raise UnknownNameError(f"no node of {record.name!r} comes from {what}")
-    below = {v.owner for node in found for v in node.inputs}
-    return [node for node in found if node not in below]
+    for graphs in ([fgraph], [graph for _, graph in _inside(fgraph)]):
+        found = [
+            node
+            for graph in graphs
+            for node in graph.toposort()
+            if _comes_from(node, file, int(number))
+        ]
+        if found:
+            below = {v.owner for node in found for v in node.inputs}
+            return [node for node in found if node not in below]
+    raise UnknownNameError(f"no node of {record.name!r} comes from {what}")
+
+
+def _comes_from(node: Apply, file: str, number: int) -> bool:
+    lines = [*provenance(node).lines, forward_line(node.origin)]
+    return any(
+        line is not None and line[1] == number and (not file or line[0].endswith(file))
+        for line in lines
+    )
 
 
 def _namings(record: FunctionRecord, fgraph: FunctionGraph) -> Iterator[list[tuple[str, Apply]]]:
@@ -156,7 +174,7 @@ def _namings(record: FunctionRecord, fgraph: FunctionGraph) -> Iterator[list[tup
     names = [*zip(output_names(record), fgraph.outputs, strict=True)]
     names += [(str(i), v) for i, v in enumerate(fgraph.outputs)]
     yield [(name, v.owner) for name, v in names if v.owner is not None]
-    yield [(str(node.op), node) for node in nodes] + [(_plain(node.op), node) for node in nodes]
+    yield [(name, node) for node in nodes for name in _op_names(node.op)]
     ids: dict[Any, str] = {}
     debugprint(fgraph, file="str", used_ids=ids)
     yield [
@@ -166,16 +184,18 @@ def _namings(record: FunctionRecord, fgraph: FunctionGraph) -> Iterator[list[tup
     ]
     inside = [node for _, graph in _inside(fgraph) for node in graph.toposort()]
     yield [(v.name, node) for node in inside for v in node.outputs if v.name is not None]
-    yield [(str(node.op), node) for node in inside] + [(_plain(node.op), node) for node in inside]
+    yield [(name, node) for node in inside for name in _op_names(node.op)]
+
+
+def _op_names(op: Any) -> list[str]:
+    """What an op may be called: as it prints, and without its parameters."""
+    text = str(op)
+    return [text, text.partition("{")[0]]
 
 
 def _inside(fgraph: FunctionGraph) -> list[tuple[str, FunctionGraph]]:
     """The graphs inside the ops of a graph, with what they are called."""
     return [(f" in {op}", op.fgraph) for op in inner_ops(held(fgraph))]
-
-
-def _plain(op: Any) -> str:
-    return str(op).partition("{")[0]
 
 
 # --- what did not fire ----------------------------------------------------------------------------
@@ -308,6 +328,17 @@ class RuleHistory:
         elif mode.optimizer is not None and rule.name not in mode.rules.by_name:
             yield f"the mode does not know it: {mode!r}"
 
+    def below(self, node: Apply) -> str:
+        """The first thing that changed below a node, nearest to it."""
+        level = [v.owner for v in node.inputs]
+        while level:
+            steps = [self.taken[one] for one in level if one in self.taken]
+            if steps:
+                step = min(steps, key=lambda one: one.number)
+                return f": #{step.number} {step.rule_name}, {cut(step.change.term, BRIEF)}"
+            level = [v.owner for one in level if one in self.moved for v in one.inputs]
+        return ""
+
     def told(self, answer: WhyNot, graph: str, place: str = "") -> str:
         """The answer of a node, with what became of it. place: of the graph inside an op."""
         step = self.taken.get(answer.node)
@@ -329,7 +360,7 @@ class RuleHistory:
         if graph == "after":
             return f"it matches now; its phase {self.rule.phase!r} was over when the term arose"
         if answer.node in self.moved:
-            return "it matches as written; what is below changed before the rule came to it"
+            return f"it matches as written; what is below changed first{self.below(answer.node)}"
         if answer.node not in self.stays:
             return "it matches as written; what uses the node was rewritten first, and left it out"
         return "it matches as written; the graph refused it, or it was not tried: see --attempts"
@@ -346,4 +377,5 @@ def _used(driver: Any) -> Iterator[Rule]:
 
 def _root_names(rule: Rule) -> str:
     roots = rule.roots()
-    return "node" if roots is None else " or ".join(getattr(r, "__name__", str(r)) for r in roots)
+    names = [] if roots is None else [getattr(root, "__name__", str(root)) for root in roots]
+    return " or ".join(dict.fromkeys(names)) or "node"

@@ -34,14 +34,15 @@ def table(
     *rows: tuple[Any, ...],
     rule: Callable[..., Any],
     tags: Iterable[str] = (),
+    overlaps: str = "",
     **sorts: Any,
 ) -> Table:
     """Make a data rule of each row `(name, lambda x: left >> right, claim, reason)`, and perhaps an
     example, "term -> what becomes of it".
 
-    tag: what all of them can be selected by. rule: what makes a rule of a function. sorts: of the
-    variables, by their names. Raises `PatternError` for a row of another form, and for a sort of a
-    variable that no row has.
+    tag: what all of them can be selected by. rule: what makes a rule of a function. overlaps: of
+    each rule. sorts: of the variables, by their names. Raises `PatternError` for a row of another
+    form, and for a sort of a variable that no row has.
     """
     made, more = [], {tags} if isinstance(tags, str) else set(tags)
     known: set[str] = set()
@@ -59,7 +60,7 @@ def table(
         names = names_of(fn)
         known |= set(names)
         fn.__annotations__ = {v: sort for v, sort in sorts.items() if v in names}
-        made.append(rule(fn, claim=claim, tags={tag, *more}))
+        made.append(rule(fn, claim=claim, tags={tag, *more}, overlaps=overlaps))
     if not known >= sorts.keys():
         unused = ", ".join(sorted(sorts.keys() - known))
         raise PatternError(f"table {tag!r}: no row has a variable {unused}")

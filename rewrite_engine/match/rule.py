@@ -9,11 +9,11 @@ phase finds the ones to try in `match/dispatch.py`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
@@ -60,13 +60,36 @@ When = Callable[[Any, Sequence[Outline], bool], bool]
 Result = Any  # a Variable, a list of them, {old: new}, or None / False
 
 
+def pack_of(module: str, names: Mapping[str, Any]) -> str:
+    """The pack of the rules that a module defines: the entry point by which its distribution names
+    it, or a package that it is in; else what it calls `__pack__`, or the last part of its name.
+    """
+    own = module == "__main__" or module.startswith("rewrite_engine.")
+    entry = None if own else hooks.entry_of(module)
+    return entry or names.get("__pack__") or module.rpartition(".")[2]
+
+
+class AtMost(NamedTuple):
+    """How often a rule can apply at one term, one result after the other."""
+
+    times: int
+
+
+def at_most(times: int) -> AtMost:
+    """Why a rule comes to an end: it applies at most so often to a term and what becomes of it."""
+    return AtMost(times)
+
+
 class Rule:
     """What all rules have. `name` is `pack/function`; it is what is printed and what can be
-    excluded. The pack is the last part of the module's name, or what the module calls `__pack__`.
+    excluded; of packs: `pack_of`.
 
     phase: where the default pipeline uses it. claim: what it promises about values. tags: more
     names for queries (one or several). depth: how many levels below a node the rule looks; a change
-    that deep makes the node be tried again. tracks: see `roots`.
+    that deep makes the node be tried again. tracks: see `roots`. overlaps: why it does not matter
+    that it leads a term to another end than a rule whose left side it matches inside; inner terms
+    come first. ends: why it comes to an end: a function of terms, whose number it makes smaller, or
+    `at_most(n)`.
     """
 
     def __init__(
@@ -76,6 +99,8 @@ class Rule:
         phase: str | None = None,
         claim: Claim = refines,
         tags: Iterable[str] = (),
+        overlaps: str = "",
+        ends: Callable[[Variable], Any] | AtMost | None = None,
     ) -> None:
         inner = inspect.unwrap(fn)
         code, names = getattr(inner, "__code__", None), getattr(inner, "__globals__", {})
@@ -84,13 +109,14 @@ class Rule:
         self.fn = fn
         self.short_name: str = fn.__name__
         self.module: str = fn.__module__ or "__main__"  # None in a namespace without a name
-        self.pack: str = names.get("__pack__") or self.module.rpartition(".")[2]
-        self.name = f"{self.pack}/{self.short_name}"
+        self.named(pack_of(self.module, names))
         self.where: tuple[str, int] = (code.co_filename, code.co_firstlineno)
         if not isinstance(claim, Claim):
             raise self.error(RuleError, f"claims {claim!r}: {CLAIMS}")
         self.phase = phase
         self.claim = claim
+        self.overlaps = overlaps
+        self.ends = ends
         more = {tags} if isinstance(tags, str) else set(tags)
         if not all(isinstance(tag, str) for tag in more):
             raise self.error(PatternError, f"tags are names, not {tags!r}")
@@ -102,6 +128,8 @@ class Rule:
             raise self.error(PatternError, why)
 
     depth: int = 1
+    overlaps: str = ""
+    ends: Any = None
     tracks: Sequence[Any] | None = None
     text: str = ""
     #: whether a rule without a docstring is refused (shipped ones always are)
@@ -115,6 +143,11 @@ class Rule:
     def error(self, cls: type[RuleError], why: object) -> RuleError:
         """An error that starts with the rule's name and place."""
         return cls(f"rule {self.name} ({source_line(*self.where)})\n    {why}")
+
+    def named(self, pack: str) -> None:
+        """Belong to a pack."""
+        self.pack = pack
+        self.name = f"{pack}/{self.short_name}"
 
     with_phase: str = '@rule(phase="canonicalize")'
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from rewrite_engine.errors import DuplicateRuleError, UnknownNameError, did_you_mean, source_line
 from rewrite_engine.match.dispatch import Dispatch, dispatch_of
 from rewrite_engine.match.query import ALWAYS, Query, labels
-from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.rule import Rule, pack_of
 
 
 class RuleSet:
@@ -232,14 +232,15 @@ class Table(RuleSet):
 def _defined_in(module: ModuleType) -> Iterator[Rule]:
     """The rules that a module defines itself; its strategies get their names."""
     names = vars(module)
-    pack = names.get("__pack__") or module.__name__.rpartition(".")[2]
+    pack = pack_of(module.__name__, names)
     for name, rule in names.items():
         if isinstance(rule, Table):
             yield from [row for row in rule if row.module == module.__name__]
         if not isinstance(rule, Rule) or rule.module != module.__name__:
             continue
-        if hasattr(rule, "parts") and rule.short_name == rule.text:  # it has no name yet
-            rule.short_name, rule.pack, rule.name = name, pack, f"{pack}/{name}"
+        if getattr(rule, "unnamed", False):
+            rule.short_name = name
+            rule.named(pack)
         yield rule
 
 

@@ -18,6 +18,9 @@ from rewrite_engine.match.decorate import node_rewriter
 def constant_folding(fgraph: FunctionGraph | None, node: Apply) -> Any:
     """Compute what does not depend on any input. Not data: it applies to every op.
 
+    >>> rewritten(vector("x") * exp(constant(0.0)))
+    x
+
     A result that is larger than `config.fold_limit` and than what it is made from stays symbolic. A
     node that cannot be computed stays, too: running it will raise the error, with the user's line.
     """

@@ -131,7 +131,7 @@ def test_options_select_and_json_is_written(folder):
     assert "inplace:" not in done.stdout
     records = [json.loads(line) for line in (folder / "o.jsonl").read_text().splitlines()]
     kinds = [(r["kind"], r["function"]) for r in records if r["kind"] != "phase"]
-    assert kinds == [("firing", "f"), ("graph", "f"), ("function", "f")]
+    assert kinds == [("report", None), ("firing", "f"), ("graph", "f"), ("function", "f")]
 
 
 def test_attempts_are_listed_and_written(folder):

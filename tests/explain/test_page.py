@@ -45,6 +45,10 @@ def boxes(dom, kind):
     return len(re.findall(rf'class="box {kind}[ "]', dom))
 
 
+def nodes(dom):
+    return int(re.search(r'id="nodes">(?:[^<]*: )?(\d+) nodes', dom)[1])
+
+
 def test_the_page_needs_no_network_and_closes_no_tag_too_early():
     y = pt.exp(pt.vector("</script><b>"))
     text = page(json_lines(explain(y)))
@@ -57,10 +61,10 @@ def test_the_page_needs_no_network_and_closes_no_tag_too_early():
 @pytest.mark.parametrize(("name", "before", "after"), [("density", 120, 62), ("kalman", 35, 37)])
 def test_the_graph_as_built_and_as_rewritten(folder, name, before, after):
     dom = shown(folder / f"{name}.html", "firing=0")
-    assert boxes(dom, "op") + boxes(dom, "inner") == before
+    assert nodes(dom) == before
     assert "As built" in dom
-    dom = shown(folder / f"{name}.html")
-    assert boxes(dom, "op") + boxes(dom, "inner") == after
+    dom = shown(folder / f"{name}.html", "fit=1")
+    assert nodes(dom) == boxes(dom, "op") + boxes(dom, "inner") == after
 
 
 @needs_browser
@@ -75,7 +79,7 @@ def test_a_firing_is_marked_and_told(folder):
 @needs_browser
 def test_what_is_searched_is_marked(folder):
     dom = shown(folder / "density.html", "search=softplus")
-    assert re.search(r'class="box op found"', dom)
+    assert re.search(r'class="box op(?: new)? found"', dom)
     assert "Found: " in dom
     dom = shown(folder / "density.html", "search=density.py%3A21")
     assert "firings" in dom
@@ -84,21 +88,42 @@ def test_what_is_searched_is_marked(folder):
 @needs_browser
 def test_costs_are_colours(folder):
     assert "hsl" not in shown(folder / "density.html").split("<svg")[1].split("</svg>")[0]
-    dom = shown(folder / "density.html", "cost=flops").split("<svg")[1]
+    dom = shown(folder / "density.html", "cost=flops&fit=1").split("<svg")[1]
     assert len(re.findall(r'style="fill: ', dom)) > 20
 
 
 @needs_browser
-def test_a_graph_inside_of_an_op_is_opened(folder):
+def test_a_graph_inside_of_an_op_is_opened_alone(folder):
     dom = shown(folder / "kalman.html", "inside=Scan")
     assert "inside of Scan: " in dom
     assert "MatrixInverse" in dom
 
 
 @needs_browser
-def test_a_large_graph_is_drawn(folder):
+def test_graphs_inside_of_ops_are_opened_in_place(folder):
+    dom = shown(folder / "kalman.html", "open=1")
+    assert nodes(dom) == 37
+    assert dom.count('class="frame"') == 3
+    assert "inside of gradient of Scan" in dom
+    assert "MatrixInverse" in dom
+
+
+@needs_browser
+def test_of_a_large_graph_only_what_can_be_seen_is_drawn(folder):
     dom = shown(folder / "unrolled.html", "firing=100")
-    assert boxes(dom, "op") > 1000
+    assert nodes(dom) > 1000
+    assert 0 < boxes(dom, "op") < 400
+
+
+@needs_browser
+def test_verdicts_are_told(tmp_path):
+    file = tmp_path / "page.html"
+    assume = "import rewrite_engine as rw, rewrite_engine.tensor as pt\nx = pt.vector('x')\n"
+    assume += "f = rw.function([x], pt.abs(rw.assume(x, nonneg=True)))\nf([-1.0])"
+    assert main(["--html", str(file), "-c", assume]) == 0
+    dom = shown(file)
+    assert re.search(r'id="verdict" class="bad"[^>]*>[^<]* · 1 UNTRUE<', dom)
+    assert "x is not nonneg, as it was declared" in dom
 
 
 def test_the_command_writes_pages_and_pictures(tmp_path, capsys):

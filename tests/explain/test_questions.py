@@ -8,10 +8,9 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import UnknownNameError
-from rewrite_engine.explain import explain
+from rewrite_engine.explain import Report, explain, recording
 from rewrite_engine.explain.__main__ import main
-from rewrite_engine.explain.difference import differences
-from rewrite_engine.explain.states import first_wrong, graph_after, graph_until, own_steps
+from rewrite_engine.explain.states import bisected, graph_after, graph_until, own_steps
 from rewrite_engine.explain.why import cone
 from rewrite_engine.printing import pp
 from rewrite_engine.rules.language import rule
@@ -78,6 +77,78 @@ def test_the_cone_of_a_node_has_all_that_led_to_it():
     assert numbers == [step.number for step in f.steps if step.phase == "stabilize"]
 
 
+def test_a_node_is_called_by_its_term():
+    report = explain(pt.exp(x) + pt.log(pt.exp(pt.sinh(x))) * pt.exp(pt.cosh(x)))
+    [(_, answer)] = report.why("exp( cosh(x) )")
+    assert answer.term == "exp(cosh(x))"
+    [(_, fate)] = report.became("log(exp(sinh(x)))")
+    assert fate.text == "it became sinh(x)"
+    with pytest.raises(UnknownNameError, match="is called 'exp\\(y\\)'"):
+        report.why("exp(y)")
+
+
+def test_a_part_of_a_name_is_told_in_full():
+    report = explain(pt.linalg.inv(pt.matrix("m")))
+    with pytest.raises(UnknownNameError, match="did you mean MatrixInverse"):
+        report.why("inv")
+
+
+def test_an_error_names_all_functions_that_were_asked():
+    with recording() as recorder:
+        for name in ("f", "g"):
+            rw.function([x], pt.exp(x), name=name)
+    with pytest.raises(UnknownNameError, match=r"graph of 'f'.* \(nor in g\)"):
+        Report(recorder.records).why("nothing_like_it")
+
+
+def test_lines_of_steps_of_loops_are_found_inside():
+    def step(a, b):
+        return pt.log(1 + pt.exp(a)) + pt.sinh(b)  # the line that is asked for
+
+    line = step.__code__.co_firstlineno + 1
+    ys, _ = rw.scan(step, sequences=[x], outputs_info=[pt.constant(0.0)])
+    report = explain(ys, mode=rw.Mode().excluding("inplace", "loops"))
+    [(_, answer)] = report.why(f":{line}")
+    assert answer.term.startswith("softplus(x[t]) + sinh(")
+    fates = [fate for _, fate in report.became(f":{line}")]
+    assert any("log1p_of_exp" in s.rule_name for fate in fates for s in fate.steps) or all(
+        fate.end is not None for fate in fates
+    )
+    [(_, fate)] = report.became("log(1.0 + exp(x[t]))")
+    assert [s.rule_name for s in fate.steps] == ["exp_log/log_of_one_plus", "exp_log/log1p_of_exp"]
+
+
+def test_nodes_of_which_the_same_is_told_are_told_once(capsys):
+    code = "import rewrite_engine as rw, rewrite_engine.tensor as pt\nh = x = pt.vector('x')\n"
+    code += "for _ in range(30):\n    h = pt.tanh(h * 1.0) ** 2\nrw.function([x], h)"
+    text = told(capsys, "--became", ":4", "-c", code)
+    assert "29 other nodes like it" in told(capsys, "--became", "pow", "-c", code)
+    assert text.count("#") < 10
+
+
+def test_a_long_term_is_told_as_formulas(capsys):
+    code = "import rewrite_engine as rw, rewrite_engine.tensor as pt\nh = x = pt.vector('x')\n"
+    code += "for _ in range(30):\n    h = pt.tanh(h) + pt.sin(h)\nrw.function([x], h)"
+    text = told(capsys, "--why", "result", "-c", code)
+    assert "it = tanh(d1) + sin(d1)" in text
+    assert "where, the last first:" in text
+    assert "more lines; --full shows them" in text
+
+
+def test_what_changed_below_is_named():
+    @rule(phase="specialize")
+    def of_square(x):
+        """Never in normal form."""
+        return pt.sin(x**2) >> pt.cos(x)
+
+    report = explain(pt.sin(x**2), mode=rw.Mode() + of_square)
+    [(_, answer)] = report.why_not(of_square)
+    reasons = [one.reason for _, one in answer.nodes]
+    assert reasons[0] == (
+        "it matches as written; what is below changed first: #1 algebra/pow_two, x ** 2.0 → sqr(x)"
+    )
+
+
 def test_the_graph_at_any_time():
     (f,) = explain(pt.log(1 + pt.exp(x)) * 1).functions
     texts = [pp(graph_until(f.record, n)) for n in range(len(f.steps) + 1)]
@@ -101,21 +172,10 @@ def test_the_first_wrong_firing_is_found_among_many():
     (f,) = report.functions
     values = [np.array([0.5])]
     expected = [f.record.before.outputs[0].eval(dict(zip(f.record.before.inputs, values)))]
-    step = first_wrong(f.record, values, expected)
+    step = bisected(f.record, values, expected).step
     assert step.rule_name.endswith("cosine_is_sine")
     assert len(own_steps(f.record)) > 10
     assert f"firing #{step.number}, " in f.check.blame
-
-
-def test_modes_and_rules_are_compared():
-    report = explain(pt.log(1 + pt.exp(x)))
-    [one] = differences(report, "stabilize")
-    assert one.lines[1:] == ("-result: softplus(x)", "+result: log(1.0 + exp(x))")
-    assert one.nodes == (1, 3)
-    [one] = differences(report, "fast_run")
-    assert one.lines == ()
-    with pytest.raises(UnknownNameError):
-        differences(report, "no_such_rule")
 
 
 def test_a_rule_of_a_phase_that_takes_none_is_told_so():
@@ -144,7 +204,7 @@ def test_an_equation_that_is_shipped_is_known():
         (["--graph-after", "stabilize", "--expr", "log(1 + exp(x))"], "result: softplus(x)"),
         (["--step", "2", "--expr", "log(1 + exp(x))"], "term after #2: 1 node result: softplus(x)"),
         (["--became", "log", "--expr", "log(1 + exp(x))"], "it became softplus(x)"),
-        (["--diff", "stabilize", "--expr", "log(1 + exp(x))"], "+result: log(1.0 + exp(x))"),
+        (["--diff", "stabilize", "--expr", "log(1 + exp(x))"], "+result = log(1.0 + exp(x))"),
         (["--compat", "-c", THEIRS], "1. f "),
     ],
 )  # fmt: skip
@@ -156,6 +216,7 @@ def test_the_command_runs_terms_and_lines(capsys, args, part):
     ("args", "part"),
     [
         ([], "name a SCRIPT"),
+        (["old.json"], "old.json is a saved report: compare it, --diff OTHER.json"),
         (["--expr", "exp("], "no term of Python"),
         (["--expr", "1 + exq(x)"], "exq is no function of rewrite_engine.tensor; did you mean"),
         (["--var", "x float64", "--expr", "exp(x)"], "--var is NAME: DTYPE[LENGTHS]"),
@@ -180,3 +241,39 @@ def test_strict_wants_everything_compiled_and_compared(capsys):
     assert main(["--strict", "-c", fails]) == 1
     assert main(["--strict", "--expr", "log(1 + exp(x))"]) == 0
     assert "FAILED to compile" in capsys.readouterr().out
+
+
+def test_what_a_script_prints_is_no_line_for_programs(capsys, tmp_path):
+    page = tmp_path / "page.html"
+    code = "import rewrite_engine as rw, rewrite_engine.tensor as pt\nprint('hello')\n"
+    code += "x = pt.vector('x')\nrw.function([x], pt.log(1 + pt.exp(x)))"
+    assert main(["--json", "-", "--html", str(page), "-c", code]) == 0
+    shown = capsys.readouterr()
+    assert all(line.startswith("{") for line in shown.out.splitlines())
+    assert "hello" in shown.err
+    assert "softplus" in page.read_text()
+
+
+def test_strict_wants_claims_kept_and_declarations_true(capsys):
+    code = "import rewrite_engine as rw, rewrite_engine.tensor as pt\nx = pt.vector('x')\n"
+    code += "f = rw.function([x], pt.abs(rw.assume(x, nonneg=True)) + 1)\nf([1.0])\n"
+    assert main(["--strict", "-c", code]) == 0
+    assert main(["--strict", "-c", code + "f([-1.0])"]) == 1
+    assert "UNTRUE call 2: x is not nonneg" in " ".join(capsys.readouterr().out.split())
+
+
+def test_bisect_tells_the_firing_and_what_helps(capsys, tmp_path):
+    rules = tmp_path / "mine.py"
+    rules.write_text(
+        "import rewrite_engine.tensor as pt\nfrom rewrite_engine.rules.language import *\n"
+        "@rule(phase='canonicalize')\ndef cosine_is_sine(x: Float):\n    'Wrong.'\n"
+        "    return pt.cos(x) >> pt.sin(x)\n"
+    )
+    term = "log(1 + exp(x)) * cos(x * 1) + exp(x)"
+    text = told(capsys, "--bisect", "--rules", str(rules), "--expr", term)
+    assert "values disagree from one firing on" in text
+    assert "cos(x) → sin(x)" in text
+    assert "without it (--exclude mine/cosine_is_sine) all values agree" in text
+    assert "no firing is to blame: no values disagree" in told(
+        capsys, "--bisect", "--exclude", "cosine_is_sine", "--rules", str(rules), "--expr", term
+    )

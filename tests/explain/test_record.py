@@ -39,7 +39,7 @@ def test_a_record_has_both_graphs_and_the_place():
 
 def test_a_function_without_a_name_is_called_by_its_line():
     _, record = compiled([x], x + 1)
-    assert record.name == f"function at line {record.place[1]}"
+    assert record.name == f"function at test_record.py:{record.place[1]}"
 
 
 def test_a_firing_knows_its_rule_its_terms_and_the_users_line():
@@ -108,12 +108,13 @@ def test_defaults_are_kept_too():
     assert record.called.values[0].tolist() == [1, 1, 1]
 
 
-def test_after_the_first_call_the_function_is_the_plain_one():
+def test_the_first_calls_are_kept_and_then_ever_fewer():
     f, record = compiled([x], x + 1)
-    watched = f.func
-    f([1.0])
-    assert f.func is not watched
-    assert f.func is f._linked.call
+    for k in range(1, 20):
+        f([float(k)])
+    assert record.called.count == 19
+    assert [call.number for call in record.called.kept] == [1, 2, 3, 4, 8, 16]
+    assert [call.values[0].item() for call in record.called.kept] == [1, 2, 3, 4, 8, 16]
     assert f.name is None
     assert f.fgraph is record.after
 

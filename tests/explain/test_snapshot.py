@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import runpy
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.errors import MissingInputError
 from rewrite_engine.explain import Report, explain, recording
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.states import graph_until, own_steps
@@ -84,6 +86,68 @@ def test_graphs_inside_of_ops_have_lines():
     inside = [one for one in lines if one["kind"] == "graph" and one["inside"]]
     assert [one["inside"] for one in inside] == ["sums"]
     assert [node["op"] for node in inside[0]["nodes"]] == ["add"]
+
+
+def test_what_rules_did_inside_of_an_op_can_be_replayed_of_the_lines():
+    def step(v, t):
+        return t + pt.log(1 + pt.exp(v))
+
+    out, _ = rw.scan(step, x, pt.constant(0.0), name="sums")
+    report = explain(out, mode=rw.Mode().excluding("loops", "inplace"))
+    lines = lines_of(report)
+    for one in lines:
+        assert list(problems(one, schema())) == []
+    end, history = [one for one in lines if one["kind"] == "graph" and one["inside"] == "sums"]
+    assert end["graph"] is None
+    assert end["changes"] == []
+    replayed = Replayed(history)
+    assert "log" in replayed.there()
+    rules = {one["number"]: one["rule"] for one in lines if one["kind"] == "firing"}
+    assert [rules[change["firing"]] for change in history["changes"]] == [
+        "exp_log/log_of_one_plus", "exp_log/log1p_of_exp",
+    ]  # fmt: skip
+    for change in history["changes"]:
+        replayed.apply(change)
+    assert replayed.there() == sorted(node["op"] for node in end["nodes"])
+
+
+def test_terms_of_firings_are_complete_in_the_graph():
+    y = pt.exp(pt.sinh(pt.cosh(pt.tanh(x)) * 2) ** 2 + 1)
+    lines = lines_of(explain(pt.log(y) * y, mode=rw.Mode().excluding("inplace")))
+    graph = graph_of(lines)
+    firings = {one["number"]: one for one in lines if one["kind"] == "firing"}
+    lettered = [change for change in graph["changes"] if firings[change["firing"]]["letters"]]
+    assert lettered
+    for change in graph["changes"]:
+        assert graph["variables"][change["old"]]["kind"] == "computed"
+        assert change["letters"].keys() <= firings[change["firing"]]["letters"].keys()
+        for number in change["letters"].values():
+            assert graph["variables"][number]["node"] is not None
+
+
+def test_the_line_of_a_report_has_versions_and_failures():
+    with recording() as recorder, suppress(MissingInputError):
+        rw.function([x], x + pt.vector("y"), name="bad")
+    [report] = [
+        one
+        for one in lines_of(Report(recorder.records, recorder.failed))
+        if one["kind"] == "report"
+    ]
+    assert report["versions"].keys() == {"rewrite_engine", "python", "numpy"}
+    assert [one["name"] for one in report["failed"]] == ["bad"]
+    assert report["failed"][0]["error"].startswith("MissingInputError")
+
+
+def test_the_line_of_a_function_has_claims_inputs_and_formulas():
+    y = pt.abs(rw.assume(x, nonneg=True)) + 1
+    report = explain(y, values=[[-1.0, 2.0]], name="f")
+    [f] = [one for one in lines_of(report) if one["kind"] == "function"]
+    assert [one["kind"] for one in f["claims"]["untrue"]] == ["declaration"]
+    assert f["inputs"] == [
+        {"name": "x", "type": "TensorType(float64, (None,))", "shape": [2], "state": False}
+    ]
+    assert f["formulas_after"] == ["result = x + 1.0"]
+    assert f["assumptions"][0]["declared"]
 
 
 def test_nodes_know_costs_shapes_and_lines():

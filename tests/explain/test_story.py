@@ -52,6 +52,49 @@ def test_no_variable_of_a_loop_prints_as_its_type(report):
     assert "TensorType" not in report.text(200)
 
 
+def test_all_outputs_of_a_loop_are_there_and_one_op_is_one_firing():
+    with recording() as recorder:
+        runpy.run_path(str(PROGRAMS / "kalman.py"))
+    report = Report(recorder.records)
+    for graph in report.text(80).split("The graph ")[1:]:
+        for k in range(4):
+            assert f"  output {k}: " in graph
+    text = report.text(80, phase="loops", graphs=False)
+    assert "#54–56 gradient of Scan" in text
+    assert "  2× gradient of Scan" in report.text(80)
+
+
+def test_the_story_says_what_a_rule_went_by():
+    with recording() as recorder:
+        runpy.run_path(str(PROGRAMS / "density.py"))
+    text = Report(recorder.records).text(80)
+    place = text.index("log(A) → softplus(")
+    assert "A = 15.707963267948966 * (1.0 + sqr(exp(ls_a) / 5.0))" in text[place : place + 200]
+    assert "spares 12…" not in text
+
+
+def test_functions_of_which_the_same_is_told_are_one_row():
+    with recording() as recorder:
+        for _ in range(7):
+            rw.function([x], pt.exp(x))
+        rw.function([x], pt.sin(x), name="other")
+    text = Report(recorder.records).text(100)
+    assert "1–7  function at test_story.py:" in text
+    assert "(7×)" in text
+
+
+def test_inputs_without_a_name_inside_of_ops_are_told_apart():
+    with recording() as recorder:
+        runpy.run_path(str(PROGRAMS / "kalman.py"))
+    report = Report(recorder.records)
+    terms = [answer.term for _, answer in report.why("kalman.py:19")]
+    assert any("?1 + ?2" in term for term in terms)
+    (f,) = report.functions
+    letters = [text for step in f.steps for _, text in step.change.letters]
+    assert any(text.startswith("an input, float64[") for text in letters)
+    assert not [text for text in letters if "TensorType" in text]
+
+
 def test_many_functions_are_a_table_and_the_rest_by_name():
     with recording() as recorder:
         for k in range(40):
@@ -106,7 +149,7 @@ def test_a_declaration_that_is_not_true_is_told():
     report = explain(pt.abs(y), values=[[-1.0]])
     assert not report.ok
     text = " ".join(report.text().split())
-    assert "DISAGREE: what was declared is not true: x is not positive" in text
+    assert "UNTRUE call 1: x is not positive, as it was declared at" in text
     assert "assumes Assume(x, positive), as it is declared (#1)" in text
     assert explain(pt.abs(y), values=[[1.0]]).ok
 

@@ -10,8 +10,13 @@ from mpmath import mp
 
 import rewrite_engine.tensor as pt
 from fuzz import graphs
-from fuzz.judge import Judge
+from fuzz.case import Case
+from rewrite_engine.check.values.judge import Judge
 from tests.fuzz.cases import case
+
+
+def judge_of(one: Case, regrouped: bool = False) -> Judge:
+    return Judge(one.results, one.given, graphs.wanted_of(one), regrouped)
 
 
 def in_float32(x: Any) -> Any:
@@ -65,7 +70,7 @@ def test_what_overflows_and_is_equal_up_to_its_last_digit(found: float, is_told:
     """The difference of two exponentials whose arguments are equal in float32, not in truth."""
     given = np.float32([100.0]), np.float32([3.783505853677006e-44])
     one = case(lambda x, y: pt.log(pt.exp(x) - pt.exp(x * (1 + y))), *given)
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.float32([found])])
+    finding = judge_of(one).compare([np.float32([found])])
     assert (finding is not None) is is_told
 
 
@@ -75,7 +80,7 @@ def test_a_zero_that_stays_one_is_no_pole(found: float, is_told: bool) -> None:
     one = case(
         lambda x, y: pt.exp(pt.log(y / pt.exp(x))) * pt.exp(x), np.array([np.inf]), np.zeros(1)
     )
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert (finding is not None and finding.severity > 0) is is_told
 
 
@@ -83,7 +88,7 @@ def test_a_zero_that_stays_one_is_no_pole(found: float, is_told: bool) -> None:
 def test_a_pole_that_comes_of_another_is_none(found: float, is_told: bool) -> None:
     """1 / x is infinite, its exponential 0, and what is divided by that infinite again."""
     one = case(lambda x: 2 / pt.exp(-1 / x) * pt.exp(-1 / x), np.zeros(1))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert (finding is not None and finding.severity > 0) is is_told
 
 
@@ -92,7 +97,7 @@ def test_what_limits_lead_to(monkeypatch: Any, than: float, is_told: bool) -> No
     """NaN may become the limit, and is compared as that then."""
     values = np.array([-np.inf])
     one = case(lambda x: pt.exp(x) / pt.exp(x) > than, values)
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([True])])
+    finding = judge_of(one).compare([np.array([True])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -101,7 +106,7 @@ def test_what_limits_lead_to(monkeypatch: Any, than: float, is_told: bool) -> No
 def test_what_limits_at_poles_lead_to(monkeypatch: Any, than: float, is_told: bool) -> None:
     values = np.array([0.0])
     one = case(lambda x: pt.exp(pt.log(x)) / pt.exp(pt.log(x)) > than, values)
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([True])])
+    finding = judge_of(one).compare([np.array([True])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -109,7 +114,7 @@ def test_what_limits_at_poles_lead_to(monkeypatch: Any, than: float, is_told: bo
 @pytest.mark.parametrize(("found", "is_told"), [(1.0, False), (2.0, True)])
 def test_what_vanishes_has_a_limit(found: float, is_told: bool) -> None:
     one = case(lambda x: pt.erfc(x) / pt.erfc(x), np.array([np.inf]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -118,7 +123,7 @@ def test_what_vanishes_has_a_limit(found: float, is_told: bool) -> None:
 def test_a_limit_beyond_a_negative_zero(found: float, is_told: bool) -> None:
     """1 / x is -0, of which floating point has a logarithm; small negative numbers have none."""
     one = case(lambda x: pt.exp(pt.log(1 / x)) * pt.exp(-pt.log(1 / x)), np.array([-np.inf]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -133,7 +138,7 @@ def test_a_limit_beside_an_angle_of_zeros(found: float, is_told: bool) -> None:
         return pt.arctan2(x, x) / p * p
 
     one = case(over, *given)
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found, np.nan])])
+    finding = judge_of(one).compare([np.array([found, np.nan])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -143,7 +148,7 @@ def test_a_limit_may_choose_nan(other: float, is_told: bool) -> None:
     """NaN > 0 is False; the limit, 1, is larger, so what is there is taken: NaN, or a number."""
     given = np.array([np.inf]), np.array([other])
     one = case(lambda x, y: pt.switch(pt.exp(x) / pt.exp(x) > 0, y, 0.0), *given)
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([np.nan])])
+    finding = judge_of(one).compare([np.array([np.nan])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -154,7 +159,7 @@ def test_what_is_infinite_may_be_so(found: float, is_told: bool) -> None:
     one = case(
         lambda x, y: pt.sqrt(pt.sqr(x)) * y, np.array([1e-45], "float32"), np.array([np.inf])
     )
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert (finding is not None) is is_told
 
 
@@ -162,7 +167,7 @@ def test_what_is_infinite_may_be_so(found: float, is_told: bool) -> None:
 def test_complex_numbers_overflow_beside_the_largest(size: float, is_told: bool) -> None:
     one = case(lambda x: pt.sqr(pt.sqrt(x)), np.array([size + size * 1j], "complex64"))
     wrong = np.array([complex(np.inf, size)], "complex64")
-    finding = Judge(one, graphs.wanted_of(one)).compare([wrong])
+    finding = judge_of(one).compare([wrong])
     assert (finding is not None) is is_told
 
 
@@ -172,10 +177,10 @@ def test_a_limit_may_lead_to_nan() -> None:
         lambda x, e: (lambda q: pt.switch(q > 0, q / q, 0.0))(x / e * e),
         *map(np.array, ([np.inf], [np.inf])),
     )
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([np.nan])])
+    finding = judge_of(one).compare([np.array([np.nan])])
     assert finding is not None
     assert finding.severity == 0
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([7.0])])
+    finding = judge_of(one).compare([np.array([7.0])])
     assert finding is not None
     assert finding.severity > 0
 
@@ -184,7 +189,7 @@ def test_a_limit_may_lead_to_nan() -> None:
 def test_what_is_divided_by_a_number_that_vanishes_is_no_pole(found: float, is_told: bool) -> None:
     """exp(-inf) is 0, but is smaller and smaller on the way: -1 / exp(x) * exp(x) is -1 there."""
     one = case(lambda x, y: y / pt.exp(x) * pt.exp(x), np.array([-np.inf]), np.array([-1.0]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -198,7 +203,7 @@ def test_exponentials_of_exponentials_have_limits(found: float, is_told: bool) -
         return e / (1 + e)
 
     one = case(quotient, np.array([np.inf]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -225,7 +230,7 @@ def test_what_grows_without_end_is_infinite(factor: Any, found: float, is_told: 
         return factor(x, y) / e * e
 
     one = case(quotient, np.array([np.inf]), np.array([2.0]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -238,7 +243,7 @@ def test_a_limit_may_overflow_where_a_dtype_is_narrow(c: int, y: float, is_told:
         np.array([-np.inf]),
         np.array([float(y)]),
     )
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([np.inf])])
+    finding = judge_of(one).compare([np.array([np.inf])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -247,7 +252,7 @@ def test_a_limit_may_overflow_where_a_dtype_is_narrow(c: int, y: float, is_told:
 def test_what_is_divided_by_zero_is_large(found: float, is_told: bool) -> None:
     """1 / 0 is infinite, and the quotient NaN: its limit is 1."""
     one = case(lambda x: pt.exp(1 / x) / pt.exp(1 / x), np.array([0.0]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert (finding is not None and finding.severity > 0) is is_told
 
 
@@ -267,7 +272,7 @@ def test_what_is_chosen_by_a_limit(given: float, found: float, is_told: bool) ->
         return pt.log1p(pt.switch(y > 0, y, 1.0))
 
     one = case(chosen, np.array([given]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -276,14 +281,14 @@ def test_what_is_chosen_by_a_limit(given: float, found: float, is_told: bool) ->
 def test_what_overflows_once_it_is_mended_is_infinite(x: float, is_told: bool) -> None:
     """x divided by what underflows on both sides of a bar, and doubled."""
     one = case(lambda x: pt.isinf(x + x / (pt.exp(x) / pt.exp(x))), np.array([x], dtype="float16"))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([True])])
+    finding = judge_of(one).compare([np.array([True])])
     assert (finding is not None) is is_told
 
 
 @pytest.mark.parametrize(("x", "is_told"), [(1e300, False), (500.0, True)])
 def test_exponentials_of_numbers_whose_last_digit_is_large(x: float, is_told: bool) -> None:
     one = case(lambda y: x * y - pt.log(2 * pt.exp(x * y)), np.array([-1.5]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([0.0])])
+    finding = judge_of(one).compare([np.array([0.0])])
     assert (finding is not None and finding.severity > 0) is is_told
 
 
@@ -300,7 +305,7 @@ def test_numbers_that_no_digits_tell(dtype: str, x: int, is_told: bool) -> None:
         return pt.sigmoid(y) * pt.exp(-y)
 
     one = case(left, np.array([x], dtype))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([5.0])])
+    finding = judge_of(one).compare([np.array([5.0])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -309,7 +314,7 @@ def test_numbers_that_no_digits_tell(dtype: str, x: int, is_told: bool) -> None:
 def test_comparisons_with_what_no_digits_tell(x: float, is_told: bool) -> None:
     """log(1 - sigmoid(x)) is -x but for what no float of 64 bits has."""
     one = case(lambda x: pt.neq(x, -pt.log(1 - pt.sigmoid(x))), np.array(x))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array(False)])
+    finding = judge_of(one).compare([np.array(False)])
     assert (finding is not None and finding.severity > 0) is is_told
 
 
@@ -322,7 +327,7 @@ def test_no_digits_tell_what_is_left_of_a_large_step(x: float, is_told: bool) ->
         return pt.exp(y + pt.log1p(-pt.sigmoid(y)))
 
     one = case(left, np.array([x]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([0.7])])
+    finding = judge_of(one).compare([np.array([0.7])])
     assert (finding is not None and finding.severity > 0) is is_told
 
 
@@ -331,7 +336,7 @@ def test_differences_of_exponentials_of_what_is_equal_up_to_the_last_digit(
     x: float, is_told: bool
 ) -> None:
     one = case(lambda x: pt.log(pt.exp(pt.logaddexp(x, x)) - pt.exp(x)), np.array([x]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([-np.inf])])
+    finding = judge_of(one).compare([np.array([-np.inf])])
     assert (finding is not None and finding.severity > 0) is is_told
 
 
@@ -340,9 +345,7 @@ def test_no_digits_tell_what_exponentials_of_products_leave(x: float, is_told: b
     """1 - p where p is as near to 1 as exp(-490000) is to 0."""
     values = np.array([x])
     one = case(lambda x: pt.log(1 - pt.exp(x * x) / (1 + pt.exp(x * x))), values)
-    finding = Judge(one, graphs.wanted_of(one)).compare(
-        [-values * values - (5.0 if is_told else 0)]
-    )
+    finding = judge_of(one).compare([-values * values - (5.0 if is_told else 0)])
     assert (finding is not None and finding.severity > 0) is is_told
 
 
@@ -350,8 +353,7 @@ def test_no_digits_tell_what_exponentials_of_products_leave(x: float, is_told: b
 def test_what_is_equal_only_by_its_last_digit(x: float, is_told: bool) -> None:
     """log(1 - sigmoid(x)) is -x in floating point, and a little less; its digits are too many."""
     one = case(lambda x: pt.erf(1.0 / pt.eq(pt.log(1 - pt.sigmoid(x)), -x)), np.array([x]))
-    wanted = graphs.wanted_of(one)
-    finding = Judge(one, wanted).compare([np.array([0.8427007929497148 - 0.1 * is_told])])
+    finding = judge_of(one).compare([np.array([0.8427007929497148 - 0.1 * is_told])])
     assert (finding is not None and finding.severity > 0) is is_told
 
 
@@ -360,9 +362,7 @@ def test_exponentials_of_what_is_large_without_errors(y: float, is_told: bool) -
     """log(1 + y) is 0 for a tiny y as it is written, so all is NaN; 1/y swallows x otherwise."""
     one = case(lambda x, y: pt.softmax(x + 1 / pt.log(1 + y)), np.array([0.0, 88.0]), np.array(y))
     wanted = [np.full(2, np.nan)]
-    finding = Judge(one, graphs.wanted_of(one)).element(
-        0, (0,), wanted[0][0], np.float64(0.5), wanted[0][:1]
-    )
+    finding = judge_of(one).element(0, (0,), wanted[0][0], np.float64(0.5), wanted[0][:1])
     assert (finding is not None and finding[1] > 0) is is_told
 
 
@@ -370,9 +370,8 @@ def test_exponentials_of_what_is_large_without_errors(y: float, is_told: bool) -
 def test_what_hangs_by_sums_that_overflow_in_parts(x: float, is_told: bool) -> None:
     values = [np.array([v], "float32") for v in (-x, np.inf)]
     one = case(lambda x, y: pt.isinf(pt.add(x, y, x)), *values)
-    wanted = graphs.wanted_of(one)
-    assert Judge(one, wanted).compare([np.array([False])]) is not None
-    found = Judge(one, wanted, regrouped=True).compare([np.array([False])])
+    assert judge_of(one).compare([np.array([False])]) is not None
+    found = judge_of(one, regrouped=True).compare([np.array([False])])
     assert (found is not None) is is_told
 
 
@@ -393,10 +392,9 @@ LARGEST = float(np.finfo("float64").max)
 )
 def test_what_overflows_in_another_order(make: Any, given: Any, found: Any, is_told: bool) -> None:
     one = case(make, np.array(given))
-    wanted = graphs.wanted_of(one)
     if found != 0:  # that is right in any order, up to the last digit of what is added up
-        assert Judge(one, wanted).compare([np.array(found)]) is not None
-    again = Judge(one, wanted, regrouped=True).compare([np.array(found)])
+        assert judge_of(one).compare([np.array(found)]) is not None
+    again = judge_of(one, regrouped=True).compare([np.array(found)])
     assert (again is not None) is is_told
 
 
@@ -409,7 +407,7 @@ def test_what_overflows_in_another_order_in_an_exponent(x: float, is_told: bool)
         return pt.log(pt.exp(1.0 / z) * pt.exp(4 * z))
 
     one = case(made, np.array([-x]), np.array([x]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([np.nan])])
+    finding = judge_of(one).compare([np.array([np.nan])])
     assert (finding is not None) is is_told
 
 
@@ -418,7 +416,7 @@ def test_complex_numbers_that_are_chosen_by_a_mended_one(other: float, is_told: 
     """x - log(exp(x)) is 0, and not quite as it is written."""
     given = np.float32([-0.291]), np.complex64([1]), np.complex64([2])
     one = case(lambda x, y, z: pt.switch(x - pt.log(pt.exp(x)) + other, y, z), *given)
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.complex64([2])])
+    finding = judge_of(one).compare([np.complex64([2])])
     assert (finding is not None) is is_told
 
 
@@ -426,7 +424,7 @@ def test_complex_numbers_that_are_chosen_by_a_mended_one(other: float, is_told: 
 def test_a_complex_number_of_a_mended_float(found: float, is_told: bool) -> None:
     """The square underflows."""
     one = case(lambda x: pt.cast(pt.sqrt(pt.sqr(x)), "complex128"), np.float32([1e-45]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([complex(found)])])
+    finding = judge_of(one).compare([np.array([complex(found)])])
     assert (finding is not None) is is_told
 
 
@@ -438,7 +436,7 @@ def test_real_numbers_that_are_compared_as_complex_ones(other: float, is_told: b
         return pt.lt(pt.cast(x + other, "complex128"), pt.log(pt.exp(x)))
 
     one = case(compared, np.array([-800.0]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([True])])
+    finding = judge_of(one).compare([np.array([True])])
     assert (finding is not None) is is_told
 
 
@@ -451,7 +449,7 @@ def test_complex_infinities_by_a_limit(found: float, is_told: bool) -> None:
         return pt.switch(pt.ge(y, z + y), -y, 0.0)
 
     one = case(compared, np.array([np.inf]), np.array([-2.162 - 0j]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert finding is not None
     assert (finding.severity > 0) is is_told
 
@@ -461,7 +459,7 @@ def test_the_shape_of_complex_numbers(found: float, is_told: bool) -> None:
     """The square overflows."""
     given = np.complex64([1j]), np.float32([3e38])
     one = case(lambda z, x: pt.second(z, 0 * pt.sqr(x) + pt.sqrt(pt.sqr(x))), *given)
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.float32([found])])
+    finding = judge_of(one).compare([np.float32([found])])
     assert (finding is not None) is is_told
 
 
@@ -474,7 +472,7 @@ def test_nan_before_a_step_that_is_taken_as_it_is(x: float, is_told: bool) -> No
         return pt.le(pt.ScaledExp(axis=None)(z), z)
 
     one = case(compared, np.array([0.0, 88.0], "float16"), np.array(x, "float16"))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([True, x > 80])])
+    finding = judge_of(one).compare([np.array([True, x > 80])])
     assert (finding is not None) is is_told
 
 
@@ -487,7 +485,7 @@ def test_numbers_by_lost_digits_are_none(x: int, is_told: bool) -> None:
         return z * (1.0 / z)
 
     one = case(by_itself, np.array([x], "int8"), np.array([float(x) if x < -99 else 1.0]))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([-np.inf])])
+    finding = judge_of(one).compare([np.array([-np.inf])])
     assert (finding is not None and finding.severity > 0) is is_told
 
 
@@ -545,14 +543,14 @@ def test_numbers_by_lost_digits_are_none(x: int, is_told: bool) -> None:
 )
 def test_what_is_judged_wrong(make: Any, given: Any, found: Any, wrong: bool) -> None:
     one = case(make, np.array(given))
-    judge = Judge(one, graphs.wanted_of(one))
+    judge = judge_of(one)
     assert (judge.compare([np.array(found)]) is not None) is wrong
 
 
 def test_the_number_of_digits_is_as_before_when_a_case_was_judged() -> None:
     """Also where the first run that tells ends the search."""
     before, one = mp.dps, case(overflowing_powers, np.array([709.0]))
-    judge = Judge(one, graphs.wanted_of(one))
+    judge = judge_of(one)
     assert judge.is_led(0, (0,), np.float64(-1.0))
     assert mp.dps == before
 
@@ -561,7 +559,7 @@ def test_the_number_of_digits_is_as_before_when_a_case_was_judged() -> None:
 def test_a_pole_where_what_cancels_is_mended(found: float, is_told: bool) -> None:
     """As it is written it is the function of infinity."""
     one = case(lambda x: pt.psi(x - pt.log(pt.exp(x))), np.array(-2490.0))
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array(found)])
+    finding = judge_of(one).compare([np.array(found)])
     assert (finding is not None) is is_told
 
 
@@ -575,7 +573,7 @@ def test_the_sign_of_a_zero_that_all_other_noise_hides(over: float, is_told: boo
 
     one = case(value, np.array([1.0]))
     wanted = graphs.wanted_of(one)
-    finding = Judge(one, wanted).compare([np.array([-wanted[0][0]])])
+    finding = judge_of(one).compare([np.array([-wanted[0][0]])])
     assert (finding is not None) is is_told
 
 
@@ -587,7 +585,7 @@ def test_the_sign_of_a_zero_that_noise_hides_where_a_step_is_mended(
     one = case(
         lambda x: pt.log(pt.exp(pt.maximum(1.0 / pt.sum(-x, axis=0), 1e200))), np.ones((0, 1))
     )
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found])])
+    finding = judge_of(one).compare([np.array([found])])
     assert (finding is not None) is is_told
 
 
@@ -596,5 +594,5 @@ def test_complex_numbers_of_a_mended_float_have_no_exact_value(found: float, is_
     """The square overflows, and its logarithm does not."""
     given = np.float32([3.0625412211588078e38])
     one = case(lambda x: pt.cast(pt.arctan2(pt.log(x * x), x), "complex128"), given)
-    finding = Judge(one, graphs.wanted_of(one)).compare([np.array([found + 0j])])
+    finding = judge_of(one).compare([np.array([found + 0j])])
     assert (finding is not None) is is_told

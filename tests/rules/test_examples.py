@@ -61,7 +61,7 @@ def test_the_example_is_right_and_the_rule_fires(
 
 
 def test_every_rule_has_an_example() -> None:
-    assert [r.name for r in RULES if ">>>" not in r.doc] == ["fold/constant_folding"]
+    assert [r.name for r in RULES if ">>>" not in r.doc] == []
 
 
 def test_every_rule_names_a_phase_and_its_place() -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -123,16 +124,50 @@ def test_rules_of_a_pack_answer_to_all_their_names(install: Any) -> None:
     assert {r for part in only for r in getattr(part, "rules", ())} == {rule}
 
 
-def test_a_pack_has_the_name_it_gives_itself(install: Any) -> None:
-    install("mechanics", '__pack__ = "physics"\n' + RULES, "physics = {module}")
-    assert "physics/tan_of_arctan" in pipeline.known_rules()
+@pytest.mark.parametrize("head", ["", '__pack__ = "optics"\n'])
+def test_a_rule_has_the_name_of_its_entry_point_from_the_start(install: Any, head: str) -> None:
+    install("mechanics", head + RULES, "physics = {module}")
+    rule = import_module(packs.installed()[0].entry.module).tan_of_arctan
+    assert rule.name == "physics/tan_of_arctan"
+    assert pipeline.known_rules()["physics/tan_of_arctan"] is rule
+    assert not rule.names & {"optics", rule.module}
+
+
+def test_an_error_in_a_rule_of_a_pack_names_it_so(install: Any) -> None:
+    install("mechanics", RULES.replace(">> x", ">> y"), "physics = {module}")
+    with pytest.raises(PackError, match=r"rule physics/tan_of_arctan \("):
+        rewritten(TERM)
+
+
+def test_rules_from_elsewhere_belong_to_the_pack_that_offers_them(
+    install: Any, tmp_path: Path
+) -> None:
+    install("optics", RULES, "")
+    elsewhere = f"optics_{tmp_path.name}".replace("-", "_")
+    more = f"""
+        from {elsewhere} import tan_of_arctan
+        from rewrite_engine.rules.exp_log import log_of_exp
+        from rewrite_engine.rewrite.strategies import first, seq
+        both = first(tan_of_arctan, log_of_exp)
+        RULES = [tan_of_arctan, both, seq(tan_of_arctan, log_of_exp)]
+    """
+    install("mechanics", more, "physics = {module}")
+    known = pipeline.known_rules()
+    (rule,) = [r for r in known if r.short_name == "tan_of_arctan"]
+    text = "(physics/tan_of_arctan, exp_log/log_of_exp)"
+    assert rule.name == "physics/tan_of_arctan"
+    assert known["physics/both"].text == f"first{text}"
+    assert known[f"seq{text}"].pack == "physics"
+    assert known["exp_log/log_of_exp"].pack == "exp_log"
+    added = rw.Mode("fast_run") + rw.RuleSet([rule])
+    assert [r for r in added.rules if r.short_name == "tan_of_arctan"] == [rule]
 
 
 def test_explain_knows_the_rules_of_packs(install: Any) -> None:
-    install("mechanics", '__pack__ = "physics"\n' + RULES, "physics = {module}")
+    install("mechanics", RULES, "physics = {module}")
     report = explain(TERM)
     text = "".join(str(report).split())  # (lines are wrapped)
-    assert re.search(r"physics/tan_of_arctan\S*mechanics_\w+\.py:6", text)
+    assert re.search(r"physics/tan_of_arctan\S*mechanics_\w+\.py:5", text)
     (refusal,) = [answer for _, answer in explain(pt.tan(x)).why_not("tan_of_arctan")]
     assert refusal.nodes[0][1].rule.name == "physics/tan_of_arctan"
 
@@ -168,14 +203,13 @@ def test_what_is_wrong_with_a_pack_is_told(
 
 
 def test_two_packs_with_rules_of_one_name(install: Any) -> None:
-    pack = '__pack__ = "physics"\n' + RULES
-    install("mechanics", pack, "one = {module}")
-    install("optics", pack, "two = {module}")
+    install("mechanics", RULES, "physics = {module}")
+    install("optics", RULES, "physics = {module}")
     with pytest.raises(DuplicateRuleError, match="two rules are called physics/tan_of_arctan") as e:
         rewritten(TERM)
-    assert "in the pack 'two' of the distribution optics 1.2" in str(e.value)
-    assert str(e.value).endswith("without it: Mode(...).excluding('two')")
-    f = rw.function([x], TERM, mode=rw.Mode().excluding("two"))
+    assert "in the pack 'physics' of the distribution optics 1.2" in str(e.value)
+    assert str(e.value).endswith("without it: Mode(...).excluding('optics')")
+    f = rw.function([x], TERM, mode=rw.Mode().excluding("optics"))
     assert len(f.fgraph) == 0
 
 
@@ -215,7 +249,7 @@ def test_packs_of_an_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     packs.installed.cache_clear()
     try:
         (pack,) = packs.installed()
-        assert [r.name for r in pack.load()] == ["zipped_rules/tan_of_arctan"]
+        assert [r.name for r in pack.load()] == ["zipped/tan_of_arctan"]
     finally:
         packs.installed.cache_clear()
         sys.modules.pop("zipped_rules", None)

@@ -4,11 +4,14 @@
 const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 const LETTER = 6.7, HEIGHT = 24, SMALL = 250;  // boxes up to which dagre lays the graph out
-const READABLE = 0.7;  // scale below which texts cannot be read
+const READABLE = 0.7, FAR = 0.3;  // scales below which texts are hard to read, and cannot be read
+const PAD = 14;  // around a graph inside of an op
 
 const lines = $("lines").textContent.trim().split("\n").filter(Boolean).map((l) => JSON.parse(l));
 const functions = [];
+let failed = [];  // functions that were not compiled
 for (const line of lines) {
+  if (line.kind === "report") { failed = line.failed; continue; }
   const k = line.function_index - 1;
   const f = (functions[k] ??= { firings: new Map(), graphs: [], phases: [] });
   if (line.kind === "firing") f.firings.set(line.number, line);
@@ -33,6 +36,7 @@ function html(tag, className, text, parent) {
 }
 const short = (text, n) => (text.length > n ? text.slice(0, n - 1) + "…" : text);
 const place = (line) => (line ? line[0].split("/").pop() + ":" + line[1] : "");
+const typeText = (type) => type.replace(/^TensorType\((\w+), \((.*?),?\)\)$/, "$1[$2]").replace(/None/g, "?");
 const amount = (n) => {
   for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["k", 1e3]])
     if (Math.abs(n) >= size) return (n / size).toPrecision(3) + " " + unit;
@@ -41,17 +45,23 @@ const amount = (n) => {
 
 // --- a graph at any time ------------------------------------------------------------------------
 
+// Boxes have numbers: node k has k, variable v (a root) has `roots + v`, output o has `ends + o`.
 class Graph {
   constructor(line) {
     this.line = line;
     this.variables = line.variables;
     this.nodes = line.nodes;
     this.changes = line.changes;
+    this.roots = line.nodes.length;
+    this.ends = this.roots + line.variables.length;
+    this.size = this.ends + line.outputs.length;
     this.inputs = this.nodes.map((node) => node.inputs);
     this.ops = this.nodes.map((node) => node.op);
     this.outputs = line.outputs;
+    this.boxOf = this.variables.map((v, k) => (v.node !== null ? v.node : v.kind === "constant" ? -1 : this.roots + k));
     this.position = 0;
     this.undo = [];
+    this.seen = new Map();  // what was there at some positions that were looked at last
   }
   // go to the state after so many changes
   go(position) {
@@ -61,7 +71,8 @@ class Graph {
   forward() {
     const change = this.changes[this.position++];
     const before = { outputs: this.outputs, nodes: [] };
-    for (const [key, now] of Object.entries(change.nodes)) {
+    for (const key in change.nodes) {
+      const now = change.nodes[key];
       before.nodes.push([+key, this.inputs[key], this.ops[key]]);
       this.inputs[key] = now.inputs;
       this.ops[key] = now.op;
@@ -71,81 +82,98 @@ class Graph {
   }
   backward() {
     const before = this.undo.pop();
-    for (const [key, inputs, op] of before.nodes) {
+    for (let i = before.nodes.length - 1; i >= 0; i--) {
+      const [key, inputs, op] = before.nodes[i];
       this.inputs[key] = inputs;
       this.ops[key] = op;
     }
     this.outputs = before.outputs;
     this.position--;
   }
-  // the boxes that are there: nodes "n3", roots "v5", outputs "o0"
-  alive() {
-    const seen = new Set(), todo = [...this.outputs];
-    this.outputs.forEach((_, k) => seen.add("o" + k));
+  // which boxes are there at a position: flags
+  alive(position = this.position) {
+    const known = this.seen.get(position);
+    if (known) return known;
+    this.go(position);
+    const there = new Uint8Array(this.size), todo = [...this.outputs];
+    this.outputs.forEach((_, k) => { there[this.ends + k] = 1; });
     while (todo.length) {
-      const v = this.variables[todo.at(-1)], key = this.box(todo.pop());
-      if (key === null || seen.has(key)) continue;
-      seen.add(key);
-      if (v.node !== null) todo.push(...this.inputs[v.node]);
+      const id = this.boxOf[todo.pop()];
+      if (id < 0 || there[id]) continue;
+      there[id] = 1;
+      if (id < this.roots) for (const v of this.inputs[id]) todo.push(v);
     }
-    return seen;
+    if (this.seen.size > 8) this.seen.delete(this.seen.keys().next().value);
+    this.seen.set(position, there);
+    return there;
   }
-  box(k) {
-    const v = this.variables[k];
-    if (v.node !== null) return "n" + v.node;
-    return v.kind === "constant" ? null : "v" + k;
+  isNode(id) { return id < this.roots; }
+  isEnd(id) { return id >= this.ends; }
+  // the boxes that edges into a box come from
+  into(id) {
+    if (id >= this.roots && id < this.ends) return [];
+    const from = id < this.roots ? this.inputs[id] : [this.outputs[id - this.ends]], found = [];
+    for (const v of from) if (this.boxOf[v] >= 0) found.push(this.boxOf[v]);
+    return found;
   }
-  // edges into a box, as keys of the boxes where they begin
-  into(key) {
-    const k = +key.slice(1);
-    const from = key[0] === "n" ? this.inputs[k] : key[0] === "o" ? [this.outputs[k]] : [];
-    return from.map((v) => this.box(v)).filter((b) => b !== null);
-  }
-  label(key) {
-    const k = +key.slice(1);
-    if (key[0] === "v") return this.variables[k].name ?? this.variables[k].type;
-    if (key[0] === "o") return this.line.output_names[k];
-    const constants = this.inputs[k].map((v) => this.variables[v])
+  label(id) {
+    if (id >= this.ends) return this.line.output_names[id - this.ends];
+    if (id >= this.roots) return this.variables[id - this.roots].name ?? typeText(this.variables[id - this.roots].type);
+    const constants = this.inputs[id].map((v) => this.variables[v])
       .filter((v) => v.kind === "constant").map((v) => short(v.text, 14));
-    const name = this.nodes[k].outputs.map((v) => this.variables[v].name).find((n) => n);
-    const op = short(this.ops[k].replace(/\{inplace[^}]*\}/, " ⤓"), 30);
+    const name = this.nodes[id].outputs.map((v) => this.variables[v].name).find((n) => n);
+    const op = short(this.ops[id].replace(/\{inplace[^}]*\}/, " ⤓"), 30);
     return (name ? name + " = " : "") + op + (constants.length ? "  " + constants.join(", ") : "");
+  }
+  // what a search looks at, in small letters
+  get texts() {
+    return this.searched ??= Array.from({ length: this.size }, (_, id) => {
+      if (id >= this.roots && id < this.ends && this.boxOf[id - this.roots] !== id) return "";
+      const node = id < this.roots ? this.nodes[id] : null;
+      return [this.label(id), node?.op, place(node?.line), place(node?.forward)].join("\n").toLowerCase();
+    });
   }
 }
 
 // --- layout: positions are found once, for everything that is ever there ----------------------------
 
 function boxesOf(graph) {
-  const keys = [];
-  graph.variables.forEach((v, k) => { if (v.node === null && v.kind !== "constant") keys.push("v" + k); });
-  graph.nodes.forEach((_, k) => keys.push("n" + k));
-  graph.outputs.forEach((_, k) => keys.push("o" + k));
-  return keys;
+  const ids = [];
+  graph.variables.forEach((v, k) => { if (graph.boxOf[k] === graph.roots + k) ids.push(graph.roots + k); });
+  graph.nodes.forEach((_, k) => ids.push(k));
+  graph.outputs.forEach((_, k) => ids.push(graph.ends + k));
+  return ids;
 }
 function allEdges(graph) {
-  const edges = new Set();
-  const note = () => { for (const key of graph.alive()) for (const b of graph.into(key)) edges.add(b + ">" + key); };
-  graph.go(0); note();
-  graph.go(graph.changes.length); note();
-  graph.nodes.forEach((node, k) => {
-    for (const v of node.inputs) { const b = graph.box(v); if (b !== null) edges.add(b + ">n" + k); }
-  });
-  graph.go(0);
-  return [...edges].map((edge) => edge.split(">"));
+  const edges = new Set(), most = graph.size;
+  const note = (from, to) => { if (from >= 0 && from !== to) edges.add(from * most + to); };
+  for (const position of [0, graph.changes.length]) {
+    graph.alive(position).forEach((there, id) => { if (there) for (const from of graph.into(id)) note(from, id); });
+  }
+  graph.nodes.forEach((node, k) => { for (const v of node.inputs) note(graph.boxOf[v], k); });
+  return [...edges].map((edge) => [Math.floor(edge / most), edge % most]);
+}
+// the width of each box: of its label when it comes, and at the end
+function widths(graph) {
+  const ids = boxesOf(graph), sizes = new Map();
+  for (const position of [0, graph.changes.length]) {
+    graph.go(position);
+    for (const id of ids) sizes.set(id, Math.max(sizes.get(id) ?? 0, graph.label(id).length * LETTER + 20));
+  }
+  return sizes;
 }
 function layOut(graph) {
-  const sizes = new Map(boxesOf(graph).map((key) => [key, graph.label(key).length * LETTER + 34]));
-  const edges = allEdges(graph).filter(([a, b]) => sizes.has(a) && sizes.has(b));
+  const sizes = widths(graph), edges = allEdges(graph).filter(([a, b]) => sizes.has(a) && sizes.has(b));
   return sizes.size <= SMALL ? byDagre(sizes, edges) : byRows(sizes, edges);
 }
 function byDagre(sizes, edges) {
   const g = new dagre.graphlib.Graph();
   g.setGraph({ nodesep: 16, ranksep: 34, marginx: 10, marginy: 10, ranker: "longest-path" });
   g.setDefaultEdgeLabel(() => ({}));
-  for (const [key, width] of sizes) g.setNode(key, { width, height: HEIGHT });
-  for (const [a, b] of edges) if (a !== b) g.setEdge(a, b);
+  for (const [id, width] of sizes) g.setNode(id, { width, height: HEIGHT });
+  for (const [a, b] of edges) g.setEdge(a, b);
   dagre.layout(g);
-  return new Map([...sizes].map(([key, width]) => [key, { x: g.node(key).x, y: g.node(key).y, width }]));
+  return new Map([...sizes].map(([id, width]) => [id, { x: g.node(id).x, y: g.node(id).y, width }]));
 }
 // rows by the longest way from the inputs, each ordered by the middles of its neighbours: linear
 function byRows(sizes, edges) {
@@ -188,83 +216,78 @@ function byRows(sizes, edges) {
   return at;
 }
 
-// --- drawing ------------------------------------------------------------------------------------
+// --- drawing: what can be seen, and nothing else ------------------------------------------------------
 
-let chosen = null, current = null, drawn = null, found = new Set(), foundAt = 0;
+let chosen = null, current = null, found = new Set(), foundAt = 0, waiting = false;
 const view = { x: 0, y: 0, scale: 1 };
+const isDark = () => document.documentElement.classList.contains("dark");
 
 function open(k, inside) {
-  const f = functions[k], line = f.graphs.find((g) => g.inside === inside) ?? f.graphs[0];
-  current = { f, k, graph: new Graph(line), inside };
-  current.places = layOut(current.graph);
+  const f = functions[k], own = f.graphs.filter((g) => g.inside === inside);
+  const line = own.find((g) => g.changes.length) ?? own[0] ?? f.graphs[0];
+  const graph = new Graph(line);
+  current = { f, k, graph, inside, base: layOut(graph), drawn: new Map(), expanded: new Map() };
+  place_all();
   chosen = null; found = new Set();
-  drawn = { boxes: new Map(), wires: new Map(), shown: new Map() };
-  $("edges").replaceChildren(); $("boxes").replaceChildren();
-  for (const [key, at] of current.places) {
-    drawn.wires.set(key, element("path", { class: "wire gone" }, $("edges")));
-    drawn.boxes.set(key, drawBox(key, at));
-  }
+  $("edges").replaceChildren(); $("boxes").replaceChildren(); $("inner").replaceChildren();
   $("back").hidden = inside === null;
-  $("slider").max = current.graph.changes.length;
+  $("slider").max = graph.changes.length;
+  verdict();
   markPhases();
-  step(inside === null ? current.graph.changes.length : 0);
+  step(graph.changes.length);
   begin();
   current.placed = true;
+}
+// where boxes are: graphs that are opened in place push down what is below
+function place_all() {
+  const open = [...current.expanded].map(([id, one]) => [current.base.get(id).y, one.height]);
+  current.places = new Map();
+  for (const [id, at] of current.base) {
+    let y = at.y;
+    for (const [from, height] of open) if (at.y > from) y += height;
+    current.places.set(id, { x: at.x, y, width: at.width });
+  }
+  current.drawn.forEach((one) => { one.state = ""; });
 }
 // the whole graph, or where it is too large for that, what has changed, or the first output
 function begin() {
   fit();
   if (view.scale >= READABLE) return;
   view.scale = READABLE;
-  const marked = [...drawn.boxes].find(([, box]) => box.classList.contains("new"));
-  centre(current.places.get(marked ? marked[0] : "o0"));
+  const { graph, now, before } = current;
+  const marked = now.findIndex((there, id) => there && (current.changed.has(id) || (before && !before[id])));
+  centre(current.places.get(marked >= 0 ? marked : graph.ends));
 }
-function drawBox(key, at) {
-  const g = element("g", { class: "box gone", "data-key": key, transform: `translate(${at.x - at.width / 2},${at.y - HEIGHT / 2})` }, $("boxes"));
-  element("rect", { width: at.width, height: HEIGHT, rx: 6 }, g);
-  element("text", { x: at.width / 2, y: 16, "text-anchor": "middle" }, g);
-  g.addEventListener("click", () => choose(key));
-  g.addEventListener("dblclick", () => enter(key));
-  return g;
-}
-const innerOf = (key) => key[0] === "n" ? current.f.graphs.find((g) => g.inside === current.graph.ops[+key.slice(1)]) : undefined;
-function kindOf(key) {
-  if (key[0] !== "n") return key[0] === "v" ? "input" : "output";
-  return innerOf(key) ? "inner" : "op";
-}
-function enter(key) {
-  const inner = innerOf(key);
-  if (inner && inner.inside !== current.inside) open(current.k, inner.inside);
+const innerOf = (op) => current.f.graphs.find((g) => g.inside === op && g.graph === null);
+function kindOf(id) {
+  const { graph } = current;
+  if (!graph.isNode(id)) return graph.isEnd(id) ? "output" : "input";
+  return innerOf(graph.ops[id]) ? "inner" : "op";
 }
 // show the state after n firings: what came is marked, what leaves with the next firing as well
 function step(n) {
   const { graph } = current, most = graph.changes.length;
   n = Math.max(0, Math.min(most, n));
-  if (n > 0) graph.go(n - 1);
-  const before = n > 0 ? graph.alive() : null;
+  const then = n < most ? graph.alive(n + 1) : null;
+  current.before = n > 0 ? graph.alive(n - 1) : null;
+  current.now = graph.alive(n);
   graph.go(n);
-  const now = graph.alive();
-  let leaves = new Set();
-  if (n < most) {
-    graph.go(n + 1);
-    const then = graph.alive();
-    leaves = new Set([...now].filter((key) => !then.has(key)));
-    graph.go(n);
-  }
-  const changed = n > 0 ? new Set(Object.keys(graph.changes[n - 1].nodes).map((k) => "n" + k)) : new Set();
-  const heat = costs(now);
-  for (const [key, box] of drawn.boxes) paint(key, box, now, before, leaves, changed, heat);
-  $("slider").value = n;
+  current.then = then;
+  current.changed = new Set(n > 0 ? Object.keys(graph.changes[n - 1].nodes).map(Number) : []);
   current.n = n;
-  tell(n, now);
-  follow(now, before, changed);
+  $("slider").value = n;
+  costs();
+  tell(n);
+  follow();
+  draw();
 }
 // bring what has changed into view, where the graph is larger than that
-function follow(now, before, changed) {
-  const marked = [...now].filter((key) => changed.has(key) || (before && !before.has(key)));
-  const at = marked.length ? current.places.get(marked[0]) : null;
-  if (!at || !current.placed) return;
-  const size = $("graph").getBoundingClientRect();
+function follow() {
+  const { now, before, changed } = current;
+  if (!current.placed) return;
+  const marked = now.findIndex((there, id) => there && (changed.has(id) || (before && !before[id])));
+  if (marked < 0) return;
+  const at = current.places.get(marked), size = $("graph").getBoundingClientRect();
   const x = at.x * view.scale + view.x, y = at.y * view.scale + view.y;
   if (x > 40 && y > 40 && x < size.width - 40 && y < size.height - 40) return;
   centre(at);
@@ -273,69 +296,167 @@ function centre(at) {
   const size = $("graph").getBoundingClientRect();
   move(size.width / 2 - at.x * view.scale, size.height / 2 - at.y * view.scale);
 }
-function paint(key, box, now, before, leaves, changed, heat) {
-  const there = now.has(key), wire = drawn.wires.get(key);
-  if (!there) {
-    if (drawn.shown.get(key) !== "gone") { box.setAttribute("class", "box gone"); wire.setAttribute("class", "wire gone"); drawn.shown.set(key, "gone"); }
-    return;
+function later() {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => { waiting = false; draw(); });
+}
+function draw() {
+  const { places, now, drawn, graph } = current, size = $("graph").getBoundingClientRect();
+  const left = -view.x / view.scale - 40, right = left + size.width / view.scale + 80;
+  const top = -view.y / view.scale - 40, bottom = top + size.height / view.scale + 80;
+  $("graph").classList.toggle("far", view.scale < FAR);
+  const shown = new Set(), boxes = [], wires = [];
+  for (let id = 0; id < now.length; id++) {
+    if (!now[id]) continue;
+    const at = places.get(id);
+    const inside = at.y > top && at.y < bottom && at.x + at.width / 2 > left && at.x - at.width / 2 < right;
+    const from = [];
+    if (at.y > top) for (const source of graph.into(id)) {
+      const b = places.get(source);
+      if (b.y < bottom && Math.max(at.x, b.x) > left && Math.min(at.x, b.x) < right) from.push(source);
+    }
+    if (!inside && !from.length) continue;
+    shown.add(id);
+    paint(id, at, inside, from, boxes, wires);
   }
-  const marks = [kindOf(key)];
-  if (before && (!before.has(key) || changed.has(key))) marks.push("new");
-  if (leaves.has(key)) marks.push("going");
-  if (found.has(key)) marks.push("found");
-  if (chosen === key) marks.push("chosen");
-  const colour = heat.get(key) ?? "", label = current.graph.label(key);
-  const into = current.graph.into(key), state = marks.join(" ") + "|" + colour + "|" + label + "|" + into;
-  if (drawn.shown.get(key) === state) return;
-  drawn.shown.set(key, state);
+  for (const [id, one] of drawn) if (!shown.has(id)) { one.box?.remove(); one.wire?.remove(); drawn.delete(id); }
+  $("edges").append(...wires);
+  $("boxes").append(...boxes);
+}
+function paint(id, at, inside, from, boxes, wires) {
+  const { drawn, graph, before, changed, then } = current;
+  let one = drawn.get(id);
+  if (!one) drawn.set(id, one = { state: "" });
+  const marks = [kindOf(id)];
+  if (before && (!before[id] || changed.has(id))) marks.push("new");
+  if (then && !then[id]) marks.push("going");
+  if (found.has(id)) marks.push("found");
+  if (chosen === id) marks.push("chosen");
+  if (current.expanded.has(id)) marks.push("opened");
+  const colour = current.colours.get(id) ?? "", label = graph.label(id);
+  const state = [inside, marks.join(" "), colour, label, from].join("|");
+  if (one.state === state) return;
+  one.state = state;
+  if (inside) {
+    if (!one.box) { one.box = makeBox(id); boxes.push(one.box); }
+    placeBox(one.box, at, label, marks, colour);
+  } else if (one.box) { one.box.remove(); one.box = null; }
+  if (from.length) {
+    if (!one.wire) { one.wire = element("path", {}); wires.push(one.wire); }
+    one.wire.setAttribute("class", "wire" + (marks.includes("new") ? " new" : ""));
+    one.wire.setAttribute("d", from.map((source) => curve(current.places.get(source), at)).join(" "));
+  } else if (one.wire) { one.wire.remove(); one.wire = null; }
+}
+function makeBox(id) {
+  const g = element("g", { "data-id": id });
+  element("rect", { height: HEIGHT, rx: 6 }, g);
+  element("text", { y: 16, "text-anchor": "middle" }, g);
+  element("title", {}, g);
+  return g;
+}
+function placeBox(box, at, label, marks, colour) {
+  const [rect, text, title] = box.children;
   box.setAttribute("class", "box " + marks.join(" "));
-  const at = current.places.get(key), [rect, text] = box.children;
+  box.setAttribute("transform", `translate(${(at.x - at.width / 2).toFixed(1)},${(at.y - HEIGHT / 2).toFixed(1)})`);
+  rect.setAttribute("width", at.width);
   rect.style.fill = colour;
-  text.textContent = short(label, Math.floor((at.width - 10) / LETTER));
-  wire.setAttribute("class", "wire" + (marks.includes("new") ? " new" : ""));
-  wire.setAttribute("d", into.map((from) => curve(current.places.get(from), at)).join(" "));
+  text.setAttribute("x", at.width / 2);
+  text.textContent = short(label, Math.floor((at.width - 8) / LETTER));
+  title.textContent = label;
 }
 function curve(a, b) {
   const y1 = a.y + HEIGHT / 2, y2 = b.y - HEIGHT / 2, bend = Math.max(14, Math.abs(y2 - y1) / 2.5);
   return `M${a.x.toFixed(1)},${y1} C${a.x.toFixed(1)},${y1 + bend} ${b.x.toFixed(1)},${y2 - bend} ${b.x.toFixed(1)},${y2}`;
 }
-function costs(now) {
-  const what = $("heat").value, colours = new Map();
-  if (!what) return colours;
-  const of = (key) => (key[0] === "n" ? current.graph.nodes[+key.slice(1)][what] : 0);
-  const most = Math.max(1, ...[...now].map(of));
-  for (const key of now) {
-    if (of(key) > 0) {
-      const share = Math.log1p(of(key)) / Math.log1p(most);
-      colours.set(key, `hsl(${(52 - 52 * share).toFixed(0)} 85% ${document.documentElement.classList.contains("dark") ? 28 : 72}%)`);
-    }
+// costs of nodes as colours, and the dearest of them
+function costs() {
+  const what = $("heat").value, { graph, now } = current;
+  current.colours = new Map(); current.dear = [];
+  if (!what) return;
+  const priced = graph.nodes.map((node, id) => [id, node[what]]).filter(([id, cost]) => now[id] && cost > 0);
+  priced.sort((a, b) => b[1] - a[1]);
+  current.dear = priced.slice(0, 12);
+  const most = Math.log1p(priced[0]?.[1] ?? 1), light = isDark() ? 28 : 72;
+  for (const [id, cost] of priced)
+    current.colours.set(id, `hsl(${(52 - (52 * Math.log1p(cost)) / most).toFixed(0)} 85% ${light}%)`);
+}
+
+// --- graphs inside of ops, opened in place -------------------------------------------------------------
+
+function toggle(id) {
+  if (id === null || !current.graph.isNode(id)) return;
+  const line = innerOf(current.graph.ops[id]);
+  if (!line || line.inside === current.inside) return;
+  if (current.expanded.has(id)) current.expanded.delete(id);
+  else current.expanded.set(id, innerPicture(line));
+  place_all();
+  $("inner").replaceChildren();
+  for (const [one, { group, width }] of current.expanded) {
+    const at = current.places.get(one);
+    group.setAttribute("transform", `translate(${at.x - width / 2},${at.y + HEIGHT / 2 + 12})`);
+    $("inner").appendChild(group);
   }
-  return colours;
+  draw();
+}
+// a graph in a frame; what it holds itself can be opened with the button beside it
+function innerPicture(line) {
+  const graph = new Graph(line), places = layOut(graph), now = graph.alive(0);
+  const there = [...places].filter(([id]) => now[id]);
+  const left = Math.min(...there.map(([, at]) => at.x - at.width / 2)) - PAD;
+  const right = Math.max(...there.map(([, at]) => at.x + at.width / 2)) + PAD;
+  const top = Math.min(...there.map(([, at]) => at.y)) - HEIGHT - PAD;
+  const width = right - left, height = Math.max(...there.map(([, at]) => at.y)) - top + HEIGHT / 2 + PAD;
+  const group = element("g", { class: "frame" });
+  element("rect", { width, height, rx: 8 }, group);
+  element("text", { x: 10, y: 16 }, group, "inside of " + line.inside);
+  const moved = element("g", { transform: `translate(${-left},${-top})` }, group);
+  const d = there.flatMap(([id, at]) => graph.into(id).map((from) => curve(places.get(from), at)));
+  element("path", { class: "wire", d: d.join(" ") }, moved);
+  for (const [id, at] of there) {
+    const box = makeBox(id);
+    delete box.dataset.id;
+    const kind = graph.isNode(id) ? (innerOf(graph.ops[id]) ? "inner" : "op") : graph.isEnd(id) ? "output" : "input";
+    placeBox(box, at, graph.label(id), [kind], "");
+    moved.appendChild(box);
+  }
+  return { group, width, height: height + 24 };
 }
 
 // --- what is told beside it ----------------------------------------------------------------------
 
-function tell(n, now) {
-  const { graph, f, inside } = current;
-  const nodes = [...now].filter((key) => key[0] === "n").length;
+function verdict() {
+  const about = current.f.about, untrue = about?.claims?.untrue ?? [], box = $("verdict");
+  const words = { identical: "values identical", agree: "values agree", repaired: "values repaired", unknown: "values not compared", disagree: "values DISAGREE" };
+  box.textContent = about ? words[about.verdict] + (untrue.length ? ` · ${untrue.length} UNTRUE` : "") : "";
+  box.classList.toggle("bad", about?.verdict === "disagree" || untrue.length > 0);
+  box.title = [about?.blame, ...untrue.map((one) => `${one.basis}: ${one.rule ?? ""} ${one.text}`)].filter(Boolean).join("\n");
+}
+function tell(n) {
+  const { graph, f, inside, now } = current;
+  let nodes = 0;
+  for (let id = 0; id < graph.roots; id++) nodes += now[id];
   $("nodes").textContent = (inside ? "inside of " + inside + ": " : "") + nodes + " nodes";
   $("where").textContent = graph.changes.length ? `firing ${n} of ${graph.changes.length}` : "";
   const section = $("firing");
   section.replaceChildren();
   if (n === 0) {
-    html("h2", "", inside ? "As rewritten" : "As built", section);
+    html("h2", "", graph.changes.length || !inside ? "As built" : "As rewritten", section);
   } else {
     tellFiring(f.firings.get(graph.changes[n - 1].firing), section);
   }
   list(n);
+  dear();
   about(chosen);
 }
 function tellFiring(firing, section) {
   if (!firing) { html("h2", "", "a firing that is not in the report", section); return; }
   html("h2", "", `#${firing.number} ${firing.rule}`, section);
+  const untrue = (current.f.about?.claims?.untrue ?? []).find((one) => one.firing === firing.number);
+  if (untrue) html("div", "bad", `UNTRUE, ${untrue.basis}: ${untrue.text}`, section);
   html("div", "note", `${firing.phase}${firing.rule_text ? " · " + short(firing.rule_text, 200) : ""}`, section);
-  const term = html("div", "term", firing.before ?? "", section);
-  html("div", "", "→ " + (firing.after ?? ""), term);
+  const term = html("div", "term", short(firing.before ?? "", 600), section);
+  html("div", "", "→ " + short(firing.after ?? "", 600), term);
   const letters = Object.entries(firing.letters);
   for (const [name, text] of letters.slice(0, 8)) html("div", "note", `${name} = ${text}`, term);
   if (letters.length > 8) html("div", "note", `… ${letters.length - 8} more`, term);
@@ -346,33 +467,70 @@ function tellFiring(firing, section) {
   if (firing.claim) lines.push("claims: " + firing.claim);
   html("div", "note", lines.join(" · "), section);
 }
+function row(text, section, act, extra = "") {
+  html("div", "row" + extra, text, section).addEventListener("click", act);
+}
 function list(n) {
   const section = $("list"), { graph, f } = current;
   section.replaceChildren();
   html("h2", "", "Firings", section);
   for (let k = Math.max(1, n - 12); k <= Math.min(graph.changes.length, n + 24); k++) {
     const firing = f.firings.get(graph.changes[k - 1].firing);
-    const row = html("div", "row" + (k === n ? " now" : ""), `#${graph.changes[k - 1].firing} ${firing?.rule ?? ""}`, section);
-    row.addEventListener("click", () => step(k));
+    row(`#${graph.changes[k - 1].firing} ${firing?.rule ?? ""}`, section, () => step(k), k === n ? " now" : "");
   }
 }
-function about(key) {
+function dear() {
+  const section = $("dear"), unit = $("heat").value === "bytes" ? "B" : "flop";
+  section.replaceChildren();
+  if (!current.dear.length) return;
+  html("h2", "", "Dearest nodes", section);
+  for (const [id, cost] of current.dear)
+    row(`${amount(cost)}${unit}  ${short(current.graph.label(id), 40)}  ${place(current.graph.nodes[id].line)}`, section, () => visit(id));
+}
+function about(id) {
   const section = $("about");
   section.replaceChildren();
-  if (!key) return;
-  const { graph } = current, k = +key.slice(1);
-  html("h2", "", graph.label(key), section);
-  const of = key[0] === "n" ? graph.nodes[k].outputs : key[0] === "v" ? [k] : [graph.outputs[k]];
+  if (id === null) return;
+  const { graph } = current;
+  html("h2", "", graph.label(id), section);
+  const of = graph.isNode(id) ? graph.nodes[id].outputs : graph.isEnd(id) ? [graph.outputs[id - graph.ends]] : [id - graph.roots];
   for (const v of of.map((v) => graph.variables[v]))
-    html("div", "note", `${v.name ?? ""} ${v.type}${v.shape ? " [" + v.shape.join(", ") + "]" : ""}`, section);
-  if (key[0] !== "n") return;
-  const node = graph.nodes[k];
-  html("div", "", "of " + graph.inputs[k].map((v) => graph.box(v) === null ? graph.variables[v].text : graph.label(graph.box(v))).map((t) => short(t, 40)).join(" · "), section);
-  html("div", "note", `${amount(node.flops)}flop · ${amount(node.bytes)}B`, section);
-  if (node.line) html("div", "note", "built at " + place(node.line) + (node.forward ? ", gradient of " + place(node.forward) : ""), section);
-  if (innerOf(key)) html("button", "", "open its graph", section).addEventListener("click", () => enter(key));
+    html("div", "note", `${v.name ?? ""} ${typeText(v.type)}${v.shape ? " [" + v.shape.join(", ") + "]" : ""}`, section);
+  if (graph.isNode(id)) {
+    const node = graph.nodes[id];
+    html("div", "note", `${amount(node.flops)}flop · ${amount(node.bytes)}B`, section);
+    if (node.line) html("div", "note", "built at " + place(node.line) + (node.forward ? ", gradient of " + place(node.forward) : ""), section);
+  }
+  for (const v of graph.isNode(id) ? graph.inputs[id] : []) {
+    const from = graph.boxOf[v];
+    if (from < 0) html("div", "", "of " + short(graph.variables[v].text, 60), section);
+    else row("of " + short(graph.label(from), 60), section, () => visit(from));
+  }
+  for (const user of users(id).slice(0, 8)) row("used by " + short(graph.label(user), 60), section, () => visit(user));
+  const inner = graph.isNode(id) ? innerOf(graph.ops[id]) : null;
+  if (inner && inner.inside !== current.inside) {
+    html("button", "", current.expanded.has(id) ? "close its graph (Enter)" : "open its graph here (Enter)", section).addEventListener("click", () => { toggle(id); about(id); });
+    html("button", "", "alone", section).addEventListener("click", () => open(current.k, inner.inside));
+  }
 }
-function choose(key) { chosen = chosen === key ? null : key; step(current.n); }
+function users(id) {
+  const { graph, now } = current, found = [];
+  for (let one = 0; one < now.length; one++) if (now[one] && graph.into(one).includes(id)) found.push(one);
+  return found;
+}
+function choose(id) { chosen = chosen === id ? null : id; about(chosen); draw(); }
+function visit(id) {
+  chosen = id;
+  about(id);
+  if (current.now[id]) { view.scale = Math.max(view.scale, READABLE); centre(current.places.get(id)); }
+  draw();
+}
+// to an operand of what is chosen, or to what uses it
+function walk(up) {
+  if (chosen === null) return visit(current.graph.ends);
+  const next = up ? current.graph.into(chosen) : users(chosen);
+  if (next.length) visit(next[0]);
+}
 
 // --- searching ----------------------------------------------------------------------------------
 
@@ -381,22 +539,28 @@ function search(text) {
   found = new Set(); foundAt = 0;
   section.replaceChildren();
   if (wanted) {
-    const has = (t) => t && t.toLowerCase().includes(wanted);
-    for (const key of boxesOf(graph)) {
-      const node = key[0] === "n" ? graph.nodes[+key.slice(1)] : null;
-      if (has(graph.label(key)) || (node && (has(node.op) || has(place(node.line)) || has(place(node.forward))))) found.add(key);
-    }
-    const hits = graph.changes.map((c, k) => [f.firings.get(c.firing), k + 1]).filter(([one]) => one && (has(one.rule) || has(place(one.user_file ? [one.user_file, one.user_line] : null))));
+    graph.texts.forEach((one, id) => { if (one.includes(wanted)) found.add(id); });
+    graph.rules ??= graph.changes.map((c) => {
+      const one = f.firings.get(c.firing);
+      return one ? [one.rule, one.user_file ? place([one.user_file, one.user_line]) : ""].join("\n").toLowerCase() : "";
+    });
+    const hits = [];
+    graph.rules.forEach((one, k) => { if (one.includes(wanted)) hits.push(k + 1); });
     html("h2", "", `Found: ${found.size} nodes at some time, ${hits.length} firings`, section);
-    for (const [one, k] of hits.slice(0, 60)) html("div", "row", `#${one.number} ${one.rule}`, section).addEventListener("click", () => step(k));
+    for (const k of hits.slice(0, 60)) {
+      const one = f.firings.get(graph.changes[k - 1].firing);
+      row(`#${one.number} ${one.rule}`, section, () => step(k));
+    }
   }
-  step(current.n);
+  draw();
+  if (found.size && ![...found].some((id) => current.drawn.get(id)?.box)) nextFound();
 }
 function nextFound() {
-  const there = [...found].filter((key) => drawn.shown.get(key) !== "gone");
+  const there = [...found].filter((id) => current.now[id]);
   if (!there.length) return;
   view.scale = Math.max(view.scale, 0.8);
   centre(current.places.get(there[foundAt++ % there.length]));
+  draw();
 }
 
 // --- moving about -------------------------------------------------------------------------------
@@ -404,14 +568,18 @@ function nextFound() {
 function move(x, y) {
   view.x = x; view.y = y;
   $("view").setAttribute("transform", `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${view.scale.toFixed(4)})`);
+  later();
 }
 function fit() {
-  const there = [...current.places].filter(([key]) => drawn.shown.get(key) !== "gone").map(([, at]) => at);
-  if (!there.length) return;
+  let left = Infinity, right = -Infinity, top = Infinity, bottom = -Infinity;
+  for (const [id, at] of current.places) {
+    if (!current.now[id]) continue;
+    left = Math.min(left, at.x - at.width / 2); right = Math.max(right, at.x + at.width / 2);
+    top = Math.min(top, at.y - 30); bottom = Math.max(bottom, at.y + 40 + (current.expanded.get(id)?.height ?? 0));
+  }
+  if (left > right) return;
   const size = $("graph").getBoundingClientRect();
-  const left = Math.min(...there.map((a) => a.x - a.width / 2)), right = Math.max(...there.map((a) => a.x + a.width / 2));
-  const top = Math.min(...there.map((a) => a.y)) - 30, bottom = Math.max(...there.map((a) => a.y)) + 40;
-  view.scale = Math.min(1.3, Math.max(0.04, Math.min(size.width / (right - left + 20), size.height / (bottom - top))));
+  view.scale = Math.min(1.3, Math.max(0.02, Math.min(size.width / (right - left + 20), size.height / (bottom - top))));
   move((size.width - (left + right) * view.scale) / 2, (size.height - (top + bottom) * view.scale) / 2);
 }
 function markPhases() {
@@ -447,10 +615,12 @@ function nextHeat() { const heat = $("heat"); heat.selectedIndex = (heat.selecte
 
 const keys = {
   ArrowLeft: () => step(current.n - 1), ArrowRight: () => step(current.n + 1),
+  ArrowUp: () => walk(true), ArrowDown: () => walk(false),
   PageUp: () => phase(-1), PageDown: () => phase(1),
   Home: () => step(0), End: () => step(current.graph.changes.length),
   "/": () => $("search").focus(), n: nextFound, h: nextHeat, f: fit, d: dark,
-  Escape: () => { chosen = null; $("search").value = ""; search(""); },
+  Enter: () => { toggle(chosen); about(chosen); },
+  Escape: () => { chosen = null; about(null); $("search").value = ""; search(""); },
   Backspace: () => { if (current.inside !== null) open(current.k, null); },
   "+": () => zoom(1.25), "-": () => zoom(0.8),
 };
@@ -463,7 +633,8 @@ function zoom(by, x, y) {
 }
 document.addEventListener("keydown", (event) => {
   if (event.target.id === "search") { if (event.key === "Escape" || event.key === "Enter") { event.target.blur(); nextFound(); } return; }
-  if (event.target.tagName === "SELECT" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (["SELECT", "BUTTON"].includes(event.target.tagName) && ["Enter", " ", "ArrowUp", "ArrowDown"].includes(event.key)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   const act = keys[event.key];
   if (act) { event.preventDefault(); act(); }
 });
@@ -472,6 +643,9 @@ $("graph").addEventListener("wheel", (event) => {
   const box = $("graph").getBoundingClientRect();
   zoom(Math.exp(-event.deltaY / 400), event.clientX - box.left, event.clientY - box.top);
 }, { passive: false });
+const boxAt = (event) => { const box = event.target.closest?.("[data-id]"); return box ? +box.dataset.id : null; };
+$("graph").addEventListener("click", (event) => { const id = boxAt(event); if (id !== null) choose(id); });
+$("graph").addEventListener("dblclick", (event) => { toggle(boxAt(event)); });
 let drag = null;
 $("graph").addEventListener("pointerdown", (event) => { drag = [event.clientX - view.x, event.clientY - view.y]; });
 window.addEventListener("pointermove", (event) => { if (drag) move(event.clientX - drag[0], event.clientY - drag[1]); });
@@ -488,15 +662,26 @@ functions.forEach((f, k) => {
   const option = html("option", "", `${k + 1}. ${f.about?.function ?? ""}`, $("function"));
   option.value = k;
 });
+for (const one of failed) {
+  html("option", "", "✗ " + one.name, $("function")).disabled = true;
+  html("div", "bad", `FAILED to compile: ${one.name} (${one.file ? place([one.file, one.line]) : "?"}): ${one.error}`, $("failed"));
+}
 if (matchMedia("(prefers-color-scheme: dark)").matches) document.documentElement.classList.add("dark");
-// #function=2&firing=10&search=exp&cost=flops opens the page there
+// #function=2&firing=10&search=exp&cost=flops opens the page there; &open=1: all inner graphs in place, &fit=1: all of it
 const wanted = new URLSearchParams(location.hash.slice(1));
 if (functions.length) {
   open(Math.min(functions.length, +(wanted.get("function") ?? 1)) - 1, wanted.get("inside"));
   $("function").value = current.k;
   if (wanted.has("cost")) $("heat").value = wanted.get("cost");
+  if (wanted.has("dark")) document.documentElement.classList.add("dark");
   if (wanted.has("firing")) step(+wanted.get("firing"));
   if (wanted.has("search")) { $("search").value = wanted.get("search"); search(wanted.get("search")); }
   if (wanted.has("cost")) step(current.n);
+  if (wanted.has("open")) {
+    current.now.forEach((there, id) => { if (there && kindOf(id) === "inner") toggle(id); });
+    begin();
+  }
+  if (wanted.has("fit") || wanted.has("open")) fit();
+  draw();
 }
-window.explain = { open, step, search, get current() { return current; } };  // for tests, and the console
+window.explain = { open, step, search, toggle, visit, get current() { return current; } };  // for tests, and the console

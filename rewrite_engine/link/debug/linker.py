@@ -275,7 +275,7 @@ class CallChecks:
         given = [run.at_hand(node.inputs[i]) for i in inside.inputs]
         body = self.inner.get(id(step))
         if body is None:
-            checks = CallChecks(inside.record, self.contract, self.linker)
+            checks = type(self)(inside.record, self.contract, self.linker)
             own = self.linker.body(op)
 
             def watched(*values: Any) -> Any:

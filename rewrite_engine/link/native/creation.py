@@ -55,7 +55,7 @@ def _(op: AllocEmpty, node: Apply) -> str | None:
 def _(op: AllocEmpty, node: Apply, plan: RegionPlan) -> None:
     out = node.outputs[0]
     shape = _lengths(plan, out, node.inputs)
-    plan.of[out] = plan.call(shape, KINDS[out.type.dtype], (), lambda t, value: None)
+    plan.of[out] = plan.call(shape, KINDS[out.type.dtype], (), lambda t, value: None, refuses=False)
 
 
 @native.register(ARange)
@@ -126,4 +126,4 @@ def _of_places(
 
         inside(0, t.address(value), [])
 
-    return plan.call(shape, kind, (), write)
+    return plan.call(shape, kind, (), write, refuses=False)

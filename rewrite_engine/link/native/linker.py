@@ -40,8 +40,9 @@ class NativeLinker(VMLinker):
     def told(self, nodes: Sequence[Apply]) -> str:
         """How many regions there are, and what runs on the VM, and why."""
         own = [node.op.nodes for node in nodes if isinstance(node.op, NativeRegion)]
-        several = "regions" if len(own) > 1 else "region"
-        found = [f"machine code, {len(own)} {several} of {sum(map(len, own))} nodes"] if own else []
+        n, inside = len(own), sum(map(len, own))
+        told = f"machine code, {n} region{'s' * (n > 1)} of {inside} node{'s' * (inside > 1)}"
+        found = [told] if own else []
         reasons: dict[str, list[str]] = {}
         for node in nodes:
             if not isinstance(node.op, NativeRegion):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,15 +32,15 @@ class NativeRegion(Op):
     """Nodes that run as machine code.
 
     nodes: in running order. takes: the variables they read and do not compute. gives: those that
-    are read elsewhere. columns: which of `takes` lie in Fortran's order. Two regions are never
-    equal.
+    are read elsewhere. columns: which of `takes` lie in Fortran's order. spare: those of `takes`
+    that may be overwritten. Two regions are never equal.
     """
 
     is_region = True  # its nodes have no times of their own
 
     def __init__(
         self, nodes: Sequence[Apply], takes: Sequence[Variable], gives: Sequence[Variable],
-        machine: Machine, columns: Sequence[bool] = (),
+        machine: Machine, columns: Sequence[bool] = (), spare: Collection[Variable] = (),
     ) -> None:  # fmt: skip
         self.nodes, self.takes, self.gives = tuple(nodes), tuple(takes), tuple(gives)
         self.plan = RegionPlan(nodes, machine)
@@ -53,7 +53,9 @@ class NativeRegion(Op):
             except NotNative as error:
                 error.node = node
                 raise
-        self.table = np.array(self.plan.finish(gives, arguments), np.int64)
+        places = {v: j for j, v in enumerate(takes) if v in spare}
+        self.table = np.array(self.plan.finish(gives, arguments, places), np.int64)
+        self.destroy_map = {k: [j] for k, j in self.plan.taken.items()}
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
         return [v.type for v in self.gives]

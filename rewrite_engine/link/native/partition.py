@@ -130,15 +130,28 @@ def _made(
     read = {v for k, (_, nodes) in enumerate(order) for n in nodes for v in n.inputs
             if place.get(v) != k}  # fmt: skip
     read.update(fgraph.outputs)
+    spare = _spare(order, fgraph)
     made, refused = list[NativeRegion | None](), list[Apply]()
     for sort, nodes in order:
         try:
-            made.append(None if sort is None else _region(nodes, read, fgraph, machine))
+            made.append(None if sort is None else _region(nodes, read, fgraph, machine, spare))
         except NotNative as error:
             made.append(None)
             if error.node is not None:
                 refused.append(error.node)
     return made, refused
+
+
+def _spare(order: Groups, fgraph: FunctionGraph) -> set[Variable]:
+    """Inputs that may be overwritten, and that one group alone reads."""
+    if fgraph.destroy_handler is None:
+        return set()
+    readers: dict[Variable, set[int]] = {}
+    for k, (_, nodes) in enumerate(order):
+        for v in {v for node in nodes for v in node.inputs}:
+            readers.setdefault(v, set()).add(k)
+    mutable = fgraph.destroy_handler.mutable.difference(fgraph.outputs)
+    return {v for v in mutable if v.type.ndim and len(readers.get(v, ())) == 1}
 
 
 def _rebuilt(
@@ -160,14 +173,17 @@ def _rebuilt(
             known[v] = out
     inputs = [known[v] for v in fgraph.inputs]
     outputs = [known.get(v, v) for v in fgraph.outputs]
-    destroyed = any([node.op.destroy_map for _, nodes in order for node in nodes])
+    ops = [node.op for _, nodes in order for node in nodes]
+    ops += [region for region in made if region is not None]
+    destroyed = any([op.destroy_map for op in ops])
     features = [DestroyHandler(inputs)] if destroyed and fgraph.destroy_handler else []
     return FunctionGraph(inputs, outputs, features, clone=False, merging=False)
 
 
 def _region(
-    nodes: Sequence[Apply], read: set[Variable], fgraph: FunctionGraph, machine: Machine
-) -> NativeRegion | None:
+    nodes: Sequence[Apply], read: set[Variable], fgraph: FunctionGraph, machine: Machine,
+    spare: Collection[Variable],
+) -> NativeRegion | None:  # fmt: skip
     """The region of a group; None if it is not worth it. Raises `NotNative`."""
     if all([isinstance(node.op, FREE) for node in nodes]):
         return None
@@ -177,7 +193,7 @@ def _region(
     )
     gives = dict.fromkeys([v for node in nodes for v in node.outputs if v in read])
     ends = _ordered(takes, fgraph.inputs), _ordered(gives, fgraph.outputs)
-    return NativeRegion(nodes, *ends, machine)
+    return NativeRegion(nodes, *ends, machine, spare=spare)
 
 
 def _ordered(found: Mapping[Variable, Any], like: Sequence[Variable]) -> list[Variable]:

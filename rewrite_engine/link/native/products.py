@@ -43,7 +43,7 @@ def _(op: MatMul, node: Apply, plan: RegionPlan) -> None:
         nested(t, shape[:-2], made, outer, start,
                lambda at: call_product(t, kind, rooms, at, lengths, strides))  # fmt: skip
 
-    plan.of[out] = plan.call(shape, kind, views, write)
+    plan.of[out] = plan.call(shape, kind, views, write, refuses=False)
 
 
 @lower.register(Dot)
@@ -64,7 +64,7 @@ def _(op: Dot, node: Apply, plan: RegionPlan) -> None:
         call_product(t, kind, product_rooms(t), addresses, [t.word(k) for k in words],
                      [t.word(k) for k in strides])  # fmt: skip
 
-    plan.of[out] = plan.call(plan.shape(out), kind, views, write)
+    plan.of[out] = plan.call(plan.shape(out), kind, views, write, refuses=False)
 
 
 def _apart(plan: RegionPlan, v: Any) -> View:

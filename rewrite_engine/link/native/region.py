@@ -9,7 +9,7 @@ a place in one block, which they share with those whose lives are apart.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from rewrite_engine.link.native.runtime import (
     ROWS,
     SINGLE,
     TUPLE,
+    WRITEABLE,
     library_of,
 )
 from rewrite_engine.link.native.scalars import convert
@@ -44,6 +45,7 @@ from rewrite_engine.link.native.values import (
     Steps,
     View,
     Write,
+    in_order,
     times,
     view_of,
     without_ones,
@@ -99,6 +101,7 @@ class RegionPlan:
         self._words: dict[Any, int] = {}
         self._places: dict[NativeValue, int] = {}
         self.loops: list[Repeated] = []
+        self.taken: dict[int, int] = {}  # result: the argument whose memory it takes
         self.inside: dict[Apply, Any] = {}  # the steps of loops
         self.checks: list[tuple[Apply, Any]] = []
         rules = ByClass(look)
@@ -325,12 +328,14 @@ class RegionPlan:
 
     def call(
         self, shape: Sequence[Length], kind: str, reads: Sequence[View], write: Any,
-        into: tuple[NativeValue, Steps, int | None] | None = None,
+        into: tuple[NativeValue, Steps, int | None] | None = None, refuses: bool = True,
     ) -> View:  # fmt: skip
-        """A value that a statement of its own computes. into: as of `elementwise`."""
+        """A value that a statement of its own computes. into: as of `elementwise`. refuses: whether
+        it may find that the VM has to do it.
+        """
         value = NativeValue(kind, without_ones(shape), len(self.statements))
         value.part_of = into
-        self.statements.append(NativeCall(value.at, value, tuple(reads), write))
+        self.statements.append(NativeCall(value.at, value, tuple(reads), write, refuses))
         return view_of(value, shape)
 
     def always(self, value: NativeValue) -> None:
@@ -349,12 +354,21 @@ class RegionPlan:
             value.word = self.new_word()
         return value.word
 
-    def finish(self, outputs: Sequence[Variable], arguments: Sequence[list[int]]) -> list[int]:
-        """Lay out memory, write the kernels, and return the table."""
+    def finish(
+        self, outputs: Sequence[Variable], arguments: Sequence[list[int]],
+        spare: Mapping[Variable, int],
+    ) -> list[int]:  # fmt: skip
+        """Lay out memory, write the kernels, and return the table. spare: arguments, by place, that
+        nobody reads afterwards, and whose memory results may take: `taken` tells which do.
+        """
         for node, check in self.checks:
             self._compare(node, check)
         results = self._results(outputs)
         live = self._live(results)
+        for v, j in spare.items():
+            self._take(v, j, results, live)
+        for j in self.taken.values():
+            arguments[j][5] |= WRITEABLE
         total = self._memory(live, {value for value, _ in results})
         running = [s for s in self.statements if self._runs(s, live)]
         written = [self._written(s, live) for s in running]
@@ -366,10 +380,42 @@ class RegionPlan:
         work = self._work(live)
         ends = [
             [self.place_of(value), len(lengths), id(np.dtype(DTYPES[value.kind])),
-             *[self.word_of(n) for n in lengths]]
-            for value, lengths in results
+             self.taken.get(k, -1), *[self.word_of(n) for n in lengths]]
+            for k, (value, lengths) in enumerate(results)
         ]  # fmt: skip
         return self._table(arguments, ends, rows, total, work)
+
+    def _take(
+        self, v: Variable, j: int, results: Sequence[tuple[NativeValue, Any]],
+        live: dict[NativeValue, int],
+    ) -> None:  # fmt: skip
+        """Let a result take the memory of an argument: one as large, that is computed element by
+        element after all that read others of the argument's elements, and after all that may
+        refuse the call, which then needs the argument as it was.
+        """
+        given, shape = self.of[v], self.shape(v)
+        if isinstance(given, Number) or self.loops:
+            return
+        old, first, beside = given.value, -1, list[int]()
+        for s in self.statements:
+            if isinstance(s, NativeCall):
+                reads = old in [x.value for x in s.reads]
+                if (reads or s.refuses) and self._runs(s, live):
+                    first = s.at
+                continue
+            for node in self._nodes(s, live):
+                views = [x.view for x in node.items if isinstance(x.view, View)]
+                own = [x for x in views if x.value is old]
+                if own and all([x.offset is None and x.steps == in_order(s.space) for x in own]):
+                    beside.append(s.at)
+                elif own:
+                    first = s.at
+        for k, (value, lengths) in enumerate(results):
+            new = value.group is not None and value.part_of is None and k not in self.taken
+            if new and value.kind == old.kind and lengths == shape and first < value.at:
+                if all([at <= value.at for at in beside]) and value.shape == old.shape:
+                    self.taken[k], value.word = j, old.word
+                    return
 
     def _measure(self, rows: Sequence[tuple[int, int]]) -> None:
         """Tell loops how many words of the table they go back; 2 more, as a smaller number is none.

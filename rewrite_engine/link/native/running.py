@@ -84,7 +84,7 @@ def _along(
         start = [t.address(v.value, v.offset) for v in all_]
         nested(t, [shape[a] for a in others], all_, steps, start, sequence)
 
-    plan.of[out] = plan.call(shape, kind, views, write)
+    plan.of[out] = plan.call(shape, kind, views, write, refuses=False)
 
 
 @lower.register(Argmax)
@@ -107,7 +107,7 @@ def _(op: Argmax, node: Apply, plan: RegionPlan) -> None:
 
         nested(t, [shape[a] for a in kept], both, steps, start, one)
 
-    found = plan.call(rest, "i", [given], write)
+    found = plan.call(rest, "i", [given], write, refuses=False)
     plan.of[out] = found if op.keepdims else without(found, axes)
 
 

@@ -40,6 +40,7 @@ INSTRUCTIONS = (
 #: array has to have, and the order of a copy that has them
 ARGUMENT = 7
 ROWS, COLUMNS = (257, 0), (258, 1)  # aligned, and in C's or Fortran's order
+WRITEABLE = 1024  # the flag of what may be overwritten, asked for where a result takes the memory
 LARGE = 1 << 15  # bytes from which the order of an array is worth code of its own
 SINGLE, TUPLE, LIST = range(3)
 SMALL = 32768  # bytes of temporaries that lie on the stack
@@ -205,7 +206,11 @@ class _Entry:
         self.do(f"br label %next{j}", f"next{j}:")
 
     def _other_order(self, x: str, row: str, flags: str, ndim: str, j: int) -> None:
-        """Copy an array that lies in another order. If it is large, and in Fortran's, refuse it."""
+        """Copy an array that lies in another order. If it is large, and in Fortran's, or if its
+        memory is to be taken, refuse it.
+        """
+        taken = self.new(f"and i64 {self.word(row, 5)}, {WRITEABLE}")
+        self.need(self.new(f"icmp eq i64 {taken}, 0"))
         turned = self.new(f"icmp eq i32 {self.new(f'and i32 {flags}, {COLUMNS[0]}')}, {COLUMNS[0]}")
         self.do(f"br i1 {turned}, label %turned{j}, label %copy{j}", f"turned{j}:")
         last = self.new(f"sub i64 {ndim}, 1")
@@ -287,17 +292,24 @@ class _Entry:
         self.put(place, self.new(f"getelementptr i8, ptr %base, i64 {self.get(place)}"), "ptr")
 
     def _result(self, k: str) -> None:
-        """Make the array of a result."""
+        """Make the array of a result, or take that of an argument."""
         at = self.head("at_results")
         j = self.n
         self.do(f"br label %result{j}", f"result{j}:")
         start = self.word("%table", self.new(f"add i64 {at}, {k}"))
         row = self.place("%table", start)
         ndim, dtype = self.word(row, 1), self.word(row, 2, "ptr")
+        taken = self.word(row, 3)
+        own = self.new(f"icmp sge i64 {taken}, 0")
+        self.do(f"br i1 {own}, label %taken{j}, label %new{j}", f"taken{j}:")
+        given = self.word("%args", taken, "ptr")
+        self.do(f"call void @Py_IncRef(ptr {given})")
+        self._has_result(k, given)
+        self.do(f"br label %done{j}", f"new{j}:")
         lengths = "%lengths"
 
         def length(a: str) -> None:
-            slot = self.word(row, self.new(f"add i64 {a}, 3"))
+            slot = self.word(row, self.new(f"add i64 {a}, 4"))
             self.do(f"store i64 {self.get(slot)}, ptr {self.place(lengths, a)}")
 
         self.loop(ndim, length)
@@ -308,9 +320,13 @@ class _Entry:
             f"i32 0, ptr null)"
         )
         self.need(self.new(f"icmp ne ptr {made}, null"), "failed")
-        self.do(f"store ptr {made}, ptr {self.place('%results', k)}")
-        self.do(f"store i64 {self.new(f'add i64 {k}, 1')}, ptr %n_results")
+        self._has_result(k, made)
         self.put(self.word(row, 0), self.field(made, HEAD, "ptr"), "ptr")
+        self.do(f"br label %done{j}", f"done{j}:")
+
+    def _has_result(self, k: str, array: str) -> None:
+        self.do(f"store ptr {array}, ptr {self.place('%results', k)}")
+        self.do(f"store i64 {self.new(f'add i64 {k}, 1')}, ptr %n_results")
 
     def _run(self) -> None:
         """Run the kernels, until one says no."""

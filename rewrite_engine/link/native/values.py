@@ -112,12 +112,15 @@ class Group:
 
 
 class NativeCall(NamedTuple):
-    """A statement that is no loop over elements: `write(kernel)` writes it."""
+    """A statement that is no loop over elements: `write(kernel)` writes it. refuses: it may end in
+    a call of the VM's function.
+    """
 
     at: int
     value: NativeValue
     reads: tuple[View, ...]
     write: Callable[[Any], None]
+    refuses: bool = True
 
 
 def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:

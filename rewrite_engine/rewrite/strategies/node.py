@@ -53,16 +53,29 @@ class Strategy(RuleOfRules):
             raise ValueError(f"{self.word}() needs a rule at least")
         self.parts = parts
         self.module = _asked_by()
-        self.name = self.short_name = f"{self.word}({', '.join(p.name for p in parts)})"
+        self.name = self.short_name = self.text
         self.pack = parts[0].pack
         self.doc = f"{self.word}: {'; '.join(p.doc.partition(chr(10))[0] for p in parts)}"
-        self.text = self.name
         self.where = origin_line(user_origin()) or parts[0].where
         self.phase = phase or next((p.phase for p in parts if p.phase), None)
         self.with_phase = f'{self.word}(..., phase="canonicalize")'
         self.claim: Claim = max((p.claim for p in parts), key=lambda c: KINDS.index(c.kind))
         self.tags = frozenset({self.phase} if self.phase else ()).union(*[p.tags for p in parts])
         self.fn = self.steps
+
+    @property
+    def text(self) -> str:  # type: ignore[override]
+        return f"{self.word}({', '.join([p.name for p in self.parts])})"
+
+    @property
+    def unnamed(self) -> bool:
+        """Whether it is called after its parts."""
+        return "(" in self.short_name
+
+    def named(self, pack: str) -> None:
+        super().named(pack)
+        if self.unnamed:
+            self.name = self.short_name = self.text
 
     def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
         """What the parts do at a node."""
@@ -306,11 +319,14 @@ class Where(Strategy):
     def __init__(
         self, condition: Callable[[Any, Apply], Any], part: Rule, *, phase: str | None = None
     ) -> None:
-        super().__init__(part, phase=phase)
         self.condition = condition
         self.what = getattr(condition, "__name__", str(condition))
         self.refusal = f"its condition {self.what} does not hold"
-        self.name = self.short_name = self.text = f"where({self.what}, {part.name})"
+        super().__init__(part, phase=phase)
+
+    @property
+    def text(self) -> str:  # type: ignore[override]
+        return f"where({self.what}, {self.parts[0].name})"
 
     def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
         if self.condition(fgraph, node):

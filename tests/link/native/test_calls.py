@@ -183,3 +183,66 @@ def test_large_arrays_in_columns() -> None:
     h = native([cube], pt.tanh(cube).sum(axis=1))
     values = np.asfortranarray(rng.normal(size=(20, 30, 40)))
     np.testing.assert_allclose(h(values), np.tanh(values).sum(axis=1), rtol=1e-12)
+
+
+def lent(*variables: Any) -> list[Any]:
+    return [rw.In(v, mutable=True) for v in variables]
+
+
+def test_results_take_the_memory_of_arguments_that_are_lent() -> None:
+    v, w = pt.dvectors("v", "w")
+    new = 0.9 * v + x
+    f = rw.function([x, *lent(v, w)], [(w * new).sum(), new, w - new], mode="native")
+    (node,) = f.nodes
+    assert node.op.destroy_map == {1: [1], 2: [2]}
+    given = np.arange(5.0), np.zeros(5), np.ones(5)
+    total, *found = f(*given)
+    assert total == 10.0
+    for got, array, want in zip(found, given[1:], (np.arange(5.0), 1 - np.arange(5.0))):
+        assert got is array
+        np.testing.assert_array_equal(got, want)
+
+
+def test_what_cannot_be_overwritten_is_not() -> None:
+    """An array that is read-only, or in another order; the call is the VM's."""
+    v = pt.tensor("v", shape=(None, None), dtype="float64")
+    f = rw.function(lent(v), v + 1, mode="native")
+    frozen = np.ones((2, 3))
+    frozen.flags.writeable = False
+    for start in (frozen, np.ones((3, 2)).T):
+        np.testing.assert_array_equal(f(start), 2.0)
+        np.testing.assert_array_equal(start[0], 1.0 if start is frozen else start[1])
+
+
+def test_a_call_that_is_refused_late_finds_its_arguments() -> None:
+    i, w = pt.lvector("i"), pt.dvector("w")
+    f = rw.function([x, i, *lent(w)], [pt.exp(x)[i * 2], w + 1], mode="native")
+    given = np.ones(4)
+    assert f(np.zeros(5), [1], given)[0] == [1.0]
+    given[:] = 5.0
+    with pytest.raises(rw.errors.AxisError):
+        f(np.zeros(5), [4], given)
+    np.testing.assert_array_equal(given, 5.0)
+
+
+TERMS: Any = [
+    lambda w, v, s: w + s, lambda w, v, s: w[::-1] * v, lambda w, v, s: v * w.sum(),
+    lambda w, v, s: pt.exp(v) - w, lambda w, v, s: pt.cumsum(w) + v,
+    lambda w, v, s: pt.set_subtensor(w[1:3], s[:2]), lambda w, v, s: w,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("first", range(len(TERMS)))
+@pytest.mark.parametrize("second", range(len(TERMS)))
+def test_results_read_arguments_as_they_were(first: int, second: int) -> None:
+    """Also where others take their memory."""
+    v, w = pt.dvectors("v", "w")
+    for third in TERMS:
+        outputs = [third(w, v, x), TERMS[first](w, v, x), TERMS[second](v, w, x)]
+        f = rw.function([x, *lent(v, w)], outputs, mode="native", on_unused_input="ignore")
+        g = rw.function([x, v, w], outputs, mode="vm", on_unused_input="ignore")
+        for n in (5, 20):
+            given = np.full(n, 0.3), np.linspace(-1.0, 2.0, n), np.arange(1.0, n + 1) / n
+            wanted = g(*given)
+            for got, want in zip(f(*[a.copy() for a in given]), wanted, strict=True):
+                np.testing.assert_allclose(got, want, rtol=1e-12)

@@ -82,8 +82,10 @@ def test_what_runs_where_is_told() -> None:
         "on the VM 2 × SortOp{axis=0} (no native code is written for it)"
     )
     f = native([x], x + 1)
-    assert get_linker("native").told(f.nodes) == "machine code, 1 region of 1 nodes"
+    assert get_linker("native").told(f.nodes) == "machine code, 1 region of 1 node"
     assert get_linker("vm").told(f.nodes) == ""
+    report = rw.explain(pt.exp(x).sum(), mode="native")
+    assert "runs      machine code, 1 region of 2 nodes" in report.text()
 
 
 def test_a_branch_that_is_not_taken_does_not_run() -> None:

@@ -87,7 +87,6 @@ def test_the_temporaries_of_a_chain() -> None:
     assert peak(pt.add(*terms)) == peak(chain) == 2
 
 
-@pytest.mark.on_vm
 def test_an_argument_that_may_be_overwritten_is() -> None:
     f = function([In(xs[0], mutable=True), xs[1]], pt.add(xs[0], xs[1], pt.exp(xs[1])))
     a, b = np.ones(3), np.zeros(3)

@@ -9,7 +9,7 @@ the graph is also run as it is written with true values in the places of steps t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 
-from fuzz import exact, partly
-from fuzz.case import Case
-from fuzz.reference import Values, evaluate, reaches_far, spread
+from rewrite_engine.check.values import exact, partly
+from rewrite_engine.check.values.noise import Values, evaluate, reaches_far, spread
+from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor import CumOp, Sum
 from rewrite_engine.tensor.special import ScaledExp
@@ -34,7 +34,7 @@ LESS = 3  # the same, where exponentials of exponentials are not known otherwise
 
 
 @dataclass(frozen=True)
-class Finding:
+class Verdict:
     """What is wrong. severity: in units of what noise alone does; 0 where it is right if the rule
     that did it stabilises: a limit at infinity, or what exponentials of large numbers cancel to.
     """
@@ -70,50 +70,59 @@ def form(v: Any, wanted: np.ndarray, found: Any) -> tuple[str, str] | None:
 
 
 class Judge:
-    """Compares results with those that the reference gives for a case. regrouped: whether sums may
-    be added up in another order. surely: with as many digits as there are.
+    """Compares what a function gives for results with `wanted`, which `perform` gives. given: the
+    values of their inputs. regrouped: whether sums may be added up in another order.
+    surely: with as many digits as there are.
     """
 
     def __init__(
         self,
-        case: Case,
+        results: Sequence[Any],
+        given: Mapping[Any, np.ndarray],
         wanted: Sequence[np.ndarray],
         regrouped: bool = False,
         surely: bool = False,
     ) -> None:
-        self.case, self.wanted, self.regrouped, self.surely = case, wanted, regrouped, surely
+        self.results, self.given, self.wanted = results, given, wanted
+        self.regrouped, self.surely = regrouped, surely
         self._truth: dict[int, tuple[list[Any], list[Any]]] = {}
         self.doubts: list[Any] = []  # of the last true value that was asked for
         self._found: list[Any] = []
         self._rest: Any = None
 
-    def compare(self, found: Sequence[Any]) -> Finding | None:
+    def compare(self, found: Sequence[Any]) -> Verdict | None:
         """The worst of what is wrong."""
-        worst: Finding | None = None
-        for i, (v, w, f) in enumerate(zip(self.case.results, self.wanted, found, strict=True)):
+        worst: Verdict | None = None
+        for i, (v, w, f) in enumerate(zip(self.results, self.wanted, found, strict=True)):
             wrong = form(v, w, f)
             if wrong is not None:
-                return Finding(*wrong, output=i)
+                return Verdict(*wrong, output=i)
             good = close(f, w)
             for one in () if good.all() else self.output(i, good, f):
                 if worst is None or one.severity > worst.severity:
                     worst = one
         if worst is None or self.surely:
             return worst
-        return Judge(self.case, self.wanted, self.regrouped, surely=True).compare(found)
+        again = Judge(self.results, self.given, self.wanted, self.regrouped, surely=True)
+        return again.compare(found)
+
+    @cached_property
+    def nodes(self) -> list[Apply]:
+        """The nodes, inputs first."""
+        return list(toposort(list(self.results), list(self.given)))
 
     @cached_property
     def values(self) -> Values:
         """What the reference gives for each step."""
-        return evaluate(self.case.results, self.case.given)
+        return evaluate(self.results, self.given)
 
     @cached_property
     def noise(self) -> list[list[np.ndarray]]:
         """The results under noise; none, if some noise makes the graph fail."""
-        results, given = self.case.results, self.case.given
+        results, given = self.results, self.given
         return spread(results, given, SAMPLES, regrouped=self.regrouped) or []
 
-    def output(self, i: int, good: np.ndarray, f: np.ndarray) -> list[Finding]:
+    def output(self, i: int, good: np.ndarray, f: np.ndarray) -> list[Verdict]:
         """Findings in one output."""
         if not self.noise:
             return []
@@ -126,7 +135,7 @@ class Judge:
                 kind, severity = one
                 text = f"output {i}{list(map(int, place))}: {f[place]!r}, not {w[place]!r}"
                 findings.append(
-                    Finding(kind, f"{text} (true: {self.shown(i, place)})", severity, i)
+                    Verdict(kind, f"{text} (true: {self.shown(i, place)})", severity, i)
                 )
         return findings
 
@@ -192,7 +201,7 @@ class Judge:
     @property
     def is_moderate(self) -> bool:
         """Whether all that is given is finite."""
-        return all(np.isfinite(a).all() for v, a in self.case.given.items() if v.type.kind in "fc")
+        return all(np.isfinite(a).all() for v, a in self.given.items() if v.type.kind in "fc")
 
     @cached_property
     def truths(self) -> dict[Any, Any]:
@@ -206,7 +215,7 @@ class Judge:
     @property
     def steps(self) -> list[Any]:
         """The results of all steps that are computed exactly."""
-        computed = [v for node in self.case.nodes for v in node.outputs]
+        computed = [v for node in self.nodes for v in node.outputs]
         return [v for v in computed if v not in self.start]
 
     @property
@@ -231,7 +240,7 @@ class Judge:
 
     def is_led(self, i: int, place: Any, f: Any) -> bool:
         """Whether a number is what the graph gives as it is written once some steps are mended."""
-        out = self.case.results[i]
+        out = self.results[i]
         if f.dtype.kind == "c":  # of which there are no exact values
             return _is_among(f, [[sample[i][place] for sample in run] for run in self.beside])
         return any(
@@ -240,13 +249,11 @@ class Judge:
         )
 
     def partly(self) -> Iterator[Any]:
-        """See `fuzz/partly.py`. What was found once is kept."""
+        """See `partly.py`. What was found once is kept."""
         yield from self._found
         if self._rest is None:
-            results, given = self.case.results, self.case.given
-            self._rest = partly.results(
-                results, given, self.case.nodes, self.values, self.regrouped
-            )
+            results, given = self.results, self.given
+            self._rest = partly.results(results, given, self.nodes, self.values, self.regrouped)
         for run in self._rest:
             self._found.append(run)
             yield run
@@ -270,21 +277,21 @@ class Judge:
                     steps[v] = where, other
         order = list(steps.items())
         runs = [dict(order[a:b]) for b in range(1, len(order) + 1) for a in {0, b - 1}]
-        results, given = self.case.results, self.case.given
+        results, given = self.results, self.given
         found = [spread(results, given, SAMPLES, self.regrouped, mended) for mended in runs]
         return [run for run in found if run is not None]
 
     @property
     def largest_added(self) -> Any:
         """The largest of the true numbers that are added up."""
-        added = [n for n in self.case.nodes if adds(n)]
+        added = [n for n in self.nodes if adds(n)]
         found = [t for n in added for v in n.inputs for t in np.ravel(self.truths.get(v, []))]
         return max([abs(t) for t in found if t - t == 0], default=0)
 
     @property
     def exponents(self) -> list[Any]:
         """What exponentials are taken of."""
-        nodes = self.case.nodes
+        nodes = self.nodes
         steep = [n for n in nodes if any(word in str(n.op).lower() for word in EXPONENTIALS)]
         return [v for node in steep for v in node.inputs if v.type.kind in "fiu"]
 
@@ -293,14 +300,14 @@ class Judge:
         """The steps to what exponentials are taken of: rules read it as a sum of terms, and may add
         these up in another order.
         """
-        return list(toposort(self.exponents, list(self.case.given)))
+        return list(toposort(self.exponents, list(self.given)))
 
     def may_overflow(self, nodes: Any = None) -> bool:
         """Whether the finite numbers of a sum, also those of sums in it, are so large that a part
         of them may be infinite. nodes: where to look, everywhere by default.
         """
         sizes: dict[Any, Any] = {}
-        for node in self.case.nodes if nodes is None else nodes:
+        for node in self.nodes if nodes is None else nodes:
             out, added = node.outputs[0], not isinstance(node.op, Sum | CumOp)
             if adds(node):
                 parts = [
@@ -332,7 +339,7 @@ class Judge:
     @property
     def is_saturated(self) -> bool:
         """Whether numbers are so large that no digits tell what exponentials leave of a number."""
-        given = [a for v, a in self.case.given.items() if v.type.kind in "iuf"]
+        given = [a for v, a in self.given.items() if v.type.kind in "iuf"]
         return _go_far(given)
 
     @property
@@ -349,7 +356,7 @@ class Judge:
     @property
     def widths(self) -> list[str]:
         """The dtypes of floats on the way, also of accumulators."""
-        floats = [n for n in self.case.nodes if any(v.type.kind == "f" for v in n.outputs)]
+        floats = [n for n in self.nodes if any(v.type.kind == "f" for v in n.outputs)]
         inner = [getattr(n.op, "acc_dtype", None) for n in floats]
         own = [v.type.dtype for n in floats for v in n.outputs if v.type.kind == "f"]
         return own + [dtype for dtype in inner if dtype and np.dtype(dtype).kind == "f"]
@@ -379,7 +386,7 @@ class Judge:
         """
         truth: Any = None
         self.doubts = []
-        if self.case.results[i].type.kind == "c" or any(
+        if self.results[i].type.kind == "c" or any(
             np.isnan(self.start[v]).any() for v in self.taken
         ):
             return None
@@ -399,8 +406,8 @@ class Judge:
         """What is computed from exactly: the inputs, and what the reference gives for steps that
         have no exact meaning.
         """
-        start: dict[Any, Any] = dict(self.case.given)
-        for node in self.case.nodes:
+        start: dict[Any, Any] = dict(self.given)
+        for node in self.nodes:
             if exact.is_complex(node) or isinstance(node.op, ScaledExp):
                 start |= {v: self.values[v] for v in node.outputs}
         return start
@@ -408,7 +415,7 @@ class Judge:
     @property
     def taken(self) -> set[Any]:
         """The results of steps that are taken as the reference gives them, without complex ones."""
-        return {v for v in self.start.keys() - self.case.given.keys() if v.type.kind != "c"}
+        return {v for v in self.start.keys() - self.given.keys() if v.type.kind != "c"}
 
     def is_from_limit(self, i: int, place: Any, f: Any) -> bool:
         """Whether a number is the limit, or what some step gives that has its limit for NaN; or
@@ -456,7 +463,7 @@ class Judge:
         the sign of a zero, log(1 / x) at -inf. It is as floating point has it.
         """
         found: dict[Any, Any] = {}
-        for node in self.case.nodes:
+        for node in self.nodes:
             v, values = node.outputs[0], {}
             if v.type.kind == "f" and any(_has_zeros(u, self.values) for u in node.inputs):
                 values = exact.evaluate([v], {**found, **given})
@@ -466,10 +473,10 @@ class Judge:
 
     def poles(self, given: Any) -> dict[Any, Any]:
         """What is infinite on the way though it is made of finite numbers: 1 / 0."""
-        values = exact.evaluate(self.case.results, given)
+        values = exact.evaluate(self.results, given)
         return {
             node.outputs[0]: values[node.outputs[0]]
-            for node in self.case.nodes
+            for node in self.nodes
             if _is_infinite(values.get(node.outputs[0]))
             and not any(_is_infinite(values.get(v)) for v in node.inputs)
         }
@@ -478,8 +485,8 @@ class Judge:
         """The true results, None where they are not known, and the nodes that leave doubts."""
         doubts: list[Any] = []
         with mp.workdps(digits):
-            values = exact.evaluate(self.case.results, given, doubts=doubts)
-        found: list[Any] = [None if v in self.taken else values.get(v) for v in self.case.results]
+            values = exact.evaluate(self.results, given, doubts=doubts)
+        found: list[Any] = [None if v in self.taken else values.get(v) for v in self.results]
         pairs = zip(found, self.wanted, strict=True)
         return [a if np.shape(a) == w.shape else None for a, w in pairs], doubts
 

@@ -1,8 +1,9 @@
 """What a graph would give without rounding: with many digits, and exponents without end.
 
 Integers and booleans are computed as the ops do it (they wrap around); a conversion between floats
-changes nothing here. Complex numbers are given or not known. `frozen`: values that some variables
-keep, whatever they are computed from, and the first inputs that some nodes keep.
+changes nothing here. Complex numbers are given or not known, unless they are asked for. `frozen`:
+values that some variables keep, whatever they are computed from, and the first inputs that some
+nodes keep.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from mpmath import mp, mpf
 
 import rewrite_engine.tensor as pt
-from fuzz.reference import run
+from rewrite_engine.check.values.noise import run
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
@@ -27,7 +28,8 @@ from rewrite_engine.tensor.shaping.joins import Split
 NAN, INF = mpf("nan"), mpf("inf")
 WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit
 LONG = 2**53  # what is raised to larger powers is not multiplied again and again
-FEW = 60  # digits with which exponentials of very large numbers are computed, too
+#: how large exponents may be (10 to that power), with up to so many digits: it takes long
+EXPONENTS = ((60, 5000), (400, 1500), (12_000, 400))
 
 
 def shown(number: Any) -> str:
@@ -40,17 +42,22 @@ class NotKnown(Exception):
     """An op has no exact meaning here."""
 
 
+def is_pair(x: Any) -> bool:
+    """Whether a number is complex."""
+    return isinstance(x, mpmath.mpc)
+
+
 def real(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """`fn` on each element, NaN where it is not real or not defined."""
+    """`fn` on each element, NaN where it is not defined, nor real of real numbers."""
 
     def safe(*xs: Any) -> Any:
         if any(x != x for x in xs):
             return NAN
         try:
             value = fn(*xs)
-        except (ZeroDivisionError, ValueError, OverflowError, mp.NoConvergence):
+        except (ZeroDivisionError, ValueError, OverflowError, TypeError, mp.NoConvergence):
             return NAN
-        return NAN if isinstance(value, mpmath.mpc) else value
+        return NAN if isinstance(value, mpmath.mpc) and not any(map(is_pair, xs)) else value
 
     return np.frompyfunc(safe, fn.__code__.co_argcount, 1)
 
@@ -75,16 +82,17 @@ def divide(x: Any, y: Any) -> Any:
 
 
 def exponential(x: Any) -> Any:
-    if abs(x) > mpf(10) ** (5000 if mp.dps <= FEW else 400):  # it would take long
-        if INF > x > 0:
+    most = next((e for digits, e in EXPONENTS if mp.dps <= digits), EXPONENTS[-1][1])
+    if abs(x) > mpf(10) ** most:
+        if is_pair(x) or INF > x > 0:
             raise NotKnown
         return INF if x > 0 else mpf(0)
     return _exponential(x, mp.prec)
 
 
-@lru_cache(2048)
+@lru_cache(10_000, typed=True)
 def _exponential(x: Any, prec: int) -> Any:
-    """The same numbers come again, and of large ones this takes long."""
+    """The same numbers come again (1 and 1 + 0j are equal), and of large ones this takes long."""
     return mp.exp(x)
 
 
@@ -107,11 +115,13 @@ def log1p(x: Any) -> Any:
 
 
 def power(x: Any, y: Any) -> Any:
+    if is_pair(x) or is_pair(y):
+        return divide(mpf(1), x) if y == -1 else x**y
     if y == 0 or x == 1:
         return mpf(1)
     if x == 0:
         return mpf(0) if y > 0 else INF
-    if mp.isinf(x) or mp.isinf(y) or abs(y) > 1e300:
+    if mp.isinf(x) or mp.isinf(y) or abs(y) > WHOLE:
         return mpf(float(np.power(float(x), float(y))))
     if x < 0 and y != mp.floor(y):
         return NAN
@@ -123,7 +133,9 @@ def power(x: Any, y: Any) -> Any:
 
 
 def sigmoid(x: Any) -> Any:
-    return 1 / (1 + exponential(-x)) if x > 0 else exponential(x) / (1 + exponential(x))
+    if is_pair(x) or x > 0:
+        return 1 / (1 + exponential(-x))
+    return exponential(x) / (1 + exponential(x))
 
 
 def softplus(x: Any) -> Any:
@@ -139,7 +151,9 @@ def logaddexp(x: Any, y: Any) -> Any:
 
 
 def erfc(x: Any) -> Any:
-    return mp.erfc(x) if x < mpf(10) ** 60 else exponential(-x * x) / (x * mp.sqrt(mp.pi))
+    if abs(x) < mpf(10) ** 50:
+        return mp.erfc(x)
+    return exponential(-x * x) / (x * mp.sqrt(mp.pi)) if x > 0 else mpf(2)
 
 
 def remainder(x: Any, y: Any) -> Any:
@@ -191,6 +205,7 @@ SCALAR: dict[str, Any] = {
     "softplus": real(softplus),
     "erf": real(lambda a: mp.erf(a)),
     "erfc": real(erfc),
+    "logerfc": real(lambda a: logarithm(erfc(a))),
     "gammaln": real(gammaln),
     "psi": real(lambda a: mp.digamma(a) if a else -INF),  # (as SciPy has it)
     "sin": real(lambda a: NAN if abs(a) > WHOLE else mp.sin(a)),
@@ -247,7 +262,7 @@ def _reduce(fn: Any, start: Any) -> Callable[[Any, Any, Any], Any]:
             raise NotKnown  # integers wrap
         axis = None if op.axis is None else tuple(op.axis)
         flat = _flat(x, axis)
-        options = {} if start is None else {"initial": start}
+        options: dict[str, Any] = {} if start is None else {"initial": start}
         found = np.frompyfunc(fn, 2, 1).reduce(flat, axis=-1, **options)
         return np.asarray(found, object).reshape(_kept(op, x))
 
@@ -299,16 +314,20 @@ MOVING = (
 )  # fmt: skip
 
 
+WHOLE_NUMBER = np.frompyfunc(lambda v: mpf(int(v)), 1, 1)
+NUMBERS = {
+    "f": np.frompyfunc(lambda v: mpf(float(v)), 1, 1),
+    "c": np.frompyfunc(lambda v: mpmath.mpc(complex(v)), 1, 1),
+}
+
+
 def exact(array: Any) -> Any:
     """An array of numbers with many digits."""
     array = np.asarray(array)
     if array.dtype == object:
         return array
-    if array.dtype.kind == "c":
-        raise NotKnown
-    convert = (lambda v: mpf(int(v))) if array.dtype.kind in "biu" else (lambda v: mpf(float(v)))
     with np.errstate(all="ignore"):
-        return np.asarray(np.frompyfunc(convert, 1, 1)(array), object)
+        return np.asarray(NUMBERS.get(array.dtype.kind, WHOLE_NUMBER)(array), object)
 
 
 def evaluate(
@@ -317,14 +336,16 @@ def evaluate(
     frozen: Mapping[Any, Any] | None = None,
     doubts: list[Apply] | None = None,
     rounding: Callable[[Apply, Sequence[Any], list[Any]], list[Any]] | None = None,
+    pairs: bool = False,
 ) -> dict[Variable, Any]:
     """The values of variables: arrays of `mpf`, or of integers and booleans. Those without an exact
     meaning are left out. doubts: gets comparisons and roundings that hang by the last digit.
-    rounding: what is taken for the results of a node, of its inputs and exact results.
+    rounding: what is taken for the results of a node, of its inputs and exact results. pairs: with
+    complex numbers, too.
     """
     values: dict[Variable, Any] = {}
     for v, a in given.items():
-        values[v] = exact(a) if v.type.kind == "f" else np.asarray(a)
+        values[v] = exact(a) if v.type.kind in ("fc" if pairs else "f") else np.asarray(a)
     frozen = frozen or {}
     for node in toposort(list(outputs), list(given)):
         try:
@@ -334,7 +355,7 @@ def evaluate(
                 inputs = [values[v] if v in values else constant(v) for v in node.inputs]
                 if node in frozen:
                     inputs[0] = frozen[node]
-                results = compute(node, inputs)
+                results = compute(node, inputs, pairs)
                 if rounding is not None:
                     results = rounding(node, inputs, results)
         except NotKnown:
@@ -417,14 +438,14 @@ def constant(v: Any) -> Any:
     """The value of a constant. Raises `NotKnown` for other variables."""
     if not isinstance(v, Constant):
         raise NotKnown
-    return exact(v.data) if v.type.kind == "f" else np.asarray(v.data)
+    return exact(v.data) if v.type.kind in "fc" else np.asarray(v.data)
 
 
-def compute(node: Apply, inputs: Sequence[Any]) -> list[Any]:
-    """The outputs of a node. Raises `NotKnown`."""
+def compute(node: Apply, inputs: Sequence[Any], pairs: bool = False) -> list[Any]:
+    """The outputs of a node. pairs: with complex numbers, too. Raises `NotKnown`."""
     op, out = node.op, node.outputs[0]
-    slow = mp.dps > 250 and str(getattr(op, "scalar_op", "")) in SLOW
-    if slow or is_complex(node):
+    slow = mp.dps > 450 and str(getattr(op, "scalar_op", "")) in SLOW
+    if slow or (is_complex(node) and not pairs):
         raise NotKnown
     try:
         if all(a.dtype != object for a in inputs) and out.type.kind in "biu":
@@ -433,15 +454,15 @@ def compute(node: Apply, inputs: Sequence[Any]) -> list[Any]:
             return [np.asarray(_elementwise(op.scalar_op, inputs, out))]
         if isinstance(op, MOVING):
             return _moved(node, inputs)
-        if isinstance(op, pt.MakeVector) and out.type.kind == "f":
+        if isinstance(op, pt.MakeVector) and out.type.kind in "fc":
             return [np.array([exact(a).item() for a in inputs], object)]
         if isinstance(op, pt.Join):
-            parts = [exact(a) for a in inputs] if out.type.kind == "f" else inputs
+            parts = [exact(a) for a in inputs] if out.type.kind in "fc" else inputs
             return [np.concatenate(parts, axis=op.axis)]
         if isinstance(op, pt.Dot | pt.MatMul):
             product = np.dot if isinstance(op, pt.Dot) else np.matmul
             return [np.asarray(product(exact(inputs[0]), exact(inputs[1])), object)]
-        if type(op) in ARRAY and out.type.kind == "f":
+        if type(op) in ARRAY and out.type.kind in "fc":
             return [np.asarray(ARRAY[type(op)](op, exact(inputs[0]), out), object)]
         if out.type.kind in "biu":
             return run(node, [_narrow(a, v) for a, v in zip(inputs, node.inputs, strict=True)])
@@ -478,7 +499,7 @@ def _narrow(a: Any, v: Any) -> Any:
 def _moved(node: Apply, inputs: Sequence[Any]) -> list[Any]:
     cells: list[list[Any]] = [[None] for _ in node.outputs]
     parts = [
-        exact(a) if v.type.kind == "f" else a for a, v in zip(inputs, node.inputs, strict=True)
+        exact(a) if v.type.kind in "fc" else a for a, v in zip(inputs, node.inputs, strict=True)
     ]
     if isinstance(node.op, pt.IncSubtensor | pt.AdvancedIncSubtensor) and parts[0].dtype == object:
         parts[1] = exact(parts[1])
@@ -501,7 +522,7 @@ def _elementwise(op: Any, inputs: Sequence[Any], out: Any) -> Any:
         return SCALAR[name](inputs[0], *map(exact, inputs[1:]))
     if name == "second":
         return SCALAR[name](np.zeros(np.shape(inputs[0])), exact(inputs[1]))
-    if name not in SCALAR or out.type.kind != "f":
+    if name not in SCALAR or out.type.kind not in "fc":
         raise NotKnown
     if name == "pow":  # nothing to the power of 0 is NaN, and no power of 1
         x, y = map(exact, inputs)

@@ -1,0 +1,371 @@
+"""Whether everything that was said is true of values: that each firing keeps what its rule claims,
+that facts hold which rules asked for, what users declared (`assume`), and what ops say of results.
+
+The graph is rewritten again with DebugMode's recorder (`link/debug/record.py`), and each step is
+judged on the same operands (`link/debug/claims.py`), in each call. What is found of a rule is held
+against a reference of 400 digits (`check/oracle.py`), where mpmath is installed and the term is
+small; and of special values nothing is told that it does not confirm.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.errors import (
+    AssumptionError,
+    BadEvidence,
+    BadOptimization,
+    DebugModeError,
+    InvalidValueError,
+)
+from rewrite_engine.explain.capture import copied
+from rewrite_engine.explain.record import FunctionRecord
+from rewrite_engine.graph.assume import Assume
+from rewrite_engine.graph.node import Apply, Constant
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.link.debug.contract import Contract, DebugOptions
+from rewrite_engine.link.debug.linker import CallChecks
+from rewrite_engine.link.debug.promises import check_promises, lengths_fit
+from rewrite_engine.link.debug.record import (
+    RECORDS,
+    RewriteRecord,
+    RewriteRecorder,
+    RewriteStep,
+    Said,
+    recorded,
+)
+from rewrite_engine.link.debug.run import NoValue, TermValues
+from rewrite_engine.link.py import PyLinker
+from rewrite_engine.match.claim import Claim
+from rewrite_engine.match.rule import Rule
+from rewrite_engine.rewrite.inner import Exchange
+from rewrite_engine.scalar import ops
+from rewrite_engine.scalar.op import ScalarOp
+
+try:  # it computes with mpmath, which is installed with the extra `check`
+    from rewrite_engine.check.claim import promised
+    from rewrite_engine.check.oracle import broken, true_value
+
+    has_oracle = True
+except ImportError:
+    has_oracle = False
+
+SMALL = 2000  # elements of the operands of a term that is computed with 400 digits
+DRAWS = 12  # of special values
+MEMORY = 1 << 30  # bytes of values of terms, of which all are kept in a call
+SHIFT = 5  # by which the next draw goes on in them
+#: in all floats, besides the ends of their own
+SPECIAL = np.array(
+    [np.nan, np.inf, 0.0, -np.inf, -0.0, 1.0, 1e-9, -1e-17, 37.0, -37.0, 710.0, -746.0, -1.0]
+)
+DECLARATION, CLAIM, FACT, OP = "declaration", "claim", "fact", "op"
+RANDOM = "random inputs"
+CAUSES = (frozenset({DECLARATION, OP}), frozenset({FACT}), frozenset({CLAIM}))
+EXACTLY = ", and it claims to be exact"
+SECONDS = 5.0  # that are spent on calls after the first
+SPECIAL_SECONDS = 1.0  # and on special values after the first ones
+OPTIONS = DebugOptions(check_c_code=False, check_isfinite=False, warn_input_not_reused=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Untrue:
+    """Something that is not as it was said. kind: "declaration", "claim", "fact" or "op". basis:
+    the values on which it is not. rule, number: of the firing.
+    """
+
+    kind: str
+    text: str
+    basis: str
+    rule: str | None = None
+    number: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What came of it. firings: how many there were; steps: how many of them were judged; large:
+    whether others were not, since values of all terms take too much memory; calls: in how many
+    calls; special: how often on special values; why_not: why never. problem: why there was nothing
+    to judge.
+    """
+
+    untrue: tuple[Untrue, ...] = ()
+    firings: int = 0
+    steps: int = 0
+    large: bool = False
+    calls: int = 0
+    special: int = 0
+    why_not: str | None = None
+    problem: str | None = None
+
+
+def check_claims(record: FunctionRecord, given: Sequence[tuple[str, list[Any]]]) -> Claims:
+    """Judge all firings of a function. given: values for its inputs, and what they are."""
+    try:
+        history = _history(record)
+    except Exception as error:
+        text = f"{type(error).__name__}: {error}".splitlines()[0]
+        return Claims(problem=f"rewriting it again raises {text}")
+    checks = FiringChecks(history, record)
+    firings = len({step.number for step in _steps(history)} - {0})
+    done, took = checks.several(given, special=False, seconds=SECONDS)
+    draws, why_not = _special_values(record, history, given)
+    if draws and took > SECONDS * done:
+        draws, why_not = [], "a call takes too long"
+    drawn, _ = checks.several([("special values", x) for x in draws], True, SPECIAL_SECONDS)
+    told, steps = tuple(checks.told.values()), len(checks.judged)
+    return Claims(told, firings, steps, checks.contract.large, done, drawn, why_not)
+
+
+def _history(record: FunctionRecord) -> RewriteRecord:
+    """All that rewriting does, as terms that never change."""
+    graph, optimizer = record.before.clone(), record.mode.optimizer
+    if optimizer is None:
+        return RewriteRecord.of(graph)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        recorded(lambda: optimizer.rewrite(graph), graph, RewriteRecorder())
+    return RECORDS.pop(graph)
+
+
+def _steps(history: RewriteRecord) -> Iterator[RewriteStep]:
+    """All steps, also those in graphs inside of ops."""
+    todo, seen = [history], {id(history)}
+    for record in todo:
+        for event in record.events:
+            if not isinstance(event, RewriteStep):
+                continue
+            yield event
+            if event.inside is not None and id(event.inside.record) not in seen:
+                seen.add(id(event.inside.record))
+                todo.append(event.inside.record)
+
+
+def _special_values(
+    record: FunctionRecord, history: RewriteRecord, given: Sequence[tuple[str, list[Any]]]
+) -> tuple[list[list[Any]], str | None]:
+    """The values of a call with the ends of dtypes, zeros, nan and inf in some of its floats, in
+    few of them at a time; else why none are tried.
+    """
+    if not has_oracle:
+        return [], "they need mpmath: install rewrite-engine[check]"
+    if not given:
+        return [], "no shapes are known"
+    if any(isinstance(node.op, Assume) for node in toposort(history.written)):
+        return [], "what is declared would not hold"
+    values = given[0][1]
+    floats = [i for i, v in enumerate(values) if isinstance(v, np.ndarray) and v.dtype.kind == "f"]
+    found = []
+    for k in range(DRAWS if floats else 0):
+        own, mine = list(values), floats[k % len(floats) :: DRAWS]
+        for i in mine if k < DRAWS - 1 else floats:
+            own[i] = _with_special(own[i], SHIFT * k + i, whole=k == DRAWS - 1)
+        found.append(own)
+    return found, None
+
+
+def _with_special(value: Any, first: int, whole: bool) -> Any:
+    """An array with special values at every third place, or (whole) everywhere."""
+    known = SPECIAL.astype(value.dtype)
+    with np.errstate(all="ignore"):
+        limits = np.finfo(value.dtype)
+        ends = [limits.max, -limits.max, limits.tiny, limits.smallest_subnormal, limits.eps]
+        known = np.concatenate([known, np.array(ends, value.dtype)])
+    flat = np.array(value).ravel()
+    places = np.arange(0, flat.size, 1 if whole else 3)
+    flat[places] = known[(first + places) % len(known)]
+    return flat.reshape(value.shape)
+
+
+class FiringLinker(PyLinker):
+    """Runs graphs inside of ops op by op; `calls` is what `CallChecks` samples loops by."""
+
+    calls = 0
+
+
+class FiringContract(Contract):
+    """Runs each node once. owner: is told of what ops say that is not true. held: bytes of values
+    that there are; large: whether they were too many once.
+    """
+
+    def __init__(self, owner: FiringChecks) -> None:
+        super().__init__(FiringLinker(), OPTIONS)
+        self.owner, self.held, self.large = owner, 0, False
+
+    def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
+        """The values of the outputs. Raises what the node raises, and `MemoryError`."""
+        if self.held > MEMORY:
+            self.large = True
+            raise MemoryError("the values of all terms take too much")
+        found = self.values(node, given)
+        self.held += sum(int(getattr(x, "nbytes", 0)) for x in found)
+        return found
+
+    def values(self, node: Apply, given: Sequence[Any]) -> list[Any]:
+        """The values of the outputs."""
+        lengths_fit(node, given)
+        try:
+            found = self.plain(node, given)
+        except AssumptionError as error:
+            self.owner.note(DECLARATION, str(error))
+            return [copied(x) for x in given]
+        except DebugModeError as error:
+            self.owner.note(OP, str(error))
+            raise RuntimeError(str(error)) from error  # (it has no value)
+        if not self.owner.special and not is_shipped(node.op):
+            try:
+                check_promises(node, given, found)
+            except InvalidValueError as error:
+                self.owner.note(OP, str(error))
+        return found
+
+
+SHIPPED = frozenset(id(op) for op in vars(ops).values() if isinstance(op, ScalarOp))
+
+
+def is_shipped(op: Any) -> bool:
+    """Whether an op is the library's, whose tests hold it to what it says of its values."""
+    one = getattr(op, "scalar_op", op)
+    if type(one) is ScalarOp:
+        return id(one) in SHIPPED
+    return type(one).__module__.partition(".")[0] == __name__.partition(".")[0]
+
+
+class FiringChecks(CallChecks):
+    """Judges all steps, and goes on where one is wrong. told: what was found, by what it is of."""
+
+    contract: FiringContract
+
+    def __init__(self, history: RewriteRecord, record: Any, linker: Any = None) -> None:
+        if isinstance(record, FiringContract):  # of the graph inside an op
+            self.owner: FiringChecks = record.owner
+            super().__init__(history, record, linker)
+            return
+        self.owner, self.firings = self, record.steps
+        self.judged: set[int] = set()
+        self.told: dict[Any, Untrue] = {}
+        self.found: dict[Any, Untrue] = {}  # on the values that are looked at
+        self.basis, self.special = "", False
+        run: Any = FiringContract(self)
+        super().__init__(history, run, run.linker)
+
+    def several(
+        self, given: Sequence[tuple[str, list[Any]]], special: bool, seconds: float
+    ) -> tuple[int, float]:
+        """Judge all steps on the first of some values, and on others as long as there is time;
+        return how many those were, and the seconds.
+        """
+        start, done = perf_counter(), 0
+        for basis, values in given:
+            if done and perf_counter() - start > seconds:
+                break
+            self.on(basis, values, special)
+            done += 1
+        return done, perf_counter() - start
+
+    def on(self, basis: str, values: Sequence[Any], special: bool) -> None:
+        """Judge all steps on values."""
+        self.basis, self.special, self.found = basis, special, {}
+        self.linker.calls += 1
+        self.contract.held = 0
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                self.call(*[copied(x) for x in values])
+            except Exception as error:  # (of an op that is no fault of a rule's)
+                if not special:
+                    self.note(OP, f"{type(error).__name__}: {error}")
+        kinds = {one.kind for one in self.found.values()}
+        if basis == RANDOM and DECLARATION in kinds:
+            return  # (nobody said that of these)
+        first = next((some for some in CAUSES if kinds & some), kinds)
+        rules = {one.rule for one in self.found.values() if one.kind == CLAIM}
+        whole = Exchange.rule_name if rules - {Exchange.rule_name} else None
+        for key, one in self.found.items():  # others may follow from that
+            if one.kind in first and (one.kind != CLAIM or one.rule != whole):
+                self.told.setdefault(key, one)
+
+    def call(self, *values: Any) -> list[Any]:
+        """Judge the steps, and compute nothing else."""
+        run = TermValues(self.contract, self.record.inputs, values)
+        for v in self.record.written:
+            with suppress(NoValue):
+                run.value(v)
+        for event in self.record.events:
+            try:
+                if isinstance(event, Said):
+                    self.check_said(run, event)
+                else:
+                    self.check_step(run, event)
+                    self.note_judged(run, event)
+            except BadEvidence as error:
+                self.owner.note(FACT, str(error))
+            except BadOptimization as error:
+                assert isinstance(event, RewriteStep)
+                self.note_judged(run, event)
+                if self.confirmed(event, run):
+                    self.owner.claim(event, str(error))
+        return []
+
+    def note_judged(self, run: TermValues, step: RewriteStep) -> None:
+        """Note a firing whose terms had values."""
+        terms = step.before, step.after
+        if step.number and all(isinstance(v, Constant) or v in run.values for v in terms):
+            self.owner.judged.add(step.number)
+
+    # --- what is told ----------------------------------------------------------------------------
+
+    def note(self, kind: str, error: str) -> None:
+        """Something is not true; once of each."""
+        if self.special and kind != CLAIM:
+            return
+        text = " ".join(error.splitlines()[0].split())
+        where = next(
+            (x.strip() for x in error.splitlines() if x.strip().startswith("built at")), ""
+        )
+        self.found.setdefault((kind, text), Untrue(kind, f"{text} {where}".strip(), self.basis))
+
+    def claim(self, step: RewriteStep, error: str) -> None:
+        """A firing does not keep what is claimed of it."""
+        first, *rest = error.splitlines()
+        why = first.rpartition(": ")[2]
+        more = [x.strip() for x in rest if x.strip().startswith("first difference")]
+        claim = getattr(step.rule, "promise", None)
+        claims = f"claims {claim}, but " if isinstance(claim, Claim) else ""
+        text = f"{claims}{why.removesuffix(EXACTLY)}" + "".join(f"; {x}" for x in more)
+        number = step.number if self.is_firing(step) else None
+        key = CLAIM, step.rule_name
+        self.found.setdefault(key, Untrue(CLAIM, text, self.basis, step.rule_name, number))
+
+    def is_firing(self, step: RewriteStep) -> bool:
+        """Whether a step has the number of that firing in the report."""
+        at = step.number - 1
+        return 0 <= at < len(self.firings) and self.firings[at].rule_name == step.rule_name
+
+    def confirmed(self, step: RewriteStep, run: TermValues) -> bool:
+        """Whether a reference of many digits says so, too; where it has none, whether the values
+        are those of a call.
+        """
+        special = self.owner.special
+        if not has_oracle or not isinstance(step.rule, Rule):
+            return not special
+        cones = [*run.cone(step.before, step.after), *run.cone(step.after, step.before)]
+        leaves = [v for v in run.leaves(cones) if not isinstance(v, Constant)]
+        given = {v: run.values[v] for v in leaves if v in run.values}
+        arrays = all(isinstance(x, np.ndarray) and x.dtype.kind in "biufc" for x in given.values())
+        if len(given) < len(leaves) or not arrays or sum(map(np.size, given.values())) > SMALL:
+            return not special
+        try:
+            sides = promised(step.rule, step.before, step.after)
+            bits = sides.promise.kind == "exact"  # those of the left side are the truth
+            if special and not bits and true_value(sides, given) is None:
+                return False
+            return broken(sides, given) is not None
+        except Exception:  # of a rule or a term that it knows nothing of
+            return not special
