@@ -62,6 +62,10 @@ v, m = pt.vector("v"), pt.matrix("M")
         (pt.log(x) ** 2, r"\left(\log\left(x\right)\right)^{2}"),
         (pt.abs(x) ** 2, r"\left|x\right|^{2}"),
         (pt.floor(x / mu), r"\left\lfloor \frac{x}{\mu} \right\rfloor"),
+        (pt.Assert("wrong")(x, x > 0) + 1, "x + 1"),
+        (pt.alloc(x, 3), "x"),
+        (pt.zeros(3), r"\operatorname{full}\left(0, 3\right)"),
+        (x * np.sqrt(2 / np.pi), r"x \cdot \sqrt{\tfrac{2}{\pi}}"),
         (~(x > mu), r"\lnot \left(x > \mu\right)"),
     ],
 )  # fmt: skip
