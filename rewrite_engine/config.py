@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
-_CHOICES = {
+CHOICES = {
     "floatX": ("float16", "float32", "float64"),
     "on_rule_error": ("raise", "warn", "ignore"),
     "on_budget": ("raise", "stop"),
@@ -61,14 +61,18 @@ FIXED: dict[str, tuple[Any, str]] = {
     "optimizer_including": ("", "say Mode().including(…)"),
     "optimizer_requiring": ("", "say Mode().including(…)"),
     "print_global_stats": (False, "say f.profile.summary()"),
-    "profile_memory": (False, "a profile tells times only"),
-    "profile_optimizer": (False, "`explain` tells times of rules"),
+    "profile_memory": (False, "a profile tells of memory in any case"),
+    "profile_optimizer": (False, "a profile tells of rules in any case"),
     "profiling__ignore_first_call": (False, "say f.profile.reset() after it"),
     "tensor__cmp_sloppy": (0, "say verify_grad(…, abs_tol=…, rel_tol=…)"),
     "warn_float64": ("ignore", "dtypes are what types say"),
 }
 #: values of these that come to the same
-ALIKE = {"cast_policy": ("custom", "numpy+floatX")}
+ALIKE = {
+    "cast_policy": ("custom", "numpy+floatX"),
+    "profile_memory": (False, True),
+    "profile_optimizer": (False, True),
+}
 #: settings of theirs that have another name, or other values
 RENAMED = {"base_compiledir": "compiledir", "on_opt_error": "on_rule_error"}
 
@@ -124,22 +128,31 @@ class Config:
     """floatX: dtype of `vector()`, `matrix()`, … when none is given. mode: the default `Mode`.
     linker: of modes that name none; "auto" is "native" where llvmlite is installed (on Linux on
     x86-64, where native code is tested), else "vm", as it is for "fast_compile".
-    on_rule_error: "raise", "warn" or "ignore". on_budget: what happens when rules use up their
-    budget, "raise" or "stop" (what is done is kept). on_unused_input: "raise", "warn" or "ignore".
+    on_rule_error: what happens when a rule raises an error. on_budget: what happens when rules use
+    up their budget: "raise", or "stop" (what is done is kept). on_unused_input: what happens when a
+    function has an input that its outputs do not need.
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
     check_phases: whether each graph is held to what a phase is to leave (`check/legal.py`).
     cxx: the command of the C++ compiler for ops with C code; "" to have none, None for the one that
-    setuptools would take. gcc__cxxflags: more arguments for it. compiledir: where what it made is
-    kept; "" is a folder in the user's cache. openmp: whether such ops use OpenMP.
+    setuptools would take. gcc__cxxflags: more arguments for the C++ compiler. compiledir: where C
+    code is kept that was compiled; "" is a folder in the user's cache. openmp: whether ops with C
+    code use OpenMP.
     keep_matchers: whether the byte code of matchers is kept from one process to the next
     (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
     optimizer_verbose: whether each firing of a rule is printed.
     stable_gradients: whether terms are put into a stable form before they are differentiated.
     traceback__limit: of how many calls in the user's code an error tells the lines where a node was
     built; more than 1 makes building graphs slower.
-    DebugMode__…: what `DebugMode` looks at where it is not told (`compile/debug.py`).
-    others: what was set of `WITHOUT_EFFECT`.
+    DebugMode__patience: how often a graph is rewritten to see whether the same happens.
+    DebugMode__check_c: whether compiled or generated code is run. DebugMode__check_py: whether the
+    ops' own Python is run.
+    DebugMode__check_finite: whether NaNs and infinities are errors. DebugMode__check_strides:
+    whether strides that differ are told of (1), or are errors (2).
+    DebugMode__warn_input_not_reused: whether an op is told of that says it works in place and does
+    not. DebugMode__check_preallocated_output: what storage of outputs is full of: "ALL", or names
+    of kinds with colons between them. DebugMode__check_preallocated_output_ndim: up to how many
+    dimensions storage has strides of all kinds. others: what was set of `WITHOUT_EFFECT`.
     """
 
     __slots__ = (*(name for name in DEFAULTS if name != "cxx"), "_cxx", "others")
@@ -215,7 +228,7 @@ class Config:
             return
         if name not in DEFAULTS:
             raise AttributeError(_unknown(name))
-        choices = _CHOICES.get(name)
+        choices = CHOICES.get(name)
         if choices and value not in choices:
             known = ", ".join(map(str, choices))
             raise ValueError(f"config.{name} is one of {known}, not {value!r}")

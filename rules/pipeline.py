@@ -374,7 +374,8 @@ class Pipeline(SequentialOptimizer):
 
     def after(self, part: GraphRewriter, fgraph: FunctionGraph) -> None:
         if config.check_phases:
-            hooks.check_legal(fgraph, part.name)
+            parts = self.parts[: self.parts.index(part) + 1]
+            hooks.check_legal(fgraph, [one.name for one in parts])
 
 
 def phases_of(query: Query) -> SequentialOptimizer:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rewrite_engine.config import config
+from rewrite_engine.config import DEFAULTS, config
 from rewrite_engine.rules.pipeline import PHASES, all_rules, equations, on_demand
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,6 +105,18 @@ def test_the_table_of_native_ops_is_up_to_date() -> None:
     page = runpy.run_path(str(ROOT / "scripts" / "native_table"))["page"]()
     written = (ROOT / "docs" / "reference" / "native.md").read_text(encoding="utf-8")
     assert written == page, "run scripts/native_table"
+
+
+def test_all_settings_are_told_as_they_are() -> None:
+    names = runpy.run_path(str(ROOT / "scripts" / "settings_table"))
+    written = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
+    assert written == names["page"](), "run scripts/settings_table"
+    assert names["described"]().keys() - {"others"} == DEFAULTS.keys()
+    read = r"environ(?:\.get)?[(\[]\"(\w+)\""
+    files = (ROOT / "rewrite_engine").rglob("*.py")
+    found = {name for path in files for name in re.findall(read, path.read_text(encoding="utf-8"))}
+    told = set(", ".join(names["VARIABLES"]).split(", "))
+    assert found - told == {"PYTHONPATH"}  # (which compat hands on)
 
 
 def test_tables_of_rules_and_reports_are_what_the_code_declares() -> None:

@@ -54,6 +54,12 @@ def programs(x: Any, y: Any, m: Any, s: Any) -> dict[str, Callable[[], Any]]:
             scan(lambda v, t: pt.tanh(t) + v, x, s)[0]
             - scan(lambda v, t: pt.maximum(t, v), x, s)[0]
         ),
+    }
+
+
+def more_programs(x: Any, y: Any, m: Any, s: Any) -> dict[str, Callable[[], Any]]:
+    """With several values back, ends, rows, lengths and gradients."""
+    return {
         "two values back": lambda: scan(
             lambda v, a, b: pt.tanh(a) + b + v, x, {"initial": pt.stack([s, s]), "taps": [-2, -1]}
         )[0],
@@ -89,7 +95,7 @@ def _terms() -> Iterator[Any]:
         for length in (None, 4):
             x, y = [pt.tensor(n, dtype=dtype, shape=(length,)) for n in "xy"]
             m, s = pt.tensor("m", dtype=dtype, shape=(length, None)), pt.scalar("s", dtype=dtype)
-            for make in programs(x, y, m, s).values():
+            for make in (programs(x, y, m, s) | more_programs(x, y, m, s)).values():
                 try:
                     yield make()
                 except (RewriteEngineError, TypeError, ValueError):

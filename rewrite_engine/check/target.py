@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from rewrite_engine import tensor
 from rewrite_engine.errors import UnknownNameError, did_you_mean
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.fact import Fact
@@ -22,6 +23,9 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rules import facts
 from rewrite_engine.rules.packs import installed, load_rules
 from rewrite_engine.rules.pipeline import EQUATIONS, ON_DEMAND, PACKS, PHASES, known_rules
+from rewrite_engine.scalar import ops
+from rewrite_engine.scalar.op import ScalarOp
+from rewrite_engine.tensor.op import TensorOp
 
 Names = dict[str, Any]
 SHIPPED = {pack.rpartition(".")[2]: pack for pack in (*PACKS, *EQUATIONS, *ON_DEMAND)}
@@ -95,6 +99,8 @@ def _joined(name: str, parts: Sequence[Target]) -> Target:
 def _named(name: str) -> Target:
     if name.endswith(".py"):
         return _of_rules(name, load_rules(name), beside=True)
+    if name == "ops":
+        return Target("ops", ops=shipped_ops())
     if name in SHIPPED or name in SHIPPED.values():
         return _of_module(import_module(SHIPPED.get(name, name)))
     packs = [pack for pack in installed() if name in pack.names]
@@ -109,6 +115,22 @@ def _named(name: str) -> Target:
     known = [*SHIPPED, *(n for pack in installed() for n in pack.names)]
     hint = did_you_mean(name, known)
     raise UnknownNameError(f"no pack, file, distribution or module is called {name!r}{hint}")
+
+
+def shipped_ops() -> tuple[Any, ...]:
+    """The library's elementwise functions, and its classes of ops on arrays that say samples."""
+    for home in (tensor, tensor.linalg):  # families are loaded by their names
+        for name in dir(home):
+            getattr(home, name)
+    scalar = [op for op in vars(ops).values() if isinstance(op, ScalarOp)]
+    below, todo = [TensorOp], [TensorOp]
+    while todo:
+        new = todo.pop().__subclasses__()
+        below += new
+        todo += new
+    ours = [c for c in dict.fromkeys(below) if c.__module__.startswith("rewrite_engine.tensor.")]
+    ours = [c for c in ours if c.samples and c.__name__[0] != "_"]
+    return (*scalar, *[c for c in ours if c.perform is not Op.perform])
 
 
 def _of_module(module: ModuleType) -> Target:

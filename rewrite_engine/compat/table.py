@@ -103,6 +103,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "compile.profiling": ("rewrite_engine.compile.profiling",),
     "compile.nanguardmode": ("rewrite_engine.compile.watching",),
     "printing": ("rewrite_engine.printing", f"{TENSOR}.flow.watch"),
+    "d3viz": ("rewrite_engine.printing",),
     "misc": (),
     "link.c": ("rewrite_engine.compat.c_code", "rewrite_engine.link.c"),
     "link.jax": (),

@@ -39,9 +39,13 @@ ABOVE = {"hat": "hat", "bar": "bar", "tilde": "tilde", "dot": "dot"}
 FUNCTIONS = frozenset({"log", "exp", "sqrt", "sin", "cos", "sum", "mean", "max", "min"})
 #: numbers that people know by a formula
 KNOWN = {
-    math.pi: r"\pi", 2 * math.pi: r"2 \pi", math.sqrt(2 * math.pi): r"\sqrt{2 \pi}",
+    math.pi: r"\pi", 2 * math.pi: r"2 \pi", 0.5 * math.pi: r"\tfrac{\pi}{2}",
+    1 / math.pi: r"\tfrac{1}{\pi}", 2 / math.pi: r"\tfrac{2}{\pi}",
+    math.sqrt(math.pi): r"\sqrt{\pi}", math.sqrt(2 * math.pi): r"\sqrt{2 \pi}",
+    1 / math.sqrt(2 * math.pi): r"\tfrac{1}{\sqrt{2 \pi}}",
+    math.sqrt(2 / math.pi): r"\sqrt{\tfrac{2}{\pi}}", math.log(math.pi): r"\log \pi",
     math.log(2 * math.pi): r"\log(2 \pi)", 0.5 * math.log(2 * math.pi): r"\tfrac{1}{2} \log(2 \pi)",
-    math.log(2): r"\log 2", math.sqrt(2): r"\sqrt{2}", math.log(math.pi): r"\log \pi",
+    math.log(2): r"\log 2", math.sqrt(2): r"\sqrt{2}",
 }  # fmt: skip
 LIMIT = 4000  # characters of one formula
 MOST = 500  # nodes of all

@@ -344,6 +344,11 @@ def _filled(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None:
     return [(args[1], outer)] if isinstance(args[1], Variable) else None
 
 
+def _spread(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None:
+    """`Alloc(x, 3)` is x, three times; of a number, such as zeros, the lengths are all there is."""
+    return None if is_number(args[0]) else [(args[0], outer)]
+
+
 def _inverse(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens:
     return raised(w, args[0], ["-1"], outer)
 
@@ -370,10 +375,16 @@ def indexed(w: Any, x: Any, inside: Iterable[Token]) -> Tokens:
     return [*base, "_{", *map(_spelled, inside), "}"]
 
 
+#: words in indices
+SPELLED = {"None": r"\mathrm{None}", "...": r"\ldots", "diagonal": r"\text{diagonal }"}
+
+
 def _spelled(token: Token) -> Token:
     if not isinstance(token, str):
         return token
-    return token.replace("None", r"\mathrm{None}").replace("...", r"\ldots")
+    for word, spelled in SPELLED.items():
+        token = token.replace(word, spelled)
+    return token
 
 
 def index_notation(w: Any, op: Any, args: Sequence[Any]) -> Tokens | None:
@@ -401,7 +412,7 @@ UNTOLD = ("inplace", "dtype=", "keepdims", "on_error=", "lower=True", "i<-", "ax
 #: what is written like another op, which a rule must not do
 ALIKE = frozenset({
     "log1p", "expm1", "second", "Cast", "ExpandDims", "DropDims", "reciprocal", "sqr", "MatMul",
-    "Solve", "SolveTriangular", "int_div",
+    "Solve", "SolveTriangular", "int_div", "identity", "Alloc", "Assert", "Check", "CheckAndRaise",
 })  # fmt: skip
 DELIMITED = frozenset({"abs", "floor", "ceil"})
 #: functions that LaTeX has a command for
@@ -442,6 +453,8 @@ NOTATIONS: dict[str, Notation] = {
     "LogSumExp": _along(r"\operatorname{logsumexp}"), "switch": _choice, "Shape_i": _length,
     "invert": lambda w, op, args, outer: bracketed([r"\lnot ", (args[0], UNARY)], UNARY, outer),
     "Shape": _along(r"\operatorname{shape}"), "DimShuffle": _transposed, "Transpose": _transposed,
-    "ExpandDims": _expanded, "Cast": _plain, "DropDims": _plain, "second": _filled,
+    "ExpandDims": _expanded, "Cast": _plain, "DropDims": _plain, "identity": _plain,
+    "second": _filled, "Alloc": _spread,
+    **dict.fromkeys(("Assert", "Check", "CheckAndRaise"), _plain),  # (what is checked is the value)
     "MatrixInverse": _inverse, "Solve": _solved, "SolveTriangular": _solved,
 }  # fmt: skip

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
@@ -89,13 +90,13 @@ def dot(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
     }
     """
     boxes, edges = picture(graph_like, most)
-    into = [end for _, end, _ in edges]
+    into = Counter([end for _, end, _ in edges])
     lines = [f"digraph {_quoted(title)} {{", '  node [style=filled, fontname="monospace"];']
     for one in boxes:
         look = f'shape={SHAPES[one.kind]}, fillcolor="{COLOURS[one.kind]}"'
         lines.append(f"  {one.name} [label={_quoted(one.text)}, {look}];")
     for start, end, label in edges:
-        note = f" [label={_quoted(label)}]" if into.count(end) > 1 else ""
+        note = f" [label={_quoted(label)}]" if into[end] > 1 else ""
         lines.append(f"  {boxes[start].name} -> {boxes[end].name}{note};")
     return "\n".join([*lines, "}"])
 
@@ -228,24 +229,69 @@ DRAWN = {"dot": dot, "mermaid": mermaid, "svg": svg}
 # --- by the names of PyTensor --------------------------------------------------------------------
 
 
-def pydotprint(fct: Any, outfile: Any = None, format: str = "svg", **unknown: Any) -> Any:
-    """Write a picture of a graph into a file: as `svg` or `dot`, which the name may say (`x.dot`).
-    Without a file, return the text. Raises `OptionError` for other options.
+class SvgText(str):
+    """The text of a picture, which notebooks show."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def pydotprint(
+    fct: Any,
+    outfile: Any = None,
+    compact: bool = True,
+    format: str = "svg",
+    print_output_file: bool = False,
+    return_image: bool = False,
+    high_contrast: bool = True,
+    var_with_name_simple: bool = False,
+    **unknown: Any,
+) -> Any:
+    """Write a picture of a graph into a file: as `svg` or `dot`, or, where Graphviz is installed,
+    as what its command `dot` draws (`png`, `pdf`, …); the name may say which (`x.dot`). Without a
+    file, or with return_image, return the picture as text. print_output_file: whether to print
+    where it is. Nodes always look as with compact and high_contrast, names are always simple.
+
+    Raises `OptionError` for other options, and for formats that need Graphviz where it is not.
     """
     hint = "how it looks is decided by whoever draws what `dot` returns"
-    refuse_options("pydotprint", hint, **unknown)
+    plain = {"compact": not compact, "high_contrast": not high_contrast}
+    refuse_options("pydotprint", hint, **plain, **unknown)
     kind = format if outfile is None else Path(outfile).suffix.removeprefix(".") or format
-    if kind not in ("svg", "dot"):
-        refuse_options("pydotprint", "pictures are svg or dot", format=kind)
-    text = svg(fct) if kind == "svg" else dot(fct)
-    if outfile is None:
-        return text
-    Path(outfile).write_text(text, encoding="utf-8")
+    if kind in ("svg", "dot"):
+        text = SvgText(svg(fct)) if kind == "svg" else dot(fct)
+        if outfile is None or return_image:
+            return text
+        Path(outfile).write_text(text, encoding="utf-8")
+    else:
+        _by_graphviz(dot(fct), kind, outfile)
+    if print_output_file:
+        print(f"The output file is available at {outfile}")
     return None
 
 
-def d3viz(fct: Any, outfile: Any, *args: Any, **unknown: Any) -> None:
-    """Write a page with a picture of a graph. Raises `OptionError` for other options."""
+def _by_graphviz(text: str, kind: str, outfile: Any) -> None:
+    """Have a picture drawn by Graphviz. Raises `OptionError` where that cannot be."""
+    from shutil import which
+    from subprocess import CalledProcessError, run
+
+    command = which("dot")
+    if command is None or outfile is None:
+        why = "without Graphviz pictures are svg or dot" if command is None else "name a file"
+        refuse_options("pydotprint", why, format=kind)
+    try:
+        run([str(command), f"-T{kind}", "-o", str(outfile)], input=text, text=True, check=True,
+            capture_output=True)  # fmt: skip
+    except CalledProcessError as error:
+        refuse_options("pydotprint", error.stderr.strip(), format=kind)
+
+
+def d3viz(fct: Any, outfile: Any, copy_deps: bool = True, *args: Any, **unknown: Any) -> None:
+    """Write a page with a picture of a graph; it needs no other file, so copy_deps changes nothing.
+    Raises `OptionError` for other options.
+    """
     refuse_options("d3viz", "the page has one picture", **unknown)
     page = f"<!DOCTYPE html>\n<meta charset='utf-8'>\n<title>graph</title>\n{svg(fct)}\n"
     Path(outfile).write_text(page, encoding="utf-8")

@@ -309,3 +309,12 @@ def wrong(x: Sparse):
 def test_a_wrong_rule_about_loops_or_sparse_matrices(tmp_path: Path, source: str) -> None:
     report = rw.check(pack(tmp_path, source), only="claims")
     assert (Kind.WRONG, "claim") in [(f.kind, f.name) for f in report], str(report)
+
+
+def test_ops_of_the_library_are_as_they_say() -> None:
+    """Some of each kind; all of them are checked by `python -m rewrite_engine.check ops`."""
+    known = rw.check("ops", only="lint").subjects
+    assert known > 150
+    some = [pt.Sum, pt.Subtensor, pt.IncSubtensor, pt.Softmax, pt.Join, pt.linalg.Lstsq, pt.CumOp]
+    more = [pt.linalg.CholeskyGradient, pt.minimum, pt.abs, pt.logdiffexp, pt.gammaincc, pt.add]
+    assert rw.check(*some, *more, only="ops").findings == []

@@ -282,3 +282,12 @@ assert etuplize(x + x).evaled_obj.owner.op == pt.add
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_pictures_by_their_names(peers: None) -> None:
+    from pytensor.d3viz import d3viz
+    from pytensor.printing import pydotprint
+
+    from rewrite_engine.printing import picture
+
+    assert (d3viz, pydotprint) == (picture.d3viz, picture.pydotprint)

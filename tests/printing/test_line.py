@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.printing import formula, latex, pp
+from rewrite_engine.printing import formula, latex, pp, svg
 from rewrite_engine.printing.part import part_of
+from tests.tensor.test_samples import CASES, apply
 
 x = pt.vector("x")
 
@@ -81,3 +83,30 @@ def test_parts_of_graphs() -> None:
     part = part_of([pt.sin(y), y], 1)
     assert [str(node.op) for node in part.nodes] == ["sin"]
     assert part.cut == {y}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.op}-{case.given}")
+def test_every_op_can_be_shown(case: Any) -> None:
+    inputs, outputs = apply(case.op, case.values(), False)
+    for i, v in enumerate(inputs):
+        v.name = f"x_{i}"
+    for v in outputs:
+        text = latex(v)
+        assert text.count("{") == text.count("}")
+        left, right = (re.findall(rf"\\{side}(?![a-z])", text) for side in ("left", "right"))
+        assert len(left) == len(right)
+        for name in (v.name for v in inputs):
+            assert name in pp(v)
+        assert svg(v).startswith("<svg")
+
+
+def test_different_ops_are_written_in_different_ways() -> None:
+    written: dict[Any, Any] = {}
+    for case in CASES:
+        inputs, outputs = apply(case.op, case.values(), True)
+        for i, v in enumerate(inputs):
+            v.name = f"x_{i}"
+        types = tuple([v.type for v in inputs])
+        for k, v in enumerate(outputs):
+            other = written.setdefault((types, k, repr(v)), case.op)
+            assert other == case.op, repr(v)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -50,7 +51,7 @@ def test_a_large_graph_is_cut():
     assert len(svg(z)) < 500_000
 
 
-def test_the_names_of_pytensor(tmp_path):
+def test_the_names_of_pytensor(tmp_path, capsys):
     pydotprint(y, tmp_path / "a.dot")
     pydotprint(y, tmp_path / "a.svg")
     d3viz(y, tmp_path / "a.html")
@@ -60,8 +61,32 @@ def test_the_names_of_pytensor(tmp_path):
     assert pydotprint(y).startswith("<svg")
     with pytest.raises(OptionError):
         pydotprint(y, with_ids=True)
-    with pytest.raises(OptionError):
+    with pytest.raises(OptionError, match="compact"):
+        pydotprint(y, compact=False)
+    assert pydotprint(y, tmp_path / "a.svg", return_image=True)._repr_svg_().startswith("<svg")
+    capsys.readouterr()
+    pydotprint(y, tmp_path / "a.svg", compact=True, var_with_name_simple=True,
+               print_output_file=True)  # fmt: skip
+    assert capsys.readouterr().out == f"The output file is available at {tmp_path / 'a.svg'}\n"
+
+
+def test_pictures_that_graphviz_draws(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(OptionError, match="without Graphviz"):
         pydotprint(y, tmp_path / "a.pdf")
+    command = tmp_path / "dot"  # what it is given, behind what it is told
+    command.write_text(
+        f"#!{sys.executable}\n"
+        """import sys
+open(sys.argv[3], "w").write(" ".join(sys.argv[1:3]) + sys.stdin.read())
+sys.exit("no such format" if sys.argv[1] == "-Tnone" else 0)
+"""
+    )
+    command.chmod(0o755)
+    pydotprint(y, tmp_path / "a.pdf")
+    assert (tmp_path / "a.pdf").read_text().startswith("-Tpdf -odigraph")
+    with pytest.raises(OptionError, match="no such format"):
+        pydotprint(y, tmp_path / "a.none")
 
 
 def test_a_constant_stands_right_above_each_node_that_uses_it():

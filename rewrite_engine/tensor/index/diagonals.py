@@ -137,6 +137,10 @@ class IncDiagonal(BaseInc):
         super().__init__((), set_instead_of_inc, inplace)
         self.implied = {**self.implied, "band": partial(_band, self.offset)}
 
+    def inside(self, args: Sequence[Any]) -> list[Any]:
+        """`[diagonal 1]`, as formulas write it."""
+        return ["[", f"diagonal {self.offset}" if self.offset else "diagonal", "]"]
+
     def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
         """The lengths of the diagonals."""
         if x.ndim < 2:
