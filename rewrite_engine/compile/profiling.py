@@ -433,14 +433,25 @@ def _told(holders: dict[FrozenGraph, Any], place: ProfiledNode) -> list[str]:
     """A node, with the op whose graph it is in, and the user's line."""
     fgraph, node = place
     inside = f"in {holders[fgraph]}: " if fgraph in holders else ""
-    where = node.where()
-    line = "" if where is None else f"{os.path.basename(where[0])}:{where[1]}"
-    return [inside + str(node), line]
+    lines = lines_of(node) if getattr(node.op, "is_region", False) else [node.where()]
+    more = f", … {len(lines) - 1} more" if len(lines) > 1 else ""
+    return [inside + str(node), *[_told_line(line)[0] + more for line in lines[:1] if line]]
 
 
 def line_of(node: Apply) -> tuple[str, int] | None:
-    """The user's line of a node; of a node of a gradient, of what was differentiated."""
+    """The user's line of a node; of a node of a gradient, of what was differentiated. None for
+    native code that comes from several.
+    """
+    if getattr(node.op, "is_region", False):
+        lines = lines_of(node)
+        return lines[0] if len(lines) == 1 else None
     return forward_line(node.origin) or node.where()
+
+
+def lines_of(region: Apply) -> list[tuple[str, int]]:
+    """The user's lines of the nodes that a region of native code computes."""
+    lines = [line_of(node) for node in region.op.nodes]
+    return list(dict.fromkeys([line for line in lines if line is not None]))
 
 
 def _line_of(v: Variable) -> tuple[str, int] | None:
