@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fuzz.case import AS_BUILT, Case
-from rewrite_engine.check.values.judge import Verdict
+from rewrite_engine.check.values.judge import Deviation
 from rewrite_engine.check.values.noise import evaluate
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -20,7 +20,7 @@ from rewrite_engine.graph.history import FullHistory
 class Checker(Protocol):
     """What finds out whether something is wrong with a case."""
 
-    def __call__(self, case: Case, mode: Any, /) -> Verdict | None:
+    def __call__(self, case: Case, mode: Any, /) -> Deviation | None:
         """What is wrong in a mode."""
 
     def tester(self, case: Case, /) -> tuple[Case, Callable[[Any], bool]]:
@@ -51,7 +51,7 @@ def guilty(case: Case, mode: Mode, check: Checker, kind: str) -> tuple[str, Any]
     return "working in place", None
 
 
-def _same(found: Verdict | None, kind: str) -> bool:
+def _same(found: Deviation | None, kind: str) -> bool:
     return found is not None and found.kind == kind
 
 

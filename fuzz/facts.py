@@ -10,7 +10,7 @@ import numpy as np
 
 from fuzz import generate
 from fuzz.case import Case
-from rewrite_engine.check.values.judge import Verdict
+from rewrite_engine.check.values.judge import Deviation
 from rewrite_engine.check.values.noise import Values, evaluate
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.rules import facts
@@ -31,7 +31,7 @@ def random_case(rng: Random) -> Case:
 class Checker:
     """Asks all facts of all terms."""
 
-    def __call__(self, case: Case, mode: Any = None) -> Verdict | None:
+    def __call__(self, case: Case, mode: Any = None) -> Deviation | None:
         """The first fact that is not true."""
         values = evaluate(case.outputs, case.given)
         terms = [v for v in values if isinstance(v, Variable)]
@@ -47,11 +47,11 @@ class Checker:
         return case, lambda found: False
 
 
-def _unary(name: str, fact: Any, v: Any, values: Values) -> Verdict | None:
+def _unary(name: str, fact: Any, v: Any, values: Values) -> Deviation | None:
     try:
         answer = fact(v)
     except Exception as error:
-        return Verdict(f"fact {name} raises", f"of {v.type}: {type(error).__name__}: {error}")
+        return Deviation(f"fact {name} raises", f"of {v.type}: {type(error).__name__}: {error}")
     if not answer:
         return None
     with np.errstate(all="ignore"):
@@ -59,7 +59,7 @@ def _unary(name: str, fact: Any, v: Any, values: Values) -> Verdict | None:
     if true:
         return None
     text = f"{answer}, value {answer.value}\nof {v.owner and v.owner.op}: {values[v].tolist()!r}"
-    return Verdict(f"fact {name}", text)
+    return Deviation(f"fact {name}", text)
 
 
 def holds(name: str, fact: Any, v: Any, value: np.ndarray, answer: Any) -> bool:
@@ -85,19 +85,19 @@ def _is_nearly_symmetric(value: np.ndarray) -> bool:
     return bool((apart <= SLACK * np.finfo(value.dtype).eps * np.abs(value).max(initial=0)).all())
 
 
-def _lengths(terms: list[Any], values: Values) -> Iterator[Verdict]:
+def _lengths(terms: list[Any], values: Values) -> Iterator[Deviation]:
     """Facts about lengths, and about the shapes of two terms."""
     for v in terms:
         for i in range(v.type.ndim):
             said = facts.length(v, i).value
             length = said if isinstance(said, int) else values_of(said[0], values).shape[said[1]]
             if length != values[v].shape[i]:
-                yield Verdict("fact length", f"of {v} {i}: {said}, not {values[v].shape[i]}")
+                yield Deviation("fact length", f"of {v} {i}: {said}, not {values[v].shape[i]}")
     some = terms[-6:]
     for a in some:
         for b in some:
             if facts.same_shape(a, b) and values[a].shape != values[b].shape:
-                yield Verdict("fact same_shape", f"{values[a].shape} and {values[b].shape}")
+                yield Deviation("fact same_shape", f"{values[a].shape} and {values[b].shape}")
 
 
 def values_of(v: Any, values: Values) -> np.ndarray:

@@ -22,7 +22,7 @@ from fuzz.generate import grow
 from fuzz.graphs import DEFAULT
 from fuzz.pool import Crash, Pool
 from rewrite_engine.check.values import exact
-from rewrite_engine.check.values.judge import MENDED, Verdict, adds, size_of
+from rewrite_engine.check.values.judge import MENDED, Deviation, adds, size_of
 from rewrite_engine.check.values.noise import Values, evaluate, spread
 from rewrite_engine.errors import (
     DisconnectedInputError,
@@ -83,18 +83,18 @@ class Checker:
         """Whether the term is not to be shrunk: it would be no idiom any more."""
         return self.kind == "idiom"
 
-    def __call__(self, case: Case, mode: Any = DEFAULT) -> Verdict | None:
+    def __call__(self, case: Case, mode: Any = DEFAULT) -> Deviation | None:
         """What is wrong in a mode."""
         try:
             target, truth = self.target(case)
         except Crash as error:
-            return Verdict("building raises", str(error))
+            return Deviation("building raises", str(error))
         if target is None:
             return None
         try:
             found = target.compile(mode)()
         except Exception as error:
-            return Verdict(f"raises {type(error).__name__}", str(error))
+            return Deviation(f"raises {type(error).__name__}", str(error))
         finding = Judge(self, case, target, truth()).compare(found)
         if finding is None:
             return None
@@ -186,20 +186,20 @@ class Judge:
         """What the reference gives for each step to the value."""
         return evaluate(self.case.outputs, self.case.given)
 
-    def compare(self, found: Sequence[Any]) -> Verdict | None:
+    def compare(self, found: Sequence[Any]) -> Deviation | None:
         """The worst of what is wrong."""
         worst = None
         for i, (v, f, t) in enumerate(zip(self.target.outputs, found, self.truth, strict=True)):
             f = np.asarray(f)
             if f.dtype != v.type.numpy_dtype or f.shape != t.shape:
-                return Verdict("form", f"{f.dtype}{f.shape}, not {v.type.dtype}{t.shape}")
+                return Deviation("form", f"{f.dtype}{f.shape}, not {v.type.dtype}{t.shape}")
             for at in np.ndindex(f.shape):
                 one = None if t[at] is None else self.element(i, at, f[at], t[at])
                 if one is not None and (worst is None or one.severity > worst.severity):
                     worst = one
         return worst
 
-    def element(self, i: int, at: Any, f: Any, t: Any) -> Verdict | None:
+    def element(self, i: int, at: Any, f: Any, t: Any) -> Deviation | None:
         """What is wrong with a number."""
         info = np.finfo(f.dtype)
         if abs(t) > 0.99 * float(info.max) or t - t != 0:
@@ -209,7 +209,7 @@ class Judge:
             if self.around(i, at) == np.inf:
                 return None  # it is not determined whether it is
             kind = self.excuse()
-            return None if kind is None else Verdict(kind, text)
+            return None if kind is None else Deviation(kind, text)
         apart = float(abs(mpf(float(f)) - t))
         unit = float(np.spacing(np.asarray(abs(float(t)), f.dtype)))
         if apart <= max(64 * unit, 1e-36):  # (what a kink of the slope makes of a difference)
@@ -230,10 +230,10 @@ class Judge:
             MENDED[f.dtype.name] * unit, 200 * float(info.eps) * (not vanishes)
         ):
             kind = None if self.is_near(i, at, f) else self.excuse()
-            return None if kind is None else Verdict(kind, text)
+            return None if kind is None else Deviation(kind, text)
         if around is None or self.is_near(i, at, f):
             return None
-        return Verdict("gradient wrong", text, apart / max(around, unit))
+        return Deviation("gradient wrong", text, apart / max(around, unit))
 
     @cached_property
     def truths_nearby(self) -> list[list[Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.case import AS_BUILT, Case, Compiled
-from rewrite_engine.check.values.judge import Judge, Verdict
+from rewrite_engine.check.values.judge import Deviation, Judge
 from rewrite_engine.check.values.noise import evaluate
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import RewriteEngineError, ShapeError
@@ -56,7 +56,7 @@ class Checker:
 
     regrouped: bool = False
 
-    def __call__(self, case: Case, mode: Any = DEFAULT, wanted: Any = None) -> Verdict | None:
+    def __call__(self, case: Case, mode: Any = DEFAULT, wanted: Any = None) -> Deviation | None:
         """What is wrong with a case in a mode. wanted: what the reference gives, if it is there."""
         wanted = wanted_of(case) if wanted is None else wanted
         failed = isinstance(wanted, Exception)
@@ -67,7 +67,9 @@ class Checker:
         except Exception as error:
             return _error(error, wanted if failed else None)
         if failed:
-            return Verdict("error lost", f"the reference raises {type(wanted).__name__}: {wanted}")
+            return Deviation(
+                "error lost", f"the reference raises {type(wanted).__name__}: {wanted}"
+            )
         kept = [np.array(r) for r in results]
         found = Judge(case.results, case.given, wanted, self.regrouped).compare(kept)
         return found or memory(f, before, results, kept)
@@ -81,35 +83,35 @@ class Checker:
         return case, lambda found: isinstance(found, Exception) or judge.compare(found) is not None
 
 
-def _error(error: Exception, wanted: Exception | None) -> Verdict | None:
+def _error(error: Exception, wanted: Exception | None) -> Deviation | None:
     text = f"{type(error).__name__}: {error}"
     if wanted is None:
-        return Verdict(f"raises {type(error).__name__}", text)
+        return Deviation(f"raises {type(error).__name__}", text)
     same = isinstance(error, ShapeError) if isinstance(wanted, ShapeError) else True
     if isinstance(error, RewriteEngineError) and same:
         return None
-    return Verdict("another error", f"{text}\nnot {type(wanted).__name__}: {wanted}")
+    return Deviation("another error", f"{text}\nnot {type(wanted).__name__}: {wanted}")
 
 
-def memory(f: Compiled, before: Any, results: Any, kept: Any) -> Verdict | None:
+def memory(f: Compiled, before: Any, results: Any, kept: Any) -> Deviation | None:
     """Whether arguments are as they were, and results own their memory."""
     for v, a, b in zip(f.inputs, f.arguments(), before, strict=True):
         if a.tobytes() != b.tobytes():
-            return Verdict("argument changed", f"{v} of {v.type}")
+            return Deviation("argument changed", f"{v} of {v.type}")
     count = len(f.case.outputs)
     for i, r in enumerate(results[:count]):
         others = [*f.arguments(), *[s.get_value(borrow=True) for s in f.shared.values()]]
         others += [q for j, q in enumerate(results[:count]) if j != i]
         if r.size and any(np.may_share_memory(r, a) and np.shares_memory(r, a) for a in others):
-            return Verdict("memory shared", f"output {i}")
+            return Deviation("memory shared", f"output {i}")
         if not r.flags.writeable:
-            return Verdict("read-only", f"output {i}")
+            return Deviation("read-only", f"output {i}")
         r[...] = 1
     f.reset()
     again = f()
     for i, (r, k) in enumerate(zip(again, kept, strict=True)):
         if r.shape != k.shape or not _same(r, k):
-            return Verdict("second call differs", f"output {i}: {r!r}, first {k!r}")
+            return Deviation("second call differs", f"output {i}: {r!r}, first {k!r}")
     return None
 
 
@@ -140,7 +142,7 @@ CARELESS = DEFAULT + overwrites
 class Careless(Checker):
     """A rule that returns an op which overwrites is refused, or does no harm."""
 
-    def __call__(self, case: Case, mode: Any = CARELESS, wanted: Any = None) -> Verdict | None:
+    def __call__(self, case: Case, mode: Any = CARELESS, wanted: Any = None) -> Deviation | None:
         """What is wrong; an error is not."""
         found = super().__call__(case, mode, wanted)
         return None if found is None or found.kind.startswith(("raises", "another")) else found

@@ -37,7 +37,7 @@ from fuzz.graphs import DEFAULT
 from fuzz.limit import TooLong, limit
 from fuzz.processes import outcomes
 from fuzz.report import Report
-from rewrite_engine.check.values.judge import Verdict
+from rewrite_engine.check.values.judge import Deviation
 
 TOGETHER = 8  # formulas that are compiled at once
 CHUNK = 25 * TOGETHER
@@ -96,7 +96,7 @@ def graph_of(formula: Formula) -> tuple[list[Any], list[Any]]:
     return inputs, [value, *rw.grad(value.sum(), inputs)]
 
 
-def wrong_in(found: Sequence[Any], truth: Truth, names: Sequence[str]) -> Verdict | None:
+def wrong_in(found: Sequence[Any], truth: Truth, names: Sequence[str]) -> Deviation | None:
     """What is wrong with a value and gradients."""
     rows: list[tuple[str, list[Number]]] = [("value", truth.values)]
     if truth.slopes is not None:
@@ -105,12 +105,12 @@ def wrong_in(found: Sequence[Any], truth: Truth, names: Sequence[str]) -> Verdic
         values = np.atleast_1d(np.asarray(result))
         what = "value" if k == 0 else f"gradient by {names[k - 1]}"
         if values.shape != (len(numbers),):
-            return Verdict(f"{kind} of another shape", f"{what}: {values.shape}")
+            return Deviation(f"{kind} of another shape", f"{what}: {values.shape}")
         for v, number in zip(values.tolist(), numbers, strict=True):
             if not np.isfinite(v):
-                return Verdict(f"{kind} not finite", _text(what, v, number), output=k)
+                return Deviation(f"{kind} not finite", _text(what, v, number), output=k)
             if abs(v - float(number.value)) > number.tolerance:
-                return Verdict(f"{kind} wrong", _text(what, v, number), output=k)
+                return Deviation(f"{kind} wrong", _text(what, v, number), output=k)
     return None
 
 
@@ -133,19 +133,19 @@ class Checker:
         arrays = self.formula.arrays(self.formula.points[0])
         return Case(inputs, outputs, dict(zip(inputs, arrays, strict=True)))
 
-    def __call__(self, case: Case, mode: Any = DEFAULT) -> Verdict | None:
+    def __call__(self, case: Case, mode: Any = DEFAULT) -> Deviation | None:
         """What is wrong in a mode."""
         try:
             with limit(self.seconds):
                 compiled = case.compile(mode)
         except TooLong:
-            return Verdict("too long", f"takes more than {self.seconds:.0f} s to compile")
+            return Deviation("too long", f"takes more than {self.seconds:.0f} s to compile")
         except Exception as error:
-            return Verdict(f"raises {type(error).__name__}", str(error))
+            return Deviation(f"raises {type(error).__name__}", str(error))
         try:
             return wrong_in(compiled(), self.truth, self.formula.names)
         except Exception as error:
-            return Verdict(f"raises {type(error).__name__}", str(error))
+            return Deviation(f"raises {type(error).__name__}", str(error))
 
     def tester(self, case: Case) -> tuple[Case, Callable[[Any], bool]]:
         """The graph to look at, and whether values of it are wrong."""
@@ -160,20 +160,22 @@ class Checker:
 
 def check(
     one: Sample, mode: Any = DEFAULT, seconds: float = SECONDS
-) -> tuple[Sample, Verdict] | None:
+) -> tuple[Sample, Deviation] | None:
     """What is wrong with a formula, alone; at the point where it is."""
     for point, truth in zip(one.formula.points, one.truths, strict=True):
         checker = Checker(one.formula.at(point), truth, seconds)
         try:
             finding = checker(checker.case(), mode)
         except Exception as error:
-            finding = Verdict(f"building raises {type(error).__name__}", str(error))
+            finding = Deviation(f"building raises {type(error).__name__}", str(error))
         if finding is not None:
             return Sample(one.name, checker.formula, (truth,)), finding
     return None
 
 
-def suspicious(some: Sequence[Sample], mode: Any = DEFAULT) -> tuple[list[Sample], Verdict | None]:
+def suspicious(
+    some: Sequence[Sample], mode: Any = DEFAULT
+) -> tuple[list[Sample], Deviation | None]:
     """Those among some formulas that are wrong when they are compiled together, and what is wrong
     with the last; all of them where that raises, or takes too long.
     """
@@ -184,10 +186,10 @@ def suspicious(some: Sequence[Sample], mode: Any = DEFAULT) -> tuple[list[Sample
             f = rw.function(inputs, [v for _, outputs in graphs for v in outputs], mode=mode)
             results = [_called(f, some, k) for k in range(POINTS)]
     except TooLong:
-        return list(some), Verdict("too long", f"take more than {SECONDS:.0f} s to compile")
+        return list(some), Deviation("too long", f"take more than {SECONDS:.0f} s to compile")
     except Exception as error:
-        return list(some), Verdict(f"raises {type(error).__name__}", str(error))
-    wrong: dict[str, tuple[Sample, Verdict]] = {}
+        return list(some), Deviation(f"raises {type(error).__name__}", str(error))
+    wrong: dict[str, tuple[Sample, Deviation]] = {}
     for i, one in enumerate(some):
         start = sum([len(outputs) for _, outputs in graphs[:i]])
         for found, truth in zip(results, one.truths, strict=False):
@@ -250,7 +252,7 @@ def _simpler(formula: Formula) -> Iterator[Formula]:
                     yield formula.at(point | {n: other if isinstance(v, list) else new})
 
 
-def shrink(one: Sample, finding: Verdict, mode: Any = DEFAULT) -> tuple[Sample, Verdict]:
+def shrink(one: Sample, finding: Deviation, mode: Any = DEFAULT) -> tuple[Sample, Deviation]:
     """The smallest formula found that is wrong in the same way."""
     slow = finding.kind == "too long"
     until = process_time() + (4 * SHRINK if slow else SHRINK)
@@ -290,7 +292,7 @@ def snippet(one: Sample, comment: str = "") -> str:
     return "\n".join(lines)
 
 
-def report(one: Sample, finding: Verdict, mode: Any = DEFAULT) -> Report:
+def report(one: Sample, finding: Deviation, mode: Any = DEFAULT) -> Report:
     """What to tell of a finding."""
     name = one.name
     one, finding = shrink(one, finding, mode)
@@ -315,7 +317,7 @@ class Outcome:
     more: int = 0
 
 
-def only_together(some: Sequence[Sample], wrong: Sequence[Sample], finding: Verdict) -> Report:
+def only_together(some: Sequence[Sample], wrong: Sequence[Sample], finding: Deviation) -> Report:
     """What to tell where formulas are wrong beside each other, and none is alone."""
     names = ", ".join([one.name for one in some])
     head = f"only together: {finding.kind}\n{names}\n{finding.text}"

@@ -8,7 +8,7 @@ from typing import Any
 from fuzz.blame import Checker, guilty
 from fuzz.case import Case, snippet
 from fuzz.shrink import shrink
-from rewrite_engine.check.values.judge import Verdict
+from rewrite_engine.check.values.judge import Deviation
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Report:
 
 
 def report(
-    name: str, case: Case, mode_name: str, mode: Any, check: Checker, finding: Verdict
+    name: str, case: Case, mode_name: str, mode: Any, check: Checker, finding: Deviation
 ) -> Report | None:
     """What to tell of a finding; None where claims of the guilty rule allow it."""
     small = case
@@ -38,7 +38,7 @@ def report(
     return Report(name, key, snippet(small, head))
 
 
-def _is_like(found: Verdict | None, finding: Verdict) -> bool:
+def _is_like(found: Deviation | None, finding: Deviation) -> bool:
     """Whether a finding is of the kind of another, and no rule that stabilises may do it unless it
     may do the other.
     """
@@ -47,7 +47,7 @@ def _is_like(found: Verdict | None, finding: Verdict) -> bool:
     return found.severity > 0 or finding.severity == 0
 
 
-def allowed(found: Verdict, rule: Any, case: Case, mode: Any, check: Any) -> bool:
+def allowed(found: Deviation, rule: Any, case: Case, mode: Any, check: Any) -> bool:
     """Whether the claim of a rule allows a finding."""
     promise, tags = getattr(rule, "promise", None), getattr(rule, "tags", ())
     ulps = (promise is not None and promise.ulps) or 0

@@ -25,7 +25,7 @@ from fuzz.graphs import DEFAULT
 from fuzz.limit import TooLong, limit
 from fuzz.recurrences import Recurrence, random_recurrence
 from fuzz.report import Report
-from rewrite_engine.check.values.judge import Verdict
+from rewrite_engine.check.values.judge import Deviation
 from rewrite_engine.compile.mode import Mode
 
 PATIENCE = 30.0  # seconds after which compiling is stopped
@@ -135,11 +135,11 @@ def times_of(one: Recurrence, mode: Any, limits: Limits) -> Times:
     return Times(full, plain, allowed, patience)
 
 
-def too_slow(one: Recurrence, mode: Any, limits: Limits) -> Verdict | None:
+def too_slow(one: Recurrence, mode: Any, limits: Limits) -> Deviation | None:
     """Whether it takes longer than without the rules that stabilise, or than half the steps do."""
     times = times_of(one, mode, limits)
     if times.slow:
-        return Verdict("slow", f"{one.steps} steps: {times}")
+        return Deviation("slow", f"{one.steps} steps: {times}")
     if one.steps < LINEAR_FROM:
         return None
     full, more = times.full, one.of(2 * one.steps)
@@ -153,7 +153,7 @@ def too_slow(one: Recurrence, mode: Any, limits: Limits) -> Verdict | None:
         return None
     told = _told(twice, times.patience)
     text = f"{one.steps} steps: {full:.3f} s; {more.steps} steps: {told}"
-    return Verdict("not linear", text)
+    return Deviation("not linear", text)
 
 
 def fewest(one: Recurrence, mode: Any, limits: Limits) -> tuple[Recurrence, str]:
@@ -170,7 +170,7 @@ def fewest(one: Recurrence, mode: Any, limits: Limits) -> tuple[Recurrence, str]
 # --- values ---------------------------------------------------------------------------------------
 
 
-def wrong(one: Recurrence, mode: Any, patience: float = PATIENCE) -> Verdict | None:
+def wrong(one: Recurrence, mode: Any, patience: float = PATIENCE) -> Deviation | None:
     """Whether values are other than those of the graph as it was built."""
     given = one.arguments()
     try:
@@ -182,31 +182,31 @@ def wrong(one: Recurrence, mode: Any, patience: float = PATIENCE) -> Verdict | N
     except TooLong:
         return None  # told elsewhere
     except Exception as error:
-        return Verdict(f"raises {type(error).__name__}", str(error))
+        return Deviation(f"raises {type(error).__name__}", str(error))
     names = ["cost", *one.inputs]
     size = max([float(np.abs(w).max()) for w in wanted])
     for name, f, w, n in zip(names, found, map(np.asarray, wanted), nudged, strict=True):
         if not np.isfinite(w).all() or not np.isfinite(n).all() or not np.isfinite(size):
             return None
         if f.shape != w.shape:
-            return Verdict("another shape", f"{name}: {f.shape}, as it was built {w.shape}")
+            return Deviation("another shape", f"{name}: {f.shape}, as it was built {w.shape}")
         off = RTOL * np.abs(w) + ENDS * np.abs(n - w) + 1e-12 * size
         if not (np.abs(f - w) <= off).all():
-            return Verdict("another value", f"{name}: {f.tolist()}, as it was built {w.tolist()}")
+            return Deviation("another value", f"{name}: {f.tolist()}, as it was built {w.tolist()}")
     return None
 
 
-def check(one: Recurrence, mode: Any = DEFAULT, limits: Limits | None = None) -> Verdict | None:
+def check(one: Recurrence, mode: Any = DEFAULT, limits: Limits | None = None) -> Deviation | None:
     """What is wrong with a recurrence."""
     limits = limits or Limits()
     try:
         slow = too_slow(one, mode, limits)
     except Exception as error:
-        return Verdict(f"raises {type(error).__name__}", str(error))
+        return Deviation(f"raises {type(error).__name__}", str(error))
     return slow or wrong(one, mode, limits.patience)
 
 
-def report(one: Recurrence, finding: Verdict, mode: Any, limits: Limits) -> Report:
+def report(one: Recurrence, finding: Deviation, mode: Any, limits: Limits) -> Report:
     """What to tell of a finding."""
     text, name = finding.text, one.name
     if finding.kind == "slow":

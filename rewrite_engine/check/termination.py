@@ -49,7 +49,7 @@ MOST = 400  # terms that are looked at for them
 Sides = tuple[Any, Any]
 
 
-class Order(NamedTuple):
+class Weighing(NamedTuple):
     """Weights of ops, how often these read their operands, and the rules that make terms lighter by
     that.
     """
@@ -59,7 +59,7 @@ class Order(NamedTuple):
     rules: tuple[Rule, ...]
 
 
-def unproved(rules: Sequence[DataRule], added: RuleSet) -> tuple[list[DataRule], list[Order]]:
+def unproved(rules: Sequence[DataRule], added: RuleSet) -> tuple[list[DataRule], list[Weighing]]:
     """Rules for which no weights are found, and the weights for the others, one after the other."""
     known = {r: both(r, added) for r in rules}
     reads = _repaired({r: pairs for r, pairs in known.items() if pairs})
@@ -90,7 +90,7 @@ def _repaired(known: Mapping[DataRule, Sequence[Sides]]) -> dict[str, int]:
     return reads
 
 
-def _order(known: Mapping[DataRule, Sequence[Sides]], reads: dict[str, int]) -> Order | None:
+def _order(known: Mapping[DataRule, Sequence[Sides]], reads: dict[str, int]) -> Weighing | None:
     """Weights by which some of these rules make terms lighter, and none makes one heavier."""
     for other in (reads, *_others(known, reads)):
         rows = {r: [balance(p, other) for p in pairs] for r, pairs in known.items()}
@@ -101,7 +101,7 @@ def _order(known: Mapping[DataRule, Sequence[Sides]], reads: dict[str, int]) -> 
         each = iter(lighter)
         done = tuple([r for r, some in rows.items() if all([next(each) for _ in some])])
         if done:
-            return Order(weights, other, done)
+            return Weighing(weights, other, done)
     return None
 
 

@@ -16,7 +16,7 @@ from fuzz.bounds import NotOrdinary, truth_of
 from fuzz.formulas import WEIGHTS, Formula, Term, random_formula, written
 from fuzz.limit import TooLong, limit
 from fuzz.recurrences import MODELS, random_recurrence
-from rewrite_engine.check.values.judge import Verdict
+from rewrite_engine.check.values.judge import Deviation
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.match.claim import exact
 from rewrite_engine.rules.language import node_rewriter, rule
@@ -155,7 +155,7 @@ def test_what_takes_too_long_is_told() -> None:
 
 
 def test_what_is_wrong_only_beside_others_is_told(monkeypatch: Any) -> None:
-    monkeypatch.setattr(ordinary, "suspicious", lambda some, mode: (some[:1], Verdict("x", "y")))
+    monkeypatch.setattr(ordinary, "suspicious", lambda some, mode: (some[:1], Deviation("x", "y")))
     outcome = ordinary.chunk(0, 0, 8)
     assert [one.key for one in outcome.reports] == [("only together", "x")]
 

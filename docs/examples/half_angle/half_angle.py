@@ -4,7 +4,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.rules.language import *
 
 
-@rule(phase="stabilize", claim=refines)
+@rule(phase="stabilize", claim=refines, overlaps="the sine has all digits, also in a logarithm")
 def one_less_cos(x: Real):
     """1 - cos(x) loses every digit of a small x.
 

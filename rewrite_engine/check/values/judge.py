@@ -34,7 +34,7 @@ LESS = 3  # the same, where exponentials of exponentials are not known otherwise
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Deviation:
     """What is wrong. severity: in units of what noise alone does; 0 where it is right if the rule
     that did it stabilises: a limit at infinity, or what exponentials of large numbers cancel to.
     """
@@ -90,13 +90,13 @@ class Judge:
         self._found: list[Any] = []
         self._rest: Any = None
 
-    def compare(self, found: Sequence[Any]) -> Verdict | None:
+    def compare(self, found: Sequence[Any]) -> Deviation | None:
         """The worst of what is wrong."""
-        worst: Verdict | None = None
+        worst: Deviation | None = None
         for i, (v, w, f) in enumerate(zip(self.results, self.wanted, found, strict=True)):
             wrong = form(v, w, f)
             if wrong is not None:
-                return Verdict(*wrong, output=i)
+                return Deviation(*wrong, output=i)
             good = close(f, w)
             for one in () if good.all() else self.output(i, good, f):
                 if worst is None or one.severity > worst.severity:
@@ -122,7 +122,7 @@ class Judge:
         results, given = self.results, self.given
         return spread(results, given, SAMPLES, regrouped=self.regrouped) or []
 
-    def output(self, i: int, good: np.ndarray, f: np.ndarray) -> list[Verdict]:
+    def output(self, i: int, good: np.ndarray, f: np.ndarray) -> list[Deviation]:
         """Findings in one output."""
         if not self.noise:
             return []
@@ -135,7 +135,7 @@ class Judge:
                 kind, severity = one
                 text = f"output {i}{list(map(int, place))}: {f[place]!r}, not {w[place]!r}"
                 findings.append(
-                    Verdict(kind, f"{text} (true: {self.shown(i, place)})", severity, i)
+                    Deviation(kind, f"{text} (true: {self.shown(i, place)})", severity, i)
                 )
         return findings
 
