@@ -122,14 +122,14 @@ class CheckTest(pytest.Item):
         self.check, self.subject, self.part = check, subject, part
 
     def runtest(self) -> None:
-        """Fails for what is WRONG, LOOPS or DEAD, and warns of the rest but what is UNPROVED."""
+        """Fails for what is WRONG, LOOPS or DEAD, and warns of the rest that says something."""
         from rewrite_engine.check.finding import FAILING, Kind
         from rewrite_engine.rewrite.step import RuleWarning
 
         found = self._found()
         wrong = [f for f in found if f.kind in FAILING]
         for one in found:
-            if one not in wrong and one.kind is not Kind.UNPROVED:
+            if one not in wrong and one.kind not in (Kind.UNPROVED, Kind.EXPLAINED):
                 self.warn(RuleWarning(str(one)))
         if wrong:
             raise FoundWrong("\n".join(map(str, wrong)))

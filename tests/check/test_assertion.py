@@ -119,3 +119,4 @@ def test_a_distribution_with_rules_is_installed_and_tested(tmp_path: Path) -> No
     status, told = run_pytest(*given, path=str(site))
     assert status == 0, told
     assert "failed" not in told
+    assert "EXPLAINED" not in told
