@@ -12,18 +12,18 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.traverse import toposort
 
 
-class Part(NamedTuple):
+class GraphPart(NamedTuple):
     """nodes: in the order in which they run. cut: the variables that are not followed."""
 
     nodes: list[Apply]
     cut: frozenset[Variable] = frozenset()
 
 
-def part_of(outputs: Iterable[Any], most: int | None = None) -> Part:
+def part_of(outputs: Iterable[Any], most: int | None = None) -> GraphPart:
     """The nodes that compute `outputs`; if there are more than `most`, those nearest to them."""
     outputs = list(outputs)
     if most is None:
-        return Part(toposort(outputs))
+        return GraphPart(toposort(outputs))
     found: dict[Apply, None] = {}
     waiting = deque(outputs)
     while waiting and len(found) < most:
@@ -34,4 +34,4 @@ def part_of(outputs: Iterable[Any], most: int | None = None) -> Part:
     inputs = [v for node in found for v in node.inputs]
     cut = [v for v in (*outputs, *inputs) if v.owner is not None and v.owner not in found]
     cut_off = frozenset(cut)
-    return Part(toposort(outputs, cut_off), cut_off)
+    return GraphPart(toposort(outputs, cut_off), cut_off)
