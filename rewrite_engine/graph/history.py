@@ -57,7 +57,7 @@ class FullHistory(History):
     >>> history.goto(0) is fgraph, fgraph.outputs        # the graph itself is as it was
     (True, [log(1.0 + exp(x))])
     >>> history.forward().outputs
-    [log1p.0]
+    [log1p(exp(x))]
 
     text: writes a variable, when a step is made (`rewrite_engine.rewrite.trace.brief`). State 0 is
     the graph as it was, state n the graph after n replacements; in between, equal nodes may stand

@@ -325,7 +325,7 @@ def from_term(term: Any) -> Any:
     >>> from etuples import etuple as e
     >>> from tests.toy import num, log
     >>> from_term(e(log, num("x")))
-    log.0
+    log(x)
     """
     if isinstance(term, PatternTerm):
         term = term.etuple

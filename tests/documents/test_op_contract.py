@@ -143,11 +143,12 @@ def test_operations_are_counted_by_shapes() -> None:
     import pytensor.tensor as pt
 
     from rewrite_engine.explain.cost import cost_of
+    from rewrite_engine.explain.evaluate import SeenShapes
     from rewrite_engine.graph.fgraph import FunctionGraph
 
     own = op_class(flops=lambda self, inputs, outputs: 7 * inputs[0][0] + outputs[0][0])()
     x = pt.tensor("x", dtype="float64", shape=(5,))
-    assert cost_of(FunctionGraph([x], [own(own(x))]), {}).flops == 80
+    assert cost_of(FunctionGraph([x], [own(own(x))]), SeenShapes()).flops == 80
 
 
 # --- what is returned is what is promised ---------------------------------------------------------
