@@ -1,5 +1,6 @@
-"""Mathematical functions on vectors of float64, within 1.5 units in the last place; `single.py` has
-those on float32.
+"""Mathematical functions on vectors of floats: of float64 within 1.5 units in the last place, of
+float32, of which twice as many fit into a register, within 3. One formula serves both where only
+constants differ (`Precision`). What is not in `SINGLE` is computed in float64.
 
 The argument is reduced to a small interval by exact steps, where a polynomial is enough: Cody and
 Waite, "Software Manual for the Elementary Functions", 1980; Muller, "Elementary Functions", 2016.
@@ -11,13 +12,53 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import factorial, inf, nan
+from typing import NamedTuple
 
 from rewrite_engine.link.native.text import Assembler
 
-#: added to a number of modest size, this leaves it rounded to an integer in the lowest bits
-ROUNDER = 6755399441055744.0  # 1.5 * 2**52
-ROUNDER_BITS = 0x4338000000000000
-LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+
+class Precision(NamedTuple):
+    """What differs between formats of floats. digits: behind the point, in binary. bias: of
+    exponents. rounder: added to a number of modest size, this leaves it rounded to an integer in
+    the lowest bits. ln2: log(2) in two parts, the first with few digits. most, least: exponentials
+    are infinite above, 0 below; below `one`, they are nothing beside 1. terms: of the series of
+    exp. tiny: what is below is subnormal. near: below, x stands for expm1(x). root: about the root
+    of 1/2, by its bits. series: of the logarithm, in the square of f / (2 + f).
+    """
+
+    digits: int
+    bias: int
+    rounder: float
+    rounder_bits: int
+    log2_e: float
+    ln2: tuple[float, float]
+    most: float
+    least: float
+    one: float
+    terms: int
+    tiny: float
+    near: float
+    root: int
+    series: tuple[float, ...]
+
+
+PRECISIONS = {
+    "d": Precision(
+        52, 1023, 6755399441055744.0, 0x4338000000000000, 1.4426950408889634074,
+        (6.93147180369123816490e-01, 1.90821492927058770002e-10), 709.8, -746.0, -50.0, 13,
+        2.2250738585072014e-308, 1e-300, 0x3FE6A09E00000000,
+        (1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
+         2.222219843214978396e-01, 2.857142874366239149e-01, 3.999999999940941908e-01,
+         6.666666666666735130e-01),
+    ),
+    "f": Precision(
+        23, 127, 12582912.0, 0x4B400000, 1.44269502162933349609375,
+        (6.9314575195e-01, 1.4286067653e-06), 89.0, -105.0, -25.0, 7,
+        1.1754943508222875e-38, 1e-36, 0x3F3504F3,
+        (0.24279078841, 0.28498786688, 0.40000972152, 0.66666662693),
+    ),
+}  # fmt: skip
+DOUBLE = PRECISIONS["d"]
 #: beyond this the reduction of sine and cosine loses digits, and NumPy's function takes over
 FAR = 1.0e6
 
@@ -30,6 +71,7 @@ class Math(Assembler):
     def __init__(self, width: int = 1, fma: bool = False, kind: str = "d") -> None:
         super().__init__(width, fma)
         self.kind, self.whole_kind = kind, {"d": "i", "f": "i32"}[kind]
+        self.own = PRECISIONS[kind]
 
     def _x(self, x: str | float) -> str:
         return x if isinstance(x, str) else self.constant(x, self.kind)
@@ -75,8 +117,8 @@ class Math(Assembler):
 
     def power(self, n: str) -> str:
         """2**n, of integers in the range of exponents."""
-        bias, digits = {"d": (1023, 52), "f": (127, 23)}[self.kind]
-        return self.as_float(self.whole("shl", self.whole("add", n, bias), digits))
+        own = self.own
+        return self.as_float(self.whole("shl", self.whole("add", n, own.bias), own.digits))
 
     def test_bit(self, x: str, bit: int) -> str:
         """Whether an integer has a bit."""
@@ -118,52 +160,50 @@ def _reduced(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
     """exp(x) = 2**n * (1 + y): y, and n as an integer. x: of modest size. near: how far from 0 n
     is 0, if that is farther than it need be.
     """
-    t = b.fma(x, 1.4426950408889634074, ROUNDER)
+    own = b.own
+    t = b.fma(x, own.log2_e, own.rounder)
     if near:
-        t = b.where(b.test("olt", b.size(x), near), ROUNDER, t)
-    n = b.sub(t, ROUNDER)
-    r = b.fma(n, -LN2_LOW, b.fma(n, -LN2_HIGH, x))
-    q = b.even(r, [1 / factorial(k) for k in range(15 if near else 13, 1, -1)])
-    return b.fma(b.mul(r, r), q, r), b.whole("sub", b.bits(t), ROUNDER_BITS)
+        t = b.where(b.test("olt", b.size(x), near), own.rounder, t)
+    n = b.sub(t, own.rounder)
+    r = b.fma(n, -own.ln2[1], b.fma(n, -own.ln2[0], x))
+    q = b.even(r, [1 / factorial(k) for k in range(own.terms + 2 * bool(near), 1, -1)])
+    return b.fma(b.mul(r, r), q, r), b.whole("sub", b.bits(t), own.rounder_bits)
+
+
+def _within(b: Math, x: str, low: float) -> str:
+    """An argument of the exponential, no farther from 0 than it need be."""
+    y = b.where(b.test("ogt", x, b.own.most), b.own.most, x)
+    return b.where(b.test("olt", y, low), low, y)
 
 
 def exp(b: Math, x: str) -> str:
-    y = b.where(b.test("ogt", x, 709.8), 709.8, x)
-    y = b.where(b.test("olt", y, -746.0), -746.0, y)
-    p, n = _reduced(b, y)
+    p, n = _reduced(b, _within(b, x, b.own.least))
     half = b.whole("ashr", n, 1)  # 2**n may be no number, though the result is
     return b.mul(b.mul(b.add(p, 1.0), b.power(half)), b.power(b.whole("sub", n, half)))
 
 
 def expm1(b: Math, x: str) -> str:
-    y = b.where(b.test("ogt", x, 709.8), 709.8, x)
-    y = b.where(b.test("olt", y, -50.0), -50.0, y)
-    p, n = _reduced(b, y, near=0.5)
+    p, n = _reduced(b, _within(b, x, b.own.one), near=0.5)
     half = b.power(b.whole("sub", n, 1))
     found = b.fma(half, p, b.sub(half, 0.5))
     found = b.add(found, found)
-    return b.where(b.test("olt", b.size(x), 1e-300), x, found)
+    return b.where(b.test("olt", b.size(x), b.own.near), x, found)
 
 
 def log(b: Math, x: str) -> str:
-    tiny = b.test("olt", x, 2.2250738585072014e-308)
-    y = b.where(tiny, b.mul(x, 2.0**54), x)
-    base = 0x3FE6A09E00000000  # about the root of 1/2
-    h = b.whole("sub", b.bits(y), base)
-    m = b.as_float(b.whole("add", b.whole("and", h, 0xFFFFFFFFFFFFF), base))
-    e = b.sub(b.as_float(b.whole("add", b.whole("ashr", h, 52), ROUNDER_BITS)), ROUNDER)
-    e = b.sub(e, b.where(tiny, 54.0, 0.0))
+    own = b.own
+    tiny, far = b.test("olt", x, own.tiny), float(own.digits + 2)
+    y = b.where(tiny, b.mul(x, 2.0**far), x)
+    h = b.whole("sub", b.bits(y), own.root)
+    m = b.as_float(b.whole("add", b.whole("and", h, 2**own.digits - 1), own.root))
+    e = b.as_float(b.whole("add", b.whole("ashr", h, own.digits), own.rounder_bits))
+    e = b.sub(b.sub(e, own.rounder), b.where(tiny, far, 0.0))
     f = b.sub(m, 1.0)
     s = b.div(f, b.add(f, 2.0))
     z = b.mul(s, s)
-    series = b.series(z, [
-        1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
-        2.222219843214978396e-01, 2.857142874366239149e-01, 3.999999999940941908e-01,
-        6.666666666666735130e-01,
-    ])  # fmt: skip
     half = b.mul(b.mul(f, f), 0.5)
-    t = b.fma(s, b.add(half, b.mul(z, series)), b.mul(e, LN2_LOW))
-    found = b.sub(b.mul(e, LN2_HIGH), b.sub(b.sub(half, t), f))
+    t = b.fma(s, b.add(half, b.mul(z, b.series(z, own.series))), b.mul(e, own.ln2[1]))
+    found = b.sub(b.mul(e, own.ln2[0]), b.sub(b.sub(half, t), f))
     found = b.where(b.test("ult", x, 0.0), nan, found)
     found = b.where(b.test("oeq", x, 0.0), -inf, found)
     return b.where(b.test("oeq", x, inf), x, found)
@@ -178,7 +218,7 @@ def log1p(b: Math, x: str) -> str:
     found = b.where(special, u, found)
     found = b.where(b.test("oeq", x, -1.0), -inf, found)
     found = b.where(b.test("olt", x, -1.0), nan, found)
-    return b.where(b.test("olt", b.size(x), 1e-300), x, found)
+    return b.where(b.test("olt", b.size(x), b.own.near), x, found)
 
 
 def tanh(b: Math, x: str) -> str:
@@ -200,6 +240,22 @@ def tanh(b: Math, x: str) -> str:
     return b.intrinsic("copysign", found, x)
 
 
+def tanh_single(b: Math, x: str) -> str:
+    """With a shorter series near 0."""
+    size = b.size(x)
+    y = b.where(b.test("ogt", size, 10.0), 10.0, size)
+    p, n = _reduced(b, b.add(y, y))
+    e = b.mul(b.add(p, 1.0), b.power(n))
+    z = b.mul(x, x)
+    near = b.series(z, [-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1,
+                        -3.33332819422e-1])  # fmt: skip
+    near = b.fma(b.mul(near, z), size, size)
+    far = b.sub(1.0, b.div(2.0, b.add(e, 1.0)))
+    found = b.where(b.test("olt", size, 0.625), near, far)
+    found = b.where(b.test("uno", x, x), x, found)
+    return b.intrinsic("copysign", found, x, kind="f")
+
+
 def sigmoid(b: Math, x: str) -> str:
     """1 / (1 + exp(-x)), by the exponential that does not overflow."""
     e = b.call("exp", b.sub(-0.0, b.size(x)))
@@ -216,8 +272,8 @@ def softplus(b: Math, x: str) -> str:
 
 def _turned(b: Math, x: str, quarters: int, name: str) -> str:
     """sin(x + quarters * pi / 2); of what is far from 0, NumPy's function `name`."""
-    t = b.fma(x, 6.36619772367581382433e-01, ROUNDER)
-    n = b.sub(t, ROUNDER)
+    t = b.fma(x, 6.36619772367581382433e-01, DOUBLE.rounder)
+    n = b.sub(t, DOUBLE.rounder)
     q = b.whole("add", b.bits(t), quarters)
     r0 = b.fma(n, -1.57079632673412561417e00, x)
     w = b.mul(n, 6.07710050630396597660e-11)
@@ -266,3 +322,6 @@ FUNCTIONS: dict[str, Callable[[Math, str], str]] = {
     "exp": exp, "expm1": expm1, "log": log, "log1p": log1p, "tanh": tanh, "sigmoid": sigmoid,
     "softplus": softplus, "sin": sin, "cos": cos,
 }  # fmt: skip
+#: those of float32
+SINGLE = {name: FUNCTIONS[name] for name in ("exp", "expm1", "log", "log1p", "sigmoid", "softplus")}
+SINGLE["tanh"] = tanh_single

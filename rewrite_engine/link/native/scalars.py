@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.link.native.mathematics import FUNCTIONS
-from rewrite_engine.link.native.single import SINGLE
+from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE
 from rewrite_engine.link.native.text import KINDS, SIZE, SORT, UNSIGNED, Assembler
 from rewrite_engine.link.native.units import unit_of_ufunc
 from rewrite_engine.scalar import special

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rewrite_engine.link.native.mathematics import FUNCTIONS, Math
-from rewrite_engine.link.native.single import SINGLE
+from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE, Math
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import DTYPES
 

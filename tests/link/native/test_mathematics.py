@@ -15,9 +15,8 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.native import NativeLinker
-from rewrite_engine.link.native.mathematics import FUNCTIONS
+from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE
 from rewrite_engine.link.native.runtime import DECLARED, entry_text
-from rewrite_engine.link.native.single import SINGLE
 from rewrite_engine.link.native.target import Machine, llvm
 from rewrite_engine.link.native.units import unit
 from tests.link.reference import link
