@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+from rewrite_engine.errors import plural
 from rewrite_engine.explain.became import Fate
 from rewrite_engine.explain.cost import amount
 from rewrite_engine.explain.difference import AS_IT_IS, Difference, Differences
 from rewrite_engine.explain.model import FunctionReport
-from rewrite_engine.explain.phrase import arrow, claims_lines, place, plural, term_lines
+from rewrite_engine.explain.phrase import arrow, claims_lines, place, term_lines
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.show import FIRINGS, Printer
 from rewrite_engine.explain.states import graph_until, own_steps

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from rewrite_engine.errors import plural
 from rewrite_engine.explain.cost import amount
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.story import Family
@@ -414,8 +415,3 @@ def _agreement(f: FunctionReport) -> str:
     total = total if worst < 1e6 else "agree within their tolerance"
     single = ", ".join(f"{name}: {one.text.removeprefix('agree to ')}" for name, one in outputs)
     return f"values {total} on {f.check.basis} ({single})"
-
-
-def plural(n: int, word: str) -> str:
-    """`1 node`, `2 nodes`."""
-    return f"{n} {word}{'' if n == 1 else 's'}"

@@ -23,7 +23,7 @@ from rich.rule import Rule as Line
 from rich.table import Table
 from rich.text import Text
 
-from rewrite_engine.errors import UnknownNameError, did_you_mean
+from rewrite_engine.errors import UnknownNameError, did_you_mean, plural
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.phrase import (
     GRAPH,
@@ -39,7 +39,6 @@ from rewrite_engine.explain.phrase import (
     graph_lines,
     headline,
     place,
-    plural,
     source_of,
     time_line,
     values_lines,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 
+from rewrite_engine.errors import plural
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.linker import Linker
@@ -40,9 +41,8 @@ class NativeLinker(VMLinker):
     def told(self, nodes: Sequence[Apply]) -> str:
         """How many regions there are, and what runs on the VM, and why."""
         own = [node.op.nodes for node in nodes if isinstance(node.op, NativeRegion)]
-        n, inside = len(own), sum(map(len, own))
-        told = f"machine code, {n} region{'s' * (n > 1)} of {inside} node{'s' * (inside > 1)}"
-        found = [told] if own else []
+        inside = f"{plural(len(own), 'region')} of {plural(sum(map(len, own)), 'node')}"
+        found = [f"machine code, {inside}"] if own else []
         reasons: dict[str, list[str]] = {}
         for node in nodes:
             if not isinstance(node.op, NativeRegion):
