@@ -15,11 +15,12 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_configure(config: Any) -> None:
-    """Say it in this process, and in those that tests start."""
+    """Set the linker in this process and in those that tests start, and have regions checked."""
     from rewrite_engine.config import config as settings
 
     name = config.getoption("--linker")
     flags = [flag for flag in os.environ.get("REWRITE_ENGINE_FLAGS", "").split(",") if flag]
     others = [flag for flag in flags if not flag.strip().startswith("linker")]
-    os.environ["REWRITE_ENGINE_FLAGS"] = ",".join([*others, f"linker={name}"])
-    settings.linker = name
+    own = [f"linker={name}", "check_regions=True"]
+    os.environ["REWRITE_ENGINE_FLAGS"] = ",".join([*others, *own])
+    settings.linker, settings.check_regions = name, True

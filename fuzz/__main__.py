@@ -111,7 +111,7 @@ def chunk(kind: str, seed: int, start: int, count: int, rules: str | None = None
     """Some cases, one after the other."""
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGPROF, _too_long)
-    config.check_phases = True
+    config.check_phases = config.check_regions = True
     outcome = Outcome(kind, count)
     for number in range(start, start + count):
         signal.setitimer(signal.ITIMER_PROF, SECONDS)

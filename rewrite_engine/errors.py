@@ -208,6 +208,10 @@ class NoCompilerError(RewriteEngineError, OSError):
     """C code, or machine code, has to be made, and there is no compiler for it."""
 
 
+class RegionError(RewriteEngineError, AssertionError):
+    """Native code that would read another value than the graph means; a bug of the library."""
+
+
 class CompileError(RewriteEngineError):
     """C code that the compiler refuses; the message has the compiler's lines.
 
