@@ -107,6 +107,11 @@ class CheckReport:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        from rewrite_engine.check.notebook import check_as_html
+
+        return check_as_html(self)
+
     def json(self) -> str:
         """The same for programs."""
         rows = [asdict(f) | {"kind": str(f.kind)} for f in self.findings]

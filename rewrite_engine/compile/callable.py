@@ -22,6 +22,7 @@ from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.program import Argument, Cell, Linked, Program
 
 if TYPE_CHECKING:
+    from rewrite_engine.compile.function import Written
     from rewrite_engine.compile.profiling import ProfileStats
 
 
@@ -34,13 +35,15 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
     attributes.
 
     fgraph: the rewritten graph. name. mode. program: what was linked. profile: a `ProfileStats`, or
-    None.
+    None. written: the graph as the program wrote it, for `explain`; None of a function that was
+    unpickled.
     """
 
     program: Program
     mode: Mode
     name: str | None
     profile: ProfileStats | None
+    written: Written | None
     _linked: Linked
     _trust: bool
     _checks: Checks | None
@@ -69,6 +72,7 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         self.mode = mode
         self.name = name
         self.profile = profile
+        self.written = None
         self._linked = linked
         self._trust = trust
         return self
@@ -181,6 +185,7 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         if bool(value) == self._trust:
             return
         new = Function(self.program, self.mode, self.name, bool(value), self._checks, self.profile)
+        new.written = self.written
         partial.__setstate__(self, (new.func, (), {}, new.__dict__))  # type: ignore[attr-defined]
 
     def free(self) -> None:
@@ -205,30 +210,24 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         which they never do. profile: as of `function`; a function that is profiled has copies that
         are, with counts of their own.
         """
-        program = self.program
-        cells = _swapped(program, swap or {})
-        inputs = tuple([_with_cell(a, cells) for a in program.inputs])
-        updates = (
-            () if delete_updates else tuple([(i, cells.get(c, c)) for i, c in program.updates])
-        )
-        outputs = list(range(program.n_results)) + [i for i, _ in updates]
+        program = with_states(self.program, swap or {})
+        if delete_updates:
+            program = program._replace(updates=())
+        outputs = list(range(program.n_results)) + [i for i, _ in program.updates]
         fgraph = program.fgraph.clone()
         if delete_updates:
             features = [feature.clone() for feature in fgraph.features]
             results = [fgraph.outputs[i] for i in outputs]
             fgraph = FunctionGraph(fgraph.inputs, results, features, clone=False)
-        new = program._replace(
-            fgraph=fgraph,
-            inputs=inputs,
-            updates=updates,
-            name=name or program.name,
-            shared=tuple([(swap or {}).get(v, v) for v in program.shared]),
-        )
+        new = program._replace(fgraph=fgraph, name=name or program.name)
         checks = None if self._checks is None else self._checks.copy(swap or {})
         if profile is None and self.profile is not None:
             profile = self.profile.message or True
         stats = profile_of(profile, name or self.name)
-        return Function(new, self.mode, name or self.name, self._trust, checks, stats)
+        made = Function(new, self.mode, name or self.name, self._trust, checks, stats)
+        if self.written is not None:
+            made.written = self.written.copy(swap or {}, delete_updates, name)
+        return made
 
     def __copy__(self) -> Function:
         return self.copy()
@@ -237,6 +236,16 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         # (unpickled by calling it: the graph was kept, the code is made again)
         parts = (self.program, self.mode, self.name, self._trust, self._checks)
         return Function, parts if self.profile is None else (*parts, self.profile)
+
+
+def with_states(program: Program, swap: Mapping[Any, Any]) -> Program:
+    """Return a program with other shared variables in the place of some (see `Function.copy`)."""
+    cells = _swapped(program, swap)
+    return program._replace(
+        inputs=tuple([_with_cell(a, cells) for a in program.inputs]),
+        updates=tuple([(i, cells.get(c, c)) for i, c in program.updates]),
+        shared=tuple([swap.get(v, v) for v in program.shared]),
+    )
 
 
 def _with_cell(a: Argument | Cell, cells: dict[Cell, Cell]) -> Argument | Cell:

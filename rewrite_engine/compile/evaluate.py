@@ -42,6 +42,7 @@ def evaluate(variable: Variable, given: Mapping[Variable | str, Any], **options:
         return function(list(values), variable, **options)(*values.values())
     if f is None:
         f = functions[key] = function(list(values), variable, **options)
+        f.written = None  # it would keep the variable alive, and that the function
     result = f(*values.values())
     f.free()  # what is evaluated once should not keep large buffers
     return result

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.compile.callable import Function, Observer, profile_of
+from rewrite_engine.compile.callable import Function, Observer, profile_of, with_states
 from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.progress import WatchedCompiling
@@ -18,6 +19,7 @@ from rewrite_engine.errors import OverwritingError, message, refuse_unknown
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.origin import Origin, user_origin
 from rewrite_engine.link.program import Argument, Cell, Program
 from rewrite_engine.rewrite.driver import paused_collector
 from rewrite_engine.rewrite.result import Result, StopReason
@@ -86,13 +88,54 @@ def function(
         start = perf_counter()
         request = read(inputs, outputs, updates, givens, no_default_updates, rebuild_strict)
         check_unused(request, on_unused_input)
-        merging = "merge" not in mode.query.exclude
-        program = build(request, name, allow_input_downcast, accept_inplace, merging)
+        origin = user_origin()
+        written = Written(request, name, allow_input_downcast, accept_inplace, origin)
+        program = written.build(mode)
         checks = None
         if config.check if check is None else check:
             options = {"allow_input_downcast": allow_input_downcast, "mode": AS_BUILT, "name": name}
             checks = checks_of(request, function, accept_inplace=accept_inplace, **options)
-        return _finish(program, mode, name, trace, start, checks, bool(trust_input), stats)
+        result = _finish(program, mode, name, trace, start, checks, bool(trust_input), stats)
+        request.reached = {}
+        result.written = written
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The graph of a function as the program wrote it: kept, so that the function can be compiled
+    again while somebody watches. (It is a tenth of what a function holds anyway.)
+
+    origin: where the program called `function`. swap: shared variables that others stand for.
+    """
+
+    request: Request
+    name: str | None
+    allow_input_downcast: bool | None
+    accept_inplace: bool
+    origin: Origin | None
+    swap: dict[Any, Any] = field(default_factory=dict)
+
+    def build(self, mode: Mode) -> Program:
+        """Return the program before it is rewritten."""
+        merging = "merge" not in mode.query.exclude
+        downcast, inplace = self.allow_input_downcast, self.accept_inplace
+        program = build(self.request, self.name, downcast, inplace, merging)
+        return with_states(program, self.swap) if self.swap else program
+
+    def compile(self, mode: Mode) -> Function:
+        """Return another function of the same graph, compiled in a mode."""
+        start = perf_counter()
+        with paused_collector(), _Told(self.name):
+            program = self.build(mode)
+            return _finish(program, mode, self.name, None, start, None, False, None)
+
+    def copy(self, swap: Mapping[Any, Any], delete_updates: bool, name: str | None) -> Written:
+        """Return what a copy of the function computes (see `Function.copy`)."""
+        request = replace(self.request, updates={}) if delete_updates else self.request
+        states = {old: swap.get(new, new) for old, new in self.swap.items()}
+        states |= {old: new for old, new in swap.items() if old not in self.swap.values()}
+        return replace(self, request=request, name=name or self.name, swap=states)
 
 
 class _Told:

@@ -225,6 +225,11 @@ class Mode:
             text += f".adding({step.driver}{where})"
         return text if self.only else text + self.query.calls(MODES[self.name])
 
+    def _repr_html_(self) -> str:
+        from rewrite_engine.compile.notebook import mode_as_html
+
+        return mode_as_html(self)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mode):
             return NotImplemented

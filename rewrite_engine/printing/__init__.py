@@ -1,14 +1,16 @@
 """Graphs as text and pictures. Looks at graphs and never changes them.
 
 `tree.py` `debugprint` · `formula.py` `pp` · `picture.py` `pydotprint`, `d3viz`, and pictures as
-`svg`, `dot` or `mermaid` · `latex.py` formulas for people · `identifier.py` the letters that nodes
-are called by.
+`svg`, `dot` or `mermaid` · `latex.py` formulas for people, `mathml.py` the same for browsers ·
+`notebook.py` what notebooks show · `identifier.py` the letters that nodes are called by.
 """
 
 from typing import Any
 
-from rewrite_engine.printing.formula import as_html, pp, pprint
+from rewrite_engine.printing.formula import pp, pprint
 from rewrite_engine.printing.latex import latex
+from rewrite_engine.printing.mathml import mathml
+from rewrite_engine.printing.notebook import as_html
 from rewrite_engine.printing.picture import d3viz, dot, mermaid, pydotprint, svg
 from rewrite_engine.printing.tree import debugprint, dprint, op_debug_information
 
@@ -19,6 +21,7 @@ __all__ = [
     "dot",
     "dprint",
     "latex",
+    "mathml",
     "mermaid",
     "op_debug_information",
     "pp",
