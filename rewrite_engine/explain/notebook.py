@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 MAX_FUNCTIONS, MAX_TOLD = 20, 4  # in the table; with formulas and rules
 MAX_RULES = 12
 MAX_TERM = 120  # characters of a term before and after
-MAX_CHARACTERS, MAX_NODES = 600, 30  # of a formula
+MAX_CHARACTERS, MAX_NODES = 800, 60  # of a formula
 MAX_PAGE_BYTES = 1 << 21
 HEADS = ("", "function", "compiled at", "nodes", "firings", "flops", "bytes", "values")
 BAD = "color:#d0342c;font-weight:bold"
@@ -72,7 +72,7 @@ def _function(f: FunctionReport) -> Iterator[str]:
     """A function before and after, and what came between."""
     for title, fgraph in (("as written", f.record.before), ("rewritten", f.record.after)):
         formula = mathml(latex(fgraph, MAX_CHARACTERS, MAX_NODES), annotated=False)
-        yield faint(f"{title}, {plural(len(fgraph), 'node')}") + scrolled(formula)
+        yield faint(f"{title}, {plural(len(fgraph), 'node')}") + scrolled(formula, short=True)
     ranked = sorted(f.families, key=lambda one: one.weight, reverse=True)
     ranked = [one for one in ranked if one.kind == "rule"]
     if ranked:

@@ -153,13 +153,15 @@ def _hidden(change: Change) -> str:
     return gone[0] if gone else ""
 
 
-def console_for(file: Any = None, width: int | None = None) -> Console:
+def console_for(file: Any = None, width: int | None = None, plain: bool = False) -> Console:
     """A console that prints what it is given: no markup, no highlighting, no emoji; in notebooks
-    text, not an output for each line.
+    text, not an output for each line. plain: without colours, whatever the environment says.
     """
+    colours: Any = None if plain else "auto"
     return Console(
-        file=file, width=width, markup=False, highlight=False, emoji=False, force_jupyter=False
-    )
+        file=file, width=width, color_system=colours, markup=False, highlight=False, emoji=False,
+        force_jupyter=False,
+    )  # fmt: skip
 
 
 class Printer:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+from functools import lru_cache
 from itertools import islice
 from textwrap import dedent
 from typing import NamedTuple
@@ -24,6 +25,7 @@ class _Span(NamedTuple):
     end: int
 
 
+@lru_cache(256)
 def assigned_name(origin: Origin | None) -> str | None:
     """Return the variable or attribute that is assigned the result of the call at an origin; None
     if it is not assigned at once, or the source is unknown.

@@ -9,8 +9,8 @@ from html import escape
 from itertools import islice
 
 FAINT = "opacity:.7;font-size:90%"
-#: what is wider than the page scrolls
-SCROLLED = "overflow-x:auto;max-width:100%"
+#: what is wider than the page scrolls; what may be very long, in a frame of this height
+SCROLLED, SHORT = "overflow:auto;max-width:100%", "max-height:36em"
 
 
 def faint(text: str) -> str:
@@ -23,14 +23,15 @@ def bold(text: str) -> str:
     return f'<div style="margin:.2em 0"><b>{escape(text)}</b></div>'
 
 
-def scrolled(html: str) -> str:
-    """A block that scrolls where it is wider than the page."""
-    return f'<div style="{SCROLLED};padding:.3em 0">{html}</div>'
+def scrolled(html: str, short: bool = False) -> str:
+    """A block that scrolls where it is wider than the page; short: where it is long, as well."""
+    style = f"{SCROLLED};{SHORT}" if short else SCROLLED
+    return f'<div style="{style};padding:.3em 0;line-height:1.3">{html}</div>'
 
 
 def code(text: str) -> str:
     """Lines of code or of a report, unchanged."""
-    style = "overflow:auto;max-height:40em;white-space:pre;margin:.3em 0;line-height:1.3"
+    style = f"{SCROLLED};{SHORT};white-space:pre;font-family:monospace;margin:.3em 0"
     return f'<pre style="{style}">{escape(text, False)}</pre>'
 
 

@@ -23,6 +23,7 @@ from rewrite_engine.terms.print import (
     call_tokens,
     leaf_text,
     letter,
+    name_of,
     operator_text,
     tokens,
     which_output,
@@ -156,7 +157,7 @@ class Formula:
         """
         found = [*others, *[v for node in self.order for v in node.inputs]]
         roots = [v for v in dict.fromkeys(found) if v.owner is None and not _is_constant(v)]
-        called = {v: v.name or getattr(v, "assigned", None) for v in roots}
+        called = {v: name_of(v) for v in roots}
         self.taken |= {name for name in called.values() if name is not None}
         alike = Counter([leaf_text(v) for v in roots])
         names: dict[Any, str] = {}

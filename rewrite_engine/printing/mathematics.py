@@ -32,9 +32,11 @@ def called(op: Any) -> str:
 
 def text_of(text: str) -> str:
     r"""Text in upright letters."""
-    for sign in "#_%&${}":
-        text = text.replace(sign, "\\" + sign)
-    return rf"\mathrm{{{text}}}" if " " not in text else rf"\text{{{text}}}"
+    upright = " " not in text
+    signs = {sign: "\\" + sign for sign in "#_%&${}"}
+    signs["\\"] = r"\backslash{}" if upright else r"\textbackslash{}"
+    text = text.translate(str.maketrans(signs))
+    return rf"\mathrm{{{text}}}" if upright else rf"\text{{{text}}}"
 
 
 def bracketed(tokens: Tokens, level: int, outer: int) -> Tokens:

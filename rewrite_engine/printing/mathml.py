@@ -19,7 +19,8 @@ PIECE = re.compile(
     r"\\(?P<font>mathrm|text|operatorname)\{(?P<text>(?:[^{}\\]|\\.|\{[^{}]*\})*)\}"
     r"|\\begin\{(?P<begin>\w+)\}|\\end\{(?P<end>\w+)\}"
     r"|\\mathrel\{(?P<relation>[^{}]*)\}="
-    r"|\\left\s*\\?(?P<left>lfloor|lceil|.)|\\right\s*\\?(?P<right>rfloor|rceil|.)"
+    r"|\\left(?![a-z])\s*\\?(?P<left>lfloor|lceil|.)"
+    r"|\\right(?![a-z])\s*\\?(?P<right>rfloor|rceil|.)"
     r"|\\(?P<command>[A-Za-z]+)|\\(?P<sign>.)|(?P<number>\d+(?:\.\d+)?)|(?P<letter>\S)",
     re.DOTALL,
 )
@@ -46,6 +47,10 @@ FENCES = {"lfloor": "⌊", "rfloor": "⌋", "lceil": "⌈", "rceil": "⌉", ".":
 SPACES = {",": 3, ";": 5}  # eighteenths of an em
 SIGNS = {"-": "−", "+": "+"}  # of a sum, or before a value
 OTHERS = frozenset("=<>,:;()[]|/!*")  # characters that are operators
+BRACKETS = frozenset("()[]|")
+#: brackets of the usual size; what there is in brackets that have to be taller
+FLAT = ' stretchy="false"'
+TALL = re.compile("<(mfrac|msup|msubsup|msqrt|munder|mover|mtable)|∑|∏")
 #: characters that stand for commands in text
 SPELLED = {"backslash": "\\", "textbackslash": "\\"}
 
@@ -176,7 +181,8 @@ class Translator:
         elif letter in SIGNS:
             self.put(Element("mo", SIGNS[letter], kind="sign"))
         elif letter in OTHERS:
-            self.put(Element("mo", escape(letter), kind="operator"))
+            plain = FLAT if letter in BRACKETS else ""
+            self.put(Element("mo", escape(letter), plain, kind="operator"))
         else:
             self.put(Element("mi" if letter.isalpha() else "mtext", escape(letter)))
 
@@ -294,7 +300,10 @@ def fenced(sign: str, items: list[Element]) -> Element:
     """
     ends = [one for one in items[-1:] if one.kind == "end"]
     inside = row(items[: len(items) - len(ends)])
-    return row([Element("mo", escape(sign)), inside, *ends])._replace(kind="fenced")
+    both = [Element("mo", escape(sign)), *ends]
+    if not TALL.search(str(inside)):
+        both = [one._replace(attributes=FLAT) for one in both]
+    return row([both[0], inside, *both[1:]])._replace(kind="fenced")
 
 
 def cell(items: list[Element]) -> Element:

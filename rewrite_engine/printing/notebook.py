@@ -28,14 +28,15 @@ def as_html(graph_like: Any) -> str:
     """Return what a notebook shows of a variable, a graph or a function."""
     part = _shown(graph_like)
     drawn = plural(len(part.nodes), "node")
-    parts = [latex_as_html(as_latex(graph_like))]
+    text = as_latex(graph_like)
+    parts = [_heading(graph_like), scrolled(mathml(text), short=True)]
     if part.cut:
         drawn = f"the {drawn} nearest to the outputs"
     if part.nodes:
         picture = as_svg(graph_like)
         shown = scrolled(picture) if picture else faint("too wide for a picture here: see `svg`")
         parts.append(folded(f"Graph: {drawn}", shown))
-    return whole(_heading(graph_like), *parts)
+    return whole(*parts, folded("LaTeX", code(text)))
 
 
 def as_latex(graph_like: Any) -> str:
@@ -77,7 +78,7 @@ def _heading(graph_like: Any) -> str:
 
 def latex_as_html(text: str) -> str:
     """Return LaTeX as a formula that scrolls, with its source folded below."""
-    return scrolled(mathml(text)) + folded("LaTeX", code(text))
+    return scrolled(mathml(text), short=True) + folded("LaTeX", code(text))
 
 
 def rule_as_html(rule: Any) -> str:
