@@ -37,7 +37,7 @@ def code(text: str) -> str:
 
 def folded(summary: str, html: str, is_open: bool = False) -> str:
     """A block of which the summary is shown, and the rest after a click."""
-    shown = " open" if is_open else ""
+    shown = ' open=""' if is_open else ""
     head = f'<summary style="cursor:pointer;{FAINT}">{escape(summary)}</summary>'
     return f'<details{shown} style="margin:.1em 0">{head}{html}</details>'
 

@@ -78,18 +78,18 @@ def test_every_command_of_the_notations_is_known() -> None:
 @pytest.mark.parametrize(
     ("term", "inside"),
     [
-        ((x - mu) / sigma, "<mfrac><mrow><mi>x</mi><mo>−</mo><mi>μ</mi></mrow>"
-                           "<msub><mi>σ</mi><mi>a</mi></msub></mfrac>"),
+        ((x - mu) / sigma, ("<mfrac><mrow><mi>x</mi><mo>−</mo><mi>μ</mi></mrow>"
+                           "<msub><mi>σ</mi><mi>a</mi></msub></mfrac>")),
         (x**2, "<msup><mi>x</mi><mn>2</mn></msup>"),
         (pt.sqrt(x), "<msqrt><mi>x</mi></msqrt>"),
-        (pt.log(x), '<mrow><mi>log</mi><mrow><mo stretchy="false">(</mo><mi>x</mi>'
-                    '<mo stretchy="false">)</mo></mrow></mrow>'),
+        (pt.log(x), ('<mrow><mi>log</mi><mrow><mo stretchy="false">(</mo><mi>x</mi>'
+                    '<mo stretchy="false">)</mo></mrow></mrow>')),
         (-x, '<mrow><mo form="prefix">−</mo><mi>x</mi></mrow>'),
-        (pt.log(x / mu), "<mrow><mi>log</mi><mrow><mo>(</mo><mfrac><mi>x</mi><mi>μ</mi></mfrac>"
-                         "<mo>)</mo></mrow></mrow>"),
+        (pt.log(x / mu), ("<mrow><mi>log</mi><mrow><mo>(</mo><mfrac><mi>x</mi><mi>μ</mi></mfrac>"
+                         "<mo>)</mo></mrow></mrow>")),
         (pt.sum(v), "<mrow><mo>∑</mo><mi>v</mi></mrow>"),
-        (pt.max(m, axis=1), "<munder><mi>max</mi><mrow><mtext>axis\N{NO-BREAK SPACE}</mtext>"
-                            "<mn>1</mn></mrow></munder>"),
+        (pt.max(m, axis=1), ("<munder><mi>max</mi><mrow><mtext>axis\N{NO-BREAK SPACE}</mtext>"
+                            "<mn>1</mn></mrow></munder>")),
         (pt.inc_subtensor(v[2:4], x), "<mo>:</mo><mn>4</mn><mo>+=</mo><mi>x</mi>"),
         (pt.switch(x > 0, x, 0.0), "<mo>&gt;</mo><mn>0</mn>"),
         (pt.dscalar("theta_hat") + 1, '<mover accent="true"><mi>θ</mi><mo stretchy="false">^</mo>'),
