@@ -56,10 +56,10 @@ def _assignments(statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
     if not isinstance(statement, ast.Assign):
         return []
     target, value = statement.targets[0], statement.value
-    both = (target, value)
-    if all(isinstance(one, ast.Tuple | ast.List) for one in both):
-        return list(zip(target.elts, value.elts, strict=False))  # type: ignore[attr-defined]
-    return [both]
+    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(value, ast.Tuple | ast.List):
+        return [(target, value)]
+    starred = any(isinstance(one, ast.Starred) for one in (*target.elts, *value.elts))
+    return [] if starred else list(zip(target.elts, value.elts, strict=False))
 
 
 def _name(target: ast.expr) -> str | None:

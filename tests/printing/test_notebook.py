@@ -165,7 +165,7 @@ def test_a_report_is_one_output_with_everything_in_it() -> None:
     assert texts(root, "summary") == [
         "1. f: what happened", "The report as text", "Step by step: 2 firings, with the graph",
     ]  # fmt: skip
-    assert "log(1.0 + A)" in report._repr_html_()
+    assert "<code>log(1.0 + exp(x))</code>" in report._repr_html_()
     assert root.find(".//pre").text == report.text()
     page = unescape(re.search(r'srcdoc="([^"]*)"', report._repr_html_())[1])
     assert page == report.html()
