@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from rewrite_engine.graph.html import code, folded, scrolled, whole
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.number import Leaf
 from rewrite_engine.printing.formula import Formula
@@ -25,6 +26,7 @@ from rewrite_engine.printing.mathematics import (
     operator,
     text_of,
 )
+from rewrite_engine.printing.mathml import mathml
 from rewrite_engine.printing.tree import sources
 from rewrite_engine.terms.print import Token, leaf_text, operator_text, which_output, write
 
@@ -82,9 +84,7 @@ class LatexText(str):
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        from rewrite_engine.printing.notebook import latex_as_html  # (which shows graphs, too)
-
-        return latex_as_html(self)
+        return whole(scrolled(mathml(self), short=True), folded("LaTeX", code(self)))
 
 
 class _Lines:

@@ -6,6 +6,7 @@ it; it returns text and operands, or None where it does not fit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -33,9 +34,8 @@ def called(op: Any) -> str:
 def text_of(text: str) -> str:
     r"""Text in upright letters."""
     upright = " " not in text
-    signs = {sign: "\\" + sign for sign in "#_%&${}"}
-    signs["\\"] = r"\backslash{}" if upright else r"\textbackslash{}"
-    text = text.translate(str.maketrans(signs))
+    spelled = r"\backslash{}" if upright else r"\textbackslash{}"
+    text = re.sub(r"[#_%&${}\\]", lambda m: spelled if m[0] == "\\" else "\\" + m[0], text)
     return rf"\mathrm{{{text}}}" if upright else rf"\text{{{text}}}"
 
 

@@ -76,11 +76,6 @@ def _heading(graph_like: Any) -> str:
     return faint(f"{program.name}({names}) · {size} · {graph_like.mode!r}")
 
 
-def latex_as_html(text: str) -> str:
-    """Return LaTeX as a formula that scrolls, with its source folded below."""
-    return scrolled(mathml(text), short=True) + folded("LaTeX", code(text))
-
-
 def rule_as_html(rule: Any) -> str:
     """Return a rule, what it promises, and why it is there."""
     about = [str(x) for x in (rule.phase, rule.claim) if x is not None]

@@ -153,7 +153,7 @@ def _wrapped(out: list[Token], level: int, outer: int) -> list[Token]:
 
 
 def name_of(v: Variable) -> str | None:
-    """A variable's name; of a shared one without a name, that of what the program assigned it to."""
+    """A variable's name; of a shared one without, the name that the program assigned it to."""
     return v.name if v.name is not None else getattr(v, "assigned", None)
 
 
