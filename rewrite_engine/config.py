@@ -88,6 +88,7 @@ DEFAULTS = {
     "fold_limit": 1 << 20,
     "check": False,
     "check_phases": False,
+    "check_graphs": False,
     "compiledir": "",
     "cxx": None,
     "gcc__cxxflags": "",
@@ -111,7 +112,8 @@ DEFAULTS = {
 #: of what types values have to be
 KINDS = {
     "fold_limit": int, "check": bool, "gcc__cxxflags": str, "keep_matchers": bool, "openmp": bool,
-    "optimizer_verbose": bool, "profile": bool, "check_phases": bool, "traceback__limit": int,
+    "optimizer_verbose": bool, "profile": bool, "check_phases": bool, "check_graphs": bool,
+    "traceback__limit": int,
 }  # fmt: skip
 
 
@@ -134,6 +136,8 @@ class Config:
     fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
     check: whether functions hold what was declared (`assume`) against the values of each call.
     check_phases: whether each graph is held to what a phase is to leave (`check/legal.py`).
+    check_graphs: whether the invariants of each graph are checked after every change
+    (`graph/integrity.py`); slow.
     cxx: the command of the C++ compiler for ops with C code; "" to have none, None for the one that
     setuptools would take. gcc__cxxflags: more arguments for the C++ compiler. compiledir: where C
     code is kept that was compiled; "" is a folder in the user's cache. openmp: whether ops with C
@@ -166,6 +170,7 @@ class Config:
     fold_limit: int
     check: bool
     check_phases: bool
+    check_graphs: bool
     compiledir: Any
     gcc__cxxflags: str
     keep_matchers: bool
