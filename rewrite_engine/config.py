@@ -89,6 +89,7 @@ DEFAULTS = {
     "check": False,
     "check_phases": False,
     "check_regions": False,
+    "check_graphs": False,
     "compiledir": "",
     "cxx": None,
     "gcc__cxxflags": "",
@@ -112,8 +113,8 @@ DEFAULTS = {
 #: of what types values have to be
 KINDS = {
     "fold_limit": int, "check": bool, "gcc__cxxflags": str, "keep_matchers": bool, "openmp": bool,
-    "optimizer_verbose": bool, "profile": bool, "check_phases": bool, "traceback__limit": int,
-    "check_regions": bool,
+    "optimizer_verbose": bool, "profile": bool, "check_phases": bool, "check_graphs": bool,
+    "check_regions": bool, "traceback__limit": int,
 }  # fmt: skip
 
 
@@ -138,6 +139,8 @@ class Config:
     check_phases: whether each graph is held to what a phase is to leave (`check/legal.py`).
     check_regions: whether the plan of each native region is checked: every read has to find the
     value that the graph means (`link/native/verify.py`).
+    check_graphs: whether the invariants of each graph are checked after every change
+    (`graph/integrity.py`); slow.
     cxx: the command of the C++ compiler for ops with C code; "" to have none, None for the one that
     setuptools would take. gcc__cxxflags: more arguments for the C++ compiler. compiledir: where C
     code is kept that was compiled; "" is a folder in the user's cache. openmp: whether ops with C
@@ -171,6 +174,7 @@ class Config:
     check: bool
     check_phases: bool
     check_regions: bool
+    check_graphs: bool
     compiledir: Any
     gcc__cxxflags: str
     keep_matchers: bool

@@ -300,17 +300,15 @@ class Apply(Tagged):
 
     inputs, outputs: sequences of variables (kept as tuples). An output that has no owner yet
     becomes this node's. Raises `ForeignObjectError` if something else than a variable is among
-    them. key: what the graph that the node is in finds it by; None where that finds another one
-    (set by the graph).
+    them. A node may be in several graphs, until one of them changes it: graphs keep nothing here.
     """
 
-    __slots__ = ("op", "inputs", "outputs", "origin", "key", "__weakref__")  # (a 7th costs 16 B)
+    __slots__ = ("op", "inputs", "outputs", "origin", "__weakref__")
 
     op: Any
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]
     origin: Origin | None
-    key: Any
 
     def __init__(self, op: Op, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
         self.op = op
