@@ -82,6 +82,9 @@ declare void @free(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
+declare {i64, i1} @llvm.sadd.with.overflow.i64(i64, i64)
+declare {i64, i1} @llvm.ssub.with.overflow.i64(i64, i64)
+declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
 """
 
 
@@ -253,14 +256,20 @@ class _Entry:
         if name in ("min", "max"):
             found = self.new(f"call i64 @llvm.s{name}.i64(i64 {a}, i64 {b})")
         elif name == "round":  # up to whole lines of the cache, with one more behind them
+            self.need(self.new(f"icmp sle i64 {a}, {2**63 - 192}"))
             found = self.new(f"and i64 {self.new(f'add i64 {a}, 191')}, -64")
         elif name == "wrap":  # an index from the end
             below = self.new(f"icmp slt i64 {a}, 0")
             found = self.new(f"select i1 {below}, i64 {self.new(f'add i64 {a}, {b}')}, i64 {a}")
         elif name == "load":
             found = self.new(f"load i64, ptr {self.new(f'inttoptr i64 {a} to ptr')}")
-        else:
-            found = self.new(f"{'sdiv' if name == 'div' else name} i64 {a}, {b}")
+        elif name == "div":
+            found = self.new(f"sdiv i64 {a}, {b}")
+        else:  # what is too large for a word is refused: it would be memory that is too small
+            both = self.new(f"call {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64 {a}, i64 {b})")
+            over = self.new(f"extractvalue {{i64, i1}} {both}, 1")
+            self.need(self.new(f"xor i1 {over}, true"))
+            found = self.new(f"extractvalue {{i64, i1}} {both}, 0")
         self.put(target, found)
         self.do(f"br label %{done}")
 
