@@ -100,10 +100,12 @@ class FunctionGraph(NodeStore):
         if feature not in self.features:
             return
         self.flush()
-        self.features.remove(feature)
         kind: Any = type(feature)
         for name in heard_by(kind):
-            getattr(self, name).remove(getattr(feature, name))
+            listeners, listener = getattr(self, name), getattr(feature, name)
+            if listener in listeners:  # (not if Ctrl-C came while it was attached)
+                listeners.remove(listener)
+        self.features.remove(feature)
         feature.on_detach(self)
 
     def watch(self) -> None:

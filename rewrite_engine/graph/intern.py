@@ -9,18 +9,16 @@ compares by identity; one that defines `__eq__` itself is left alone.
 
 from __future__ import annotations
 
-from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]
 from abc import ABCMeta
 from collections.abc import Callable
 from inspect import signature
 from typing import Any
-from weakref import KeyedRef
 
 from rewrite_engine.errors import PropsError
 from rewrite_engine.graph.origin import located
+from rewrite_engine.graph.weak import WeakValues
 
-#: without a lock, which Ctrl-C could leave locked: each step is atomic
-_interned: dict[Any, KeyedRef[Any, Any]] = {}
+_interned: WeakValues[Any, Any] = WeakValues()
 _identity_eq: Any = object.__eq__
 
 
@@ -77,7 +75,7 @@ def intern(instance: Any) -> Any:
         return instance
     try:
         key = cls, instance.__key__()
-        known = _first_with(key, instance)
+        known = _interned.setdefault(key, instance)
     except TypeError:
         return instance
     if known is instance or cls._says_all or _alike(known, instance):
@@ -110,21 +108,6 @@ def check_twin(known: Any, twin: Any, args: tuple[Any, ...], kwargs: dict[str, A
         what += f"takes: there are {mine.get(attribute)!r} and {its[attribute]!r}, and both would "
         hint = "list in __props__ whatever the op (or type) does depends on"
         raise PropsError(located(f"{what}be one", hint=hint))
-
-
-def _first_with(key: Any, instance: Any) -> Any:
-    """The living instance that first had this key: this one, if there is none."""
-    there = _interned.get(key)
-    known = None if there is None else there()
-    if known is None:
-        mine = KeyedRef(instance, _forget, key)
-        while (known := _interned.setdefault(key, mine)()) is None:
-            _remove_dead_weakref(_interned, key)
-    return known
-
-
-def _forget(dead: KeyedRef[Any, Any]) -> None:
-    _remove_dead_weakref(_interned, dead.key)  # (unless another one took its place)
 
 
 def _alike(one: Any, other: Any) -> bool:

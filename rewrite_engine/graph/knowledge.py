@@ -14,11 +14,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 from rewrite_engine.errors import FactError
 from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.weak import WeakKeys
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
@@ -48,7 +49,7 @@ class Knowledge:
         self.waits: dict[Apply, dict[Key, None]] = {}
         #: per variable: facts, and what the user says of them. (Weak: a history may hold variables
         #: that left, and come back with what was declared of them.)
-        self.declared: WeakKeyDictionary[Variable, dict[Any, Any]] = WeakKeyDictionary()
+        self.declared: WeakKeys[Variable, dict[Any, Any]] = WeakKeys()
         #: who is told of each answer that is computed: (fact, arguments, answer)
         self.told: Callable[[Any, tuple[Any, ...], Any], None] | None = None
         if fgraph is not None:

@@ -104,7 +104,16 @@ class NodeStore(FrozenGraph):
             self._put_input(root)
 
     def _drop_unused(self, nodes: Sequence[Apply]) -> None:
-        """Remove what a failed import has left: nodes and constants without clients."""
+        """Remove what a failed import has left: nodes and constants without clients. (Ctrl-C may
+        have come while a node was entered.)
+        """
+        for node in nodes:
+            key = self.key_of(node, node.inputs)
+            if self.table.get(key) is node:
+                del self.table[key]
+                node.key = None
+            if node in self.order.level:
+                self.users.update([(v, {}) for v in node.outputs if v not in self.users])
         for node in reversed(nodes):
             for v in (*node.outputs, *node.inputs):
                 if isinstance(v, Constant) and v not in self.users:

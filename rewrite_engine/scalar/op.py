@@ -516,6 +516,13 @@ def _unary(name: str, function: str, grad: Any, **options: Any) -> ScalarOp:
 _float = partial(_unary, inner=float_dtype)
 
 
+def goes_by_int64(own: Any, dtype: Any) -> bool:
+    """Return whether numbers of a dtype are converted to int64 before they are to another. What
+    NumPy makes of a float that is no uint32 depends on its place in the array; so it does not.
+    """
+    return np.dtype(dtype) == np.uint32 and np.dtype(own).kind == "f"
+
+
 class Cast(ScalarOp):
     """Conversion to another dtype: `Cast("float32")`. Complex numbers cannot become real ones
     silently.
@@ -544,8 +551,11 @@ class Cast(ScalarOp):
         return f.unknown("it may be infinite, or NaN", blame=x)
 
     def _convert(self, x: Any, out: Any = None) -> Any:
+        x = np.asarray(x)
+        if goes_by_int64(x.dtype, self.dtype):
+            x = x.astype(np.int64)
         if out is None:
-            return np.asarray(x).astype(self.dtype)
+            return x.astype(self.dtype)
         np.copyto(out, x, casting="unsafe")
         return out
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -172,12 +173,13 @@ def test_one_that_comes_as_another_dies() -> None:
         first = Scale(7.5)
         first.itself = first
         assert Scale(7.5) is first
-        dead = interning._interned[key]
+        interned = interning._interned.refs
+        dead = interned[key]
         del first
         gc.collect()
-        interning._interned.setdefault(key, dead)  # as if nobody had been told
+        interned.setdefault(key, dead)  # as if nobody had been told
         again = Scale(7.5)
-        interning._forget(dead)  # it is told late
+        _remove_dead_weakref(interned, key)  # it is told late
         assert Scale(7.5) is again
 
 
