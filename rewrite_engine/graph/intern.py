@@ -15,6 +15,7 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 from weakref import KeyedRef
+from zlib import crc32
 
 from rewrite_engine.errors import PropsError
 from rewrite_engine.graph.origin import located
@@ -157,6 +158,36 @@ def prop_key(value: Any) -> Any:
     return cls, value
 
 
+def hash_of(instance: Any) -> int:
+    """Hash an instance by its class and `__props__`, so that it is the same in every process where
+    their hashes are, and for an equal instance that is made after this one is gone.
+    """
+    cls = type(instance)
+    if cls.__props__ is None or cls.__eq__ is not _identity_eq:
+        return object.__hash__(instance)
+    values = tuple([getattr(instance, name) for name in cls.__props__])
+    try:
+        return hash((stable_hash(cls), stable_hash(values)))
+    except TypeError:  # as `intern`: it is equal to itself alone
+        return object.__hash__(instance)
+
+
+def stable_hash(value: Any) -> int:
+    """Hash a property without the addresses of classes and of None, which differ from run to run.
+
+    Numbers -1 and -2, whose own hashes are equal, have different ones.
+    """
+    if type(value) is int:
+        return hash(3 * value)
+    if value is None:
+        return 1
+    if isinstance(value, type):
+        return crc32(f"{value.__module__}.{value.__qualname__}".encode())
+    if isinstance(value, tuple):
+        return hash(tuple([stable_hash(v) for v in value]))
+    return hash(value)
+
+
 def rebuild(cls: type, state: dict[str, Any]) -> Any:
     """Unpickle or copy an interned instance: equal ones are one object again."""
     instance: Any = object.__new__(cls)
@@ -184,6 +215,16 @@ class Record(metaclass=Interned):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def __hash__(self) -> int:
+        """Return the hash of the class and the `__props__`; without these, that of the object."""
+        try:
+            return self._hash
+        except AttributeError:  # only once: it never changes
+            self._hash = hash_of(self)
+            return self._hash
+
+    _hash: int
 
     def __key__(self) -> tuple[Any, ...]:
         """What equal instances of a class have in common: their `__props__`."""

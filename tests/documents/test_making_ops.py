@@ -230,9 +230,10 @@ def test_destroy_map_and_view_map() -> None:
     grown = add_inplace(at.exp(x), y)
     f = aesara.function([x, y], [grown, x * 2], accept_inplace=True)
     assert [v.tolist() for v in f([[0.0]], [[2.0]])] == [[[3]], [[0]]]
-    kept = at.exp(x)
-    with pytest.raises(Exception, match=r"cannot overwrite input 0: .* an output"):
-        aesara.function([x, y], [add_inplace(transpose(kept), y), kept], accept_inplace=True)
+    kept = at.exp(x)  # an output that a view shows: a copy of it is overwritten
+    for outputs in ([add_inplace(kept, y), kept], [add_inplace(transpose(kept), y), kept]):
+        f = aesara.function([x, y], outputs, accept_inplace=True)
+        assert [v.tolist() for v in f([[0.0]], [[2.0]])] == [[[3]], [[1]]]
     value = np.array([[1.0, 2.0], [3.0, 4.0]])
     shown = aesara.function([x], transpose(x))(value)  # (a result is never the argument's memory)
     assert shown.tolist() == value.T.tolist()
