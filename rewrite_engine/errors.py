@@ -148,8 +148,8 @@ class DisconnectedInputError(GradientError, ValueError):
 
 
 class PropsError(RewriteEngineError, TypeError):
-    """Two ops (or types) with equal `__props__` were given other parameters: the `__props__` leave
-    something out, and one would stand for the other.
+    """The `__props__` of a class are no tuple of names; or they leave something out: two ops (or
+    types) with equal ones were given other parameters, and one would stand for the other.
     """
 
 

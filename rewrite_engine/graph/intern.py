@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]
 from abc import ABCMeta
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from inspect import signature
 from typing import Any
 from weakref import KeyedRef
 from zlib import crc32
 
-from rewrite_engine.errors import PropsError
+from rewrite_engine.errors import PropsError, describe
 from rewrite_engine.graph.origin import located
 
 #: without a lock, which Ctrl-C could leave locked: each step is atomic
@@ -33,6 +33,7 @@ class Interned(ABCMeta):
     """
 
     _ours: bool  # whether it is a class of this library
+    _says_all: bool  # whether instances with equal keys are equal, whatever else they keep
 
     __instancecheck__ = type.__instancecheck__
     __subclasscheck__ = type.__subclasscheck__
@@ -46,6 +47,18 @@ class Interned(ABCMeta):
         namespace["_ours"] = ours
         namespace["_says_all"] = ours or "__props__" in namespace
         return super().__new__(mcs, name, bases, namespace, **kw)
+
+    def adapted(cls, name: str, value: Any) -> Iterable[tuple[str, Any]]:
+        """Return what a class gets for an attribute of its body, or one that is set later: pairs of
+        names and values. Class methods of this name read what other libraries write otherwise.
+        """
+        return [(name, value)]
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        """Set an attribute of the class, in the form in which it is called (`adapted`)."""
+        check_props(cls.__name__, name, value)
+        for key, form in cls.adapted(name, value):
+            super().__setattr__(key, form)
 
     def register(cls, subclass: Any) -> Any:
         """Let a class count as a subclass of this one, and of those above it."""
@@ -64,6 +77,19 @@ class Interned(ABCMeta):
         if found is not instance and not cls._ours:
             check_twin(found, instance, args, kwargs)
         return found
+
+
+def check_props(where: str, name: str, value: Any) -> None:
+    """Raise `PropsError` if an attribute of a class is `__props__`, and no tuple of names (or None,
+    or a property).
+    """
+    if name != "__props__" or value is None or hasattr(type(value), "__get__"):
+        return
+    if isinstance(value, tuple) and all([isinstance(one, str) for one in value]):
+        return
+    what = f"{where}: its __props__ have to be a tuple of names, not {describe(value)}"
+    hint = "a single one is written with a comma" if isinstance(value, str) else None
+    raise PropsError(located(what, hint=hint))
 
 
 def intern(instance: Any) -> Any:
@@ -206,6 +232,14 @@ class Record(metaclass=Interned):
     """What `Type` and `Op` share: interning, a text from `__props__`, copying and pickling."""
 
     __props__: tuple[str, ...] | None = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, value in list(vars(cls).items()):
+            check_props(cls.__name__, name, value)
+            for key, form in cls.adapted(name, value):
+                if key != name or form is not value:
+                    type.__setattr__(cls, key, form)
 
     def __str__(self) -> str:
         if not self.__props__:

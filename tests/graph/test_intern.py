@@ -103,6 +103,16 @@ def test_the_hash_is_the_same_in_every_process_where_those_of_the_props_are() ->
     assert found[0][1] != found[2][1]
 
 
+@pytest.mark.parametrize("wrong", [["a"], "a", {"a"}, (1,), ("a", None)])
+def test_props_are_a_tuple_of_names(wrong: Any) -> None:
+    with pytest.raises(PropsError, match=r"Bad: its __props__ have to be a tuple of names, not"):
+        type("Bad", (Record,), {"__props__": wrong})
+    Good = type("Good", (Record,), {"__props__": ("a",)})
+    with pytest.raises(TypeError, match="tuple of names"):
+        Good.__props__ = wrong  # type: ignore[attr-defined]
+    assert Good.__props__ == ("a",)  # type: ignore[attr-defined]
+
+
 def test_a_subclass_is_another_value() -> None:
     class Sub(Pair):
         pass

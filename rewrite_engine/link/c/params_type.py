@@ -165,14 +165,14 @@ class ParamsType(CType):
             found[name] = kind.filter(value, strict=False, allow_downcast=True)
         return Params(self, **found)
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Return parameters of this type. Raises `DTypeError`, and what the fields' types raise."""
-        if strict and not isinstance(value, Params):
-            raise DTypeError(f"expected Params of {self}, got {describe(value)}")
+        if strict and not isinstance(data, Params):
+            raise DTypeError(f"expected Params of {self}, got {describe(data)}")
         pairs = self._pairs()
-        found = {n: t.filter(getattr(value, n), strict, allow_downcast) for n, t in pairs}
-        same = isinstance(value, Params) and all([value[n] is v for n, v in found.items()])
-        return value if same else Params(self, **found)
+        found = {n: t.filter(getattr(data, n), strict, allow_downcast) for n, t in pairs}
+        same = isinstance(data, Params) and all([data[n] is v for n, v in found.items()])
+        return data if same else Params(self, **found)
 
     def values_eq(self, a: Any, b: Any) -> bool:
         return all([t.values_eq(getattr(a, n), getattr(b, n)) for n, t in self._pairs()])
