@@ -173,7 +173,7 @@ def _same(a: Any, b: Any) -> bool:
 def prop_key(value: Any) -> Any:
     """A key under which 1, 1.0, True and -0.0 differ (plain equality would merge them)."""
     cls = type(value)
-    if cls is str or value is None or type(cls) is Interned:
+    if cls is str or value is None or isinstance(cls, Interned):
         return value
     if isinstance(value, tuple):
         return tuple([prop_key(v) for v in value])

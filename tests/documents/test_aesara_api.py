@@ -90,8 +90,17 @@ def test_what_a_step_uses_is_found() -> None:
     rows, weights = np.arange(6.0).reshape(3, 2), np.array([[1.0, 2.0], [3.0, 4.0]])
     np.testing.assert_allclose(aesara.function([X, W], out)(rows, weights), rows @ weights**2)
     assert dict(updates) == {}
-    with pytest.raises(ValueError, match="strict"):  # a shared variable, and whatever else
-        aesara.scan(f, sequences=X, strict=True)
+    out, _ = aesara.scan(f, sequences=X, strict=True)  # what is no shared variable is found
+    np.testing.assert_allclose(aesara.function([X, W], out)(rows, weights), rows @ weights**2)
+    shared = aesara.shared(weights)
+    for others in ([], [shared]):
+        g = lambda x, *_: at.dot(x, shared)
+        if others:
+            out, _ = aesara.scan(g, sequences=X, non_sequences=others, strict=True)
+            np.testing.assert_allclose(out.eval({X: rows}), rows @ weights)
+        else:
+            with pytest.raises(ValueError, match="strict=True: name it in non_sequences"):
+                aesara.scan(g, sequences=X, strict=True)
 
 
 @pytest.mark.parametrize(("start", "steps"), [(0, 1), (100, 6)])
