@@ -11,7 +11,7 @@ from rewrite_engine.errors import DTypeError, ParameterError, describe
 from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.type import Type
 from rewrite_engine.link.c.enum import EnumNameError, EnumType
-from rewrite_engine.link.c.interface import Sub
+from rewrite_engine.link.c.interface import Sub, cleanup_of
 from rewrite_engine.link.c.side import c_side
 from rewrite_engine.link.c.source import texts
 from rewrite_engine.link.c.type import CType
@@ -222,7 +222,7 @@ class ParamsType(CType):
             lines += ["Py_XDECREF(value);", "if (failed) return -1;"]
         lines += ["return 0;", "}", "void cleanup() {"]
         for field, kind in self._pairs():
-            lines.append(f"if (has_{field}) {{\n{c_side(kind).c_cleanup(field, fail)}\n}}")
+            lines.append(f"if (has_{field}) {{\n{cleanup_of(c_side(kind), field, fail)}\n}}")
         return [*self._all("c_support_code"), "\n".join([*lines, "}", "};", "}"])]
 
     def c_declare(self, name: str, sub: Sub, check_input: bool = True) -> str:
