@@ -164,6 +164,13 @@ class MissingInputError(InputError):
     """A root variable of the graph was not given as an input."""
 
 
+class NoSuchInputError(InputError, KeyError):
+    """A compiled function was asked for an input that it has not, or that keeps no value."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
 class MissingArgumentError(MissingInputError, TypeError):
     """A compiled function was called without an argument that it needs."""
 

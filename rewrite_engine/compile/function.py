@@ -18,7 +18,7 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import refuse_unknown
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.link.program import Argument, Cell, Program
+from rewrite_engine.link.program import Argument, Asked, Cell, Program
 from rewrite_engine.rewrite.driver import paused_collector
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import RuleWarning
@@ -206,6 +206,7 @@ def build(
         borrowed=frozenset([i for i, out in enumerate(request.outputs) if out.borrow]),
         updates=tuple(enumerate(cells, count)),
         shared=tuple(states),
+        asked=tuple([Asked(v) for v in (*roots, *states)]),
     )
 
 
