@@ -17,6 +17,7 @@ from typing import Any
 from weakref import KeyedRef
 from zlib import crc32
 
+from rewrite_engine import hooks
 from rewrite_engine.errors import PropsError, describe
 from rewrite_engine.graph.origin import located
 
@@ -44,6 +45,8 @@ class Interned(ABCMeta):
         if "__eq__" in namespace:
             namespace.setdefault("__hash__", lambda self: hash(type(self)))
         ours = namespace.get("__module__", "").startswith("rewrite_engine.")
+        if "c_code" in namespace and not ours:
+            bases = hooks.with_c_code(bases, namespace)
         namespace["_ours"] = ours
         namespace["_says_all"] = ours or "__props__" in namespace
         return super().__new__(mcs, name, bases, namespace, **kw)

@@ -17,7 +17,6 @@ from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
     InputError,
-    MissingInputError,
     NDimError,
     OptionError,
     ShapeError,
@@ -226,22 +225,6 @@ def test_gradients_with_what_loops_in_loops_drew() -> None:
     got = rw.function([s], [out.sum(), rw.grad(out.sum(), s)], updates=updates)(1.3)
     want = rw.function([s, noise], [wanted, rw.grad(wanted, s)])(1.3, draws)
     np.testing.assert_allclose(got, want, rtol=1e-10)
-
-
-def test_names_of_slices_and_earlier_values() -> None:
-    """After the array and the step that they are of, whatever it is called inside."""
-    names: list[Any] = []
-
-    def step(*given: Any) -> Any:
-        names[:] = [v.name for v in given]
-        return [given[0], given[-2]]
-
-    x, y, start, last = pt.dvector("x"), pt.dmatrix("y"), pt.dvector("start"), pt.dvector("last")
-    sequences = [{"input": x, "taps": [-3, 2, 0, -10]}, y, pt.dvector()]
-    infos = [{"initial": start, "taps": [-3, -5]}, last]
-    scan(step, sequences, infos, pt.dscalar("n"), n_steps=2)
-    expected = ["x[t-3]", "x[t+2]", "x[t]", "x[t-10]", "y[t]", None]
-    assert names == [*expected, "start[t-3]", "start[t-5]", "last[t-1]", "n"]
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -552,15 +535,6 @@ def test_wrong_uses() -> None:
     for k in (0, -7):
         with pytest.raises(InputError, match=f"a number of steps, or -1, not {k}"):
             scan(lambda v: v, x, truncate_gradient=k)
-    weight = rw.shared(2.0, "weight")
-    with pytest.raises(MissingInputError, match="uses weight of type"):
-        scan(lambda v: v * weight, x, strict=True)
-    with pytest.raises(MissingInputError, match="uses exp"):
-        scan(lambda v: v * pt.exp(weight), x, strict=True)
-    out, _ = scan(
-        lambda v: v * s, x, strict=True
-    )  # (not of variables that have to be given anyway)
-    assert run(out, {x: [1.0, 2.0], s: 3.0}).tolist() == [3, 6]
     out, _ = scan(lambda v, t: pt.sin(t) + v, x, zero, n_steps=5)
     with pytest.raises(ShapeError, match="sequence 0 has 3 elements, and there are 5 steps"):
         run(out, {x: np.ones(3)})
