@@ -204,6 +204,11 @@ class Constant(Variable):
     _element: Any
     _signature: Any
 
+    def __new__(cls, type: Any = None, *args: Any, **options: Any) -> Constant:
+        """Return a constant of the class that the type has for them."""
+        own = cls if type is None or cls is not Constant else type.constant_type
+        return object.__new__(own)  # type: ignore[no-any-return]
+
     def __init__(self, type: Type, data: Any, name: str | None = None) -> None:
         self.type = type
         self.owner = None

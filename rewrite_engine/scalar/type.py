@@ -133,6 +133,9 @@ class ScalarConstant(ScalarVariable, Constant):
 
     __slots__ = ()
 
+    def __init__(self, type: Any, data: Any, name: str | None = None) -> None:
+        super().__init__(type, data if isinstance(data, np.generic) else type.filter(data), name)
+
     def as_number(self) -> Any:
         """The value as a Python number."""
         return self.data.item()

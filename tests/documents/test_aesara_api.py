@@ -42,6 +42,34 @@ def test_clone_replace() -> None:
     assert copy.owner.inputs[1] is not y
 
 
+def test_a_copy_without_replacements_is_a_copy() -> None:
+    """Names and tags that it is given are not those of the original, at any depth."""
+    import aesara
+    import aesara.tensor as at
+
+    x = at.dvector("x")
+    z = at.exp(x) * 2
+    z.name = "z"
+    for output in (z, [z], {"k": z}):
+        copy: Any = aesara.clone_replace(output)
+        k = copy if output is z else next(iter(copy.values() if "k" in output else copy))
+        assert k.name == "z"
+        k.name, k.owner.inputs[0].name = "copy", "inside"
+        assert (z.name, z.owner.inputs[0].name) == ("z", None)
+        f = aesara.function([x], [k, z])
+        assert [v.tolist() for v in f([0.0])] == [[2], [2]]
+    assert aesara.clone_replace(x) is x
+
+
+def test_settings_are_read_as_they_are_there() -> None:
+    import aesara
+
+    assert (aesara.config.allow_gc, aesara.config.scan__allow_gc) == (True, False)
+    with aesara.config.change_flags(allow_gc=False, scan__allow_gc=True):
+        assert (aesara.config.allow_gc, aesara.config.scan__allow_gc) == (False, True)
+    assert (aesara.config.allow_gc, aesara.config.scan__allow_gc) == (True, False)
+
+
 # --- the samples of `scan` --------------------------------------------------------------------
 
 
