@@ -6,6 +6,7 @@ import.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -41,10 +42,23 @@ WITHOUT_EFFECT = frozenset({
     "unittests__rseed", "unpickle_function", "vm__lazy",
     "warn__ignore_bug_before", "warn_unused_flags",
 })  # fmt: skip
-#: what programs find of these where nothing is set (None: of others)
-UNSET = {
-    "compute_test_value": "off", "openmp_elemwise_minsize": 200_000,
-    "unittests__rseed": "666",
+#: what programs read where they set none of these (None: the others)
+UNSET: dict[str, Any] = {
+    "allow_gc": True, "blas__check_openmp": True, "blas__ldflags": "", "check_input": True,
+    "check_stack_trace": "off", "cmodule__age_thresh_use": 2_073_600,
+    "cmodule__compilation_warning": False, "cmodule__debug": False, "cmodule__preload_cache": False,
+    "cmodule__remove_gxx_opt": False, "cmodule__warn_no_version": False, "compile__timeout": 120,
+    "compile__wait": 5, "compiler_verbose": False, "compute_test_value": "off",
+    "compute_test_value_opt": "off", "cycle_detection": "regular", "exception_verbosity": "low",
+    "lib__amdlibm": False, "nocleanup": False, "numba__cache": True, "on_shape_error": "warn",
+    "openmp_elemwise_minsize": 200_000, "optdb__max_use_ratio": 8.0,
+    "optdb__position_cutoff": math.inf, "optimizer_verbose_ignore": "", "print_test_value": False,
+    "profiling__debugprint": False, "profiling__destination": "stderr",
+    "profiling__min_memory_size": 1024, "profiling__min_peak_memory": False,
+    "profiling__n_apply": 20, "profiling__n_ops": 20, "profiling__output_line_width": 512,
+    "profiling__time_thunks": True, "scan__allow_gc": False, "scan__allow_output_prealloc": True,
+    "tensor__insert_inplace_optimizer_validate_nb": -1, "traceback__compile_limit": 0,
+    "unittests__rseed": "666", "unpickle_function": True,
 }  # fmt: skip
 #: settings of theirs that have one value here, and what to do instead of setting another
 FIXED: dict[str, tuple[Any, str]] = {

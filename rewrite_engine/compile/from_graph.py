@@ -31,7 +31,7 @@ from rewrite_engine.graph.inner import connections, inner_ops
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import origin_line, user_origin
-from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.replace import substituted
 from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.tensor.blockwise import whole_batch
 
@@ -225,7 +225,7 @@ def with_variables(inputs: list[Any], outputs: list[Any]) -> tuple[list[Any], li
     if not given:
         return inputs, outputs
     kept = {v: v for v in inputs if v not in given}  # (they may be computed from the constants)
-    return [given.get(v, v) for v in inputs], clone_replace(outputs, given | kept)
+    return [given.get(v, v) for v in inputs], substituted(outputs, given | kept)
 
 
 def implicit(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Variable]:

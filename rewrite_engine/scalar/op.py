@@ -215,6 +215,8 @@ class ScalarOp(Op):
         self.check_arity(len(dtypes))
         try:
             return (self._resolve(dtypes),)
+        except OptionError:  # the op is wrong, and not the dtypes
+            raise
         except TypeError as error:
             what = f"is not defined for dtype{'s' * (len(dtypes) > 1)} {', '.join(dtypes)}"
             raise DTypeError(message(what, op=self)) from error

@@ -120,20 +120,20 @@ class SparseTensorType(Type):
 
     # --- values -----------------------------------------------------------------------------
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        """Return `value` as a matrix of this format and dtype.
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        """Return `data` as a matrix of this format and dtype.
 
         strict: the object itself must be one. Otherwise other formats, dense matrices and nested
         lists are converted, and dtypes as `TensorType.filter` does it. Raises `DTypeError`,
         `NDimError`, `StaticShapeError`, `ForeignObjectError`; all are a `TypeError`.
         """
-        if type(value) in self.classes and value.dtype == self.numpy_dtype:
-            if value.ndim != 2 or self.shape != (None, None):
-                self._check_shape(value.shape)
-            return value
+        if type(data) in self.classes and data.dtype == self.numpy_dtype:
+            if data.ndim != 2 or self.shape != (None, None):
+                self._check_shape(data.shape)
+            return data
         if strict:
-            raise DTypeError(f"expected a {self.format} matrix of {self}, got {describe(value)}")
-        found = self._convert(value, allow_downcast)
+            raise DTypeError(f"expected a {self.format} matrix of {self}, got {describe(data)}")
+        found = self._convert(data, allow_downcast)
         self._check_shape(found.shape)
         return found
 

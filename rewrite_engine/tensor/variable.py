@@ -106,8 +106,10 @@ class TensorConstant(TensorVariable, Constant):
 
     def __init__(self, type: Any, data: Any, name: str | None = None) -> None:
         """type: lengths that it leaves open are those of the data; but one of 1 stays open, which
-        would be stretched.
+        would be stretched. data: what can still be written to is converted, and copied.
         """
+        if not isinstance(data, np.ndarray) or data.flags.writeable:
+            data = type.make_constant(data).data
         if None in type.shape:
             lengths = zip(type.shape, data.shape, strict=True)
             shape = [n if n is not None or m == 1 else m for n, m in lengths]

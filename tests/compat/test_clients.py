@@ -28,6 +28,7 @@ from rewrite_engine.compat.databases import (
     topo_unconditional_constant_folding,
 )
 from rewrite_engine.compat.rewriting import in2out, optdb, out2in
+from rewrite_engine.compat.scalar_outputs import upgrade_to_float_no_complex
 from rewrite_engine.compile.ops import TypeCastingOp, view_op
 from rewrite_engine.errors import (
     DTypeError,
@@ -134,7 +135,7 @@ class I1e(scalars.UnaryScalarOp):
         return reference.i1e(x)
 
 
-i1e = I1e(scalars.upgrade_to_float_no_complex, name="i1e")
+i1e = I1e(upgrade_to_float_no_complex, name="i1e")
 
 
 class I0e(scalars.UnaryScalarOp):
@@ -146,7 +147,7 @@ class I0e(scalars.UnaryScalarOp):
         return [g * (i1e(x) - ops.sign(x) * i0e(x))]
 
 
-i0e = I0e(scalars.upgrade_to_float_no_complex, name="i0e")
+i0e = I0e(upgrade_to_float_no_complex, name="i0e")
 
 
 def test_a_scalar_op_written_as_there() -> None:
