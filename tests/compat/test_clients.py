@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy import special as reference
 
 import rewrite_engine as rw
@@ -99,6 +100,12 @@ def test_a_distribution_of_scipy() -> None:
             return 2.0 * np.ones(size) * x
 
     assert Twice()(3.0, size=(2,)).eval().tolist() == [6.0, 6.0]
+    class Squeezed(Twice):
+        def rng_fn_scipy(self, rng: Any, *args: Any) -> Any:
+            return stats.cauchy.rvs(args[0], size=args[1], random_state=rng)
+
+    assert Squeezed("squeezed")(np.zeros((1, 1))).eval().shape == (1, 1)
+    assert Squeezed("squeezed")(np.zeros((1, 3))).eval().shape == (1, 3)
     with pytest.raises(MethodNotDefined, match="rng_fn_scipy"):
         r.ScipyRandomVariable("none", signature="()->()")(1.0).eval()
     with pytest.raises(MethodNotDefined, match="update"):
