@@ -8,6 +8,7 @@ function.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from rewrite_engine.errors import (
     refuse_options,
 )
 from rewrite_engine.gradient.reverse import grad
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs, toposort
 from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.math import mul
@@ -50,8 +51,26 @@ class Evaluator:
                 self.cells.setdefault(v, [v.data] if isinstance(v, Constant) else [None])
         for v in outputs:
             self.cells.setdefault(v, [v.data] if isinstance(v, Constant) else [None])
-        self.thunks = [node.op.make_thunk(node, self.cells, None, node.outputs) for node in nodes]
+        self.thunks = [self._thunk(node) for node in nodes]
         self.inputs, self.outputs = list(inputs), list(outputs)
+
+    def _thunk(self, node: Apply) -> Callable[[], Any]:
+        """Return the thunk of a node; what it overwrites is a copy, for others may read it."""
+        thunk: Callable[[], Any] = node.op.make_thunk(node, self.cells, None, node.outputs)
+        overwritten = {i for inputs in node.op.destroy_map.values() for i in inputs}
+        if not overwritten:
+            return thunk
+        cells = [self.cells[node.inputs[i]] for i in sorted(overwritten)]
+
+        def on_copies() -> None:
+            values = [cell[0] for cell in cells]
+            for cell in cells:
+                cell[0] = deepcopy(cell[0])
+            thunk()
+            for cell, value in zip(cells, values, strict=True):
+                cell[0] = value
+
+        return on_copies
 
     def __call__(self, *values: Any) -> list[Any]:
         """Return the values of the outputs."""

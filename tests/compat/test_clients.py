@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 from scipy import special as reference
+from scipy import stats
 
 import rewrite_engine as rw
 import rewrite_engine.random as r
@@ -100,6 +100,7 @@ def test_a_distribution_of_scipy() -> None:
             return 2.0 * np.ones(size) * x
 
     assert Twice()(3.0, size=(2,)).eval().tolist() == [6.0, 6.0]
+
     class Squeezed(Twice):
         def rng_fn_scipy(self, rng: Any, *args: Any) -> Any:
             return stats.cauchy.rvs(args[0], size=args[1], random_state=rng)
