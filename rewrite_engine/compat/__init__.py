@@ -32,6 +32,7 @@ from rewrite_engine.compat.table import (
     RENAMED,
     VERSIONS,
 )
+from rewrite_engine.config import config
 from rewrite_engine.errors import NotHereError, OptionError, did_you_mean
 from rewrite_engine.tensor.numpy_calls import AS_OBJECTS
 
@@ -213,11 +214,12 @@ class PeerFinder(MetaPathFinder, Loader):
 
 
 def install(libraries: Iterable[str] = tuple(VERSIONS)) -> None:
-    """Let `import pytensor` (or aesara, theano) find the names here, and `np.atleast_1d(x)` be an
-    array that holds the variable, as it is there. Raises `OptionError` if the library itself has
+    """Let `import pytensor` (or aesara, theano) find the names here, `np.atleast_1d(x)` be an
+    array that holds the variable, and new sparse values be matrices, as they are there. Raises `OptionError` if the library itself has
     been imported.
     """
     AS_OBJECTS.add("atleast_1d")
+    config.sparse_values = "matrix"
     install_sampler()
     for library in libraries:
         if any(isinstance(f, PeerFinder) and f.library == library for f in sys.meta_path):
