@@ -142,7 +142,7 @@ class Config:
     code use OpenMP.
     keep_matchers: whether the byte code of matchers is kept from one process to the next
     (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
-    sparse_values: whether sparse values that are made of dense ones are SciPy's "array" or "matrix".
+    sparse_values: whether sparse values made of dense ones are SciPy's "array" or "matrix".
     optimizer_verbose: whether each firing of a rule is printed.
     stable_gradients: whether terms are put into a stable form before they are differentiated.
     traceback__limit: of how many calls in the user's code an error tells the lines where a node was

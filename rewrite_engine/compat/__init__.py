@@ -215,8 +215,8 @@ class PeerFinder(MetaPathFinder, Loader):
 
 def install(libraries: Iterable[str] = tuple(VERSIONS)) -> None:
     """Let `import pytensor` (or aesara, theano) find the names here, `np.atleast_1d(x)` be an
-    array that holds the variable, and new sparse values be matrices, as they are there. Raises `OptionError` if the library itself has
-    been imported.
+    array that holds the variable, and new sparse values be matrices, as they are there. Raises
+    `OptionError` if the library itself has been imported.
     """
     AS_OBJECTS.add("atleast_1d")
     config.sparse_values = "matrix"
