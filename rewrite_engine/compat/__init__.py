@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dis
 import sys
-from abc import ABCMeta
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from importlib import import_module
@@ -34,6 +33,7 @@ from rewrite_engine.compat.table import (
 )
 from rewrite_engine.config import config
 from rewrite_engine.errors import NotHereError, OptionError, did_you_mean
+from rewrite_engine.graph.intern import Interned
 from rewrite_engine.tensor.numpy_calls import AS_OBJECTS
 
 __all__ = ["PeerModule", "install", "is_missing", "not_here"]
@@ -160,8 +160,10 @@ def has(module: ModuleType, name: str) -> bool:
     return name in getattr(module, "__all__", ())  # (last: a package may have to look for them)
 
 
-class _NotHere(ABCMeta):
-    """The type of what stands for names that are not here."""
+class _NotHere(Interned):
+    """The type of what stands for names that are not here, and of what inherits from it, whatever
+    else that inherits from.
+    """
 
     why: str | Callable[[], str]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from rewrite_engine.compat import is_missing
 from rewrite_engine.compat.rewriters import EquilibriumGraphRewriter
-from rewrite_engine.compat.rewriting import in2out, optdb, out2in, read_query
+from rewrite_engine.compat.rewriting import POSITIONS, in2out, optdb, out2in, read_query
 from rewrite_engine.config import config
 from rewrite_engine.errors import UnknownNameError, refuse_options
 from rewrite_engine.graph.feature import AlreadyThere, Feature
@@ -45,7 +45,8 @@ __all__ = [
 
 class RewriteDatabaseQuery(Query):
     """A `Query` with PyTensor's order of arguments. A None among those to include asks for no phase
-    at all. Of no effect are the places and rewriters that are not named.
+    at all. position_cutoff (also set later): phases that stand behind this position there are left
+    out; in other databases it has no effect. Of no effect are rewriters that are not named.
     """
 
     def __init__(
@@ -62,6 +63,14 @@ class RewriteDatabaseQuery(Query):
         names = [include] if isinstance(include, str) else include or ()
         wanted = ["merge" if name is None else name for name in names]
         super().__init__(wanted, exclude or (), require or ())  # type: ignore[arg-type]
+        if position_cutoff is not None:
+            self.position_cutoff = position_cutoff
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "position_cutoff":
+            raise AttributeError(f"a query does not change: it has no {name!r} to set")
+        later = [phase for phase, place in POSITIONS.items() if place > value]
+        object.__setattr__(self, "exclude", self.exclude | frozenset(later))
 
 
 class RewriteDatabase:

@@ -13,7 +13,7 @@ from math import inf
 from types import FunctionType
 from typing import Any
 
-from rewrite_engine.compat import extras
+from rewrite_engine.compat import extras, is_missing
 from rewrite_engine.compat.unify import (
     Asterisk,
     OpPattern,
@@ -206,10 +206,18 @@ def _several(names: Any) -> Sequence[Any]:
 optdb = PipelineDatabase()
 
 
+def missing_rule(rules: Iterable[Any]) -> Any:
+    """The first of some rules that is not in rewrite_engine, or None."""
+    return next((rule for rule in rules if is_missing(rule)), None)
+
+
 def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) -> GraphRewriter:
     """Return a driver that tries rules at each node, inputs first, and goes on with what they made,
-    until none applies; ignore_newtrees: once at each node.
+    until none applies; ignore_newtrees: once at each node. Of a rule that is not here: it, which
+    fails when it is used.
     """
+    if lost := missing_rule(rules):
+        return lost
     if not ignore_newtrees:
         return EquilibriumOptimizer(rules_in(rules), name or "in_to_out")
     return WalkingOptimizer(rules_in(rules), "in_to_out", name or "in_to_out")
@@ -217,8 +225,11 @@ def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) 
 
 def out2in(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) -> GraphRewriter:
     """Return a driver that tries rules at each node, outputs first, and goes on with what they
-    made, until none applies; ignore_newtrees: once at each node.
+    made, until none applies; ignore_newtrees: once at each node. Of a rule that is not here: it,
+    which fails when it is used.
     """
+    if lost := missing_rule(rules):
+        return lost
     if not ignore_newtrees:
         return OutermostOptimizer(rules_in(rules), name or "out_to_in")
     return WalkingOptimizer(rules_in(rules), "out_to_in", name or "out_to_in")
