@@ -167,16 +167,27 @@ class _NotHere(Interned):
 
     why: str | Callable[[], str]
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise cls.error()
+    def __new__(mcs, name: str, bases: tuple[type, ...], space: dict[str, Any], **how: Any) -> Any:
+        """A class statement may have arguments for the class that is not here."""
+        return super().__new__(mcs, name, bases, space)
 
-    def __getattr__(cls, name: str) -> Any:
+    def __init__(self, name: str, bases: tuple[type, ...], space: dict[str, Any], **how: Any):
+        super().__init__(name, bases, space)
+
+    def __getitem__(self, parameters: Any) -> Any:
+        """`Missing[int]` as a base is the class itself."""
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise self.error()
+
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise cls.error()
+        raise self.error()
 
-    def error(cls) -> NotHereError:
-        return NotHereError(cls.why if isinstance(cls.why, str) else cls.why())
+    def error(self) -> NotHereError:
+        return NotHereError(self.why if isinstance(self.why, str) else self.why())
 
 
 def not_here(why: str | Callable[[], str]) -> Any:

@@ -16,6 +16,11 @@ from rewrite_engine.tensor.flow import branches
 from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSubtensor
 from rewrite_engine.tensor.index.subtensor import inc_subtensor, set_subtensor
 from rewrite_engine.tensor.linalg import decomposition, solvers, triangular
+from rewrite_engine.tensor.reshape import Reshape as ReshapeHere
+from rewrite_engine.tensor.reshape import reshape
+from rewrite_engine.tensor.shape import SpecifyShape as SpecifyShapeHere
+from rewrite_engine.tensor.shape import specify_shape
+from rewrite_engine.tensor.shaping.rearrange import RepeatedPositions, repeat
 
 __all__ = [
     "AdvancedIncSubtensor1",
@@ -23,8 +28,11 @@ __all__ = [
     "Cholesky",
     "CholeskySolve",
     "IfElse",
+    "Repeat",
+    "Reshape",
     "Solve",
     "SolveTriangular",
+    "SpecifyShape",
     "advanced_inc_subtensor",
     "advanced_inc_subtensor1",
     "advanced_set_subtensor",
@@ -93,9 +101,21 @@ def advanced_subtensor(x: Any, *index: Any) -> Any:
     return as_tensor_variable(x)[tuple([as_tensor_variable(i) for i in index])]
 
 
-def advanced_inc_subtensor(x: Any, y: Any, *index: Any) -> Any:
-    """`x`, with `y` added at `index`, as often as an element is named."""
-    return inc_subtensor(advanced_subtensor(x, *index), y)
+def advanced_inc_subtensor(
+    x: Any,
+    y: Any,
+    *index: Any,
+    inplace: bool = False,
+    set_instead_of_inc: bool = False,
+    ignore_duplicates: bool = False,
+) -> Any:
+    """`x`, with `y` added at `index`, as often as an element is named; ignore_duplicates: once.
+    set_instead_of_inc: put in. (inplace changes nothing.)
+    """
+    part = advanced_subtensor(x, *index)
+    if set_instead_of_inc:
+        return set_subtensor(part, y)
+    return inc_subtensor(part, y, ignore_duplicates=ignore_duplicates)
 
 
 def advanced_set_subtensor(x: Any, y: Any, *index: Any) -> Any:
@@ -113,20 +133,29 @@ def _rows(op: Any) -> bool:
     return tuple(op.idx_list) == ("i",)
 
 
-def _writing(inplace: bool = False, set_instead_of_inc: bool = False) -> Any:
-    """What puts in, or adds. (inplace changes nothing.)"""
-    return advanced_set_subtensor if set_instead_of_inc else advanced_inc_subtensor
+def _lengths(x: Any, *shape: Any) -> Any:
+    """`specify_shape` of one length after the other."""
+    return specify_shape(x, shape)
 
 
 AdvancedSubtensor1 = stands_for(
     AdvancedSubtensor, lambda **_: advanced_subtensor, "Rows by numbers.", _rows
 )
 AdvancedIncSubtensor1 = stands_for(
-    AdvancedIncSubtensor, _writing, "Rows by numbers, changed.", _rows
+    AdvancedIncSubtensor, _of(advanced_inc_subtensor), "Rows by numbers, changed.", _rows
 )
 Cholesky = stands_for(decomposition.Cholesky, _of(linalg.cholesky), "`cholesky`, with options.")
 CholeskySolve = stands_for(solvers.Solve, _of(_cho_solve), "`cho_solve`, with options.")
 IfElse = stands_for(branches.IfElse, _branches, "`ifelse` of so many values.")
+Repeat = stands_for(
+    RepeatedPositions, lambda axis=None: partial(repeat, axis=axis), "`repeat` along an axis."
+)
+Reshape = stands_for(
+    ReshapeHere,
+    lambda ndim, name=None: partial(reshape, ndim=ndim),
+    "`reshape` to so many dimensions.",
+)
+SpecifyShape = stands_for(SpecifyShapeHere, lambda: _lengths, "`specify_shape`.")
 Solve = stands_for(solvers.Solve, _of(linalg.solve), "`solve`, with options.")
 SolveTriangular = stands_for(
     triangular.SolveTriangular, _of(linalg.solve_triangular), "`solve_triangular`, with options."

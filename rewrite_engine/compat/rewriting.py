@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from inspect import Parameter, Signature
 from math import inf
 from types import FunctionType
@@ -282,7 +283,7 @@ def PatternNodeRewriter(
     if make is None and (unbound := sorted(_variables(out_pattern).keys() - sorts.keys())):
         raise UnboundVariableError(f"{unbound[0]!r} is not in the pattern {_text(in_pattern)}")
     if not allow_multiple_clients:
-        make = _where_alone(make or (lambda fgraph, node, found: _built(out_pattern, found)))
+        make = _where_alone(make or partial(_put_in, out_pattern))
     if make is not None:
         fn = _written_at(frame, left, title, parameters)
         return _by_function(fn, make, sorts, frame, phase=phase, claim=claim)
@@ -412,6 +413,11 @@ def _built(pattern: Any, variables: dict[str, Any]) -> Any:
     if isinstance(pattern, dict):
         pattern = pattern["pattern"]
     return variables[_identifier(pattern)] if isinstance(pattern, str) else pattern
+
+
+def _put_in(pattern: Any, fgraph: Any, node: Any, found: dict[str, Any]) -> Any:
+    """A pattern with what its names stand for."""
+    return _built(pattern, {_identifier(name): value for name, value in found.items()})
 
 
 def _text(pattern: Any) -> str:

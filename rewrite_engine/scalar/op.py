@@ -34,6 +34,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.scalar.bounds import Interval, as_result, converted, monotone
 from rewrite_engine.scalar.dtype import (
     DISCRETE,
+    dtype_name,
     float_dtype,
     is_number,
     promote,
@@ -517,14 +518,14 @@ _float = partial(_unary, inner=float_dtype)
 
 
 class Cast(ScalarOp):
-    """Conversion to another dtype: `Cast("float32")`. Complex numbers cannot become real ones
-    silently.
+    """Conversion to another dtype: `Cast("float32")`, or a scalar type. Complex numbers cannot
+    become real ones silently.
     """
 
     __props__ = ("dtype",)
 
     def __init__(self, dtype: Any) -> None:
-        self.dtype = np.dtype(dtype).name
+        self.dtype = dtype_name(dtype)
         grad = (_passed_on,)
         super().__init__(
             f"Cast{{{self.dtype}}}",

@@ -133,6 +133,9 @@ class ScalarConstant(ScalarVariable, Constant):
 
     __slots__ = ()
 
+    def __init__(self, type: Any, data: Any, name: str | None = None) -> None:
+        super().__init__(type, np.dtype(type.dtype).type(data), name)
+
     def as_number(self) -> Any:
         """The value as a Python number."""
         return self.data.item()

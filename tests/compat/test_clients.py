@@ -408,3 +408,18 @@ def test_arrays_hold_variables_as_objects() -> None:
 
 def test_arrays_hold_no_variables_elsewhere() -> None:
     assert np.atleast_1d(pt.dscalar("x")).type.ndim == 1
+
+
+def test_shapes_are_asked_of_the_feature() -> None:
+    x, y, m = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m")
+    outputs = [x + 1.0, x + y, pt.exp(m.T)]
+    graph = graphs.UnmergedGraph([x, y, m], outputs, features=[ShapeFeature()], clone=False)
+    shapes = graph.shape_feature
+    assert shapes.same_shape(x, outputs[0])
+    assert not shapes.same_shape(x, outputs[1])
+    assert not shapes.same_shape(x, m)
+    assert shapes.same_shape(m, outputs[2], 0, 1)
+    with pytest.raises(IndexError):
+        shapes.same_shape(x, outputs[0], 1, 0)
+    assert rw.pp(shapes.get_shape(outputs[2], 0)) == rw.pp(m.shape[1])
+    assert [rw.pp(n) for n in shapes.shape_of[outputs[0]]] == [rw.pp(x.shape[0])]
