@@ -16,10 +16,6 @@ from rewrite_engine.tensor.flow import branches
 from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSubtensor
 from rewrite_engine.tensor.index.subtensor import inc_subtensor, set_subtensor
 from rewrite_engine.tensor.linalg import decomposition, solvers, triangular
-from rewrite_engine.tensor.reshape import Reshape as ReshapeHere
-from rewrite_engine.tensor.reshape import reshape
-from rewrite_engine.tensor.shape import SpecifyShape as SpecifyShapeHere
-from rewrite_engine.tensor.shape import specify_shape
 from rewrite_engine.tensor.shaping.rearrange import RepeatedPositions, repeat
 
 __all__ = [
@@ -29,10 +25,8 @@ __all__ = [
     "CholeskySolve",
     "IfElse",
     "Repeat",
-    "Reshape",
     "Solve",
     "SolveTriangular",
-    "SpecifyShape",
     "advanced_inc_subtensor",
     "advanced_inc_subtensor1",
     "advanced_set_subtensor",
@@ -133,11 +127,6 @@ def _rows(op: Any) -> bool:
     return tuple(op.idx_list) == ("i",)
 
 
-def _lengths(x: Any, *shape: Any) -> Any:
-    """`specify_shape` of one length after the other."""
-    return specify_shape(x, shape)
-
-
 AdvancedSubtensor1 = stands_for(
     AdvancedSubtensor, lambda **_: advanced_subtensor, "Rows by numbers.", _rows
 )
@@ -150,12 +139,6 @@ IfElse = stands_for(branches.IfElse, _branches, "`ifelse` of so many values.")
 Repeat = stands_for(
     RepeatedPositions, lambda axis=None: partial(repeat, axis=axis), "`repeat` along an axis."
 )
-Reshape = stands_for(
-    ReshapeHere,
-    lambda ndim, name=None: partial(reshape, ndim=ndim),
-    "`reshape` to so many dimensions.",
-)
-SpecifyShape = stands_for(SpecifyShapeHere, lambda: _lengths, "`specify_shape`.")
 Solve = stands_for(solvers.Solve, _of(linalg.solve), "`solve`, with options.")
 SolveTriangular = stands_for(
     triangular.SolveTriangular, _of(linalg.solve_triangular), "`solve_triangular`, with options."

@@ -393,11 +393,6 @@ RENAMED = {
     "printing.char_from_number": "rewrite_engine.printing.identifier:letters",
     "tensor.rewriting.basic.assert_op": "rewrite_engine.compat.extras:assert_op",
     **{
-        f"tensor.{module}.{name}": f"rewrite_engine.compat.op_classes:{name}"
-        for module in ("shape", "reshape")
-        for name in ("Reshape", "SpecifyShape")
-    },
-    **{
         f"tensor.linalg.{name}": f"rewrite_engine.compat.op_classes:{name}"
         for name in ("Cholesky", "CholeskySolve", "Solve", "SolveTriangular")
     },
