@@ -270,7 +270,7 @@ class ScalarOp(Op):
         its neighbours'.
         """
         strong = [d for i, d in enumerate(dtypes) if d is not None and i not in self.free]
-        common = promote(*strong) if strong else None
+        common = promote(*strong) if strong else self._alone(values)
         result = []
         for i, dtype in enumerate(dtypes):
             if dtype is None:
@@ -278,6 +278,15 @@ class ScalarOp(Op):
                 dtype = self._weak(values[i], beside)
             result.append(dtype)
         return result
+
+    def _alone(self, values: Sequence[Any]) -> str | None:
+        """What Python's numbers alone become where a float comes of them, and floatX is not float64
+        (which integers and floats make anyway); None: each by itself.
+        """
+        if config.floatX == "float64" or complex in map(type, values):
+            return None
+        wide = self.inner is float_dtype or float in map(type, values)
+        return config.floatX if wide else None
 
     def _weak(self, value: Any, beside: str | None) -> str:
         try:
