@@ -231,7 +231,7 @@ def missing_values():
 
 
 def all_of_the_data():
-    """Batches of data in a model, and the model of all data: also where lengths are read of them."""
+    """Batches of data, and the model of all of them: also where lengths are read of a batch."""
     data = np.arange(20.0)
     rows = np.arange(60.0).reshape(20, 3) / 60
 
