@@ -38,9 +38,15 @@ STEPS = {
 
 
 class Evaluator:
-    """Computes variables from the values of inputs, again and again, without compiling them."""
+    """Computes variables from the values of inputs, again and again, without compiling them.
 
-    def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+    sparing: whether ops overwrite copies of their inputs.
+    """
+
+    def __init__(
+        self, inputs: Sequence[Variable], outputs: Sequence[Variable], sparing: bool = False
+    ) -> None:
+        self.sparing = sparing
         self.cells: dict[Variable, list[Any]] = {v: [None] for v in inputs}
         for v in explicit_graph_inputs(outputs):
             if v not in self.cells:
@@ -55,10 +61,12 @@ class Evaluator:
         self.inputs, self.outputs = list(inputs), list(outputs)
 
     def _thunk(self, node: Apply) -> Callable[[], Any]:
-        """Return the thunk of a node; what it overwrites is a copy, for others may read it."""
+        """Return the thunk of a node; sparing: what it overwrites is a copy, as others may read
+        it.
+        """
         thunk: Callable[[], Any] = node.op.make_thunk(node, self.cells, None, node.outputs)
         overwritten = {i for inputs in node.op.destroy_map.values() for i in inputs}
-        if not overwritten:
+        if not (self.sparing and overwritten):
             return thunk
         cells = [self.cells[node.inputs[i]] for i in sorted(overwritten)]
 
@@ -200,7 +208,7 @@ def _check_output(output: Any) -> None:
 
 def _evaluator(inputs: list[Variable], outputs: list[Variable], mode: Any) -> Callable[..., Any]:
     if mode is None:
-        return Evaluator(inputs, outputs)
+        return Evaluator(inputs, outputs, sparing=True)
 
     def run(*values: Any) -> list[Any]:
         givens: dict[Any, Any] = dict(zip(inputs, values, strict=True))
