@@ -21,6 +21,7 @@ CHOICES = {
     "on_unused_input": ("raise", "warn", "ignore"),
     "DebugMode__check_strides": (0, 1, 2),
     "linker": ("auto", "vm", "native", "py"),
+    "sparse_values": ("array", "matrix"),
 }
 
 
@@ -111,6 +112,7 @@ DEFAULTS = {
     "openmp": False,
     "optimizer_verbose": False,
     "profile": False,
+    "sparse_values": "array",
     "stable_gradients": True,
     "traceback__limit": 1,
     "DebugMode__patience": 2,
@@ -161,6 +163,7 @@ class Config:
     code use OpenMP.
     keep_matchers: whether the byte code of matchers is kept from one process to the next
     (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
+    sparse_values: whether sparse values made of dense ones are SciPy's "array" or "matrix".
     optimizer_verbose: whether each firing of a rule is printed.
     stable_gradients: whether terms are put into a stable form before they are differentiated.
     traceback__limit: of how many calls in the user's code an error tells the lines where a node was

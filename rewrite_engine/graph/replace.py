@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from rewrite_engine.errors import InputError, RewriteEngineError
 from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.traverse import ancestors, copy_nodes, explicit_graph_inputs, toposort
 
 #: what building a term of the wrong types raises; ops of others raise plain errors
@@ -35,13 +37,17 @@ def clone_replace(
     All nodes are copied, so what is returned can be renamed; inputs and constants are shared.
     replace: {variable: what to put in its place}. The new variables are converted to the type of
     the old ones (`TypeMismatchError` if that cannot be); rebuild_strict=False takes them as they
-    are and types the nodes above anew. All replacements happen at once: what is put in is not
-    searched again. copy_inputs_over: False puts copies in the place of all inputs that are then
-    there (of a shared variable, one with the same value).
+    are and types the nodes above anew, with a warning where static lengths differ: those that were
+    read of the old variable are constants, and stay. All replacements happen at once: what is put
+    in is not searched again. copy_inputs_over: False puts copies in the place of all inputs that
+    are then there (of a shared variable, one with the same value).
     """
+    pairs = dict(replace or ())
+    if not rebuild_strict:
+        _warn_of_lengths(pairs)
     single = isinstance(output, Variable)
     given = output.values() if isinstance(output, Mapping) else [output] if single else output
-    found = substituted(list(given), replace, rebuild_strict, anew=True)
+    found = substituted(list(given), pairs, rebuild_strict, anew=True)
     if not copy_inputs_over:
         found = rebuilt(found, {v: v.clone() for v in explicit_graph_inputs(found)}, True)
     if isinstance(output, Mapping):
@@ -60,6 +66,16 @@ def substituted(
     if strict:
         pairs = {old: old.type.filter_variable(new) for old, new in pairs.items()}
     return rebuilt(outputs, pairs, strict, anew)
+
+
+def _warn_of_lengths(pairs: Mapping[Variable, Any]) -> None:
+    for old, new in pairs.items():
+        known, other = [getattr(getattr(v, "type", None), "shape", None) for v in (old, new)]
+        both = zip(known, other) if isinstance(known, tuple) and isinstance(other, tuple) else ()
+        if any([a != b and a is not None and b is not None for a, b in both]):
+            what = f"the lengths {known} of {old!r} are {other} in its place: those that were read "
+            text = located(f"{what}of it when the graph was built stay what they are", inputs=[old])
+            warnings.warn(text, stacklevel=3)
 
 
 def graph_replace(

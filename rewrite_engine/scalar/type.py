@@ -134,7 +134,8 @@ class ScalarConstant(ScalarVariable, Constant):
     __slots__ = ()
 
     def __init__(self, type: Any, data: Any, name: str | None = None) -> None:
-        super().__init__(type, data if isinstance(data, np.generic) else type.filter(data), name)
+        value = data if isinstance(data, np.generic) else type.filter(data)
+        super().__init__(type, np.dtype(type.dtype).type(value), name)
 
     def as_number(self) -> Any:
         """The value as a Python number."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse as scipy_sparse
 
+from rewrite_engine.config import config
 from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
@@ -54,7 +55,8 @@ class SparseTensorType(Type):
 
     format: "csr" or "csc". dtype: any but float16. shape: two lengths, None for "not known". A
     value is an array of `scipy.sparse` (`csr_array`, `csc_array`) or a matrix (`csr_matrix`,
-    `csc_matrix`) and stays what it is; what is made of dense values is an array. Raises
+    `csc_matrix`) and stays what it is; what is made of dense values is an array, or a matrix with
+    `config.sparse_values = "matrix"`. Raises
     `OptionError`, `DTypeError`, `NDimError`.
 
     >>> SparseTensorType("csr", "float64", (None, 3))
@@ -97,7 +99,6 @@ class SparseTensorType(Type):
         self.numpy_dtype: np.dtype[Any] = dense.numpy_dtype
         self.dense = dense
         self.regroups_exactly = dense.regroups_exactly
-        self.classes = FORMATS[format]
 
     def __str__(self) -> str:
         return f"Sparse({self.format}, {self.dtype}, {self.shape})"
@@ -119,6 +120,12 @@ class SparseTensorType(Type):
         return SparseTensorType(format or self.format, self.dtype if dtype is None else dtype, dims)
 
     # --- values -----------------------------------------------------------------------------
+
+    @property
+    def classes(self) -> tuple[type, type]:
+        """SciPy's two classes of values; the first is that of values made of dense ones."""
+        arrays, matrices = FORMATS[self.format]
+        return (arrays, matrices) if config.sparse_values == "array" else (matrices, arrays)
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Return `data` as a matrix of this format and dtype.

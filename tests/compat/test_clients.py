@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import special as reference
+from scipy import stats
 
 import rewrite_engine as rw
 import rewrite_engine.random as r
@@ -100,6 +101,13 @@ def test_a_distribution_of_scipy() -> None:
             return 2.0 * np.ones(size) * x
 
     assert Twice()(3.0, size=(2,)).eval().tolist() == [6.0, 6.0]
+
+    class Squeezed(Twice):
+        def rng_fn_scipy(self, rng: Any, *args: Any) -> Any:
+            return stats.cauchy.rvs(args[0], size=args[1], random_state=rng)
+
+    assert Squeezed("squeezed")(np.zeros((1, 1))).eval().shape == (1, 1)
+    assert Squeezed("squeezed")(np.zeros((1, 3))).eval().shape == (1, 3)
     with pytest.raises(MethodNotDefined, match="rng_fn_scipy"):
         r.ScipyRandomVariable("none", signature="()->()")(1.0).eval()
     with pytest.raises(MethodNotDefined, match="update"):
@@ -401,3 +409,18 @@ def test_arrays_hold_variables_as_objects() -> None:
 
 def test_arrays_hold_no_variables_elsewhere() -> None:
     assert np.atleast_1d(pt.dscalar("x")).type.ndim == 1
+
+
+def test_shapes_are_asked_of_the_feature() -> None:
+    x, y, m = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m")
+    outputs = [x + 1.0, x + y, pt.exp(m.T)]
+    graph = graphs.UnmergedGraph([x, y, m], outputs, features=[ShapeFeature()], clone=False)
+    shapes = graph.shape_feature
+    assert shapes.same_shape(x, outputs[0])
+    assert not shapes.same_shape(x, outputs[1])
+    assert not shapes.same_shape(x, m)
+    assert shapes.same_shape(m, outputs[2], 0, 1)
+    with pytest.raises(IndexError):
+        shapes.same_shape(x, outputs[0], 1, 0)
+    assert rw.pp(shapes.get_shape(outputs[2], 0)) == rw.pp(m.shape[1])
+    assert [rw.pp(n) for n in shapes.shape_of[outputs[0]]] == [rw.pp(x.shape[0])]
