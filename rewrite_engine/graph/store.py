@@ -108,10 +108,7 @@ class NodeStore(FrozenGraph):
         have come while a node was entered.)
         """
         for node in nodes:
-            key = self.key_of(node, node.inputs)
-            if self.table.get(key) is node:
-                del self.table[key]
-                node.key = None
+            self._unfile(node)
             if node in self.order.level:
                 self.users.update([(v, {}) for v in node.outputs if v not in self.users])
         for node in reversed(nodes):
