@@ -24,7 +24,7 @@ from rewrite_engine.gradient import grad
 from rewrite_engine.gradient.stops import GradientView
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.replace import substituted
 from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
 from rewrite_engine.link.debug.record import RewriteStep
 from rewrite_engine.match.claim import refines
@@ -148,7 +148,7 @@ def densely(one: Fired) -> Iterator[Fired]:
 
     own = {v: TensorType(v.type.dtype, v.type.shape)(v.name) for v in one.inputs if v in sparse}
     made = {v: SparseFromDense(v.type.format)(d) for v, d in own.items()}
-    term, new = clone_replace([term, new], made)
+    term, new = substituted([term, new], made)
     if one.sides.term in sparse:
         term, new = DenseFromSparse()(term), DenseFromSparse()(new)
     inputs = [own.get(v, v) for v in one.inputs]

@@ -21,6 +21,7 @@ from rewrite_engine.gradient import Lop
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.intern import Interned
 from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.graph.replace import graph_replace
@@ -262,7 +263,7 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
             [v for v, _ in known], wanted, [g for _, g in known],
             disconnected_inputs="ignore", return_disconnected="disconnected",
         ))  # fmt: skip
-        slopes = [next(found) if v in wanted else v.type.zeros_like() for v in own]
+        slopes = [next(found) if v in wanted else disconnected() for v in own]
         return graph_replace(slopes, dict(zip(own, inputs)), strict=False)
 
 

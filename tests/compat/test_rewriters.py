@@ -12,7 +12,13 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.compat.databases import EquilibriumDB, RewriteDatabaseQuery, SequenceDB
+from rewrite_engine.compat.databases import (
+    OPT_FAST_RUN,
+    EquilibriumDB,
+    RewriteDatabaseQuery,
+    SequenceDB,
+    predefined_optimizers,
+)
 from rewrite_engine.compat.graphs import UnmergedGraph
 from rewrite_engine.compat.rewriters import (
     ClassRewriter,
@@ -303,6 +309,24 @@ def test_a_query_has_its_arguments_in_their_order() -> None:
     f = rw.function([x], pt.log(pt.exp(x)), mode=nothing)
     assert [node.op for node in f.maker.fgraph.toposort()] == [pt.exp, pt.log]
     assert query.including("merge").include == {"canonicalize", "merge"}
+
+
+def test_a_query_leaves_out_what_stands_behind_a_position() -> None:
+    early = RewriteDatabaseQuery(["fast_run"], position_cutoff=1.51)
+    set_later = RewriteDatabaseQuery(["fast_run"])
+    set_later.position_cutoff = 1.51
+    assert early.exclude == set_later.exclude == {"specialize", "inplace"}
+    names = [part.name for part in optdb.query(early).parts]
+    assert "stabilize" in names
+    assert not {"specialize", "inplace"} & {*names}
+    with pytest.raises(AttributeError, match="include"):
+        set_later.include = frozenset()  # type: ignore[misc]
+
+
+def test_the_optimizers_by_name() -> None:
+    assert predefined_optimizers["fast_run"] is OPT_FAST_RUN
+    f = rw.function([x], pt.log(pt.exp(x)), mode=rw.Mode("py", predefined_optimizers[None]))
+    assert [node.op for node in f.maker.fgraph.toposort()] == [pt.exp, pt.log]
 
 
 # --- patterns -------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from kanren import conde, eq, lall, membero, var
 from kanren.core import Zzz, fail
 
 from rewrite_engine.errors import RelationBudgetError, SearchBudgetError
-from rewrite_engine.graph import intern
 from rewrite_engine.match.relation import RelationRule
 from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.terms import budget
@@ -227,14 +226,6 @@ def test_no_interrupt_is_lost_where_python_drops_exceptions(
     """Nearly all the time is spent in finalizers and callbacks of weak references."""
     lost: list[Any] = []
     monkeypatch.setattr(sys, "unraisablehook", lost.append)
-    remove = intern._remove_dead_weakref  # type: ignore[attr-defined]
-
-    def slowly(*arguments: Any) -> None:
-        for _ in range(200):
-            pass
-        remove(*arguments)
-
-    monkeypatch.setattr(intern, "_remove_dead_weakref", slowly)
 
     def deaf() -> Iterator[Any]:
         known: WeakValueDictionary[int, Any] = WeakValueDictionary()
