@@ -30,7 +30,7 @@ from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.program import MISSING, Argument, Asked, Cell, Linked, Program, plain
 
 if TYPE_CHECKING:
-    from rewrite_engine.compile.function import Written
+    from rewrite_engine.compile.function import WrittenGraph
     from rewrite_engine.compile.profiling import ProfileStats
 
 
@@ -51,7 +51,7 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
     mode: Mode
     name: str | None
     profile: ProfileStats | None
-    written: Written | None
+    written: WrittenGraph | None
     _linked: Linked
     _trust: bool
     _checks: Checks | None

@@ -89,7 +89,7 @@ def function(
         request = read(inputs, outputs, updates, givens, no_default_updates, rebuild_strict)
         check_unused(request, on_unused_input)
         origin = user_origin()
-        written = Written(request, name, allow_input_downcast, accept_inplace, origin)
+        written = WrittenGraph(request, name, allow_input_downcast, accept_inplace, origin)
         program = written.build(mode)
         checks = None
         if config.check if check is None else check:
@@ -102,7 +102,7 @@ def function(
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenGraph:
     """The graph of a function as the program wrote it: kept, so that the function can be compiled
     again while somebody watches. (It is a tenth of what a function holds anyway.)
 
@@ -130,7 +130,7 @@ class Written:
             program = self.build(mode)
             return _finish(program, mode, self.name, None, start, None, False, None)
 
-    def copy(self, swap: Mapping[Any, Any], delete_updates: bool, name: str | None) -> Written:
+    def copy(self, swap: Mapping[Any, Any], delete_updates: bool, name: str | None) -> WrittenGraph:
         """Return what a copy of the function computes (see `Function.copy`)."""
         request = replace(self.request, updates={}) if delete_updates else self.request
         states = {old: swap.get(new, new) for old, new in self.swap.items()}

@@ -71,7 +71,7 @@ class Element(NamedTuple):
         return f"<{self.tag}{self.attributes}>{self.content}</{self.tag}>"
 
 
-class Group:
+class OpenGroup:
     """A part of a formula that is still open. build: makes an element of what is in it. end: what
     ends it. wanted: how many operands it takes, None where something ends it.
     """
@@ -103,7 +103,7 @@ class Translator:
     """Reads LaTeX from left to right, with a stack of the groups that are open."""
 
     def __init__(self) -> None:
-        self.open = [Group(row)]
+        self.open = [OpenGroup(row)]
 
     def translated(self, latex: str) -> Element:
         """Return a formula as one element."""
@@ -145,7 +145,7 @@ class Translator:
         self, build: Callable[[list[Element]], Element], end: str = "", wanted: int | None = None
     ) -> None:
         """Open a group in the innermost one."""
-        self.open.append(Group(build, end, wanted))
+        self.open.append(OpenGroup(build, end, wanted))
 
     def close(self) -> None:
         """Close the innermost group. Operands that were cut off are empty."""
