@@ -17,13 +17,13 @@ HOMES = {
     "compiled_apart": ".compile.apart:apart",  # the function of a node whose op has a mode
     "get_linker": ".link.linker",  # what runs an inner graph outside of any function
     "dprint": ".printing",  # variables, graphs and functions as trees
-    "as_latex": ".printing.notebook",  # the same in notebooks: as formulas,
-    "latex_of_rule": ".printing.latex:rule_as_latex",  # (and of rules)
-    "as_svg": ".printing.notebook",  # as a picture,
-    "as_html": ".printing.notebook",  # and both on a page,
-    "html_of_rule": ".printing.notebook:rule_as_html",  # of rules as well,
-    "html_of_rules": ".printing.notebook:rules_as_html",  # and of sets of them
-    "short": ".printing.formula",  # on one line: the `repr` of variables, graphs and functions
+    "as_latex": ".printing",  # the same in notebooks: as formulas,
+    "latex_of_rule": ".printing:rule_as_latex",  # (and of rules)
+    "as_svg": ".printing",  # as a picture,
+    "as_html": ".printing",  # and both on a page,
+    "html_of_rule": ".printing:rule_as_html",  # of rules as well,
+    "html_of_rules": ".printing:rules_as_html",  # and of sets of them
+    "short": ".printing",  # on one line: the `repr` of variables, graphs and functions
     "pp": ".printing",  # what IPython prints of a variable
     "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
     "with_c_code": ".link.c.op",  # the bases of an op that has C code and nothing else

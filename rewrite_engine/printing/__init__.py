@@ -7,15 +7,23 @@
 
 from typing import Any
 
-from rewrite_engine.printing.formula import pp, pprint
-from rewrite_engine.printing.latex import latex
+from rewrite_engine.printing.formula import pp, pprint, short
+from rewrite_engine.printing.latex import latex, rule_as_latex
 from rewrite_engine.printing.mathml import mathml
-from rewrite_engine.printing.notebook import as_html
+from rewrite_engine.printing.notebook import (
+    as_html,
+    as_latex,
+    as_svg,
+    rule_as_html,
+    rules_as_html,
+)
 from rewrite_engine.printing.picture import d3viz, dot, mermaid, pydotprint, svg
 from rewrite_engine.printing.tree import debugprint, dprint, op_debug_information
 
 __all__ = [
     "as_html",
+    "as_latex",
+    "as_svg",
     "d3viz",
     "debugprint",
     "dot",
@@ -27,6 +35,10 @@ __all__ = [
     "pp",
     "pprint",
     "pydotprint",
+    "rule_as_html",
+    "rule_as_latex",
+    "rules_as_html",
+    "short",
     "svg",
 ]
 
