@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.errors import plural
+from rewrite_engine.errors import RewriteEngineError, plural
 from rewrite_engine.graph.html import bold, code, faint, folded, table, whole
 from rewrite_engine.match.ruleset import RuleSet
 
@@ -20,7 +20,10 @@ def mode_as_html(mode: Mode) -> str:
     """Return what a notebook shows of a mode: how to write it, its linker, and its phases with
     their rules.
     """
-    optimizer = mode.optimizer
+    try:
+        optimizer = mode.optimizer
+    except RewriteEngineError as error:  # (as `function` will)
+        return whole(code(repr(mode)), faint(str(error)))
     parts = getattr(optimizer, "parts", None if optimizer is None else (optimizer,))
     if parts is None:
         return whole(code(repr(mode)), faint(f"linker {mode.linker}; the graph is not rewritten"))

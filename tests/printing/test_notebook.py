@@ -116,6 +116,12 @@ def test_a_mode_shows_its_phases(mode: Any) -> None:
         assert "canonicalize" in texts(root, "td")
 
 
+def test_a_mode_that_cannot_be_used_says_why() -> None:
+    html = rw.Mode("vm").excluding("log_of_exq")._repr_html_()
+    assert "log_of_exq" in html
+    assert "did you mean" in html
+
+
 def test_a_profile_shows_its_tables() -> None:
     f = rw.function([v], pt.exp(v).sum() + v.max(), profile=True, name="f", mode="vm")
     f([1.0, 2.0])
