@@ -9,6 +9,7 @@ import numpy as np
 
 from rewrite_engine.errors import DebugModeError, message
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.link.compare import ORDERED, ulps, ulps_text
 from rewrite_engine.terms.print import brief
 
 WIDE = 120  # characters of a value
@@ -41,7 +42,18 @@ def first_difference(a: Any, b: Any) -> str:
     at = tuple(int(i) for i in np.argwhere(np.atleast_1d(apart))[0])
     place = f" at {at if len(at) > 1 else at[0]}" if a.ndim else ""
     x, y = np.atleast_1d(a)[at], np.atleast_1d(b)[at]
-    return f"{x!s} and {y!s}{place}, in {int(np.sum(apart))} of {a.size} elements"
+    return f"{x!s} and {y!s}{place}, in {int(np.sum(apart))} of {a.size} elements{_largest(a, b)}"
+
+
+def _largest(a: Any, b: Any) -> str:
+    """The largest difference in units in the last place, if the values are floats that have it."""
+    if a.dtype.kind not in "fc" or a.dtype.itemsize // (1 + (a.dtype.kind == "c")) not in ORDERED:
+        return ""
+    both = np.isfinite(a) & np.isfinite(b)
+    if not both.any():
+        return ""
+    apart = ulps(np.atleast_1d(a)[np.atleast_1d(both)], np.atleast_1d(b)[np.atleast_1d(both)])
+    return f", by up to {ulps_text(float(apart.max()))}"
 
 
 def error_at(
