@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.compat.texts import text_of_graph
-from rewrite_engine.compat.walks import walk
+from rewrite_engine.compat.walks import last_first, walk
 from rewrite_engine.compile.shared import SharedVariable
 from rewrite_engine.errors import refuse_options
 from rewrite_engine.graph import fgraph, traverse
@@ -160,6 +160,14 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
         if new is not old:
             self._move([node], old, new, reason, outputs=False)
             self.flush()
+
+    def toposort(self) -> list[Apply]:
+        """Return the nodes in PyTensor's order, unless features order them: programs number what
+        they find in it.
+        """
+        self.flush()
+        usual = [type(f).orderings is Feature.orderings for f in self.features]
+        return last_first(self.outputs, self.inputs) if all(usual) else super().toposort()
 
     def freeze(self) -> InnerGraph:
         """A copy that does not change."""

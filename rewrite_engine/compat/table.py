@@ -356,6 +356,7 @@ RENAMED = {
     "compile.mode.FAST_COMPILE": "rewrite_engine.compat.extras:FAST_COMPILE",
     "compile.mode.FAST_RUN": "rewrite_engine.compat.extras:FAST_RUN",
     "graph.traversal.general_toposort": "rewrite_engine.compat.extras:general_toposort",
+    "graph.traversal.toposort": "rewrite_engine.compat.walks:last_first",
     "graph.type.HasShape": "rewrite_engine.tensor.type:TensorType",
     "graph.utils.MetaType": "rewrite_engine.graph.intern:Interned",
     # (as Theano and the first Aesara had them)
