@@ -325,7 +325,7 @@ RENAMED = {
     "graph.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.basic.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.fg.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
-    "graph.fg.FrozenFunctionGraph": "rewrite_engine.graph.inner:InnerGraph",
+    "graph.fg.FrozenFunctionGraph": "rewrite_engine.compat.graphs:FrozenFunctionGraph",
     "Param": "rewrite_engine.compat.older:Param",
     "compile.Param": "rewrite_engine.compat.older:Param",
     "compile.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
