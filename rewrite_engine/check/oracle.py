@@ -169,9 +169,11 @@ def _differences(sides: BothSides, given: Any, left: Any, a: Any, b: Any, wrong:
         if alone or truth is None:
             truth = true_value(sides, here)
         t = None if truth is None else element(truth, at)
-        if sides.limits and t is not None and mp.isinf(t) and np.isfinite(b[place]):
+        if sides.limits and t is not None and is_lost(sides, here, t, b[place]):
             # the left side has underflowed with 400 digits, too
             made = reference(sides.new, here, computed(sides.new, here))
+            if t != t and (made is None or element(made, at) != element(made, at)):
+                continue
             t = t if made is None else element(made, at)
         values = a[place], b[place], t
         if t is None and is_nan(values[0]) and overflows(sides, here, float(size[place])):
@@ -211,14 +213,23 @@ def state(a: Any) -> Any:
     return np.where(np.isfinite(a), 0, np.where(is_nan(a), 2, 1))
 
 
+def is_lost(sides: BothSides, given: Any, t: Any, b: Any) -> bool:
+    """Whether digits are too few for the left side, which is infinite or NaN because of that."""
+    if mp.isinf(t):
+        return bool(np.isfinite(b))
+    return t != t and not is_nan(b) and overflows(sides, given, 0.0)
+
+
 def is_noise(sides: BothSides, given: Any, a: Any, b: Any, place: Any) -> bool:
     """Whether two numbers, of which nobody knows the true one, differ by what a unit in the last
-    place of the inputs makes of the first, or may be of inputs whose products overflow.
+    place of the inputs makes of the first; or may, as products of the inputs overflow.
     """
-    if not sides.promise.ulps or not (np.isfinite(a[place]) and np.isfinite(b[place])):
+    if not sides.promise.ulps or any([is_nan(x).any() for x in floats(given)]):
         return False
-    if not all(map(is_moderate, given.values())):
+    if not all(map(is_moderate, floats(given))):
         return True
+    if not (np.isfinite(a[place]) and np.isfinite(b[place])):
+        return False
     rng = np.random.default_rng(0)
     samples = []
     for _ in range(SAMPLES):
@@ -229,11 +240,13 @@ def is_noise(sides: BothSides, given: Any, a: Any, b: Any, place: Any) -> bool:
     return bool(np.asarray(within(a, b, samples))[place])
 
 
+def floats(given: Any) -> list[Any]:
+    """The inputs that are floats."""
+    return [x for x in map(np.asarray, given.values()) if x.dtype.kind in "fc"]
+
+
 def is_moderate(x: Any) -> bool:
     """Whether the squares of all numbers are ordinary ones, too."""
-    x = np.asarray(x)
-    if x.dtype.kind not in "fc":
-        return True
     size, limits = np.abs(x), np.finfo(x.dtype)
     most, least = float(limits.max) ** 0.4, float(limits.tiny) ** 0.4
     return bool((((size < most) & (size > least)) | (size == 0)).all())
@@ -243,9 +256,8 @@ def overflows(sides: BothSides, given: Any, size: float) -> bool:
     """Whether a number on the way to the left side overflows, so that its NaN tells nothing."""
     if sides.promise.ulps and size >= np.finfo(sides.term.type.dtype).max:
         return True
-    inputs = [np.asarray(x) for x in given.values()]
     values = computed(sides.term, given)
-    if isinstance(values, Exception) or not finite([x for x in inputs if x.dtype.kind in "fc"]):
+    if isinstance(values, Exception) or not finite(floats(given)):
         return False
     return any(np.isinf(numbers_of(v, values)).any() for v in values if v.type.kind in "fc")
 

@@ -107,7 +107,7 @@ def claims(target: Target) -> Iterator[Finding]:
 
 def facts(target: Target) -> Iterator[Finding]:
     """What facts say, against values."""
-    from rewrite_engine.check.declaration import check_fact
+    from rewrite_engine.check.fact import check_fact
 
     for fact in target.facts:
         yield from check_fact(fact, target.spaces)
