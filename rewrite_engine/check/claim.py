@@ -74,10 +74,10 @@ def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
     an error of the rule's own, such as one in a guard.
     """
     node = term.owner
-    seen = [outline(v, 2) for v in node.inputs]
-    if not rule.may_apply(node.op, seen, distinct=len(seen) == 2 and seen[0] != seen[1]):
-        return None
     try:
+        seen = [outline(v, 2) for v in node.inputs]
+        if not rule.may_apply(node.op, seen, distinct=len(seen) == 2 and seen[0] != seen[1]):
+            return None
         new = rule.transform(fgraph, node)
     except RewriteEngineError:
         raise
@@ -150,8 +150,7 @@ def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired | RuleRaisedError]
         except ShapeError:  # the engine leaves such a term alone
             continue
         except Exception as error:
-            own = isinstance(error, RuleRaisedError)
-            yield error if own else raised(rule, term, error)
+            yield error if isinstance(error, RuleRaisedError) else raised(rule, term, error)
             continue
         if new is not None:
             yield from densely(Fired(promised(rule, term, new), inputs, stand_ins))
@@ -181,7 +180,9 @@ def densely(one: Fired) -> Iterator[Fired]:
     if there are values of other kinds.
     """
     term, new = one.sides.term, one.sides.new
-    sparse = [v for v in [*one.inputs, term] if not isinstance(v.type, TensorType | RandomGeneratorType)]
+    sparse = [
+        v for v in [*one.inputs, term] if not isinstance(v.type, TensorType | RandomGeneratorType)
+    ]
     if not sparse:
         yield one
         return
@@ -269,7 +270,9 @@ class Outcome:
             self.worst = text
 
 
-def check_claims(rule: Any, cases: Iterable[Fired], most: int | None = None) -> Iterator[Finding]:
+def check_claims(
+    rule: Any, cases: Iterable[Fired | RuleRaisedError], most: int | None = None
+) -> Iterator[Finding]:
     """Yield how a rule breaks its claim, in the smallest case that was tried."""
     constants = isinstance(rule, DataRule) and takes_constants(rule)
     known, errors = chosen(cases, most or (MOST_WITH_CONSTANTS if constants else MOST))
@@ -295,7 +298,7 @@ def check_claims(rule: Any, cases: Iterable[Fired], most: int | None = None) -> 
 
 def compared(known: Sequence[Fired]) -> Outcome:
     """Compare both sides of terms, as long as nothing is wrong."""
-    outcome, ranks = Outcome(), set()
+    outcome, ranks = Outcome(), set[Any]()
     count = max(3, COMPUTATIONS // len(known))
     with np.errstate(all="ignore"):
         for number, one in enumerate(known):

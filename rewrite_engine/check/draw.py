@@ -13,7 +13,21 @@ import numpy as np
 
 ORDINARY = [1.0, -1.0, 0.5, 2.0, 3.0, -2.5, 0.7, -13.37, 20.0, -0.1, 1e-3, 88.8, -103.9]
 ORDINARY += [0.1, 0.3, 6.0]  # quotients of these are rounded to whole numbers
-PLACES = [np.nextafter(0.5, 0), 0.0, -0.0, 1e-9, 1e-17, -1e-17, 1e-30, 37.0, -37.0, 710.0, -746.0, 333.3, -1000.0]
+PLACES = [
+    np.nextafter(0.5, 0),
+    0.0,
+    -0.0,
+    1e-9,
+    1e-17,
+    -1e-17,
+    1e-30,
+    37.0,
+    -37.0,
+    710.0,
+    -746.0,
+    333.3,
+    -1000.0,
+]
 NUMBERS = [0, 1, -1, 2, 3, -3, 7, 100]
 PARTS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 0.7, 20.0, 1e-9, np.inf, -np.inf, np.nan]
 #: where an assumption is granted: nothing overflows, cancels or is 0

@@ -122,6 +122,7 @@ def unfired(rule: Rule, added: RuleSet) -> str:
     """Why a rule does not fire in its own example."""
     found = []
     for term in written_terms(rule, added):
+        assert term.owner is not None
         said = diagnose(rule, term.owner, None, lambda v: brief(v))
         if said.applies:
             return f"at {brief(term, 9)} it would fire, and another rule rewrites that first"

@@ -56,14 +56,14 @@ def _checked(fact: Fact, case: Case, terms: Sequence[Any], op: Any = None) -> It
         try:
             with answers_of(fact, case) as said:
                 answer = fact(term)
+            wrong, values = None, False
+            if answer and any(said):
+                asked = True
+                wrong, values = _untrue(fact, term, answer, seed)
         except Exception as error:
             why = f"it raises {type(error).__name__}: {error}"
             yield Finding(Kind.WRONG, "facts", "fact", subject, where, why, brief(term, 9))
             return
-        if not answer or not any(said):
-            continue
-        asked = True
-        wrong, values = _untrue(fact, term, answer, seed)
         tested |= values
         if wrong is not None:
             lines = f"{brief(term, 9)}: {answer}\n{wrong}"
@@ -136,7 +136,7 @@ def _untrue(fact: Fact, term: Any, answer: Any, seed: int) -> tuple[str | None, 
         if isinstance(found, Exception):
             continue
         value = found[term]
-        told |= holds(fact, [term], answer, lambda v: value) is not None
+        told |= holds(fact, [term], answer, found.__getitem__) is not None
         wrong = _false_of(fact, term, answer, value)
         if wrong is not None:
             one = {str(v): a.ravel()[:4].tolist() for v, a in given.items()}

@@ -224,7 +224,7 @@ def is_noise(sides: BothSides, given: Any, a: Any, b: Any, place: Any) -> bool:
     """Whether two numbers, of which nobody knows the true one, differ by what a unit in the last
     place of the inputs makes of the first; or may, as products of the inputs overflow.
     """
-    if not sides.promise.ulps or any([is_nan(x).any() for x in floats(given)]):
+    if not sides.promise.ulps or has_nan(floats(given)):
         return False
     if not all(map(is_moderate, floats(given))):
         return True
@@ -372,18 +372,14 @@ def unlike(
     inputs = [np.asarray(x) for x in given.values() if np.asarray(x).dtype.kind in "fc"]
     overflown = sides.reorders and size >= np.finfo(a.dtype).max / 2
     if is_nan(b):  # log(-1e-300) is not what it was rounded to, log(0)
-        given_nan = any(np.isnan(x).any() for x in inputs)
-        none = sides.limits and not given_nan and t is not None and t != t
+        none = sides.limits and not has_nan(inputs) and t is not None and t != t
         return None if overflown or none else "a number becomes NaN"
     pole = is_nan(a) and finite(inputs) and t is not None and mp.isinf(t)  # of 0.0 or of -0.0?
     pole = pole and str(sides.term.head) not in LOGARITHMS  # whose pole has one sign
     if pole and not size >= np.finfo(a.dtype).max:
         return "NaN becomes a number"
-    if not np.isfinite(a) and is_true(b, t, size, units):
+    if not np.isfinite(a) and (is_true(b, t, size, units) or is_pole(sides, a, b, t, inputs)):
         return None
-    rounded = is_nan(a) and t is not None and t != t and finite(inputs)
-    if rounded and sides.limits and np.isneginf(b.real) and coarseness(sides.term) > 1:
-        return None  # the logarithm of nearly 0: of coarser floats it is one of less than 0
     if is_nan(a):
         lost = a.dtype.kind == "c" and not finite(inputs)  # NumPy's products lose infinities
         overflown = sides.promise.ulps and size >= np.finfo(a.dtype).max
@@ -398,12 +394,11 @@ def unlike(
         if a.dtype.kind == "c" and at:
             inputs = [part(x, at) for x in inputs if x.ndim <= len(at)]
         unknown = a.dtype.kind == "c" and t is None
-        held = finite(inputs) or (sides.limits and not any(np.isnan(x).any() for x in inputs))
+        held = finite(inputs) or (sides.limits and not has_nan(inputs))
         return None if unknown and held else limit(sides, given, at, b, t)
     if np.isinf(a):
-        if np.isfinite(b) and sides.promise.ulps and near_end(a, b, units):
-            return None
         same = np.isinf(b) and (a.dtype.kind == "c" or (a > 0) == (b > 0) or overflown)
+        same = same or (sides.promise.ulps and near_end(a, b, units))
         return None if same else "what is infinite becomes something else"
     if np.isinf(b):
         fine = overflown or is_true(b, t, size, units)
@@ -411,10 +406,23 @@ def unlike(
     return farther(sides, a, b, number(a) if t is None else t, size, units)
 
 
+def has_nan(inputs: Any) -> bool:
+    """Whether a NaN is given."""
+    return any(np.isnan(x).any() for x in inputs)
+
+
+def is_pole(sides: BothSides, a: Any, b: Any, t: Any, inputs: Any) -> bool:
+    """Whether b is the logarithm of nearly 0, which coarser floats make one of less than 0."""
+    rounded = is_nan(a) and t is not None and t != t and finite(inputs)
+    return rounded and sides.limits and bool(np.isneginf(b.real)) and coarseness(sides.term) > 1
+
+
 def near_end(a: Any, b: Any, units: float) -> bool:
     """Whether a finite number is so near to the largest one that rounding makes an infinity of
     it.
     """
+    if not np.isfinite(b):
+        return False
     limits = np.finfo(b.dtype)
     far = abs(float(np.real(b))) >= float(limits.max) * (1 - units * float(limits.eps))
     return far and a.dtype.kind == "f" and (a > 0) == (b > 0)
@@ -479,8 +487,8 @@ def limit(sides: BothSides, given: Any, at: Any, b: Any, t: Any) -> str | None:
     for far in FAR:
         moved = {v: far_away(x, far[i % 2]) for i, (v, x) in enumerate(given.items())}
         there = reference(sides.term, moved)
-        if there is None and t is not None:
-            continue  # nobody knows so large exponentials
+        if t is not None and (there is None or element(there, at) != element(there, at)):
+            continue  # digits are too few for exponentials of it
         if there is None or not is_true(b, element(there, at), 0, ROUNDING):
             return f"{lost}, which is not the limit"
     return None

@@ -131,9 +131,8 @@ def numbers(dtype: str) -> list[Any]:
             found += [np.inf, -np.inf, np.nan, 1e16]
         else:
             found = [2, -3, 100, 3, 1, -1, 0, 127]
-            limits = np.iinfo(dtype) if dtype != "bool" else None
-            more = [512, 300, -200, 40_000] + ([limits.min, limits.max] if limits else [])
-            found += [n for n in more if limits and limits.min <= n <= limits.max]
+            ends = [0, 1] if dtype == "bool" else [np.iinfo(dtype).min, np.iinfo(dtype).max]
+            found += [n for n in (512, 300, -200, 40_000, *ends) if ends[0] <= n <= ends[1]]
         return [np.asarray(n).astype(dtype) for n in found]
 
 

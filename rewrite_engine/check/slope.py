@@ -52,10 +52,10 @@ class Slopes:
         near = [
             _inside(node.op, len(values), s) if elementwise else _moved(values, s) for s in (1, 2)
         ]
+        ndims = [p.ndim for p in near[0]]
         for outputs in _asked(node):
-            ndims = [p.ndim for p in near[0]]
             at = self.at if own else Comparison(node, outputs, ndims).broken
-            found = _at_all(near, lambda p, at=at, outputs=outputs: at(node.op, outputs, p))
+            found = _at_all(near, partial(at, node.op, outputs))
             if found is not None:
                 return found
         return self.beyond(node, values) if own else None
@@ -90,7 +90,7 @@ class Slopes:
     def with_respect_to(
         self, op: Any, outputs: Sequence[int], point: Point, some: Sequence[int]
     ) -> tuple[Told | None, bool]:
-        """What is wrong with a gradient with respect to some operands, and whether it is written."""
+        """What is wrong with the gradients of some operands, and whether they are written."""
         value = _summed(op, outputs)
 
         def of_some(*xs: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, zip_longest
+from itertools import chain, pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -119,8 +119,12 @@ def _operands(term: Variable, inputs: Sequence[Any]) -> Iterator[Change]:
             if v is not w:
                 yield partial(remade, term, {v: w})
         for make in OPERANDS:
-            yield lambda v=v, make=make: remade(term, {v: make(v)})
+            yield partial(_with_computed, term, v, make)
     yield lambda: remade(term, {v: -v for v in inputs})
+
+
+def _with_computed(term: Variable, v: Any, make: Callable[[Any], Any]) -> Variable:
+    return remade(term, {v: make(v)})
 
 
 def _constants(term: Variable, nodes: Sequence[Apply]) -> Iterator[Change]:
@@ -132,7 +136,7 @@ def _constants(term: Variable, nodes: Sequence[Apply]) -> Iterator[Change]:
             continue
         for number in WHOLE if kind in "iu" else (*WHOLE, *FLOATS):
             data = np.full_like(c.data, number) if kind != "u" or number >= 0 else c.data
-            yield lambda c=c, data=data: remade(term, {c: c.type.make_constant(data)})
+            yield partial(remade, term, {c: c.type.make_constant(data)})
 
 
 def _indices(term: Variable, nodes: Sequence[Apply]) -> Iterator[Change]:
@@ -143,7 +147,7 @@ def _indices(term: Variable, nodes: Sequence[Apply]) -> Iterator[Change]:
     random.Random(0).shuffle(each)
     for node, op in each:
         yield partial(remade, term, {}, {node: op})
-    for (node, op), (other, second) in zip(each, each[1:], strict=False):
+    for (node, op), (other, second) in pairwise(each):
         if node is not other:
             yield partial(remade, term, {}, {node: op, other: second})
 

@@ -49,16 +49,19 @@ LENGTHS = [
             "(pt.any(pt.invert(x), axis=0) | pt.any(pt.invert(y), axis=0))",
             'x: Tensor[None, None], y: Tensor[1, None]', "claim=exact"),
     planted("largest of an empty axis", "WRONG", "error",
-            "pt.max(pt.maximum(x, y), axis=0) >> pt.maximum(x[0], pt.max(pt.join(0, x, y), axis=0))",
+            "pt.max(pt.maximum(x, y), axis=0) >> "
+            "pt.maximum(x[0], pt.max(pt.join(0, x, y), axis=0))",
             'x: Tensor[1, None], y: Tensor[None, None]', "claim=exact"),
 ]  # fmt: skip
 
 CONSTANTS = [
     planted("scaled largest", "WRONG", "claim",
-            "pt.max(c * x) >> c * pt.max(x), given(lambda c: c.number is not None and c.number > 0)",
+            "pt.max(c * x) >> c * pt.max(x), "
+            "given(lambda c: c.number is not None and c.number > 0)",
             "x: Vector, c: RealConstant", "claim=approx(8)"),
     planted("scaled sum", "WRONG", "claim",
-            "pt.sum(c * x) / c >> pt.sum(x), given(lambda c: c.number is not None and c.number > 1)",
+            "pt.sum(c * x) / c >> pt.sum(x), "
+            "given(lambda c: c.number is not None and c.number > 1)",
             "x: Vector, c: RealConstant", "claim=approx(64)"),
     planted("order of a wide number", "WRONG", "claim",
             "pt.lt(x, c) >> compute(lambda x, c: pt.lt(x, pt.constant("
@@ -106,7 +109,7 @@ def bounds(v):
     return entry.start, entry.stop, entry.step
 """
 FUNCTIONS = [
-    planted("slice of a slice", "WRONG", "claim",
+    planted("slice of a slice", "WRONG", "shape",
             SLICES + node_rewriter("Subtensor", """
 x = node.inputs[0]
 outer, inner = bounds(node.outputs[0]), bounds(x)
@@ -116,7 +119,7 @@ if outer[0] is not None or not isinstance(outer[1], int) or not isinstance(inner
     return None
 return [x.owner.inputs[0][inner[0]:inner[0] + outer[1]]]
 """, 'rewritten(vector("x")[2:][:3])')),
-    planted("last of a slice", "WRONG", "claim",
+    planted("last of a slice", "WRONG", "shape",
             SLICES + node_rewriter("Subtensor", """
 x = node.inputs[0]
 outer, inner = bounds(node.outputs[0]), bounds(x)
@@ -263,7 +266,8 @@ RIGHT = [
                                   "compute(lambda x, y: pt.zeros_like(x + y, dtype='bool'))",
                                   "x: Integer, y: Integer", "claim=exact")),
     ("conjugate of reals", rule_of("pt.conj(pt.neg(x)) >> pt.neg(x)", "x: Real", "claim=exact")),
-    ("trace of a product", rule_of("pt.trace(a @ b) >> pt.trace(b @ a), given(lambda a, b: same_shape(a, b.T))",
+    ("trace of a product", rule_of("pt.trace(a @ b) >> pt.trace(b @ a), "
+                                   "given(lambda a, b: same_shape(a, b.T))",
                                    "a: Matrix, b: Matrix", "claim=approx(1 << 20)")),
     ("solved at once", rule_of(
         "pt.linalg.solve(a, u) + pt.linalg.solve(a, w) >> pt.linalg.solve(a, u + w)",

@@ -133,8 +133,8 @@ ALL = [*FACTS, *OPS]
 
 #: right facts and ops beside them: (name, source), none of which may be accused
 RIGHT = [
-    ("increasing", OP.format("np.sort(inputs[0], axis=-1)") + CASE.format(
-        "increasing", "because('so') if x.type.ndim == 1 else unknown('no vector')")),
+    ("between 0 and 1", OP.format("np.clip(np.nan_to_num(inputs[0]), 0, 1)")
+     + CASE.format("nonneg", "because('so')")),
     ("differences", op("outputs[0][0] = np.diff(x)",
                        SHAPED.format("pt.maximum(shapes[0][0] - 1, 0)"))),
     ("both slopes", TWO.format("g[0] * pt.cos(x) - g[1] * pt.sin(x)")),
