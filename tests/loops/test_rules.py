@@ -588,16 +588,15 @@ def test_equal_loops_over_different_sequences_run_as_one() -> None:
 def test_work_on_long_steps_is_in_proportion() -> None:
     """(Where each node asked anew of all below, it was not.)"""
 
+    def long(v: Any, t: Any, n: int) -> Any:
+        a = v
+        for _ in range(n):
+            a, t = pt.sin(a) + v, pt.sin(t) + a
+        return t
+
     def prepare(n: int) -> Any:
         m, h = pt.dmatrix("m"), pt.dvector("h")
-
-        def step(v: Any, t: Any) -> Any:
-            a = v
-            for _ in range(n):
-                a, t = pt.sin(a) + v, pt.sin(t) + a
-            return t
-
-        out, _ = scan(step, m, h)
-        return lambda: rw.function([m, h], out[-1])
+        out = scan(lambda v, t: long(v, t, n), m, h)[0][-1]
+        return lambda: rw.function([m, h], out)
 
     assert exponent(prepare, 100, 1000) < 1.2
