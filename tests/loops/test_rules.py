@@ -595,8 +595,7 @@ def test_work_on_long_steps_is_in_proportion() -> None:
         return t
 
     def prepare(n: int) -> Any:
-        m, h = pt.dmatrix("m"), pt.dvector("h")
-        out = scan(lambda v, t: long(v, t, n), m, h)[0][-1]
+        out = scan(lambda v, t: long(v, t, n), m := pt.dmatrix("m"), h := pt.dvector("h"))[0][-1]
         return lambda: rw.function([m, h], out)
 
     assert exponent(prepare, 100, 1000) < 1.2
