@@ -586,9 +586,7 @@ def test_equal_loops_over_different_sequences_run_as_one() -> None:
 
 
 def test_work_on_long_steps_is_in_proportion() -> None:
-    """(Where each node asked anew of all below, it was not.)"""
-
-    def prepare(n: int) -> Any:
+    def prepare(n: int) -> Any:  # (where each node asked anew of all below, it was not)
         m, h = pt.dmatrix("m"), pt.dvector("h")
 
         def step(v: Any, t: Any) -> Any:
@@ -597,7 +595,6 @@ def test_work_on_long_steps_is_in_proportion() -> None:
                 a, t = pt.sin(a) + v, pt.sin(t) + a
             return t
 
-        out, _ = scan(step, m, h)
-        return lambda: rw.function([m, h], out[-1])
+        return lambda: rw.function([m, h], scan(step, m, h)[0][-1])
 
     assert exponent(prepare, 100, 1000) < 1.2
