@@ -6,6 +6,7 @@ against what they mean; gradients against derivatives of many digits; facts agai
     scripts/fuzz --replay graphs:0:123         one case again
     scripts/fuzz ordinary --formulas 10000     small formulas at ordinary inputs (`ordinary.py`)
     scripts/fuzz unrolled --recurrences 100    loops written out, how long they take (`unrolled.py`)
+    scripts/fuzz loops --loops 1000            loops in native code and on the VM (`loops.py`)
 
 `pool.py` is what graphs are grown in, by `elementwise.py`, `steps.py` and `motifs.py`; `idioms.py`
 has what is promised to be stable, with its gradient. `judge.py` says what is wrong (`reference.py`:

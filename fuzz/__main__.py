@@ -26,7 +26,7 @@ from fuzz.report import Report, report
 from rewrite_engine.config import config
 
 KINDS = ("graphs", "gradients", "facts")
-COMMANDS = ("ordinary", "unrolled")  # modules with a command of their own
+COMMANDS = ("ordinary", "unrolled", "loops")  # modules with a command of their own
 CHUNK = {"graphs": 100, "gradients": 25, "facts": 100}
 TURNS = ("graphs",) * 5 + ("gradients",) * 4 + ("facts",)  # five graphs for a gradient
 SECONDS = 600  # of the processor: a case that takes longer is a finding (many digits take minutes)
@@ -111,7 +111,7 @@ def chunk(kind: str, seed: int, start: int, count: int, rules: str | None = None
     """Some cases, one after the other."""
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGPROF, _too_long)
-    config.check_phases = True
+    config.check_phases = config.check_regions = True
     outcome = Outcome(kind, count)
     for number in range(start, start + count):
         signal.setitimer(signal.ITIMER_PROF, SECONDS)

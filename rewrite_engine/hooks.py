@@ -24,6 +24,7 @@ HOMES = {
     "short": ".printing.formula",  # on one line: the `repr` of variables, graphs and functions
     "pp": ".printing",  # what IPython prints of a variable
     "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
+    "with_c_code": ".link.c.op",  # the bases of an op that has C code and nothing else
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once
     "check_legal": ".check.legal",  # `config.check_phases`: what a phase may not leave
     "entry_of": ".rules.packs",  # the entry point by which a distribution names a module: of packs

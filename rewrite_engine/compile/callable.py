@@ -14,12 +14,20 @@ from rewrite_engine import hooks
 from rewrite_engine.compile.checks import Checks
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.config import config
-from rewrite_engine.errors import InputError, OptionError, UpdateTypeError, describe, plural
+from rewrite_engine.errors import (
+    InputError,
+    NoSuchInputError,
+    OptionError,
+    UpdateTypeError,
+    describe,
+    did_you_mean,
+    plural,
+)
 from rewrite_engine.graph.display import Displayed
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.link.linker import get_linker
-from rewrite_engine.link.program import Argument, Cell, Linked, Program
+from rewrite_engine.link.program import MISSING, Argument, Asked, Cell, Linked, Program, plain
 
 if TYPE_CHECKING:
     from rewrite_engine.compile.profiling import ProfileStats
@@ -169,6 +177,49 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
 
     # --- changing -----------------------------------------------------------------------------
 
+    def __getitem__(self, item: Any) -> Any:
+        """Return the value that an input has between calls, its default or that of a shared
+        variable: `f[x]`, `f["x"]`. Raises `NoSuchInputError` for an input that has none.
+        """
+        value = self._cell(item)[1].value
+        if value is MISSING:
+            raise NoSuchInputError(f"{self.program.name}: the input {item!r} has no value so far")
+        return value
+
+    def __setitem__(self, item: Any, value: Any) -> None:
+        """Give an input another value for the calls to come. Raises `NoSuchInputError`, and what
+        the type of the input raises.
+        """
+        argument, cell = self._cell(item)
+        strict, downcast = argument.strict, argument.allow_downcast
+        converted = plain(cell.type.filter(value, strict=strict, allow_downcast=downcast))
+        if converted is value and hasattr(value, "copy") and not getattr(argument, "borrow", False):
+            converted = value.copy()
+        cell.value = converted
+
+    def _cell(self, item: Any) -> tuple[Argument | Cell, Cell]:
+        """An input, by its variable or name, and where its value is kept. Raises
+        `NoSuchInputError`.
+        """
+        item = getattr(item, "variable", item)  # (of an `In`)
+        pairs = zip(self.program.inputs, self.program.variables, strict=True)
+        if isinstance(item, str):
+            found = [a for a, _ in pairs if a.name == item]
+        else:
+            found = [a for a, v in pairs if v is item or getattr(item, "container", None) is a]
+        if len(found) != 1:
+            names = [a.name for a in self.program.inputs if a.name]
+            what = "several inputs are called" if found else "there is no input"
+            hint = "" if found or not isinstance(item, str) else did_you_mean(item, names)
+            raise NoSuchInputError(f"{self.program.name}: {what} {item!r}{hint}")
+        cell = found[0] if isinstance(found[0], Cell) else found[0].default
+        if cell is None:
+            what = (
+                f"the input {item!r} has no value between calls; In({item}, value=…) gives it one"
+            )
+            raise NoSuchInputError(f"{self.program.name}: {what}")
+        return found[0], cell
+
     @property
     def trust_input(self) -> bool:
         """Whether arguments are taken as they are. Set it to True only where all are arrays of
@@ -223,6 +274,7 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
             updates=updates,
             name=name or program.name,
             shared=tuple([(swap or {}).get(v, v) for v in program.shared]),
+            asked=tuple([Asked((swap or {}).get(v, v)) for v in program.variables]),
         )
         checks = None if self._checks is None else self._checks.copy(swap or {})
         if profile is None and self.profile is not None:

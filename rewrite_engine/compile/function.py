@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from rewrite_engine.compile.callable import Function, Observer, profile_of
 from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
+from rewrite_engine.compile.overwriting import guard
 from rewrite_engine.compile.progress import WatchedCompiling
 from rewrite_engine.compile.request import Request, check_unused, read
 from rewrite_engine.config import config
-from rewrite_engine.errors import OverwritingError, message, refuse_unknown
-from rewrite_engine.graph.destroyhandler import DestroyHandler
+from rewrite_engine.errors import refuse_unknown
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.link.program import Argument, Cell, Program
+from rewrite_engine.link.program import Argument, Asked, Cell, Program
 from rewrite_engine.rewrite.driver import paused_collector
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import RuleWarning
@@ -194,7 +194,7 @@ def build(
     )
     fgraph.merging = merging
     mutable = {memo[spec.variable] for spec in request.inputs if spec.mutable}
-    _guard(fgraph, mutable, accept_inplace)
+    guard(fgraph, mutable, accept_inplace)
     arguments = [_argument(spec, allow_downcast) for spec in request.inputs]
     cells = [getattr(v, "container", None) or v.value for v in request.updates]
     return Program(
@@ -206,6 +206,7 @@ def build(
         borrowed=frozenset([i for i, out in enumerate(request.outputs) if out.borrow]),
         updates=tuple(enumerate(cells, count)),
         shared=tuple(states),
+        asked=tuple([Asked(v) for v in (*roots, *states)]),
     )
 
 
@@ -216,23 +217,3 @@ def _argument(spec: Any, allow_downcast: bool | None) -> Argument | Cell:
     return Argument(
         spec.variable.type, spec.name, spec.value, spec.strict, downcast, spec.mutable, spec.borrow
     )
-
-
-def _guard(fgraph: FunctionGraph, mutable: set[Variable], accept_inplace: bool) -> None:
-    """Watch over what may be overwritten: by the user's own ops, and by those that rules will put
-    in.
-    """
-    destroyers = [node for node in fgraph.apply_nodes if node.op.destroy_map]
-    if destroyers and not accept_inplace:
-        node = destroyers[0]
-        raise OverwritingError(
-            message(
-                "the graph overwrites an input; function(…, accept_inplace=True) allows it",
-                op=node.op,
-                inputs=node.inputs,
-                where=node.where(),
-            )
-        )
-    if destroyers or mutable:
-        fgraph.attach_feature(DestroyHandler(mutable, strict=not accept_inplace))
-        fgraph.validate()

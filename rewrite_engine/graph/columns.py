@@ -21,7 +21,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rewrite_engine.graph.knowledge import knowledge_of
-from rewrite_engine.graph.node import Apply, Variable, build_node, mark
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, mark
 from rewrite_engine.graph.origin import Row, origin_rows, origins_of
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.graph.weak import WeakValues
@@ -54,7 +54,7 @@ class Columns(NamedTuple):
 def to_columns(fgraph: FrozenGraph) -> Columns:
     """Write a graph as columns. Linear. The features are cloned."""
     nodes = fgraph.toposort()
-    roots = [*fgraph.inputs, *fgraph.constants.values()]
+    roots = [*fgraph.inputs, *[v for v in fgraph.users if isinstance(v, Constant)]]
     number: dict[Variable, int] = {v: i for i, v in enumerate(roots)}
     made = [v for node in nodes for v in node.outputs]
     number.update((v, i) for i, v in enumerate(made, len(roots)))

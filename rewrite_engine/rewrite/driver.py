@@ -22,6 +22,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.weak import on_death
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop import Cycle
@@ -99,12 +100,13 @@ class GraphRewriter:
         if within is not None:
             result.within = within.within
             within.parts.append(result)
-        merged = fgraph.merged
+        merged, outer = fgraph.merged, fgraph.is_driven
         start = perf_counter()
         for feature in fgraph.features:
             feature.on_begin(fgraph, self)
         try:
             with paused_collector() if gc.isenabled() else nullcontext():
+                fgraph.is_driven = True
                 self.run(fgraph, result)
         except BaseException as error:
             at = result.parts[-1] if result.parts and result.stopped not in ENDLESS else result
@@ -114,7 +116,7 @@ class GraphRewriter:
                 error.result = result  # of the outermost driver in the end
             raise
         finally:
-            result.within = None
+            fgraph.is_driven, result.within = outer, None
             result.seconds = perf_counter() - start
             result.nodes_after = len(fgraph)
             result.merged = fgraph.merged - merged
@@ -254,6 +256,9 @@ class MergeOptimizer(GraphRewriter):
         fgraph.merging = True
         fgraph.reorders = self.reorders
         result.stopped = StopReason.PASSED
+        constants = [v for v in fgraph.variables if isinstance(v, Constant)]
+        for v in constants if len(constants) > len(fgraph.constants) else ():
+            fgraph.replace(v, fgraph.constants.setdefault(v.signature(), v), self.name)
         if len(fgraph.table) == len(fgraph):  # every node is the only one with its key
             return
         for node in fgraph.toposort():

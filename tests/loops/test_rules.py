@@ -586,15 +586,16 @@ def test_equal_loops_over_different_sequences_run_as_one() -> None:
 
 
 def test_work_on_long_steps_is_in_proportion() -> None:
-    def prepare(n: int) -> Any:  # (where each node asked anew of all below, it was not)
-        m, h = pt.dmatrix("m"), pt.dvector("h")
+    """(Where each node asked anew of all below, it was not.)"""
 
-        def step(v: Any, t: Any) -> Any:
-            a = v
-            for _ in range(n):
-                a, t = pt.sin(a) + v, pt.sin(t) + a
-            return t
+    def long(v: Any, t: Any, n: int) -> Any:
+        a = v
+        for _ in range(n):
+            a, t = pt.sin(a) + v, pt.sin(t) + a
+        return t
 
-        return lambda: rw.function([m, h], scan(step, m, h)[0][-1])
+    def prepare(n: int) -> Any:
+        out = scan(lambda v, t: long(v, t, n), m := pt.dmatrix("m"), h := pt.dvector("h"))[0][-1]
+        return lambda: rw.function([m, h], out)
 
     assert exponent(prepare, 100, 1000) < 1.2

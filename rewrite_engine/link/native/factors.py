@@ -60,7 +60,7 @@ def matrix(plan: RegionPlan, v: Any, rank: int) -> Matrix:
 
 @native.register(Blockwise)
 def _(op: Blockwise, node: Apply) -> str | None:
-    core = op.core
+    core = op.core_op
     if not isinstance(core, OWN) or op.signature != core.signature:
         return "no native code is written for it"
     return native(core, node)
@@ -76,15 +76,16 @@ for _kind in OWN:
 
 @lower.register(Blockwise)
 def _(op: Blockwise, node: Apply, plan: RegionPlan) -> None:
-    lower.dispatch(type(op.core))(op.core, node, plan)
+    lower.dispatch(type(op.core_op))(op.core_op, node, plan)
 
 
 def _each(
     op: Any, node: Apply, plan: RegionPlan, write: Callable[[Any, list[str], list[str]], None],
     reads: Sequence[Matrix], shape: Sequence[Length] | None = None,
+    changes: Sequence[Matrix] = (),
 ) -> View:  # fmt: skip
     """A value of which `write(text, addresses, steps)` writes one matrix; the last address and step
-    are those of the result. shape: if it is not that of the output.
+    are those of the result. shape: if it is not that of the output. changes: what is overwritten.
     """
     shape = plan.shape(node.outputs[0]) if shape is None else shape
     batch = shape[:-2]
@@ -97,7 +98,8 @@ def _each(
         steps = [t.length(m.step) for m in reads] + [t.length(shape[-1])]
         nested(t, batch, views, apart, pointers, lambda at: write(t, at, steps))
 
-    found = plan.call(shape, "d", [m.view for m in reads], all_)
+    found = plan.call(shape, "d", [m.view for m in reads], all_,
+                      changes=[m.view.value for m in changes])  # fmt: skip
     if not op.only_lengths:  # it may find nothing, also where only lengths are needed
         plan.always(found.value)
     return found
@@ -388,7 +390,8 @@ def _(op: Solve, node: Apply, plan: RegionPlan) -> None:
 
         where_some(t, size, solved)
 
-    made = _each(op, node, plan, write, [columns, right, order], (*shape[:-2], m, n))
+    made = _each(op, node, plan, write, [columns, right, order], (*shape[:-2], m, n),
+                 [columns, order])  # fmt: skip
     plan.of[node.outputs[0]] = _swapped(made)
 
 

@@ -81,6 +81,7 @@ class KernelText(Assembler):
         super().__init__(machine.width if width is None else width, machine.fma)
         self.region = region
         self.words: list[int] = []
+        self.touched: set[Any] = set()  # values whose addresses are taken
         self.known: dict[tuple[int, str], str] = {}
         self.head: list[str] = []
 
@@ -124,6 +125,7 @@ class KernelText(Assembler):
 
     def address(self, value: NativeValue, offset: int | None = None) -> str:
         """Where a value lies, or what is so many elements behind its beginning."""
+        self.touched.add(value)
         if value.part_of is not None:
             whole, _, own = value.part_of
             pointer = self.address(whole, own)
@@ -500,13 +502,13 @@ def _single(t: Assembler) -> Assembler:
 
 def write_group(
     region: Any, machine: Machine, group: Group, stored: set[NativeValue], live: Sequence[Any]
-) -> tuple[Kernel, list[int]]:
-    """The kernel of a group, and the words of the frame that it takes."""
+) -> KernelText:
+    """Write the kernel of a group."""
     t = KernelText(region, machine, _width(machine, group, live))
     t.block = "go"
     nest = Nest(t, group, stored, live)
     nest.write()
-    return t.kernel()
+    return t
 
 
 def _width(machine: Machine, group: Group, live: Sequence[Any]) -> int:

@@ -11,12 +11,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from rewrite_engine.config import config
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.link.native.library import Kernel
+from rewrite_engine.link.native.lifetimes import END, Lifetimes
 from rewrite_engine.link.native.loops import KernelText, write_group
 from rewrite_engine.link.native.runtime import (
     COLUMNS,
@@ -42,6 +43,7 @@ from rewrite_engine.link.native.values import (
     Node,
     Number,
     Reduced,
+    Scope,
     Steps,
     View,
     Write,
@@ -50,22 +52,11 @@ from rewrite_engine.link.native.values import (
     view_of,
     without_ones,
 )
+from rewrite_engine.link.native.verify import verify
 from rewrite_engine.link.plan import ByClass
 from rewrite_engine.link.plan.dims import Dims, axes
 
 MOST_NODES, MOST_SUMS, MOST_HEAVY = 96, 16, 8  # of one group: a machine has so many registers
-END = 1 << 60
-
-
-class Repeated(NamedTuple):
-    """Statements that run again and again: those between two; the word that tells how far to go
-    back; the word with the number of steps.
-    """
-
-    start: int
-    end: int
-    back: int
-    steps: int
 
 
 class NotNative(Exception):
@@ -95,12 +86,12 @@ class RegionPlan:
         self.of: dict[Variable, View | Number] = {}
         self.lengths: dict[int, Length] = {}
         self.statements: list[Group | NativeCall] = []
-        self.spaces: dict[tuple[Length, ...], list[int]] = {}
+        self.scope = self.outside = Scope()  # of the statements that are added; outside of loops
         self.alive: list[Any] = []
         self.kept: list[NativeValue] = []  # of statements that always run
         self._words: dict[Any, int] = {}
         self._places: dict[NativeValue, int] = {}
-        self.loops: list[Repeated] = []
+        self.loops: list[Scope] = []  # inner ones first
         self.taken: dict[int, int] = {}  # result: the argument whose memory it takes
         self.inside: dict[Apply, Any] = {}  # the steps of loops
         self.checks: list[tuple[Apply, Any]] = []
@@ -244,7 +235,7 @@ class RegionPlan:
         items = tuple([self._item(x, kept, len(shape)) for x in operands])
         value = NativeValue(kind, space)
         value.part_of = into
-        self._place(Node(value, items, write, heavy), space, after)
+        self._place(Node(value, items, write, self.scope, heavy), space, after)
         return view_of(value, shape)
 
     def _item(self, x: View | Number, kept: Sequence[int], ndim: int) -> Item:
@@ -262,13 +253,13 @@ class RegionPlan:
             v = item.view
             if isinstance(v, Number):
                 continue
-            own = v.value.group
-            if own is not None and own.space == space and own.inside(v) is not None:
+            own = _group_of(v, space)
+            if own is not None:
                 beside = max(beside, own.at)
             else:
                 apart = max(apart, v.value.at)
         first = max(apart + 1, beside)
-        places = self.spaces.setdefault(space, [])
+        places = self.scope.spaces.setdefault(space, [])
         k = bisect_left(places, first)
         near = {k, k + 1, len(places) - 2, len(places) - 1}
         for at in [places[j] for j in sorted(near) if k <= j < len(places)]:
@@ -306,9 +297,8 @@ class RegionPlan:
         inner = frozenset([i for i, j in enumerate(kept) if j in reduced])
         rest = [ONE if j in reduced else n for j, n in enumerate(shape)]
         item = self._item(x, kept, len(shape))
-        group: Any = None if isinstance(x, Number) else x.value.group
-        fits = group is not None and group.space == space and item.kind == kind
-        if not fits or group.inside(item.view) is None or len(group.reduced) >= MOST_SUMS:
+        group: Any = None if isinstance(item.view, Number) else _group_of(item.view, space)
+        if group is None or item.kind != kind or len(group.reduced) >= MOST_SUMS:
             own = item.kind
             x = self.elementwise([x], shape, kind, lambda t, xs: convert(t, xs[0], own, kind))
             group = x.value.group
@@ -316,7 +306,7 @@ class RegionPlan:
         if not inner:
             return x
         value = NativeValue(kind, tuple([n for n in rest if n != ONE]), group.at)
-        group.reduced.append(Reduced(value, x.value, inner, name))
+        group.reduced.append(Reduced(value, x.value, inner, name, self.scope))
         return view_of(value, rest)
 
     def converted(self, x: View | Number, shape: Sequence[Length], kind: str) -> View | Number:
@@ -329,13 +319,16 @@ class RegionPlan:
     def call(
         self, shape: Sequence[Length], kind: str, reads: Sequence[View], write: Any,
         into: tuple[NativeValue, Steps, int | None] | None = None, refuses: bool = True,
+        changes: Sequence[NativeValue] = (),
     ) -> View:  # fmt: skip
         """A value that a statement of its own computes. into: as of `elementwise`. refuses: whether
-        it may find that the VM has to do it.
+        it may find that the VM has to do it. changes: other values whose memory it writes.
         """
         value = NativeValue(kind, without_ones(shape), len(self.statements))
         value.part_of = into
-        self.statements.append(NativeCall(value.at, value, tuple(reads), write, refuses))
+        self.statements.append(
+            NativeCall(value.at, value, tuple(reads), write, self.scope, refuses, tuple(changes))
+        )
         return view_of(value, shape)
 
     def always(self, value: NativeValue) -> None:
@@ -364,20 +357,24 @@ class RegionPlan:
         for node, check in self.checks:
             self._compare(node, check)
         results = self._results(outputs)
-        live = self._live(results)
+        live = Lifetimes(self.statements, self.loops, [v for v, _ in results], self.kept)
         for v, j in spare.items():
             self._take(v, j, results, live)
         for j in self.taken.values():
             arguments[j][5] |= WRITEABLE
         total = self._memory(live, {value for value, _ in results})
-        running = [s for s in self.statements if self._runs(s, live)]
-        written = [self._written(s, live) for s in running]
+        running = [s for s in self.statements if live.runs(s)]
+        texts = [self._written(s, live) for s in running]
+        if config.check_regions:
+            touched = [t.touched for t in texts]
+            verify(running, live, self.loops, self.outside, [v for v, _ in results], touched)
+        written = [t.kernel() for t in texts]
         self._measure([(s.at, len(words) + 2) for s, (_, words) in zip(running, written)])
         kernels = [kernel for kernel, _ in written]
         addresses = library_of(self.machine).get(kernels)
         known = dict(zip(dict.fromkeys([k.name for k in kernels]), addresses, strict=True))
         rows = [[known[kernel.name], len(words), *words] for kernel, words in written]
-        work = self._work(live)
+        work = self._work()
         ends = [
             [self.place_of(value), len(lengths), id(np.dtype(DTYPES[value.kind])),
              self.taken.get(k, -1), *[self.word_of(n) for n in lengths]]
@@ -387,7 +384,7 @@ class RegionPlan:
 
     def _take(
         self, v: Variable, j: int, results: Sequence[tuple[NativeValue, Any]],
-        live: dict[NativeValue, int],
+        live: Lifetimes,
     ) -> None:  # fmt: skip
         """Let a result take the memory of an argument: one as large, that is computed element by
         element after all that read others of the argument's elements, and after all that may
@@ -400,10 +397,10 @@ class RegionPlan:
         for s in self.statements:
             if isinstance(s, NativeCall):
                 reads = old in [x.value for x in s.reads]
-                if (reads or s.refuses) and self._runs(s, live):
+                if (reads or s.refuses) and live.runs(s):
                     first = s.at
                 continue
-            for node in self._nodes(s, live):
+            for node in live.nodes(s):
                 views = [x.view for x in node.items if isinstance(x.view, View)]
                 own = [x for x in views if x.value is old]
                 if own and all([x.offset is None and x.steps == in_order(s.space) for x in own]):
@@ -447,66 +444,18 @@ class RegionPlan:
             found.append((x.value, shape))
         return found
 
-    def _live(self, results: Sequence[tuple[NativeValue, Any]]) -> dict[NativeValue, int]:
-        """The values that have to be in memory, with the last statement that reads them."""
-        last: dict[NativeValue, int] = {value: END for value, _ in results}
-        for value in self.kept:
-            self._read(value, value.at, last)
-        for s in reversed(self.statements):
-            if isinstance(s, NativeCall):
-                if self._stored(s.value, last):
-                    for view in s.reads:
-                        self._read(view.value, s.at, last)
-                continue
-            for node in self._nodes(s, last):
-                for item in node.items:
-                    if isinstance(item.view, View) and s.inside(item.view) is None:
-                        self._read(item.view.value, s.at, last)
-        for loop in self.loops:  # what a later step reads has to stay
-            for value, at in last.items():
-                if value.at <= loop.start < at < loop.end:
-                    last[value] = loop.end
-        return last
+    def _written(self, s: Group | NativeCall, live: Lifetimes) -> KernelText:
+        """The kernel of a statement."""
+        if isinstance(s, Group):
+            return write_group(self, self.machine, s, set(live.writes(s)), live.nodes(s))
+        t = KernelText(self, self.machine, 1)
+        t.block = "go"
+        s.write(t, s.value)  # type: ignore[call-arg]
+        return t
 
-    def _read(self, value: NativeValue, at: int, last: dict[NativeValue, int]) -> None:
-        last[value] = max(last.get(value, -1), at)
-        if value.part_of is not None:
-            self._read(value.part_of[0], at, last)
-
-    def _stored(self, value: NativeValue, last: dict[NativeValue, int]) -> bool:
-        return value in last or (value.part_of is not None and value.part_of[0] in last)
-
-    def _nodes(self, group: Group, last: dict[NativeValue, int]) -> list[Node]:
-        """The nodes of a group that somebody needs, in order."""
-        needed = {r.source for r in group.reduced if r.value in last}
-        found = []
-        for node in reversed(group.nodes):
-            if node.value in needed or self._stored(node.value, last):
-                found.append(node)
-                inside = [group.inside(item.view) for item in node.items]
-                needed.update([v for v in inside if v is not None])
-        return found[::-1]
-
-    def _runs(self, s: Group | NativeCall, last: dict[NativeValue, int]) -> bool:
-        if isinstance(s, NativeCall):
-            return self._stored(s.value, last)
-        return bool(self._nodes(s, last))
-
-    def _written(
-        self, s: Group | NativeCall, last: dict[NativeValue, int]
-    ) -> tuple[Kernel, list[int]]:
-        if isinstance(s, NativeCall):
-            t = KernelText(self, self.machine, 1)
-            t.block = "go"
-            s.write(t, s.value)  # type: ignore[call-arg]
-            return t.kernel()
-        nodes = self._nodes(s, last)
-        stored = {n.value for n in nodes if self._stored(n.value, last)}
-        stored |= {r.value for r in s.reduced if r.value in last}
-        return write_group(self, self.machine, s, stored, nodes)
-
-    def _memory(self, last: dict[NativeValue, int], results: set[NativeValue]) -> int:
+    def _memory(self, live: Lifetimes, results: set[NativeValue]) -> int:
         """Give temporaries places in one block; return the word with its size."""
+        last = live.last
         first: dict[NativeValue, int] = {}
         for s in self.statements:
             made = [s.value] if isinstance(s, NativeCall) else [n.value for n in s.nodes]
@@ -542,10 +491,10 @@ class RegionPlan:
             ends.setdefault(last[value], []).append((key, value.word))
         return end if self.moved else self.constant_word(0)
 
-    def _work(self, last: dict[NativeValue, int]) -> int:
+    def _work(self) -> int:
         """The word with the number of elements that are computed."""
         found = self.constant_word(0)
-        for space in self.spaces:
+        for space in self.outside.spaces:
             if space:
                 found = self.compute("add", found, self.word_of(times(*space)))
         for s in self.statements:
@@ -585,6 +534,17 @@ class RegionPlan:
         for name, n in counts.items():
             table[PLACE[name]] = n
         return table
+
+
+def _group_of(x: View, space: tuple[Length, ...]) -> Group | None:
+    """The group over a space that a reader of a value can join: one that computes the value element
+    by element. There is none for memory that a loop writes again: the group computes the first of
+    the values that the steps read.
+    """
+    group = x.value.group
+    if group is None or group.space != space or x.value.loop is not None:
+        return None
+    return None if group.inside(x) is None else group
 
 
 def _is_whole(x: View, shape: Sequence[Length]) -> bool:

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply, Variable, copied
 from rewrite_engine.link.native.lower import expanded, lower, native, why_not
-from rewrite_engine.link.native.region import NotNative, RegionPlan, Repeated, look
+from rewrite_engine.link.native.region import NotNative, RegionPlan, look
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.text import KINDS, SIZE
 from rewrite_engine.link.native.values import (
     Length,
     NativeValue,
+    Scope,
     View,
     times,
     view_of,
@@ -137,7 +138,8 @@ class _Loop:
         self.op, self.node, self.plan, self.own, self.count = op, node, plan, own, count
         self.read, self.first, self.others = op.parts(node.inputs[1:])
         self.slices, self.kept, self.same = op.parts(own.inputs)
-        self.now, self.back = plan.new_word(), plan.new_word()
+        self.now = plan.new_word()
+        self.scope = Scope(plan.scope, plan.new_word(), count)
         self.done: Any = None  # the number of steps, of a loop with a condition
 
     def lower(self) -> None:
@@ -148,8 +150,12 @@ class _Loop:
         self.traces = [plan.call((), k, (), lambda t, value: None).value for k in kinds]
         if op.until:
             self.done = plan.call((), "i", (), lambda t, value: None)
-        start = plan.call((), "b", (), self._begin).value
-        outside, plan.spaces = plan.spaces, {}
+        self.changed = [*[c.value for c in self.cells], *self.traces]
+        self.changed += [self.done.value] if self.done else []
+        for value in self.changed:
+            value.loop = self.scope
+        start = plan.call((), "b", self.sequences, self._begin).value
+        plan.scope, self.scope.start = self.scope, start.at
         self.cursors = [self._cursor(v, x, start.at) for v, x in zip(self.slices, self.sequences)]
         for v, cell in zip(self.kept, self.cells, strict=True):
             plan.of[v] = cell
@@ -159,10 +165,11 @@ class _Loop:
         for node in self.own.nodes:
             rules[type(node.op)](node.op, node, plan)
         end = self._end()
-        plan.spaces = outside
+        assert self.scope.parent is not None
+        plan.scope, self.scope.end = self.scope.parent, end.at
         for value in (start, end):
             plan.always(value)
-        plan.loops.append(Repeated(start.at, end.at, self.back, self.count))
+        plan.loops.append(self.scope)
         self._results(end.at)
 
     def _sequence(self, x: Any) -> View:
@@ -231,7 +238,7 @@ class _Loop:
 
         reads = [*self.sequences, *left, *shown, *places, *self.cells, *last]
         reads += [self.done] if self.done else []
-        return plan.call((), "b", reads, write).value
+        return plan.call((), "b", reads, write, changes=self.changed).value
 
     def _go_on(self, t: Any, now: str, last: Sequence[View]) -> None:
         """To the next step, if there is one. last: whether this was the last one."""
@@ -246,7 +253,7 @@ class _Loop:
             kind = x.value.kind
             ends = convert(t, t.load_one(t.address(x.value, x.offset), kind), kind, "b")
             again = t.select(ends, "false", again, "b")
-        t.do(f"ret i64 {t.new(f'select i1 {again}, i64 {t.word(self.back)}, i64 0')}")
+        t.do(f"ret i64 {t.new(f'select i1 {again}, i64 {t.word(self.scope.back)}, i64 0')}")
         t.start(t.label())
 
     def _results(self, end: int) -> None:

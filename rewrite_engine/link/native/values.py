@@ -34,20 +34,37 @@ def in_order(shape: Sequence[Length]) -> tuple[Length, ...]:
     return tuple(steps[::-1]) if shape else ()
 
 
+class Scope:
+    """Statements that run equally often: all outside of loops, or the step of one loop.
+
+    parent: the scope that contains the loop; None outside of loops. start, end: positions of the
+    statements before the first step and after each step. back: the word with the number of table
+    entries from the end of a step to its start. steps: the word with the number of steps. spaces:
+    positions of the groups over each space.
+    """
+
+    def __init__(self, parent: Scope | None = None, back: int = 0, steps: int = 0) -> None:
+        self.parent, self.back, self.steps = parent, back, steps
+        self.start, self.end = -1, -1
+        self.spaces: dict[tuple[Length, ...], list[int]] = {}
+
+
 class NativeValue:
     """Numbers of one kind, in C order if they are in memory.
 
     at: the position of the statement that computes it; -1: it is there. word: where the frame has
-    its address. part_of: (value, steps, offset): it lies in the memory of another value.
+    its address. part_of: (value, steps, offset): it lies in the memory of another value. loop: the
+    loop whose end writes this memory again after each step; None for memory that is written once.
     """
 
-    __slots__ = ("kind", "shape", "at", "word", "part_of", "group")
+    __slots__ = ("kind", "shape", "at", "word", "part_of", "group", "loop")
 
     def __init__(self, kind: str, shape: tuple[Length, ...], at: int = -1) -> None:
         self.kind, self.shape, self.at = kind, shape, at
         self.word: int | None = None
         self.part_of: tuple[NativeValue, Steps, int | None] | None = None
         self.group: Group | None = None  # of one that a loop computes element by element
+        self.loop: Scope | None = None
 
 
 class View(NamedTuple):
@@ -76,23 +93,27 @@ class Item(NamedTuple):
 
 
 class Node(NamedTuple):
-    """An elementwise node: `write(text, operands)` gives its value. heavy: it calls a function."""
+    """An elementwise node: `write(text, operands)` gives its value. scope: where the graph computes
+    it. heavy: it calls a function.
+    """
 
     value: NativeValue
     items: tuple[Item, ...]
     write: Write
+    scope: Scope
     heavy: bool = False
 
 
 class Reduced(NamedTuple):
     """A reduction of a node's value. axes: of the group, that are reduced. name: of the scalar
-    op.
+    op. scope: where the graph computes it.
     """
 
     value: NativeValue
     source: NativeValue
     axes: frozenset[int]
     name: str
+    scope: Scope
 
 
 class Group:
@@ -112,15 +133,18 @@ class Group:
 
 
 class NativeCall(NamedTuple):
-    """A statement that is no loop over elements: `write(kernel)` writes it. refuses: it may end in
-    a call of the VM's function.
+    """A statement that is no loop over elements: `write(kernel)` writes it. scope: where the graph
+    computes it. refuses: it may end in a call of the VM's function. changes: other values whose
+    memory it writes.
     """
 
     at: int
     value: NativeValue
     reads: tuple[View, ...]
     write: Callable[[Any], None]
+    scope: Scope
     refuses: bool = True
+    changes: tuple[NativeValue, ...] = ()
 
 
 def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:

@@ -112,6 +112,63 @@ def test_loops_in_loops() -> None:
          whole=False)  # fmt: skip
 
 
+REDUCTIONS = {
+    "sum": lambda a: a.sum(),
+    "mean": lambda a: a.mean(),
+    "std": lambda a: a.std(),
+    "max": lambda a: a.max(),
+    "min": lambda a: a.min(),
+    "prod": lambda a: a.prod(),
+    "softmax": pt.special.softmax,
+    "logsumexp": pt.special.logsumexp,
+    "norm": lambda a: pt.sqrt((a**2).sum()),
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_of_what_is_carried(name: str) -> None:
+    """Each step reduces the values that the step before left, not those of the start."""
+    reduced = REDUCTIONS[name]
+    out = scan(lambda a: a + reduced(a), outputs_info=[x], n_steps=3)
+    scaled = scan(lambda a: a / reduced(a), outputs_info=[x], n_steps=3)
+    pairs = scan(lambda a, b: b + reduced(a), outputs_info=[dict(initial=m, taps=[-2, -1])],
+                 n_steps=4)  # fmt: skip
+    slopes = [rw.grad(v[-1].sum(), p) for v, p in ((out, x), (scaled, x), (pairs, m))]
+    both([x, m], [out, scaled, pairs, *slopes], np.array([1.0, 2.0, 4.0]),
+         np.abs(RNG.normal(size=(2, 3))) + 0.5, whole=False)  # fmt: skip
+
+
+def test_a_sum_of_what_is_carried() -> None:
+    out = scan(lambda a: a + a.sum(), outputs_info=[x], n_steps=2)
+    f = rw.function([x], out, mode="native")
+    assert f([1.0, 2.0, 4.0]).tolist() == [[8.0, 9.0, 11.0], [36.0, 37.0, 39.0]]
+    share = rw.function([x], scan(lambda a: a / a.sum(), outputs_info=[x], n_steps=3).sum(axis=1),
+                        mode="native")  # fmt: skip
+    np.testing.assert_allclose(share([1.0, 2.0, 4.0]), 1.0, rtol=1e-15)
+
+
+@pytest.mark.parametrize("axis", [0, 1, (0, 1)])
+def test_reductions_along_axes_of_what_is_carried(axis: Any) -> None:
+    out = scan(lambda a: a * 0.5 + a.max(axis=axis, keepdims=True) - a.mean(axis=axis,
+               keepdims=True), outputs_info=[m], n_steps=3)  # fmt: skip
+    both([m], [out, rw.grad(out[-1].sum(), m)], RNG.normal(size=(3, 4)), whole=False)
+
+
+def test_conditions_on_what_is_carried() -> None:
+    out = scan(lambda a: (a * 2, until(a.sum() > 20)), outputs_info=[x], n_steps=10)
+    f = both([x], [out, out.shape[0]], np.ones(2), whole=False)
+    assert f([1.0, 1.0])[0].tolist() == [[2.0**k] * 2 for k in range(1, 6)]
+
+
+def test_reductions_of_what_is_carried_in_loops_in_loops() -> None:
+    def inner(a: Any) -> Any:
+        return scan(lambda h, b: h / h.sum() + b.max(), outputs_info=[a], non_sequences=[a],
+                    n_steps=2)[-1]  # fmt: skip
+
+    out = scan(lambda a: inner(a) + a.mean(), outputs_info=[x], n_steps=3)
+    both([x], [out, rw.grad(out[-1].sum(), x)], np.array([1.0, 2.0, 4.0]), whole=False)
+
+
 def test_the_same_loop_twice() -> None:
     def loop(v: Any) -> Any:
         return scan(lambda s, h: s * h + 1, sequences=[v], outputs_info=[pt.constant(1.0)])
