@@ -42,11 +42,15 @@ def first_difference(a: Any, b: Any) -> str:
     at = tuple(int(i) for i in np.argwhere(np.atleast_1d(apart))[0])
     place = f" at {at if len(at) > 1 else at[0]}" if a.ndim else ""
     x, y = np.atleast_1d(a)[at], np.atleast_1d(b)[at]
-    return f"{x!s} and {y!s}{place}, in {int(np.sum(apart))} of {a.size} elements{_largest(a, b)}"
+    return f"{x!s} and {y!s}{place}, in {int(np.sum(apart))} of {a.size} elements"
 
 
-def _largest(a: Any, b: Any) -> str:
-    """The largest difference in units in the last place, if the values are floats that have it."""
+def largest_difference(a: Any, b: Any) -> str:
+    """The largest difference in units in the last place, if both are floats that have it."""
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        return ""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return ""
     if a.dtype.kind not in "fc" or a.dtype.itemsize // (1 + (a.dtype.kind == "c")) not in ORDERED:
         return ""
     both = np.isfinite(a) & np.isfinite(b)
