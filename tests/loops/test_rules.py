@@ -586,7 +586,6 @@ def test_equal_loops_over_different_sequences_run_as_one() -> None:
 
 
 def test_work_on_long_steps_is_in_proportion() -> None:
-    """(Where each node asked anew of all below, it was not.)"""
 
     def long(v: Any, t: Any, n: int) -> Any:
         a = v
