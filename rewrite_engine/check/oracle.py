@@ -224,12 +224,11 @@ def is_noise(sides: BothSides, given: Any, a: Any, b: Any, place: Any) -> bool:
     """Whether two numbers, of which nobody knows the true one, differ by what a unit in the last
     place of the inputs makes of the first; or may, as products of the inputs overflow.
     """
-    if not sides.promise.ulps or has_nan(floats(given)):
+    numbers = bool(np.isfinite(a[place]) and np.isfinite(b[place]))
+    if not sides.promise.ulps or (not numbers and has_nan(floats(given))):
         return False
-    if not all(map(is_moderate, floats(given))):
-        return True
-    if not (np.isfinite(a[place]) and np.isfinite(b[place])):
-        return False
+    if not numbers or not all(map(is_moderate, floats(given))):
+        return not all(map(is_moderate, floats(given)))
     rng = np.random.default_rng(0)
     samples = []
     for _ in range(SAMPLES):
