@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from weakref import WeakValueDictionary
 
 from rewrite_engine.compat.texts import text_of_graph
 from rewrite_engine.compat.walks import last_first, walk
@@ -20,6 +19,7 @@ from rewrite_engine.graph.inner import InnerGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Output
 from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.weak import WeakValues
 
 __all__ = [
     "Clients",
@@ -135,11 +135,12 @@ class _Nominal(type):
 
     def __call__(cls, id: Any, typ: Any, name: str | None = None) -> Variable:
         key = typ, id
-        if key not in _nominals:
+        known = _nominals.get(key)
+        if known is None:
             made: Any = typ.make_variable(name)
             made.id = id
-            _nominals[key] = made
-        return _nominals[key]
+            known = _nominals.setdefault(key, made)
+        return known
 
     def __instancecheck__(cls, instance: Any) -> bool:
         key = getattr(instance, "type", None), getattr(instance, "id", None)
@@ -150,7 +151,7 @@ class NominalVariable(metaclass=_Nominal):
     """`NominalVariable(0, type)` is one variable, whoever asks: an input by its number."""
 
 
-_nominals: WeakValueDictionary[Any, Variable] = WeakValueDictionary()
+_nominals: WeakValues[Any, Variable] = WeakValues()
 
 
 class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
