@@ -232,9 +232,18 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
         return function(own, self.written_out(own), on_unused_input="ignore")
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
-        """Those of the loop here."""
+        """Return the lengths of the loop here, without its steps: nobody needs draws for them."""
+        from rewrite_engine.compat.databases import shape_rules
+        from rewrite_engine.rules.pipeline import rewrite_graph
+
         made = self.written_out(node.inputs)
-        return [tuple(shape_tuple(v)) if isinstance(v.type, TensorType) else None for v in made]
+        lengths = [shape_tuple(v) if isinstance(v.type, TensorType) else () for v in made]
+        flat = [n for own in lengths for n in own]
+        found = iter(rewrite_graph(flat, include=(), custom_rewrite=shape_rules("shape_unsafe")))
+        return [
+            tuple([next(found) for _ in own]) if isinstance(v.type, TensorType) else None
+            for v, own in zip(made, lengths, strict=True)
+        ]
 
     def equal_lengths(self, node: Apply) -> None:
         """Steps may fail in any way, also if only the lengths of results are needed."""

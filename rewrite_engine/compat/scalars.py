@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class ScalarOpOfOthers(ScalarOp, metaclass=_OfScalars):
     output_types_preference: Any = None
 
     def __init__(self, output_types_preference: Any = None, name: str | None = None) -> None:
-        preference = output_types_preference or type(self).output_types_preference
+        preference = output_types_preference or self.output_types_preference
         if preference is not None and not callable(preference):
             what = f"output_types_preference is a function of types, not {describe(preference)}"
             raise ForeignObjectError(message(what, op=type(self).__name__))
@@ -92,8 +93,8 @@ class ScalarOpOfOthers(ScalarOp, metaclass=_OfScalars):
             inner=inner,
             compute=None if by_ufunc else self._compute,
         )
-        if preference is not None:
-            self.output_types_preference = preference
+        if output_types_preference is not None:
+            self.output_types_preference = output_types_preference
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -101,6 +102,9 @@ class ScalarOpOfOthers(ScalarOp, metaclass=_OfScalars):
         if "impl" in vars(cls):  # (ours is given a place for the result, too)
             cls.numbers = vars(cls)["impl"]  # type: ignore[attr-defined]
             cls.impl = ScalarOp.impl  # type: ignore[method-assign]
+        own = vars(cls).get("output_types_preference")
+        if isinstance(own, FunctionType) and own.__code__.co_varnames[:1] != ("self",):
+            cls.output_types_preference = staticmethod(own)  # (not a method)
         if "output_types" in vars(cls):  # (ours remembers what it has found)
             cls.typed_by = vars(cls)["output_types"]  # type: ignore[method-assign]
             cls.output_types = ScalarOp.output_types  # type: ignore[method-assign]

@@ -327,7 +327,7 @@ RENAMED = {
     "graph.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.basic.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.fg.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
-    "graph.fg.FrozenFunctionGraph": "rewrite_engine.graph.inner:InnerGraph",
+    "graph.fg.FrozenFunctionGraph": "rewrite_engine.compat.graphs:FrozenFunctionGraph",
     "Param": "rewrite_engine.compat.older:Param",
     "compile.Param": "rewrite_engine.compat.older:Param",
     "compile.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
@@ -358,6 +358,7 @@ RENAMED = {
     "compile.mode.FAST_COMPILE": "rewrite_engine.compat.extras:FAST_COMPILE",
     "compile.mode.FAST_RUN": "rewrite_engine.compat.extras:FAST_RUN",
     "graph.traversal.general_toposort": "rewrite_engine.compat.extras:general_toposort",
+    "graph.traversal.toposort": "rewrite_engine.compat.walks:last_first",
     "graph.type.HasShape": "rewrite_engine.tensor.type:TensorType",
     "graph.utils.MetaType": "rewrite_engine.graph.intern:Interned",
     # (as Theano and the first Aesara had them)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Set
 from functools import wraps
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 from rewrite_engine.config import config, on_change
 from rewrite_engine.errors import (
@@ -21,6 +20,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.memory import NoDestroyHandler
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.graph.weak import WeakKeys
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.frozen import FrozenGraph
@@ -141,7 +141,7 @@ class _Watched:
         self.twins = check_store(fgraph, self.twins if same else len(fgraph.users))
 
 
-_watched: WeakKeyDictionary[FrozenGraph, _Watched] = WeakKeyDictionary()
+_watched: WeakKeys[FrozenGraph, _Watched] = WeakKeys()
 #: the methods that are replaced while changes are checked
 _plain: dict[tuple[type, str], Callable[..., Any]] = {}
 

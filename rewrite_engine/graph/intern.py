@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable, Iterable
-from inspect import signature
+from inspect import getattr_static, signature
 from typing import Any
 from zlib import crc32
 
@@ -221,7 +221,10 @@ class Record(metaclass=Interned):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for name, value in list(vars(cls).items()):
+        plain = [base for base in cls.__mro__[1:-1] if not isinstance(base, Interned)]
+        mixed = [(name, value) for base in plain for name, value in vars(base).items()]
+        mixed = [pair for pair in mixed if getattr_static(cls, pair[0], None) is pair[1]]
+        for name, value in [*mixed, *vars(cls).items()]:
             check_props(cls.__name__, name, value)
             for key, form in cls.adapted(name, value):
                 if key != name or form is not value:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from types import GenericAlias, SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import ForeignObjectError, ReadOnlyError, describe, message
@@ -64,6 +64,9 @@ class Tagged:
 
     __slots__ = ()
 
+    __class_getitem__: ClassVar[Any] = classmethod(
+        GenericAlias
+    )  # in annotations: `Variable[TensorType, Apply]`
     _tag: Any  # a namespace, None until it is asked for
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
-from inspect import CO_VARARGS, signature
+from inspect import CO_VARARGS, signature, unwrap
 from typing import Any
 
 from rewrite_engine.errors import (
@@ -39,20 +39,24 @@ LOWEST, UNARY, POWER, ATOM = 0, 8, 9, 10
 
 
 def takes(method: Any, n: int) -> bool:
-    """Whether a method takes so many arguments."""
-    code = getattr(method, "__code__", None)
+    """Whether a method of a class takes so many arguments, itself included."""
+    if isinstance(method, staticmethod):
+        return takes(method.__func__, n - 1)
+    function = unwrap(getattr(method, "__func__", method))
+    code = getattr(function, "__code__", None)
     return code is not None and code.co_argcount == n and not code.co_flags & CO_VARARGS
 
 
-def without_graph(method: Callable[..., Any]) -> Callable[..., Any]:
+def without_graph(method: Any) -> Callable[..., Any]:
     """Return a method that is given a graph first, made of one that does not take it:
     `infer_shape(self, node, shapes)`, `do_constant_folding(self, node)`.
     """
 
-    @wraps(method)
+    @wraps(getattr(method, "__func__", method))
     def called(self: Any, fgraph: Any, *args: Any) -> Any:
-        return method(self, *args)
+        return method.__get__(self, type(self))(*args)
 
+    del called.__wrapped__  # (it takes other arguments)
     return called
 
 

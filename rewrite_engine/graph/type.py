@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
+from types import GenericAlias
 from typing import Any, ClassVar
 
 from rewrite_engine.errors import DTypeError, MethodNotDefined, TypeMismatchError, describe
@@ -68,6 +69,7 @@ class Type(Record):
     ndim: Any = NO_RANK
     shape: tuple[int | None, ...] = ()
 
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)  # `class MyType(Type[float])`
     variable_type: ClassVar[type[Variable]] = Variable
     constant_type: ClassVar[type[Constant]] = Constant
 

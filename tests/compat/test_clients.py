@@ -424,3 +424,20 @@ def test_shapes_are_asked_of_the_feature() -> None:
         shapes.same_shape(x, outputs[0], 1, 0)
     assert rw.pp(shapes.get_shape(outputs[2], 0)) == rw.pp(m.shape[1])
     assert [rw.pp(n) for n in shapes.shape_of[outputs[0]]] == [rw.pp(x.shape[0])]
+
+
+def test_graphs_that_do_not_change_and_variables_by_number() -> None:
+    x, y = pt.dvector("x"), pt.dvector("y")
+    frozen = graphs.FrozenFunctionGraph.from_io([x, y], [x * y + x])
+    assert isinstance(frozen, graphs.FrozenFunctionGraph)
+    assert isinstance(rw.OpFromGraph([x], [x + 1.0]).fgraph, graphs.FrozenFunctionGraph)
+    product = x * y
+    structural = graphs.FrozenFunctionGraph.from_io([x, product], [product + x])
+    (out,) = structural.bind([pt.constant([1.0]), pt.constant([5.0])])
+    assert out.eval() == [6.0]
+    first = graphs.NominalVariable(0, x.type)
+    assert first is graphs.NominalVariable(0, x.type)
+    assert first is not graphs.NominalVariable(1, x.type)
+    assert isinstance(first, graphs.NominalVariable)
+    assert not isinstance(x, graphs.NominalVariable)
+    assert (first + 1.0).eval({first: [1.0]}) == [2.0]

@@ -23,6 +23,7 @@ from rewrite_engine.compat.graphs import UnmergedGraph
 from rewrite_engine.compat.rewriters import (
     ClassRewriter,
     EquilibriumGraphRewriter,
+    NodeProcessingGraphRewriter,
     OpKeyGraphRewriter,
     RelationOfOthers,
     SequentialNodeRewriter,
@@ -49,6 +50,7 @@ from rewrite_engine.errors import (
     MethodNotDefined,
     OptionError,
     PatternError,
+    RuleError,
     RuleTypeError,
     UnboundVariableError,
     UnknownNameError,
@@ -56,6 +58,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
 from rewrite_engine.rewrite.driver import GraphRewriter
+from rewrite_engine.rewrite.step import RuleWarning
 from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.pipeline import rewrite_graph
 from rewrite_engine.tensor.linalg import Cholesky
@@ -204,6 +207,23 @@ def test_one_of_several_and_one_after_the_other() -> None:
 def test_walks(order: Any) -> None:
     walk = WalkingGraphRewriter(Unwrap(pt.exp), order, ignore_newtrees=False)
     assert brief(rewrite_graph(pt.exp(pt.sin(pt.exp(x))), (), walk)) == "sin(x)"
+
+
+def test_a_rule_that_fails_may_be_left_out() -> None:
+    class Fails(ClassRewriter):
+        def transform(self, fgraph: Any, node: Any) -> Any:
+            raise ValueError("no")
+
+    kind = NodeProcessingGraphRewriter
+    assert issubclass(WalkingGraphRewriter, kind)
+    graph = UnmergedGraph([x], [pt.sin(x)])
+    WalkingGraphRewriter(Fails(), failure_callback=kind.warn_ignore).rewrite(graph)
+    with pytest.warns(RuleWarning, match="no"):
+        WalkingGraphRewriter(Fails(), failure_callback=kind.warn).rewrite(graph)
+    with pytest.raises(RuleError, match="no"):
+        WalkingGraphRewriter(Fails()).rewrite(graph)
+    with pytest.raises(OptionError, match="failure_callback"):
+        WalkingGraphRewriter(Fails(), failure_callback=print)
 
 
 def test_drivers_refuse_what_they_do_not_know() -> None:

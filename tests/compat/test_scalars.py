@@ -162,6 +162,20 @@ def test_ops_that_say_their_types_otherwise() -> None:
     rw.gradient.verify_grad(pt.Elemwise(Halved()), [x], rng=np.random.default_rng(0))
 
 
+def test_a_function_of_types_in_the_class() -> None:
+    """As an attribute, a method, or a static one; what an instance is given comes first."""
+
+    def second(self: Any, *types: Any) -> Any:
+        return [types[1]]
+
+    for own in (outputs.upgrade_to_float, second, staticmethod(lambda x, y: [y])):
+        made_here = type(Weighted)("Own", (Weighted,), {"output_types_preference": own})
+        assert made_here()(int32(), float64()).type == float64
+        assert made_here() is made_here()
+        assert made_here(outputs.int_out)(int32(), float64()).type == ScalarType("int64")
+        assert values_of(made_here(), np.array([1], "int8"), np.array([2.0])).tolist() == [4]
+
+
 def test_wrong_functions_are_told() -> None:
     with pytest.raises(ForeignObjectError, match="function of types, not int 3"):
         made.Add(3)

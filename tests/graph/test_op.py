@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 import pytest
@@ -302,3 +303,39 @@ def test_older_forms_of_methods_given_later() -> None:
             return node.op is self
 
     assert Folded().do_constant_folding(None, Folded()(num()).owner)
+
+
+def test_older_forms_of_methods_of_all_kinds() -> None:
+    """Of a plain base, decorated, static, of the class; what overrides them counts."""
+
+    class Mixin:
+        def infer_shape(self, node: Any, shapes: Any) -> Any:
+            return [*shapes, "mixin"]
+
+    class Mixed(Mixin, Op):  # type: ignore[misc]
+        __props__ = ()
+
+    class Newer(Mixed):
+        def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> Any:
+            return [*shapes, fgraph]
+
+    class Static(Op):
+        infer_shape: Any = staticmethod(lambda node, shapes: [*shapes, "static"])
+
+    class OfClass(Op):
+        @classmethod
+        def infer_shape(cls, node: Any, shapes: Any) -> Any:  # type: ignore[override]
+            return [*shapes, cls]
+
+    class Decorated(Op):
+        @wraps(Mixin.infer_shape)
+        def infer_shape(self, *args: Any) -> Any:
+            return Mixin.infer_shape(self, *args)  # type: ignore[arg-type]
+
+    for cls, last in (
+        (Mixed, "mixin"), (Newer, "graph"), (Static, "static"), (OfClass, OfClass),
+        (Decorated, "mixin"),
+    ):  # fmt: skip
+        assert cls().infer_shape("graph", None, [(1,)]) == [(1,), last]  # type: ignore[arg-type]
+    Static.infer_shape = Mixed.infer_shape  # (as it was read)
+    assert Static().infer_shape("graph", None, []) == ["mixin"]

@@ -10,7 +10,7 @@ import pytest
 
 from rewrite_engine.errors import MethodNotDefined, TypeMismatchError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.type import Generic, NoneType, SingletonType, Type, generic
 from tests.toy import add, const, exp, num, pos, sin
@@ -336,3 +336,14 @@ def test_what_is_no_array_has_no_rank() -> None:
     assert (None,) * rank == ()
     assert max(rank, 2) == 2
     assert rank != 0
+
+
+def test_classes_take_parameters_in_annotations() -> None:
+    class Own(Type[float]):  # type: ignore[type-arg, misc]
+        def filter(self, data: Any, strict: bool = False, allow_downcast: Any = None) -> Any:
+            return float(data)
+
+    assert Own.__mro__[1] is Type
+    assert isinstance(Own()("x"), Variable)
+    for cls in (Variable, Constant, Apply, Type):
+        assert cls[Own, None].__origin__ is cls  # type: ignore[index, type-arg, attr-defined]

@@ -6,7 +6,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from itertools import count
-from time import perf_counter
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -24,6 +23,7 @@ from tests.toy import num, sin
 
 q, x = var(), num("x")
 SHORT = 0.1
+LONG = 1000.0  # seconds of a search that has answers, on the busiest machine
 
 
 @pytest.fixture(autouse=True)
@@ -95,12 +95,10 @@ GOALS = [
 
 @pytest.mark.parametrize(("goal", "used_up"), GOALS)
 def test_any_goal_comes_to_an_end(goal: Any, used_up: str) -> None:
-    start = perf_counter()
     with pytest.raises(SearchBudgetError, match=used_up):
         run(1, q, goal, seconds=SHORT)
-    assert perf_counter() - start < 5
     assert run(0, q, goal, seconds=SHORT, on_budget="stop") == ()
-    assert run(0, q, membero(q, [1, 2]), seconds=SHORT) == (1, 2)
+    assert run(0, q, membero(q, [1, 2]), seconds=LONG) == (1, 2)
 
 
 def test_what_was_found_before_counts() -> None:
@@ -129,16 +127,14 @@ def test_a_search_in_a_search_ends_with_the_one_around_it() -> None:
 
     def inner(state: Any) -> Iterator[Any]:
         try:
-            run(1, q, looping, seconds=60)
+            run(1, q, looping, seconds=LONG)
         finally:
             ended.append(True)
         yield state
 
-    start = perf_counter()
     with pytest.raises(SearchBudgetError, match=TIME):
         run(1, q, inner, seconds=SHORT)
     assert ended
-    assert perf_counter() - start < 10
 
 
 def test_in_any_thread_and_only_there() -> None:
@@ -161,7 +157,7 @@ def test_in_any_thread_and_only_there() -> None:
 
 def test_a_signal_handler_may_search_whatever_its_thread_is_at() -> None:
     with budget.watchdog.lock:
-        assert run(0, q, membero(q, [1, 2]), seconds=SHORT) == (1, 2)
+        assert run(0, q, membero(q, [1, 2]), seconds=LONG) == (1, 2)
 
 
 def test_a_search_that_pauses_long_is_not_interrupted() -> None:
@@ -183,15 +179,12 @@ def test_searches_in_each_other_that_are_overdue_at_once() -> None:
 
     def outer(state: Any) -> Iterator[Any]:
         run(1, q, looping, seconds=SHORT, on_budget="stop")
-        end = perf_counter() + 5
-        while perf_counter() < end:
+        for _ in range(10**10):
             pass
         yield state
 
-    start = perf_counter()
     with pytest.raises(SearchBudgetError, match=TIME):
         run(1, q, outer, seconds=SHORT)
-    assert perf_counter() - start < 4
 
 
 def test_who_left_without_a_word_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,9 +198,10 @@ def test_who_left_without_a_word_is_not_interrupted(monkeypatch: pytest.MonkeyPa
         with pytest.raises(KeyboardInterrupt):
             next(bounded(count(), Watch(Budget(seconds=SHORT))))
     assert budget.watchdog.searches
-    end = perf_counter() + 0.5
-    while perf_counter() < end:  # (an interrupt would be noticed here)
-        pass
+    for _ in range(10_000):
+        if not budget.watchdog.searches:
+            break
+        threading.Event().wait(0.001)  # (an interrupt would be noticed here)
     assert not budget.watchdog.searches
 
 

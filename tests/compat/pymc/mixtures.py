@@ -1,5 +1,7 @@
 """What is discrete, inflated, censored, truncated or mixed."""
 
+import sys
+
 import numpy as np
 import pymc as pm
 import pytensor
@@ -353,3 +355,35 @@ def dirichlet_process_with_dims():
 
     at = {"alpha_log__": 0.3, "beta_logodds__": np.linspace(-1, 1, k), "mu": np.linspace(-1, 1, k)}
     density(model, want, at | {"tau_log__": np.linspace(-1, 0.5, k)})
+
+
+def slopes_at_bounds():
+    """One-sided truncated laws, whose other bound is infinite; a component of weight 0."""
+    mu, sigma = pt.dscalars("mu", "sigma")
+    ours = "rewrite_engine" in sys.modules  # (over PyTensor some of these slopes are NaN)
+
+    def slopes_of(term, at):
+        roots = list(at)
+        f = pytensor.function(roots, [term, *pytensor.grad(term, roots)])
+        return f(*at.values())[1:]
+
+    at = {mu: 1.0, sigma: 1.5}
+    for lower, upper in ((0, None), (None, 4)):
+        law = pm.Truncated.dist(pm.Normal.dist(mu, sigma), lower=lower, upper=upper)
+        z = (np.array([-9e9 if lower is None else lower, 3, upper or 9e9]) - 1.0) / 1.5
+        below, at_seen, above = norm.cdf(z)
+        wanted = []
+        for a, b, c in (norm.pdf(z), z * norm.pdf(z)):  # slopes of cdf(z), but for their sign
+            moved = (a - b) / (at_seen - below) - (a - c) / (above - below)
+            wanted.append(moved / 1.5)
+        count = 2 if ours else 1
+        assert_allclose(slopes_of(pm.logcdf(law, 3.0), at)[:count], wanted[:count], rtol=1e-6)
+
+    w, seen = pt.dvector("w"), np.array([0.5, 2.0])
+    term = pm.logp(pm.NormalMixture.dist(w, [0.0, 1.0, 2.0], 1.0), seen).sum()
+    f = pytensor.function([w], pytensor.grad(term, w))
+    for weights in ([0.1, 0.2, 0.7], [0.0, 0.3, 0.7]):
+        parts = norm.pdf(seen[:, None], [0.0, 1.0, 2.0])
+        wanted = (parts / (parts @ weights)[:, None]).sum(0)
+        start = 0 if ours or weights[0] else 1
+        assert_allclose(f(weights)[start:], wanted[start:], rtol=1e-6)
