@@ -29,7 +29,7 @@ PLACES = [
     -1000.0,
 ]
 NUMBERS = [0, 1, -1, 2, 3, -3, 7, 100]
-NUMBERS += [12, 200, 50_000, 3_037_000_500]  # the square of one of them wraps to less than 0
+NUMBERS += [12, 200, -50_000, -3_037_000_500]  # whose squares wrap; large lengths fill memory
 PARTS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 0.7, 20.0, 1e-9, np.inf, -np.inf, np.nan]
 #: where an assumption is granted: nothing overflows, cancels or is 0
 TAME = [0.5, 1.0, 1.5, 3.0, 0.7, 0.1, 2.5, 1e-2, 7.3]

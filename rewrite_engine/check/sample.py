@@ -132,7 +132,7 @@ def numbers(dtype: str) -> list[Any]:
         else:
             found = [2, -3, 100, 3, 1, -1, 0, 127]
             ends = [0, 1] if dtype == "bool" else [np.iinfo(dtype).min, np.iinfo(dtype).max]
-            found += [n for n in (512, 300, -200, 40_000, *ends) if ends[0] <= n <= ends[1]]
+            found += [n for n in (512, 300, -200, -40_000, *ends) if ends[0] <= n <= ends[1]]
         return [np.asarray(n).astype(dtype) for n in found]
 
 
