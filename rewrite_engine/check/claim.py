@@ -27,7 +27,7 @@ from rewrite_engine.check.sample import (
     SHAPES,
     Builder,
     Plain,
-    Plan,
+    SamplePlan,
     Widening,
     built,
     interleaved,
@@ -115,13 +115,13 @@ def tried(rule: DataRule, brief: bool = False) -> Iterator[tuple[Builder, Any]]:
         some = each[:1] + each[3:4] + each[7:10]
         yield from built(rule, some, [*SHAPES[:3], *KNOWN], ways, Plain)
         return
-    plans = [Plan(each, FEW, ways), Plan(MIXTURES, FEW[:2], range(2, 8))]
-    plans += [Plan(each[:2], [shape], ways) for shape in (*SHAPES, *KNOWN)]
+    plans = [SamplePlan(each, FEW, ways), SamplePlan(MIXTURES, FEW[:2], range(2, 8))]
+    plans += [SamplePlan(each[:2], [shape], ways) for shape in (*SHAPES, *KNOWN)]
     if takes_constants(rule):
         turn = range(IN_TURN, IN_TURN + 40)
-        plans.append(Plan([*each[1:], *MIXTURES], [SHAPES[1]], turn))
-        plans += [Plan(CONSTANTS, [SHAPES[1]], [choice]) for choice in turn]
-        plans += [Plan(NARROW, [SHAPES[1]], [choice], Widening) for choice in turn[::2]]
+        plans.append(SamplePlan([*each[1:], *MIXTURES], [SHAPES[1]], turn))
+        plans += [SamplePlan(CONSTANTS, [SHAPES[1]], [choice]) for choice in turn]
+        plans += [SamplePlan(NARROW, [SHAPES[1]], [choice], Widening) for choice in turn[::2]]
     yield from interleaved(rule, plans)
 
 
@@ -232,7 +232,7 @@ def sort_of(one: Fired) -> Any:
     return (*[v.type for v in one.inputs], *numbers)
 
 
-class Outcome:
+class RuleOutcome:
     """What came of the computations of one rule. worst: the shortest text of a case that breaks
     the claim. ran: whether the left side had a value anywhere.
     """
@@ -296,9 +296,9 @@ def check_claims(
         yield from check_gradients(rule, known)
 
 
-def compared(known: Sequence[Fired]) -> Outcome:
+def compared(known: Sequence[Fired]) -> RuleOutcome:
     """Compare both sides of terms, as long as nothing is wrong."""
-    outcome, ranks = Outcome(), set[Any]()
+    outcome, ranks = RuleOutcome(), set[Any]()
     count = max(3, COMPUTATIONS // len(known))
     with np.errstate(all="ignore"):
         for number, one in enumerate(known):

@@ -93,7 +93,7 @@ def same_bits(a: Any, b: Any) -> Any:
     return np.asarray(equal | (np.isnan(a) & np.isnan(b)))
 
 
-class Verdict(NamedTuple):
+class Judgment(NamedTuple):
     """What came of one comparison. why: how the claim is broken; None if it is kept. ran: whether
     the left side has a value.
     """
@@ -108,18 +108,18 @@ def broken(sides: BothSides, given: dict[Any, Any]) -> str | None:
 
 
 @mp.workdps(DIGITS)
-def judged(sides: BothSides, given: dict[Any, Any]) -> Verdict:
+def judged(sides: BothSides, given: dict[Any, Any]) -> Judgment:
     """Compare both sides on these inputs."""
     left, right = computed(sides.term, given), computed(sides.new, given)
     if isinstance(left, Exception):
         if isinstance(right, Exception) or sides.granted == "shape_unsafe":
-            return Verdict(None, ran=False)
-        return Verdict(sides.told(f"an error is lost: {left!r}", given), ran=False)
+            return Judgment(None, ran=False)
+        return Judgment(sides.told(f"an error is lost: {left!r}", given), ran=False)
     if isinstance(right, Exception):
-        return Verdict(sides.told(f"an error is new: {right!r}", given))
+        return Judgment(sides.told(f"an error is new: {right!r}", given))
     if not is_permitted(sides.term, left):
-        return Verdict(None, ran=False)
-    return Verdict(_unequal(sides, given, left, right))
+        return Judgment(None, ran=False)
+    return Judgment(_unequal(sides, given, left, right))
 
 
 def is_permitted(term: Variable, values: Any) -> bool:

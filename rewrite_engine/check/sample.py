@@ -330,7 +330,7 @@ def built(
             yield builder, term
 
 
-class Plan(NamedTuple):
+class SamplePlan(NamedTuple):
     """Terms to build of a left side: those of each mixture of dtypes, and of each of the shapes."""
 
     mixtures: Sequence[Sequence[str]]
@@ -339,7 +339,7 @@ class Plan(NamedTuple):
     make: type[Builder] = Builder
 
 
-def interleaved(rule: DataRule, plans: Iterable[Plan]) -> Iterator[tuple[Builder, Variable]]:
+def interleaved(rule: DataRule, plans: Iterable[SamplePlan]) -> Iterator[tuple[Builder, Variable]]:
     """Yield the terms of plans, one of each mixture of dtypes in turn: the first few are of all."""
     streams = [
         built(rule, [dtypes], plan.shapes, plan.choices, plan.make)

@@ -54,7 +54,7 @@ class Slopes:
         ]
         ndims = [p.ndim for p in near[0]]
         for outputs in _asked(node):
-            at = self.at if own else Comparison(node, outputs, ndims).broken
+            at = self.at if own else SlopeComparison(node, outputs, ndims).broken
             found = _at_all(near, partial(at, node.op, outputs))
             if found is not None:
                 return found
@@ -68,7 +68,7 @@ class Slopes:
             return None
         elementwise = isinstance(node.op, Elemwise)
         ndims = [1 if elementwise else v.type.ndim for v in node.inputs]
-        compared = Comparison(node, outputs, ndims)
+        compared = SlopeComparison(node, outputs, ndims)
         if not elementwise:
             each = (_at_all(p, partial(compared.broken, node.op, outputs)) for p in _far(values))
             return next(filter(None, each), None)
@@ -112,7 +112,7 @@ class Slopes:
         return None, True
 
 
-class Comparison:
+class SlopeComparison:
     """Compares the gradient of a node with differences of two widths, which tell how far they can
     be trusted.
     """
