@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import Signature, signature
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from rewrite_engine import hooks
 from rewrite_engine.compile.checks import Checks
@@ -24,8 +24,10 @@ from rewrite_engine.link.program import Argument, Cell, Linked, Program
 if TYPE_CHECKING:
     from rewrite_engine.compile.profiling import ProfileStats
 
+R = TypeVar("R")  # what a call returns
 
-class Function(Displayed, partial):  # type: ignore[type-arg]
+
+class Function(Displayed, partial[R]):
     """A compiled function.
 
     Arguments are taken by position or by the names of the variables. It may be called from
@@ -53,7 +55,7 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         trust: bool = False,
         checks: Checks | None = None,
         profile: ProfileStats | None = None,
-    ) -> Function:
+    ) -> Self:
         linker = get_linker(mode.linker)
         start = perf_counter()
         if profile is not None:
@@ -180,7 +182,8 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
     def trust_input(self, value: bool) -> None:
         if bool(value) == self._trust:
             return
-        new = Function(self.program, self.mode, self.name, bool(value), self._checks, self.profile)
+        mode, name, checks = self.mode, self.name, self._checks
+        new: Any = Function(self.program, mode, name, bool(value), checks, self.profile)
         partial.__setstate__(self, (new.func, (), {}, new.__dict__))  # type: ignore[attr-defined]
 
     def free(self) -> None:
@@ -196,7 +199,7 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         delete_updates: bool = False,
         name: str | None = None,
         profile: Any = None,
-    ) -> Function:
+    ) -> Function[R]:
         """Return another function of the same graph.
 
         swap: {shared variable: shared variable to use instead}, of the same types
@@ -230,7 +233,7 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         stats = profile_of(profile, name or self.name)
         return Function(new, self.mode, name or self.name, self._trust, checks, stats)
 
-    def __copy__(self) -> Function:
+    def __copy__(self) -> Function[R]:
         return self.copy()
 
     def __reduce__(self) -> Any:

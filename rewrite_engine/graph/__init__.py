@@ -9,6 +9,8 @@ where nodes come from · `traverse.py`, `postorder.py` walks · `replace.py` cop
 · `columns.py` pickling. Start with `node.py`, then `fgraph.py`.
 """
 
+from typing import TYPE_CHECKING
+
 from rewrite_engine.lazy import lookup
 
 #: names that other libraries have here
@@ -36,7 +38,8 @@ _HOMES = {
     "vectorize_graph": ".hooks",
 }
 
-__getattr__ = lookup(__name__, _HOMES)
+if not TYPE_CHECKING:
+    __getattr__ = lookup(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,7 @@ from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]
 from abc import ABCMeta
 from collections.abc import Callable
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import KeyedRef
 
 from rewrite_engine.errors import PropsError
@@ -33,9 +33,6 @@ class Interned(ABCMeta):
 
     _ours: bool  # whether it is a class of this library
 
-    __instancecheck__ = type.__instancecheck__
-    __subclasscheck__ = type.__subclasscheck__
-
     def __new__(
         mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kw: Any
     ) -> Any:
@@ -53,16 +50,20 @@ class Interned(ABCMeta):
                 base.__class__ = _Registering
         return super().register(subclass)
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        for x in (*args, *kwargs.values()):
-            hook = getattr(type(x), "__apply_class__", None)
-            if hook is not None:  # a parameter is a logic variable: this is a pattern
-                return hook(cls, args, kwargs)
-        instance = super().__call__(*args, **kwargs)
-        found = intern(instance)
-        if found is not instance and not cls._ours:
-            check_twin(found, instance, args, kwargs)
-        return found
+    if not TYPE_CHECKING:  # to a checker a call makes an instance, by `__init__`
+        __instancecheck__ = type.__instancecheck__
+        __subclasscheck__ = type.__subclasscheck__
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            for x in (*args, *kwargs.values()):
+                hook = getattr(type(x), "__apply_class__", None)
+                if hook is not None:  # a parameter is a logic variable: this is a pattern
+                    return hook(cls, args, kwargs)
+            instance = super().__call__(*args, **kwargs)
+            found = intern(instance)
+            if found is not instance and not cls._ours:
+                check_twin(found, instance, args, kwargs)
+            return found
 
 
 def intern(instance: Any) -> Any:

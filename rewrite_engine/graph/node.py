@@ -7,9 +7,9 @@ Nothing here knows of clients or order; that belongs to a `FunctionGraph`. Trave
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import ForeignObjectError, ReadOnlyError, describe, message
@@ -117,16 +117,14 @@ class Variable(Displayed, Tagged):
             n = len(owner.outputs)
             self.head = owner.op if n < 2 else heads_of(owner.op, n)[index or 0]
 
-    def clone(self, name: str | None = None) -> Any:
+    def clone(self, name: str | None = None) -> Self:
         """Return a root variable like this one: with its type, its name and a copy of its tag."""
         copy = self.__class__.__new__(self.__class__)
         Variable.__init__(copy, self.type, None, None, self.name if name is None else name)
         _copy_tag(self, copy)
         return copy
 
-    def eval(
-        self, inputs_to_values: dict[Variable | str, Any] | None = None, **options: Any
-    ) -> Any:
+    def eval(self, inputs_to_values: Mapping[Any, Any] | None = None, **options: Any) -> Any:
         """Compute the value of this variable, given the values of the inputs it depends on.
 
         Raises `MissingInputError` if one is missing. For repeated calls use `function`.
@@ -186,6 +184,8 @@ class Constant(Variable):
     __slots__ = ("_data", "number", "_element", "_signature")
 
     head = CONSTANT
+    owner: Apply | None
+    index: int | None
     _data: Any
     number: Any
     _element: Any

@@ -233,7 +233,7 @@ class Type(Record):
 class SingletonType(Type):
     """Base of types without parameters: all instances of a subclass are one object."""
 
-    __props__ = ()
+    __props__: tuple[str, ...] | None = ()
 
 
 class Generic(SingletonType):
