@@ -91,7 +91,7 @@ def nary(p: Pool) -> Any:
 def nest(p: Pool) -> Any:
     """Sums in sums, or products in products, with differences, signs and numbers."""
     rng, x = p.rng, p.pick()
-    ops = [pt.add, pt.sub] if rng.random() < 0.55 else [pt.mul, pt.true_div]
+    ops: list[Any] = [pt.add, pt.sub] if rng.random() < 0.55 else [pt.mul, pt.true_div]
     parts = [x, p.beside(x), rng.choice((2, 3, 0.5, -1, 0, 1))]
     for _ in range(rng.randint(2, 5)):
         a = rng.choice(parts)

@@ -20,29 +20,49 @@ from rewrite_engine.config import config
 from rewrite_engine.lazy import lookup
 
 if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_HOMES`
-    from rewrite_engine import check, gradient, printing, tensor
-    from rewrite_engine.compile import In, Mode, Out
-    from rewrite_engine.compile.from_graph import OpFromGraph
-    from rewrite_engine.compile.function import function
-    from rewrite_engine.compile.ops import as_op, wrap_py
-    from rewrite_engine.compile.shared import shared
-    from rewrite_engine.gradient import Lop, Rop, grad, pullback, pushforward
-    from rewrite_engine.graph.node import Apply, Constant, Variable
-    from rewrite_engine.graph.op import Op
-    from rewrite_engine.graph.origin import provenance
-    from rewrite_engine.graph.replace import clone_replace, graph_replace
-    from rewrite_engine.graph.type import Type
-    from rewrite_engine.loops import scan
-    from rewrite_engine.match.query import Query, RewriteDatabaseQuery
-    from rewrite_engine.match.ruleset import RuleSet
-    from rewrite_engine.printing import debugprint, dprint, pp
-    from rewrite_engine.rules.assumptions import assume
-    from rewrite_engine.rules.language import expand, find
-    from rewrite_engine.rules.packs import load_rules
-    from rewrite_engine.rules.pipeline import rewrite_graph
-    from rewrite_engine.tensor.flow.branches import ifelse
+    from rewrite_engine import gradient as gradient
+    from rewrite_engine import printing as printing
+    from rewrite_engine import tensor as tensor
+    from rewrite_engine.check import CheckModule
+    from rewrite_engine.compile import In as In
+    from rewrite_engine.compile import Mode as Mode
+    from rewrite_engine.compile import Out as Out
+    from rewrite_engine.compile.from_graph import OpFromGraph as OpFromGraph
+    from rewrite_engine.compile.function import function as function
+    from rewrite_engine.compile.ops import as_op as as_op
+    from rewrite_engine.compile.ops import wrap_py as wrap_py
+    from rewrite_engine.compile.shared import shared as shared
+    from rewrite_engine.explain import ExplainModule
+    from rewrite_engine.gradient import Lop as Lop
+    from rewrite_engine.gradient import Rop as Rop
+    from rewrite_engine.gradient import grad as grad
+    from rewrite_engine.gradient import pullback as pullback
+    from rewrite_engine.gradient import pushforward as pushforward
+    from rewrite_engine.graph.node import Apply as Apply
+    from rewrite_engine.graph.node import Constant as Constant
+    from rewrite_engine.graph.node import Variable as Variable
+    from rewrite_engine.graph.op import Op as Op
+    from rewrite_engine.graph.origin import provenance as provenance
+    from rewrite_engine.graph.replace import clone_replace as clone_replace
+    from rewrite_engine.graph.replace import graph_replace as graph_replace
+    from rewrite_engine.graph.type import Type as Type
+    from rewrite_engine.loops import scan as scan
+    from rewrite_engine.match.query import Query as Query
+    from rewrite_engine.match.query import RewriteDatabaseQuery as RewriteDatabaseQuery
+    from rewrite_engine.match.ruleset import RuleSet as RuleSet
+    from rewrite_engine.printing import debugprint as debugprint
+    from rewrite_engine.printing import dprint as dprint
+    from rewrite_engine.printing import pp as pp
+    from rewrite_engine.rules.assumptions import assume as assume
+    from rewrite_engine.rules.language import expand as expand
+    from rewrite_engine.rules.language import find as find
+    from rewrite_engine.rules.packs import load_rules as load_rules
+    from rewrite_engine.rules.pipeline import rewrite_graph as rewrite_graph
+    from rewrite_engine.tensor.flow.branches import ifelse as ifelse
 
     __version__: str
+    check: CheckModule  # modules that can be called
+    explain: ExplainModule
 
 _PACKAGES = frozenset({"check", "explain", "gradient", "printing", "tensor"})
 
@@ -88,19 +108,22 @@ __all__ = ["__version__", "config", *sorted(_PACKAGES), *_HOMES]
 _find = lookup(__name__, _HOMES | {name: f"{name}:" for name in _PACKAGES})
 
 
-def __getattr__(name: str) -> Any:
-    """Load what `name` needs, once."""
-    if name != "__version__":
-        return _find(name)
-    from importlib.metadata import PackageNotFoundError, version
+if not TYPE_CHECKING:  # a checker is to find misspelt names
 
-    try:
-        found = version("rewrite-engine")
-    except PackageNotFoundError:  # run from the sources, not installed
-        found = "0+unknown"
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> Any:
+        """Load what `name` needs, once."""
+        if name != "__version__":
+            return _find(name)
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            found = version("rewrite-engine")
+        except PackageNotFoundError:  # run from the sources, not installed
+            found = "0+unknown"
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """Public names, also of what is not loaded."""
+    return sorted(__all__)

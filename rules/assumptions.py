@@ -8,6 +8,7 @@ against the values (`compile/checks.py`).
 
 import math
 import numbers
+from typing import Any
 
 from rewrite_engine.errors import (
     AssumptionError,
@@ -24,11 +25,12 @@ from rewrite_engine.match.fact import Fact, said_by
 from rewrite_engine.rules import facts
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.variable import TensorVariable
 
 SHIPPED = {name: f for name, f in vars(facts).items() if isinstance(f, Fact)}
 
 
-def assume(x, *known, **named):
+def assume(x: Any, *known: Any, **named: Any) -> TensorVariable:
     """Return x, of which facts are declared that hold in every call.
 
     x: a variable, or what becomes one. known: facts about one variable; pairs `(fact, value)` of

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from rewrite_engine.errors import DTypeError, PatternError
 from rewrite_engine.graph.node import CONSTANT
@@ -19,8 +19,8 @@ from rewrite_engine.match import equation as equations
 from rewrite_engine.match.claim import Claim, approx, assumes, exact, refines
 from rewrite_engine.match.decorate import compute, relation
 from rewrite_engine.match.fact import assuming, because, both, every, fact, given, unknown
-from rewrite_engine.match.lower import lower_pattern
-from rewrite_engine.match.pattern import Anything, Const, Prop, Rest, Sort
+from rewrite_engine.match.lower import Given, RuleBody, lower_pattern
+from rewrite_engine.match.pattern import Sort
 from rewrite_engine.match.relation import KanrenRelationSub
 from rewrite_engine.match.rule import at_most
 from rewrite_engine.match.ruleset import Table
@@ -38,11 +38,12 @@ from rewrite_engine.terms.logic import pattern_classes
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
     from rewrite_engine.match.find import Match
-    from rewrite_engine.match.rule import NodeRewriter
+    from rewrite_engine.match.rule import DataRule, NodeRewriter
 
 __all__ = [
     "CONSTANT",
     "Anything",
+    "Body",
     "Bool",
     "Budget",
     "ConstantNumber",
@@ -59,6 +60,7 @@ __all__ = [
     "RealConstant",
     "Rest",
     "Scalar",
+    "Sides",
     "Sort",
     "Tensor",
     "Vector",
@@ -86,6 +88,20 @@ __all__ = [
     "table",
     "unknown",
 ]
+
+
+#: what the function of a rule returns: `left >> right`, and perhaps guards behind a comma
+Body: TypeAlias = RuleBody | tuple[RuleBody, Given]
+#: a row of a table; a checker reads the number of variables off its lambda
+Row: TypeAlias = (
+    tuple[str, Callable[[Any], Body], Claim, str, *tuple[str, ...]]
+    | tuple[str, Callable[[Any, Any], Body], Claim, str, *tuple[str, ...]]
+    | tuple[str, Callable[[Any, Any, Any], Body], Claim, str, *tuple[str, ...]]
+    | tuple[str, Callable[[Any, Any, Any, Any], Body], Claim, str, *tuple[str, ...]]
+    | tuple[str, Callable[..., Body], Claim, str, *tuple[str, ...]]
+)
+#: what that of an equation returns: `left, right`, and perhaps guards
+Sides: TypeAlias = tuple[Any, Any] | tuple[Any, Any, Given]
 
 
 class UnknownTypeError(DTypeError, AttributeError):
@@ -181,73 +197,112 @@ def _kinds(name: str, kinds: str) -> Sort:
     return Sort(name, lambda v: v.type.kind in kinds, f"{{v}}.type.kind in {kinds!r}")
 
 
-Float = _kinds("Float", "fc")  # real or complex floats
-Real = _kinds("Real", "f")
-Integer = _kinds("Integer", "iu")
-Number = _kinds("Number", "iufc")  # everything but booleans
-Ordered = _kinds("Ordered", "biuf")  # everything but complex numbers
-Bool = _kinds("Bool", "b")
+if TYPE_CHECKING:  # as annotations: what a sort stands for has the operators of tensors
+    from typing import Any as Prop
+    from typing import Any as Rest
 
+    from rewrite_engine.tensor.variable import TensorConstant as Const
+    from rewrite_engine.tensor.variable import TensorConstant as ConstantNumber
+    from rewrite_engine.tensor.variable import TensorConstant as FloatConstant
+    from rewrite_engine.tensor.variable import TensorConstant as RealConstant
+    from rewrite_engine.tensor.variable import TensorVariable as Anything
+    from rewrite_engine.tensor.variable import TensorVariable as Bool
+    from rewrite_engine.tensor.variable import TensorVariable as Float
+    from rewrite_engine.tensor.variable import TensorVariable as Integer
+    from rewrite_engine.tensor.variable import TensorVariable as Matrix
+    from rewrite_engine.tensor.variable import TensorVariable as Number
+    from rewrite_engine.tensor.variable import TensorVariable as Ordered
+    from rewrite_engine.tensor.variable import TensorVariable as Real
+    from rewrite_engine.tensor.variable import TensorVariable as Scalar
+    from rewrite_engine.tensor.variable import TensorVariable as Vector
 
-def _constants(name: str, kinds: str) -> Sort:
-    return Sort(
-        name,
-        lambda v: v.head is CONSTANT and v.type.kind in kinds,
-        f"{{v}}.head is CONSTANT and {{v}}.type.kind in {kinds!r}",
-        constant=True,
-    )
+    class WithLengths(Anything):
+        """A sort by lengths: `Annotated[Matrix, Tensor["n", "m"]]`."""
 
+        def __class_getitem__(cls, dims: Any) -> Sort: ...
 
-FloatConstant = _constants("FloatConstant", "fc")
-RealConstant = _constants("RealConstant", "f")
-ConstantNumber = Sort(
-    "ConstantNumber",
-    lambda v: v.head is CONSTANT and v.number is not None,
-    "{v}.head is CONSTANT and {v}.number is not None",
-    constant=True,
-)
-Scalar = _rank("Scalar", 0)
-Vector = _rank("Vector", 1)
-Matrix = _rank("Matrix", 2)
+    Tensor = WithLengths
 
+else:
+    from rewrite_engine.match.pattern import Anything, Const, Prop, Rest
 
-class Tensor:
-    """Sorts by rank and lengths: `Tensor["n", "m"]` is a matrix. A number is a static length; a
-    name stands for a length that must be the same wherever the name occurs in the rule, which the
-    fact `same_length` has to prove; None is any length.
+    Float = _kinds("Float", "fc")  # real or complex floats
+    Real = _kinds("Real", "f")
+    Integer = _kinds("Integer", "iu")
+    Number = _kinds("Number", "iufc")  # everything but booleans
+    Ordered = _kinds("Ordered", "biuf")  # everything but complex numbers
+    Bool = _kinds("Bool", "b")
 
-    >>> Tensor["n", 3]
-    Tensor['n', 3]
-    """
-
-    @classmethod
-    @cache
-    def _sort(cls, dims: tuple[Any, ...]) -> Sort:
-        known = {i: d for i, d in enumerate(dims) if isinstance(d, int)}
-        ties = tuple([(d, i) for i, d in enumerate(dims) if isinstance(d, str)])
-        if len(known) + len(ties) + dims.count(None) < len(dims):
-            raise PatternError(f"Tensor[...] takes names, lengths and None, not {dims}")
-
-        def fits(v: Any) -> bool:
-            return v.type.ndim == len(dims) and all(v.type.shape[i] == d for i, d in known.items())
-
-        tests = [f"{{v}}.type.ndim == {len(dims)}"]
-        tests += [f"{{v}}.type.shape[{i}] == {d}" for i, d in known.items()]
-        name = f"Tensor{list(dims)}"
-        shape = tuple([known.get(i) for i in range(len(dims))])
+    def _constants(name: str, kinds: str) -> Sort:
         return Sort(
             name,
-            fits,
-            " and ".join(tests),
-            ties=ties,
-            tie=same_length,
-            samples=partial(_samples, shape),
+            lambda v: v.head is CONSTANT and v.type.kind in kinds,
+            f"{{v}}.head is CONSTANT and {{v}}.type.kind in {kinds!r}",
+            constant=True,
         )
 
-    def __class_getitem__(cls, dims: Any) -> Sort:
-        return cls._sort(dims if isinstance(dims, tuple) else (dims,))
+    FloatConstant = _constants("FloatConstant", "fc")
+    RealConstant = _constants("RealConstant", "f")
+    ConstantNumber = Sort(
+        "ConstantNumber",
+        lambda v: v.head is CONSTANT and v.number is not None,
+        "{v}.head is CONSTANT and {v}.number is not None",
+        constant=True,
+    )
+    Scalar = _rank("Scalar", 0)
+    Vector = _rank("Vector", 1)
+    Matrix = _rank("Matrix", 2)
+
+    class Tensor:
+        """Sorts by rank and lengths: `Tensor["n", "m"]` is a matrix. A number is a static length; a
+        name stands for a length that must be the same wherever the name occurs in the rule, which
+        the fact `same_length` has to prove; None is any length.
+
+        >>> Tensor["n", 3]
+        Tensor['n', 3]
+        """
+
+        @classmethod
+        @cache
+        def _sort(cls, dims: tuple[Any, ...]) -> Sort:
+            known = {i: d for i, d in enumerate(dims) if isinstance(d, int)}
+            ties = tuple([(d, i) for i, d in enumerate(dims) if isinstance(d, str)])
+            if len(known) + len(ties) + dims.count(None) < len(dims):
+                raise PatternError(f"Tensor[...] takes names, lengths and None, not {dims}")
+
+            def fits(v: Any) -> bool:
+                return v.type.ndim == len(dims) and all(
+                    v.type.shape[i] == d for i, d in known.items()
+                )
+
+            tests = [f"{{v}}.type.ndim == {len(dims)}"]
+            tests += [f"{{v}}.type.shape[{i}] == {d}" for i, d in known.items()]
+            name = f"Tensor{list(dims)}"
+            shape = tuple([known.get(i) for i in range(len(dims))])
+            return Sort(
+                name,
+                fits,
+                " and ".join(tests),
+                ties=ties,
+                tie=same_length,
+                samples=partial(_samples, shape),
+            )
+
+        def __class_getitem__(cls, dims: Any) -> Sort:
+            return cls._sort(dims if isinstance(dims, tuple) else (dims,))
 
 
+@overload
+def rule(fn: Callable[..., Body]) -> DataRule: ...
+@overload
+def rule(
+    *,
+    phase: str | None = None,
+    claim: Claim = refines,
+    tags: Iterable[str] = (),
+    overlaps: str = "",
+    ends: Any = None,
+) -> Callable[[Callable[..., Body]], DataRule]: ...
 def rule(
     fn: Callable[..., Any] | None = None,
     *,
@@ -299,7 +354,7 @@ def node_rewriter(
 
 def table(
     tag: str,
-    *rows: tuple[Any, ...],
+    *rows: Row,
     phase: str | None = None,
     tags: Iterable[str] = (),
     overlaps: str = "",
@@ -321,6 +376,17 @@ def table(
     return decorate.table(tag, *rows, rule=made, tags=tags, overlaps=overlaps, **sorts)
 
 
+@overload
+def equation(fn: Callable[..., Sides]) -> equations.Equation: ...
+@overload
+def equation(
+    *,
+    phase: str | None = "saturate",
+    claim: Claim = refines,
+    tags: Iterable[str] = (),
+    prefer: CostModel | None = None,
+    direction: equations.Direction = "both",
+) -> Callable[[Callable[..., Sides]], equations.Equation]: ...
 def equation(
     fn: Callable[..., Any] | None = None,
     *,

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, lru_cache, wraps
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, overload
 
 from rewrite_engine import hooks
 from rewrite_engine.config import config
@@ -37,6 +37,8 @@ from rewrite_engine.rewrite.inner import Exchange, InnerGraphs, OnOps, inner_fir
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rules.lint import remarks, warn_of
 from rewrite_engine.rules.packs import installed
+
+V = TypeVar("V", bound=Variable | FunctionGraph)
 
 PACKS = (
     "rewrite_engine.rewrite.fold",
@@ -387,6 +389,22 @@ def phases_of(query: Query) -> SequentialOptimizer:
     return optimizer(query, phases=tuple(phases))
 
 
+@overload
+def rewrite_graph(
+    graph: V,
+    include: Sequence[Any] = ("canonicalize",),
+    custom_rewrite: GraphRewriter | None = None,
+    clone: bool = True,
+    exclude: Sequence[Any] = (),
+) -> V: ...
+@overload
+def rewrite_graph(
+    graph: Sequence[V],
+    include: Sequence[Any] = ("canonicalize",),
+    custom_rewrite: GraphRewriter | None = None,
+    clone: bool = True,
+    exclude: Sequence[Any] = (),
+) -> list[V]: ...
 def rewrite_graph(
     graph: Any,
     include: Sequence[Any] = ("canonicalize",),

@@ -46,6 +46,8 @@ def test_the_wheel_has_the_packs_as_files(archives: Path) -> None:
         assert (file.external_attr >> 16) & 0o170000 in (0, 0o100000)  # a regular file, no link
     assert len(files) == len(wheel_files(archives))  # nothing twice
     assert "rewrite_engine/py.typed" in files
+    assert "rewrite_engine/tensor/__init__.pyi" in files
+    assert "rewrite_engine/random/__init__.pyi" in files
     assert "rewrite_engine/rewrite/trace/schema.json" in files
 
 

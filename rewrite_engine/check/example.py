@@ -53,7 +53,7 @@ def names_of(rule: Rule, added: RuleSet) -> dict[str, Any]:
     """What an example may use: tensors, the language, and what its module has. `rewritten` also
     uses rules that are added.
     """
-    tensors = {name: getattr(pt, name) for name in pt.__all__}
+    tensors = {name: getattr(pt, name) for name in dir(pt)}
     names = {**tensors, "pt": pt, **vars(language), **rule.fn.__globals__}
     if len(added) and names.get("rewritten") is language.rewritten:
         names["rewritten"] = _with(added)

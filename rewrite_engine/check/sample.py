@@ -55,7 +55,7 @@ MIXTURES = [
     ["int64", "int8", "uint8", "uint64", "int32", "bool"],
     ["int8", "int16", "uint16", "int32"],
 ]
-KINDS = {
+KINDS: dict[Any, str] = {
     Float: "fc",
     Real: "f",
     Integer: "iu",
@@ -65,7 +65,7 @@ KINDS = {
     FloatConstant: "fc",
     RealConstant: "f",
 }
-RANKS = {Scalar: 0, Vector: 1, Matrix: 2}
+RANKS: dict[Any, int] = {Scalar: 0, Vector: 1, Matrix: 2}
 
 #: static shapes of the operands, one after the other (the last one goes on)
 SHAPES: list[list[tuple[int | None, ...]]] = [
@@ -235,6 +235,8 @@ class Builder(Filler):
         sort = hole.sort
         samples = list(sort.samples()) if sort.samples is not None else []
         fits = [d for d in self.dtypes if np.dtype(d).kind in KINDS.get(sort, "fiubc")]
+        if sort not in KINDS and sort.samples is None:  # such as `Annotated[Real, nonneg]`
+            fits = [d for d in fits if not sort.constant and sort(tensor(name, d, ()))] or fits
         if not fits:
             raise TypeError(f"{self.dtypes} has no {sort}")
         dtype = "bool" if name == "condition" else self.choose.choice(fits)

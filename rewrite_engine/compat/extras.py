@@ -156,7 +156,7 @@ def broadcast_params(params: Sequence[Any], ndims_params: Sequence[int]) -> list
     Arrays stay arrays where all are.
     """
     symbolic = any([isinstance(p, Variable) for p in params])
-    given = [as_tensor_variable(p) if symbolic else np.asarray(p) for p in params]
+    given: list[Any] = [as_tensor_variable(p) if symbolic else np.asarray(p) for p in params]
     parts = [
         (tuple(p.shape[: p.ndim - n]), tuple(p.shape[p.ndim - n :]))
         for p, n in zip(given, ndims_params, strict=True)

@@ -290,7 +290,7 @@ def PatternNodeRewriter(
     both = lambda **names: _built(in_pattern, names) >> _built(out_pattern, names)
     fn = _written_at(frame, both, title, parameters)
     fn.__doc__ = f"{_text(in_pattern)} becomes {_text(out_pattern)}."
-    return rule(fn, phase=phase, claim=claim)  # type: ignore[no-any-return]
+    return rule(phase=phase, claim=claim)(fn)
 
 
 def _by_function(

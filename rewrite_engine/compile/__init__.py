@@ -53,13 +53,14 @@ __all__ = [
 ]
 
 #: loaded when they are asked for: `OpFromGraph`, which needs the gradients, and debugging
-__getattr__ = lookup(
-    __name__,
-    {
-        "DebugMode": "debug",
-        "MonitorMode": "watching",
-        "NanGuardMode": "watching",
-        "OpFromGraph": "from_graph",
-        "ProfileStats": "profiling",
-    },
-)
+if not TYPE_CHECKING:
+    __getattr__ = lookup(
+        __name__,
+        {
+            "DebugMode": "debug",
+            "MonitorMode": "watching",
+            "NanGuardMode": "watching",
+            "OpFromGraph": "from_graph",
+            "ProfileStats": "profiling",
+        },
+    )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import Signature, signature
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from rewrite_engine import hooks
 from rewrite_engine.compile.checks import Checks
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from rewrite_engine.compile.function import WrittenGraph
     from rewrite_engine.compile.profiling import ProfileStats
 
+R = TypeVar("R")  # what a call returns
 
-class Function(Displayed, partial):  # type: ignore[type-arg]
+
+class Function(Displayed, partial[R]):
     """A compiled function.
 
     Arguments are taken by position or by the names of the variables. It may be called from
@@ -64,7 +66,7 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         trust: bool = False,
         checks: Checks | None = None,
         profile: ProfileStats | None = None,
-    ) -> Function:
+    ) -> Self:
         linker = get_linker(mode.linker)
         start = perf_counter()
         if profile is not None:
@@ -235,7 +237,8 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
     def trust_input(self, value: bool) -> None:
         if bool(value) == self._trust:
             return
-        new = Function(self.program, self.mode, self.name, bool(value), self._checks, self.profile)
+        mode, name, checks = self.mode, self.name, self._checks
+        new: Any = Function(self.program, mode, name, bool(value), checks, self.profile)
         new.written = self.written
         partial.__setstate__(self, (new.func, (), {}, new.__dict__))  # type: ignore[attr-defined]
 
@@ -252,7 +255,7 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         delete_updates: bool = False,
         name: str | None = None,
         profile: Any = None,
-    ) -> Function:
+    ) -> Function[R]:
         """Return another function of the same graph.
 
         swap: {shared variable: shared variable to use instead}, of the same types
@@ -275,12 +278,12 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         if profile is None and self.profile is not None:
             profile = self.profile.message or True
         stats = profile_of(profile, name or self.name)
-        made = Function(new, self.mode, name or self.name, self._trust, checks, stats)
+        made: Function[R] = Function(new, self.mode, name or self.name, self._trust, checks, stats)
         if self.written is not None:
             made.written = self.written.copy(swap or {}, delete_updates, name)
         return made
 
-    def __copy__(self) -> Function:
+    def __copy__(self) -> Function[R]:
         return self.copy()
 
     def __reduce__(self) -> Any:

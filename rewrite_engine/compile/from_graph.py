@@ -12,7 +12,7 @@ array([0.        , 5.43656366])
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack, cast
 
 from rewrite_engine.compile.derivative import checked_overrides
 from rewrite_engine.compile.inner_shape import ShapesOfGraph
@@ -40,6 +40,13 @@ OPTIONS = (
     "inline", "strict", "pullback", "pushforward", "lop_overrides", "rop_overrides",
     "connection_pattern", "name",
 )  # fmt: skip
+
+
+class OlderNames(TypedDict, total=False):
+    """Older names of the options `pullback` and `pushforward`."""
+
+    lop_overrides: Any
+    rop_overrides: Any
 
 
 class OpFromGraph(ShapesOfGraph, Op):
@@ -84,9 +91,9 @@ class OpFromGraph(ShapesOfGraph, Op):
         name: str | None = None,
         strict: bool = False,
         on_unused_input: str = "ignore",
-        **older: Any,
+        **older: Unpack[OlderNames],
     ) -> None:
-        overrides = under_older_names(older, pullback, pushforward)
+        overrides = under_older_names(cast(dict[str, Any], older), pullback, pushforward)
         inputs, outputs = listed(inputs, "inputs"), listed(outputs, "outputs")
         if not outputs:
             raise InputError("an OpFromGraph needs an output")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from rewrite_engine.compile.callable import Function, Observer, profile_of, with_states
 from rewrite_engine.compile.checks import Checks, checks_of
@@ -26,7 +26,17 @@ from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import RuleWarning
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from rewrite_engine.compile.inputs import In, Out
     from rewrite_engine.compile.profiling import ProfileStats
+    from rewrite_engine.rewrite.trace import Trace
+    from rewrite_engine.tensor.variable import TensorVariable
+
+    Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
+    #: {variable: expression}, or pairs
+    Updates: TypeAlias = Mapping[Any, Any] | Iterable[tuple[Any, Any]]
+    K = TypeVar("K")
 
 AS_BUILT = Mode(optimizer=None)
 
@@ -36,6 +46,69 @@ AS_BUILT = Mode(optimizer=None)
 observe: list[Observer] = []
 
 
+class FunctionOptions(TypedDict, total=False):
+    """Options of `function`, as its docstring explains them."""
+
+    no_default_updates: bool | Collection[Any]
+    accept_inplace: bool
+    name: str | None
+    rebuild_strict: bool
+    allow_input_downcast: bool | None
+    profile: bool | str | ProfileStats | None
+    on_unused_input: Literal["raise", "warn", "ignore"] | None
+    trust_input: bool
+    trace: Trace | None
+    check: bool | None
+
+
+# What a call returns follows from `outputs`: an array, a list or a dict of them, or None.
+
+
+@overload
+def function(
+    inputs: Sequence[Variable | In],
+    outputs: TensorVariable | Out[TensorVariable],
+    mode: Mode | str | None = None,
+    updates: Updates | None = None,
+    givens: Updates | None = None,
+    **options: Unpack[FunctionOptions],
+) -> Function[Array]: ...
+@overload
+def function(
+    inputs: Sequence[Variable | In],
+    outputs: Sequence[TensorVariable | Out[TensorVariable]],
+    mode: Mode | str | None = None,
+    updates: Updates | None = None,
+    givens: Updates | None = None,
+    **options: Unpack[FunctionOptions],
+) -> Function[list[Array]]: ...
+@overload
+def function(
+    inputs: Sequence[Variable | In],
+    outputs: Mapping[K, TensorVariable | Out[TensorVariable]],
+    mode: Mode | str | None = None,
+    updates: Updates | None = None,
+    givens: Updates | None = None,
+    **options: Unpack[FunctionOptions],
+) -> Function[dict[K, Array]]: ...
+@overload
+def function(
+    inputs: Sequence[Variable | In],
+    outputs: None = None,
+    mode: Mode | str | None = None,
+    updates: Updates | None = None,
+    givens: Updates | None = None,
+    **options: Unpack[FunctionOptions],
+) -> Function[None]: ...
+@overload
+def function(
+    inputs: Sequence[Variable | In],
+    outputs: Variable | Out[Any] | Sequence[Variable | Out[Any]] | Mapping[K, Variable | Out[Any]],
+    mode: Mode | str | None = None,
+    updates: Updates | None = None,
+    givens: Updates | None = None,
+    **options: Unpack[FunctionOptions],
+) -> Function[Any]: ...
 def function(
     inputs: Sequence[Any],
     outputs: Any = None,
@@ -53,7 +126,7 @@ def function(
     trace: Any = None,
     check: bool | None = None,
     **unknown: Any,
-) -> Function:
+) -> Function[Any]:
     """Return a callable that computes `outputs` from `inputs`.
 
     inputs: variables, or `In`. outputs: a variable or `Out`, or a list or dict of them, or None;
@@ -166,7 +239,7 @@ def _finish(
     checks: Checks | None,
     trust: bool,
     profile: ProfileStats | None,
-) -> Function:
+) -> Function[Any]:
     """Rewrite, link, and tell the observers."""
     before = found = None
     if observe:
@@ -181,7 +254,7 @@ def _finish(
             warn_if_stopped(found)
         watched.rewritten()
         rewritten = perf_counter()
-        result = Function(program, mode, name, trust, checks, profile)
+        result: Function[Any] = Function(program, mode, name, trust, checks, profile)
     if profile is not None:
         profile.rewritten(rewritten - start, rewritten - built, found)
     if observe:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
-from typing import Any
+from typing import Any, Generic, Never, TypeVar
 
 from rewrite_engine.compile.shared import SharedVariable, checked_update
 from rewrite_engine.errors import (
@@ -16,6 +16,8 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.link.program import MISSING, Cell, plain
 from rewrite_engine.match.fact import unmarked
+
+V = TypeVar("V", bound=Variable)
 
 
 class In:
@@ -45,7 +47,7 @@ class In:
         borrow: bool | None = None,
         implicit: bool | None = None,
         shared: bool = False,
-        **unknown: Any,
+        **unknown: Never,
     ) -> None:
         if unknown:
             refuse_unknown("In", unknown, signature(In).parameters)
@@ -81,12 +83,12 @@ class In:
         return f"In({self.variable!r})"
 
 
-class Out:
+class Out(Generic[V]):
     """A result of a function. borrow: it may show memory that others see: that of a shared variable
     or of an argument that is `In(…, borrow=True)`.
     """
 
-    def __init__(self, variable: Variable, borrow: bool = False, **unknown: Any) -> None:
+    def __init__(self, variable: V, borrow: bool = False, **unknown: Never) -> None:
         refuse_unknown("Out", unknown, ("borrow",))
         if not isinstance(variable, Variable):
             raise ForeignObjectError(f"an output must be a variable, not {describe(variable)}")
@@ -120,6 +122,6 @@ def as_in(x: Any) -> In:
     return In(x)
 
 
-def as_out(x: Any) -> Out:
+def as_out(x: Any) -> Out[Any]:
     """Read one entry of `outputs`: a variable or an `Out`."""
     return x if isinstance(x, Out) else Out(x)

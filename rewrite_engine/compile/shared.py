@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
@@ -34,6 +34,9 @@ from rewrite_engine.random.type import (
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.tensor.variable import TensorVariable
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 class SharedVariable(Variable):
     """A root variable with a value of its own.
@@ -57,14 +60,14 @@ class SharedVariable(Variable):
         name: str | None = None,
     ) -> None:
         Variable.__init__(self, type, None, None, name)
-        self.strict = strict
-        self.allow_downcast = allow_downcast
+        self.strict: bool = strict
+        self.allow_downcast: bool | None = allow_downcast
         self._default_update: Variable | None = None
         self.origin = None
         if container is None:
             value = plain(type.filter(value, strict=strict, allow_downcast=allow_downcast))
             container = Cell(type, value, name, strict, allow_downcast)
-        self.container = container
+        self.container: Cell = container
 
     @property
     def assigned(self) -> str | None:
@@ -119,7 +122,7 @@ class SharedVariable(Variable):
         self._default_update = None if value is None else checked_update(self, value)
         collect(self)
 
-    def clone(self, name: str | None = None) -> Any:
+    def clone(self, name: str | None = None) -> Self:
         """Return a shared variable with the same value: what is done to one shows in the other."""
         copy = self.__class__.__new__(self.__class__)
         SharedVariable.__init__(
@@ -152,6 +155,12 @@ class TensorSharedVariable(SharedVariable, TensorVariable):
     """A shared array."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def get_value(
+            self, borrow: bool = False, return_internal_type: bool = False
+        ) -> np.ndarray[Any, np.dtype[Any]]: ...
 
     def zero(self, borrow: bool = False) -> None:
         """Set all elements to 0; borrow=True: in the memory they are in."""
@@ -265,6 +274,37 @@ def _(
     )
 
 
+@overload
+def shared(
+    value: np.ndarray[Any, Any] | np.generic | complex,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    borrow: bool = False,
+    shape: Sequence[int | None] | None = None,
+    *,
+    broadcastable: Sequence[bool] | None = None,
+) -> TensorSharedVariable: ...
+@overload
+def shared(
+    value: np.random.Generator,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    borrow: bool = False,
+) -> RandomGeneratorSharedVariable: ...
+@overload
+def shared(
+    value: Any,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: bool | None = None,
+    borrow: bool = False,
+    shape: Sequence[int | None] | None = None,
+    *,
+    broadcastable: Sequence[bool] | None = None,
+    format: str | None = None,
+) -> SharedVariable: ...
 def shared(
     value: Any,
     name: str | None = None,

@@ -19,9 +19,18 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.lazy import lookup
+
+if TYPE_CHECKING:  # the same names as in `_HOMES`
+    from rewrite_engine.explain.diagnosis import WhyNot as WhyNot
+    from rewrite_engine.explain.diagnosis import why_not as why_not
+    from rewrite_engine.explain.record import Recorder as Recorder
+    from rewrite_engine.explain.record import recording as recording
+    from rewrite_engine.explain.replaying import replay as replay
+    from rewrite_engine.explain.report import Report as Report
+    from rewrite_engine.explain.report import explain as explain
 
 _HOMES = {
     "Recorder": "record",
@@ -35,18 +44,19 @@ _HOMES = {
 
 __all__ = list(_HOMES)
 
-__getattr__ = lookup(__name__, _HOMES)
+if not TYPE_CHECKING:
+    __getattr__ = lookup(__name__, _HOMES)
 
 
-class _Callable(ModuleType):
+class ExplainModule(ModuleType):
     """This module: `rw.explain(f)` is `rw.explain.explain(f)`."""
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
+    def __call__(self, *args: Any, **options: Any) -> Report:
         """See `report.explain`."""
-        return self.explain(*args, **options)
+        return self.explain(*args, **options)  # type: ignore[no-any-return]
 
 
-sys.modules[__name__].__class__ = _Callable
+sys.modules[__name__].__class__ = ExplainModule
 
 
 def __dir__() -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from rewrite_engine.errors import (
     DisconnectedInputError,
@@ -32,7 +32,28 @@ from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.tensor.math import cast
 from rewrite_engine.tensor.type import TensorType
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import Form, TensorLike
 
+
+@overload
+def pushforward(
+    f: Form,
+    wrt: Variable | Sequence[Variable],
+    tangents: TensorLike,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+    use_op_pushforward: bool = False,
+) -> Form: ...
+@overload
+def pushforward(
+    f: Variable | Sequence[Variable],
+    wrt: Variable | Sequence[Variable],
+    tangents: TensorLike,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+    use_op_pushforward: bool = False,
+) -> Any: ...
 def pushforward(
     f: Any,
     wrt: Any,
@@ -74,6 +95,24 @@ def pushforward(
     return _like(f, with_sources(results, [*outputs, *wanted, *points]))
 
 
+@overload
+def Rop(
+    f: Form,
+    wrt: Variable | Sequence[Variable],
+    eval_points: TensorLike,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+    use_op_rop_implementation: bool = False,
+) -> Form: ...
+@overload
+def Rop(
+    f: Variable | Sequence[Variable],
+    wrt: Variable | Sequence[Variable],
+    eval_points: TensorLike,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+    use_op_rop_implementation: bool = False,
+) -> Any: ...
 def Rop(
     f: Any,
     wrt: Any,

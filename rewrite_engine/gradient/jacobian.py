@@ -7,7 +7,7 @@ All rows of a Jacobian are one gradient, copied along a batch: that of one eleme
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from rewrite_engine.errors import ComplexCostError, DTypeError, message
 from rewrite_engine.gradient.reverse import _like, _variables, grad, pullback
@@ -20,12 +20,33 @@ from rewrite_engine.tensor.math import switch
 from rewrite_engine.tensor.reshape import reshape
 from rewrite_engine.tensor.type import TensorType
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
+    from rewrite_engine.tensor.annotation import Form, TensorLike
+
+
+@overload
+def jacobian(
+    expression: Variable,
+    wrt: Form,
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    vectorize: bool = False,
+) -> Form: ...
+@overload
+def jacobian(
+    expression: Variable,
+    wrt: Variable | Sequence[Variable],
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    vectorize: bool = False,
+) -> Any: ...
 def jacobian(
     expression: Any,
     wrt: Any,
-    consider_constant: Iterable[Variable] | None = None,
-    disconnected_inputs: str = "raise",
+    consider_constant: Any = None,
+    disconnected_inputs: Any = "raise",
     vectorize: bool = False,
 ) -> Any:
     """Return d expression[...] / d wrt[...]: an array of shape (*expression.shape, *wrt.shape), or
@@ -46,7 +67,7 @@ def jacobian(
     if expression.type.kind == "c":
         raise ComplexCostError(message("jacobian: the expression is complex", inputs=[expression]))
     if expression.type.ndim == 0:
-        return grad(expression, wrt, consider_constant, disconnected_inputs)
+        return grad(expression, wrt, consider_constant, disconnected_inputs=disconnected_inputs)
     wanted = _variables(wrt, "wrt")
     element = expression.type.clone(dtype="bool").make_variable()
     one = switch(element, ones_like(expression, dtype=gradient_dtype(expression)), 0)
@@ -67,23 +88,45 @@ def _unfolded(rows: Any, v: Any, shape: Any) -> Any:
     return rows if len(shape) == 1 else reshape(rows, (*shape, *v.shape))
 
 
+@overload
+def hessian(
+    cost: Variable,
+    wrt: Form,
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+) -> Form: ...
+@overload
+def hessian(
+    cost: Variable,
+    wrt: Variable | Sequence[Variable],
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+) -> Any: ...
 def hessian(
     cost: Any,
     wrt: Any,
-    consider_constant: Iterable[Variable] | None = None,
-    disconnected_inputs: str = "raise",
+    consider_constant: Any = None,
+    disconnected_inputs: Any = "raise",
 ) -> Any:
     """Return the second derivatives of a 0-d cost: of shape (*wrt.shape, *wrt.shape), a matrix for
     a vector; one for each of `wrt`.
     """
     wanted = _variables(wrt, "wrt")
-    gradients = grad(cost, wanted, consider_constant, disconnected_inputs)
+    gradients = grad(cost, wanted, consider_constant, disconnected_inputs=disconnected_inputs)
     results = [
         jacobian(g, v, consider_constant, "ignore") for g, v in zip(gradients, wanted, strict=True)
     ]
     return _like(wrt, results)
 
 
+@overload
+def hessian_vector_product(
+    cost: Variable, wrt: Form, p: TensorLike, **grad_kwargs: Any
+) -> Form: ...
+@overload
+def hessian_vector_product(
+    cost: Variable, wrt: Variable | Sequence[Variable], p: TensorLike, **grad_kwargs: Any
+) -> Any: ...
 def hessian_vector_product(cost: Any, wrt: Any, p: Any, **grad_kwargs: Any) -> Any:
     """Return H p for the Hessian H of a 0-d cost, without building H: the gradient of
     <grad(cost), p>.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -37,11 +37,53 @@ from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.math import add
 from rewrite_engine.tensor.type import TensorType
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import Form, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
+
+class GradOptions(TypedDict, total=False):
+    """Options of `grad`, as its docstring explains them."""
+
+    disconnected_inputs: Literal["raise", "warn", "ignore"]
+    add_names: bool
+    known_grads: Mapping[Any, Any] | None
+    return_disconnected: str
+    null_gradients: Literal["raise", "return"]
+
+
+@overload
+def grad(
+    cost: Variable | None,
+    wrt: TensorVariable,
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    **options: Unpack[GradOptions],
+) -> TensorVariable: ...
+@overload
+def grad(  # type: ignore[overload-overlap]
+    cost: Variable | None,
+    wrt: tuple[TensorVariable, ...],
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    **options: Unpack[GradOptions],
+) -> tuple[TensorVariable, ...]: ...
+@overload
+def grad(
+    cost: Variable | None,
+    wrt: Sequence[TensorVariable],
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    **options: Unpack[GradOptions],
+) -> list[TensorVariable]: ...
+@overload
+def grad(
+    cost: Variable | None,
+    wrt: Variable | Sequence[Variable],
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    **options: Unpack[GradOptions],
+) -> Any: ...
 def grad(
     cost: Variable | None,
     wrt: Any,
-    consider_constant: Iterable[Variable] | None = None,
+    consider_constant: Any = None,
     disconnected_inputs: str = "raise",
     add_names: bool = True,
     known_grads: Mapping[Variable, Any] | None = None,
@@ -91,11 +133,29 @@ def grad(
     return _like(wrt, results)
 
 
+@overload
+def pullback(
+    f: Variable | Sequence[Variable],
+    wrt: Form,
+    cotangents: TensorLike,
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> Form: ...
+@overload
+def pullback(
+    f: Variable | Sequence[Variable],
+    wrt: Variable | Sequence[Variable],
+    cotangents: TensorLike,
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> Any: ...
 def pullback(
     f: Any,
     wrt: Any,
     cotangents: Any,
-    consider_constant: Iterable[Variable] | None = None,
+    consider_constant: Any = None,
     disconnected_inputs: str = "raise",
     return_disconnected: str = "zero",
 ) -> Any:
@@ -121,11 +181,29 @@ def pullback(
     return _like(wrt, with_sources(results, [*outputs, *wanted, *points]))
 
 
+@overload
+def Lop(
+    f: Variable | Sequence[Variable],
+    wrt: Form,
+    eval_points: TensorLike,
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> Form: ...
+@overload
+def Lop(
+    f: Variable | Sequence[Variable],
+    wrt: Variable | Sequence[Variable],
+    eval_points: TensorLike,
+    consider_constant: Variable | Iterable[Variable] | None = None,
+    disconnected_inputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> Any: ...
 def Lop(
     f: Any,
     wrt: Any,
     eval_points: Any,
-    consider_constant: Iterable[Variable] | None = None,
+    consider_constant: Any = None,
     disconnected_inputs: str = "raise",
     return_disconnected: str = "zero",
 ) -> Any:
@@ -169,7 +247,8 @@ def subgraph_grad(
     params = [*wrt, *end]
 
     def gradients(cost: Variable | None, known: Mapping[Variable, Any] | None) -> list[Any]:
-        return grad(cost, params, end, "ignore", known_grads=known)  # type: ignore[no-any-return]
+        options: GradOptions = {"disconnected_inputs": "ignore", "known_grads": known}
+        return grad(cost, params, end, **options)  # type: ignore[no-any-return]
 
     parts = [gradients(None, start)] if start is not None else []
     if cost is not None:

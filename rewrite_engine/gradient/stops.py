@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import OptionError
 from rewrite_engine.gradient.type import float_zeros
@@ -11,6 +11,10 @@ from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, grad_undefined
 from rewrite_engine.tensor.math import clip, mul
 from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 
 class GradientView(TensorOp):
@@ -116,28 +120,28 @@ zero_grad_ = ZeroGrad()
 undefined_grad_ = UndefinedGrad()
 
 
-def disconnected_grad(x: Any) -> Any:
+def disconnected_grad(x: TensorLike) -> TensorVariable:
     """Return `x`; gradients treat it as a constant: variables it depends on count as
     disconnected.
     """
     return disconnected_grad_(x)
 
 
-def zero_grad(x: Any) -> Any:
+def zero_grad(x: TensorLike) -> TensorVariable:
     """Return `x`; gradients through it are zero (and so not disconnected)."""
     return zero_grad_(x)
 
 
-def undefined_grad(x: Any) -> Any:
+def undefined_grad(x: TensorLike) -> TensorVariable:
     """Return `x`; a gradient through it raises `NullTypeGradError`."""
     return undefined_grad_(x)
 
 
-def grad_clip(x: Any, lower_bound: float, upper_bound: float) -> Any:
+def grad_clip(x: TensorLike, lower_bound: float, upper_bound: float) -> TensorVariable:
     """Return `x`; gradients through it are clipped to [lower_bound, upper_bound] elementwise."""
     return GradClip(lower_bound, upper_bound)(x)
 
 
-def grad_scale(x: Any, multiplier: float) -> Any:
+def grad_scale(x: TensorLike, multiplier: float) -> TensorVariable:
     """Return `x`; gradients through it are multiplied by a number."""
     return GradScale(multiplier)(x)

@@ -10,6 +10,8 @@ where nodes come from · `traverse.py`, `postorder.py` walks · `replace.py` cop
 `fgraph.py`.
 """
 
+from typing import TYPE_CHECKING
+
 from rewrite_engine.lazy import lookup
 
 #: names that other libraries have here
@@ -37,7 +39,8 @@ _HOMES = {
     "vectorize_graph": ".hooks",
 }
 
-__getattr__ = lookup(__name__, _HOMES)
+if not TYPE_CHECKING:
+    __getattr__ = lookup(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABCMeta
 from collections.abc import Callable, Iterable
 from inspect import getattr_static, signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from rewrite_engine import hooks
@@ -33,9 +33,6 @@ class Interned(ABCMeta):
 
     _ours: bool  # whether it is a class of this library
     _says_all: bool  # whether instances with equal keys are equal, whatever else they keep
-
-    __instancecheck__ = type.__instancecheck__
-    __subclasscheck__ = type.__subclasscheck__
 
     def __new__(
         mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kw: Any
@@ -68,16 +65,20 @@ class Interned(ABCMeta):
                 base.__class__ = _Registering
         return super().register(subclass)
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        for x in (*args, *kwargs.values()):
-            hook = getattr(type(x), "__apply_class__", None)
-            if hook is not None:  # a parameter is a logic variable: this is a pattern
-                return hook(cls, args, kwargs)
-        instance = super().__call__(*args, **kwargs)
-        found = intern(instance)
-        if found is not instance and not cls._ours:
-            check_twin(found, instance, args, kwargs)
-        return found
+    if not TYPE_CHECKING:  # to a checker a call makes an instance, by `__init__`
+        __instancecheck__ = type.__instancecheck__
+        __subclasscheck__ = type.__subclasscheck__
+
+        def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+            for x in (*args, *kwargs.values()):
+                hook = getattr(type(x), "__apply_class__", None)
+                if hook is not None:  # a parameter is a logic variable: this is a pattern
+                    return hook(cls, args, kwargs)
+            instance = super().__call__(*args, **kwargs)
+            found = intern(instance)
+            if found is not instance and not cls._ours:
+                check_twin(found, instance, args, kwargs)
+            return found
 
 
 def check_props(where: str, name: str, value: Any) -> None:

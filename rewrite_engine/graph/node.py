@@ -7,10 +7,10 @@ Nothing here knows of clients or order; that belongs to a `FunctionGraph`. Trave
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from types import GenericAlias, SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import ForeignObjectError, ReadOnlyError, describe, message
@@ -133,16 +133,14 @@ class Variable(Displayed, Tagged):
             found = self.__dict__.setdefault("_auto_name", f"auto_{next(_auto_numbers)}")
         return found  # type: ignore[no-any-return]
 
-    def clone(self, name: str | None = None) -> Any:
+    def clone(self, name: str | None = None) -> Self:
         """Return a root variable like this one: with its type, its name and a copy of its tag."""
         copy = self.__class__.__new__(self.__class__)
         Variable.__init__(copy, self.type, None, None, self.name if name is None else name)
         _copy_tag(self, copy)
         return copy
 
-    def eval(
-        self, inputs_to_values: dict[Variable | str, Any] | None = None, **options: Any
-    ) -> Any:
+    def eval(self, inputs_to_values: Mapping[Any, Any] | None = None, **options: Any) -> Any:
         """Compute the value of this variable, given the values of the inputs it depends on.
 
         Raises `MissingInputError` if one is missing. For repeated calls use `function`.
@@ -202,6 +200,8 @@ class Constant(Variable):
     __slots__ = ("_data", "number", "_element", "_signature")
 
     head = CONSTANT
+    owner: Apply | None
+    index: int | None
     _data: Any
     number: Any
     _element: Any

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -22,9 +22,27 @@ ILL_TYPED = (RewriteEngineError, TypeError, ValueError)
 #: replacements of a node's inputs still to be made, oldest first; (None, None) replaces nothing
 Pending = list[tuple[Variable | None, Variable | None]]
 
-Pairs = Mapping[Variable, Any] | Iterable[tuple[Variable, Any]]
+#: {variable: what to put in its place}, or pairs (`Mapping` wants the very type of its keys)
+Pairs = Mapping[Any, Any] | Iterable[tuple[Any, Any]]
+V = TypeVar("V", bound=Variable)
 
 
+@overload
+def clone_replace(
+    output: V,
+    replace: Pairs | None = None,
+    *,
+    rebuild_strict: bool = True,
+    copy_inputs_over: bool = True,
+) -> V: ...
+@overload
+def clone_replace(
+    output: Any,
+    replace: Pairs | None = None,
+    *,
+    rebuild_strict: bool = True,
+    copy_inputs_over: bool = True,
+) -> Any: ...
 def clone_replace(
     output: Any,
     replace: Pairs | None = None,
@@ -78,6 +96,12 @@ def _warn_of_lengths(pairs: Mapping[Variable, Any]) -> None:
             warnings.warn(text, stacklevel=3)
 
 
+@overload
+def graph_replace(outputs: V, replace: Pairs | None = None, *, strict: bool = True) -> V: ...
+@overload
+def graph_replace(
+    outputs: Sequence[V], replace: Pairs | None = None, *, strict: bool = True
+) -> list[V]: ...
 def graph_replace(
     outputs: Variable | Sequence[Variable], replace: Pairs | None = None, *, strict: bool = True
 ) -> Any:

@@ -282,7 +282,7 @@ for _older, _name in OLDER_NAMES.items():
 class SingletonType(Type):
     """Base of types without parameters: all instances of a subclass are one object."""
 
-    __props__ = ()
+    __props__: tuple[str, ...] | None = ()
 
 
 class Generic(SingletonType):

@@ -52,10 +52,11 @@ class Cell:
         strict: bool = False,
         allow_downcast: bool | None = None,
     ) -> None:
-        self.type = type
-        self.value = value
-        self.name = name
-        self.strict, self.allow_downcast = strict, allow_downcast
+        self.type: Any = type
+        self.value: Any = value
+        self.name: str | None = name
+        self.strict: bool = strict
+        self.allow_downcast: bool | None = allow_downcast
 
     @property
     def data(self) -> Any:

@@ -143,10 +143,10 @@ def steps_of(reads: list[Taps], n_steps: Any, backwards: bool) -> tuple[Any, lis
     lengths = [pt.shape_tuple(x)[0] for x in shifted]
     if all(isinstance(n, int) for n in lengths):
         return min(lengths), shifted
-    steps = lengths[0]
-    for n in lengths[1:]:
-        steps = pt.minimum(steps, n)
-    return steps, shifted
+    shortest = lengths[0]
+    for length in lengths[1:]:
+        shortest = pt.minimum(shortest, length)
+    return shortest, shifted
 
 
 def check_lengths(sequences: list[Any], n: int) -> None:

@@ -285,7 +285,9 @@ class Backwards:
         if isinstance(length, Constant):
             return isinstance(self.steps, Constant) and self.steps.data == length.data
         own, other = length.owner, self.steps.owner
-        return other is not None and (own.op, own.inputs) == (other.op, other.inputs)
+        if own is None or other is None:
+            return False
+        return bool((own.op, own.inputs) == (other.op, other.inputs))
 
     def spread(self, x: Any, found: Iterator[Any]) -> Any:
         """The gradient of a sequence, of which those of some steps are given in reverse; the others

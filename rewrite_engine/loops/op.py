@@ -115,8 +115,8 @@ class Scan(HasInnerGraph, Op):
         for j, lengths in zip(self.results, told, strict=True):
             first, *rest = pt.shape_tuple(node.outputs[j])
             pairs = zip(rest, lengths, strict=True)
-            rest = [n if new is None or isinstance(n, Constant) else new for n, new in pairs]
-            found.append((first if self.until else node.inputs[0], *rest))
+            others = [n if new is None or isinstance(n, Constant) else new for n, new in pairs]
+            found.append((first if self.until else node.inputs[0], *others))
         return [*found, *[()] * self.until]
 
     def equal_lengths(self, node: Apply) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import (
@@ -54,6 +54,11 @@ from rewrite_engine.loops.arguments import (
 from rewrite_engine.loops.op import Scan
 from rewrite_engine.tensor.type import TensorType
 
+if TYPE_CHECKING:
+    from rewrite_engine.compile.mode import Mode
+    from rewrite_engine.graph.node import Variable
+    from rewrite_engine.tensor.variable import TensorVariable
+
 
 class until:  # noqa: N801 (the name of the field)
     """What a step returns beside its outputs to end the loop after it: `until(condition)`."""
@@ -83,6 +88,78 @@ class Step:
                     self.updates[v], v.default_update = v.default_update, None
 
 
+class ScanOptions(TypedDict, total=False):
+    """Options of `scan`, as its docstring explains them."""
+
+    truncate_gradient: int
+    go_backwards: bool
+    mode: Mode | str | None
+    name: str | None
+    profile: bool | str
+    allow_gc: bool | None
+    strict: bool
+    return_list: bool
+
+
+# What a step returns says what `scan` does: one output, or a list of them. For a step that also
+# returns updates or `until`, checkers do not know the outputs.
+
+
+@overload
+def scan(
+    fn: Callable[..., TensorVariable],
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = None,
+    n_steps: Any = None,
+    *,
+    return_updates: Literal[False],
+    **options: Unpack[ScanOptions],
+) -> TensorVariable: ...
+@overload
+def scan(
+    fn: Callable[..., TensorVariable],
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = None,
+    n_steps: Any = None,
+    *,
+    return_updates: Literal[True] = True,
+    **options: Unpack[ScanOptions],
+) -> tuple[TensorVariable, dict[Variable, Variable]]: ...
+@overload
+def scan(
+    fn: Callable[..., list[TensorVariable] | tuple[TensorVariable, ...]],
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = None,
+    n_steps: Any = None,
+    *,
+    return_updates: Literal[False],
+    **options: Unpack[ScanOptions],
+) -> list[TensorVariable]: ...
+@overload
+def scan(
+    fn: Callable[..., list[TensorVariable] | tuple[TensorVariable, ...]],
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = None,
+    n_steps: Any = None,
+    *,
+    return_updates: Literal[True] = True,
+    **options: Unpack[ScanOptions],
+) -> tuple[list[TensorVariable], dict[Variable, Variable]]: ...
+@overload
+def scan(
+    fn: Callable[..., Any],
+    sequences: Any = None,
+    outputs_info: Any = None,
+    non_sequences: Any = None,
+    n_steps: Any = None,
+    *,
+    return_updates: bool = True,
+    **options: Unpack[ScanOptions],
+) -> Any: ...
 def scan(
     fn: Callable[..., Any],
     sequences: Any = None,
@@ -189,8 +266,11 @@ def map(
     >>> map(lambda v: v**2, x)[0].eval({x: [1.0, 2.0, 3.0]})
     array([1., 4., 9.])
     """
-    return scan(fn, sequences, None, non_sequences, None, truncate_gradient, go_backwards, mode,
-                name, return_updates=return_updates)  # fmt: skip
+    options: ScanOptions = {
+        "truncate_gradient": truncate_gradient, "go_backwards": go_backwards, "mode": mode,
+        "name": name,
+    }  # fmt: skip
+    return scan(fn, sequences, None, non_sequences, return_updates=return_updates, **options)
 
 
 def reduce(
@@ -209,8 +289,10 @@ def reduce(
     >>> reduce(lambda v, total: total + v, x, pt.constant(0.0))[0].eval({x: [1.0, 2.0, 3.0]})
     array(6.)
     """
-    made = scan(fn, sequences, outputs_info, non_sequences, None, -1, go_backwards, mode, name,
-                return_updates=return_updates)  # fmt: skip
+    options: ScanOptions = {"go_backwards": go_backwards, "mode": mode, "name": name}
+    made = scan(
+        fn, sequences, outputs_info, non_sequences, return_updates=return_updates, **options
+    )
     found, updates = made if return_updates else (made, None)
     last = [v[-1] for v in found] if isinstance(found, list) else found[-1]
     return (last, updates) if return_updates else last

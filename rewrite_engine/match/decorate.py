@@ -17,6 +17,15 @@ from rewrite_engine.match.relation import RelationRule
 from rewrite_engine.match.rule import DataRule, NodeRewriter
 from rewrite_engine.match.ruleset import Table
 
+#: a function of a rule's variables, whose number a checker reads off a lambda
+OfVariables = (
+    Callable[[Any], Any]
+    | Callable[[Any, Any], Any]
+    | Callable[[Any, Any, Any], Any]
+    | Callable[[Any, Any, Any, Any], Any]
+    | Callable[..., Any]
+)
+
 
 def rule(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Make a data rule of a function whose parameters are the variables, and which returns `left >>
@@ -107,7 +116,7 @@ def _asking(predicate: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda op: predicate(op)
 
 
-def compute(fn: Callable[..., Any]) -> Compute:
+def compute(fn: OfVariables) -> Compute:
     """A right side made by a function of the rule's variables, by name; it may return None for
     "does not apply".
     """

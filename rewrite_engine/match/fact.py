@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, update_wrapper
 from itertools import chain
-from typing import Any
+from typing import Any, overload
 
 from rewrite_engine.errors import FactError, PatternError, source_line
 from rewrite_engine.graph.assume import Assume
@@ -300,6 +300,10 @@ class Fact:
         return self.fn.__qualname__  # there is one, and it is found by its name
 
 
+@overload
+def fact(fn: Callable[..., Any]) -> Fact: ...
+@overload
+def fact(**options: Any) -> Callable[[Callable[..., Any]], Fact]: ...
 def fact(fn: Any = None, **options: Any) -> Any:
     """Make a fact of a function of variables that returns `because(...)` or `unknown(...)`.
     options: those of `Fact`.

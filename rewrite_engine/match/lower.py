@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from rewrite_engine.errors import PatternError, SeveralOutputsError, UnboundVariableError
 from rewrite_engine.graph.node import Variable
@@ -62,9 +62,10 @@ class RuleBody:
     def _refuse(self, *_: Any) -> NoReturn:
         raise PatternError(PARENTHESES)
 
-    __bool__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __and__ = __rand__ = __or__ = __ror__ = __rshift__ = __rrshift__ = _refuse
-    __hash__ = None  # type: ignore[assignment]
+    if not TYPE_CHECKING:
+        __bool__ = __eq__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+        __and__ = __rand__ = __or__ = __ror__ = __rshift__ = __rrshift__ = _refuse
+        __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)

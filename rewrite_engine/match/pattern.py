@@ -10,9 +10,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import numpy as np
 
@@ -69,10 +69,13 @@ Prop = Sort("Prop", lambda v: True, "True")
 
 def as_sort(annotation: Any) -> Sort:
     """Read an annotation: a `Sort`, a type of variables, a fact, or any predicate on variables; a
-    class of variables, or `Any`, says nothing (`Constant` that it is one).
+    class of variables, or `Any`, says nothing (`Constant` that it is one). Several of them,
+    `Annotated[Real, nonneg]`, have to hold together.
     """
     if isinstance(annotation, Sort):
         return annotation
+    if get_origin(annotation) is Annotated:
+        return reduce(_both, map(as_sort, get_args(annotation)))
     if isinstance(annotation, type) and issubclass(annotation, Variable):
         return Const if issubclass(annotation, Constant) else Anything
     if annotation is Any:
@@ -86,6 +89,29 @@ def as_sort(annotation: Any) -> Sort:
     if callable(annotation) and not isinstance(annotation, type):
         return Sort(getattr(annotation, "__name__", repr(annotation)), annotation)
     raise PatternError(f"the annotation {annotation!r} is neither a sort nor a predicate")
+
+
+def _both(a: Sort, b: Sort) -> Sort:
+    """The sort of what belongs to two sorts. Raises `PatternError` for two facts, for which there
+    are guards, and for sorts that have nothing in common.
+    """
+    if a is Anything or b is Anything:
+        return b if a is Anything else a
+    if a.fact is not None and b.fact is not None:
+        raise PatternError(f"a sort has one fact, not {a} and {b}: write given({a}(x), {b}(x))")
+
+    def fits(v: Any) -> bool:
+        return a.test(v) and b.test(v)
+
+    known = [sort.samples for sort in (a, b) if sort.samples is not None]
+    samples = [v for of in known for v in of() if fits(v)]
+    if known and not samples:
+        raise PatternError(f"no variable is {a} and {b}")
+    inline = f"{a.inline} and {b.inline}" if a.inline and b.inline else None
+    return Sort(
+        f"{a}, {b}", fits, inline, a.constant or b.constant, a.fact or b.fact,
+        a.ties + b.ties, a.tie or b.tie, (lambda: samples) if samples else None,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ def debugprint(
     print_assumptions: bool = False,
     print_topo_order: bool = True,
     ids: str | None = None,
-) -> Any:
+) -> str | None:
     """Print a graph as text, one line per variable, indented by depth.
 
     graph_like: a variable, a node, a `FunctionGraph`, a compiled function, or a list of these.

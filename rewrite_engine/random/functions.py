@@ -90,7 +90,7 @@ def draws(name: str, of: str) -> Any:
     """The op for a distribution of the table, the only one of a class that is called `of`."""
     own = {
         "__module__": __name__,
-        "__doc__": f"Draws: `{name}`.",
+        "__doc__": f"Draw from the distribution `{name}({DISTRIBUTIONS[name].parameters})`.",
         "distribution": name,
         "name": name,
     }

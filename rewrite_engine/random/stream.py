@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,20 +22,24 @@ from rewrite_engine.random.type import random_generator_type
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.type import TensorType
 
+if TYPE_CHECKING:
+    from rewrite_engine.compile.shared import RandomGeneratorSharedVariable
+    from rewrite_engine.random.type import RandomGeneratorVariable
+
 __all__ = ["DefaultGenerator", "RandomStream", "default_rng", "rng", "shared_rng"]
 
 
 NOT_GIVEN: Any = object()
 
 
-def rng(name: str | None = None) -> Any:
+def rng(name: str | None = None) -> RandomGeneratorVariable:
     """Return a new variable whose values are generators."""
     return random_generator_type(name)
 
 
 def shared_rng(
     value: Any = None, *, seed: Any = NOT_GIVEN, name: str | None = None, borrow: bool = False
-) -> Any:
+) -> RandomGeneratorSharedVariable:
     """Return a shared variable with a generator: `value`, or that of a seed (None: any state).
 
     borrow: keep `value` itself, not a copy. A function draws the same numbers at every call, unless

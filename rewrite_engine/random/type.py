@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
 from typing import Any, ClassVar
@@ -21,10 +22,10 @@ class RandomGeneratorVariable(Variable):
 
     __slots__ = ()
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> Callable[..., tuple[Any, Any]]:
         from rewrite_engine.random.functions import method
 
-        return method(self, name)
+        return method(self, name)  # type: ignore[no-any-return]
 
 
 class RandomGeneratorType(SingletonType):

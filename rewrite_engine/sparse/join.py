@@ -82,7 +82,8 @@ class SparseStack(SparseOp):
 
 def spans(blocks: Sequence[Any], axis: int) -> list[slice]:
     """Where blocks are that lie one after the other along an axis."""
-    found, start = [], 0
+    found: list[slice] = []
+    start: Any = 0
     for block in blocks:
         stop = start + (block.type.shape[axis] or shape_i(block, axis))
         found.append(slice(start, stop))

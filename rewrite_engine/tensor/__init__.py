@@ -41,6 +41,7 @@ operators.pt = sys.modules[__name__]  # methods call the functions of this modul
 #: {module: names}; loaded when one of its names is first used
 _FAMILIES = {
     # (files of this folder)
+    "annotation": "TensorLike",
     "blockwise": "Blockwise vectorize vectorize_graph",
     "elementwise": (
         "allclose ceil_intdiv chi2sf deg2rad degrees divmod fabs factorial float_power frexp "
@@ -117,9 +118,15 @@ _HOMES = {name: family for family, names in _FAMILIES.items() for name in names.
 _find = lazy.lookup(__name__, _HOMES)
 
 
+def _public() -> list[str]:
+    """Names that are not private and no module, also of what is not loaded."""
+    loaded = {n for n, v in globals().items() if not isinstance(v, types.ModuleType)}
+    return sorted([n for n in loaded | set(_HOMES) if not n.startswith("_")])
+
+
 def __dir__() -> list[str]:
-    """All names, also of what is not loaded."""
-    return [*globals(), *_HOMES, *_MODULES]
+    """Public names, also of what is not loaded."""
+    return sorted({*_public(), *_MODULES, *_GRADIENTS})
 
 
 def __getattr__(name: str) -> typing.Any:
@@ -127,8 +134,7 @@ def __getattr__(name: str) -> typing.Any:
     above this layer; what `import *` takes.
     """
     if name == "__all__":
-        loaded = {n for n, v in globals().items() if not isinstance(v, types.ModuleType)}
-        return sorted([n for n in loaded | set(_HOMES) if not n.startswith("_")])
+        return _public()
     if name in _MODULES:
         return importlib.import_module(f"rewrite_engine.tensor.{name}")
     return getattr(hooks, name) if name in _GRADIENTS else _find(name)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, update_wrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -45,6 +45,11 @@ from rewrite_engine.tensor.op import (
 )
 from rewrite_engine.tensor.reduce import Sum, sum_to
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    pass
+
+V = TypeVar("V", bound=Variable)
 
 __all__ = ["Blockwise", "vectorize", "vectorize_graph"]
 
@@ -88,6 +93,7 @@ class Blockwise(TensorOp):
     and what the core op raises.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__: tuple[str, ...] | None = ("core_op", "signature")
     samples: Sequence[Any] = (
         ({"core_op": Sum(axis=0), "signature": "(m,n)->(n)"}, (4, 2, 3)),
@@ -371,6 +377,10 @@ def _pullback(core: Op, types: Types, slopes: Types, float_x: str) -> tuple[Any,
     return own, made, gs, core.L_op(own, made, gs)
 
 
+@overload
+def vectorize_graph(outputs: V, replace: Mapping[Any, Variable]) -> V: ...
+@overload
+def vectorize_graph(outputs: Iterable[V], replace: Mapping[Any, Variable]) -> list[V]: ...
 def vectorize_graph(outputs: Any, replace: Mapping[Any, Variable]) -> Any:
     """What `outputs` (a variable, or several: a list) are when variables have more dimensions in
     front, a batch, along which all is computed: those of the variables that replace them.

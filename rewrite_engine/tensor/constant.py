@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import singledispatch
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.type import TensorType, read_only
 from rewrite_engine.tensor.variable import TensorConstant
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import DTypeLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
 #: what to write instead of a Python bool
 TRUTH = (
     "`x == 1` compares objects, as in Python: elements are compared by `pt.eq(x, 1)`, "
@@ -41,7 +45,7 @@ _weak: dict[tuple[type, Any, str], TensorConstant] = {}
 
 
 def constant(
-    x: Any, name: str | None = None, ndim: int | None = None, dtype: Any = None
+    x: Any, name: str | None = None, ndim: int | None = None, dtype: DTypeLike = None
 ) -> TensorConstant:
     """Return a constant with the value, dtype and exact static shape of `x`.
 
@@ -114,9 +118,9 @@ def as_tensor_variable(
     x: Any,
     name: str | None = None,
     ndim: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     allow_xtensor_conversion: bool = False,
-) -> Any:
+) -> TensorVariable:
     """Return `x` as a tensor variable: itself if it is one, else a constant.
 
     A variable of a `ScalarType` becomes a 0-d tensor; a list or tuple with variables in it is

@@ -8,12 +8,15 @@ Without prefix the dtype is `config.floatX`, or the argument `dtype`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
 from rewrite_engine.errors import OptionError, describe
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.tensor.variable import TensorVariable
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import DTypeLike
 
 PREFIXES = {
     "b": "int8",
@@ -89,7 +92,10 @@ tensor6s, tensor7s = map(_several, (tensor6, tensor7))
 
 
 def tensor(
-    name: str | None = None, dtype: Any = None, shape: Sequence[Any] | None = None, **legacy: Any
+    name: str | None = None,
+    dtype: DTypeLike = None,
+    shape: Sequence[Any] | None = None,
+    **legacy: Any,
 ) -> TensorVariable:
     """Return a new variable: `tensor("x", dtype="float32", shape=(None, 3))`.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,6 +49,10 @@ from rewrite_engine.tensor.op import (
 from rewrite_engine.tensor.reduce import Sum, sum_to
 from rewrite_engine.tensor.shape import lengths, shape_dims, shape_tuple, static_length
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import DTypeLike, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "Alloc", "AllocEmpty", "ARange", "Eye", "Tri", "alloc", "arange", "empty", "empty_like", "eye",
@@ -398,7 +402,7 @@ class Tri(_Diagonal):
 _alloc = Alloc()
 
 
-def alloc(value: Any, *shape: Any) -> Any:
+def alloc(value: TensorLike, *shape: Any) -> TensorVariable:
     """Return an array of that shape filled with `value` (broadcast). Raises `BroadcastError`."""
     return _alloc(as_tensor_variable(value), *_lengths(shape))
 
@@ -425,7 +429,7 @@ def _lengths(shape: Sequence[Any]) -> list[Any]:
     return [weak_constant(d, "int64") if type(d) is int else d for d in shape_dims(only)]
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+def full(shape: Any, fill_value: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
     """Return an array of that shape filled with `fill_value`."""
     value = or_truth(fill_value)
     return alloc(value if dtype is None else _cast_value(value, dtype), *shape_dims(shape))
@@ -437,22 +441,22 @@ def _cast_value(value: Any, dtype: Any) -> Any:
     return m.cast(value, dtype)
 
 
-def zeros(shape: Any, dtype: Any = None) -> Any:
+def zeros(shape: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
     """Return an array of zeros (floatX by default)."""
     return full(shape, weak_constant(0, dtype_name(dtype or config.floatX)))
 
 
-def ones(shape: Any, dtype: Any = None) -> Any:
+def ones(shape: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
     """Return an array of ones (floatX by default)."""
     return full(shape, weak_constant(1, dtype_name(dtype or config.floatX)))
 
 
-def empty(shape: Any, dtype: Any = None) -> Any:
+def empty(shape: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
     """Return an array whose elements are arbitrary (floatX by default)."""
     return AllocEmpty(dtype or config.floatX)(*_lengths((shape,)))
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
+def full_like(a: TensorLike, fill_value: Any, dtype: DTypeLike = None) -> TensorVariable:
     """Return an array in the shape of `a` filled with `fill_value`, in the dtype of `a` by
     default.
     """
@@ -462,14 +466,14 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Any:
     return m.second(a, _cast_value(or_truth(fill_value), dtype or a.type.dtype))
 
 
-def zeros_like(a: Any, dtype: Any = None, opt: bool = False) -> Any:
+def zeros_like(a: TensorLike, dtype: DTypeLike = None, opt: bool = False) -> TensorVariable:
     """Return zeros in the shape of `a`, in the dtype of `a` by default. opt: a constant, where `a`
     has 0 dimensions and this dtype.
     """
     return _filled(a, 0, dtype, opt)
 
 
-def ones_like(a: Any, dtype: Any = None, opt: bool = False) -> Any:
+def ones_like(a: TensorLike, dtype: DTypeLike = None, opt: bool = False) -> TensorVariable:
     """Return ones in the shape of `a`, in the dtype of `a` by default. opt: a constant, where `a`
     has 0 dimensions and this dtype.
     """
@@ -482,7 +486,7 @@ def _filled(a: Any, number: int, dtype: Any, opt: bool) -> Any:
     return weak_constant(number, result.type.dtype) if alone and not result.type.ndim else result
 
 
-def empty_like(prototype: Any, dtype: Any = None) -> Any:
+def empty_like(prototype: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
     """Return an array in the shape of `prototype` whose elements are arbitrary."""
     prototype = as_tensor_variable(prototype)
     return AllocEmpty(dtype or prototype.type.dtype)(
@@ -490,7 +494,9 @@ def empty_like(prototype: Any, dtype: Any = None) -> Any:
     )
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Any:
+def arange(
+    start: Any, stop: TensorLike | None = None, step: TensorLike = 1, dtype: DTypeLike = None
+) -> TensorVariable:
     """Return numbers from `start` (0 if only one argument is given) up to `stop`; NumPy's dtype
     by default, and floatX of Python's numbers alone.
 
@@ -507,12 +513,14 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> An
     return ARange(dtype)(*parts)
 
 
-def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = None) -> Any:
+def eye(
+    n: TensorLike, m: TensorLike | None = None, k: TensorLike = 0, dtype: DTypeLike = None
+) -> TensorVariable:
     """Return an n × m matrix (m = n by default) with ones on diagonal k."""
     return Eye(dtype or config.floatX)(n, n if m is None else m, k)
 
 
-def identity_like(x: Any, dtype: Any = None) -> Any:
+def identity_like(x: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
     """Return a matrix of the shape of `x` with ones on the diagonal."""
     x = as_tensor_variable(x)
     if x.type.ndim != 2:

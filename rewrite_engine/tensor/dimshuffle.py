@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.op import Linear, Odd, Shapes
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import Axis, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "DimShuffle",
@@ -202,7 +206,7 @@ def slice_at_axis(sl: Any, axis: int) -> tuple[Any, ...]:
     return (*[whole] * axis, sl) if axis >= 0 else (..., sl, *[whole] * (-axis - 1))
 
 
-def dimshuffle(x: Any, *pattern: Any) -> Any:
+def dimshuffle(x: TensorLike, *pattern: Any) -> TensorVariable:
     """Reorder dimensions, drop ones of length 1 and add new ones ("x"). `x` itself where nothing
     changes.
 
@@ -217,7 +221,7 @@ def dimshuffle(x: Any, *pattern: Any) -> Any:
     return x if order == list(range(ndim)) else DimShuffle(ndim, order)(x)
 
 
-def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
+def transpose(x: TensorLike, axes: Sequence[int] | None = None) -> TensorVariable:
     """Reorder the dimensions; reverse them if no axes are given. Raises `AxisError` if axes are
     no permutation.
     """
@@ -236,12 +240,12 @@ def transpose(x: Any, axes: Sequence[int] | None = None) -> Any:
     return dimshuffle(x, *order)
 
 
-def matrix_transpose(x: Any) -> Any:
+def matrix_transpose(x: TensorLike) -> TensorVariable:
     """Swap the last two dimensions (`x.mT`)."""
     return swapaxes(x, -1, -2)
 
 
-def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
+def swapaxes(a: TensorLike, axis1: int, axis2: int) -> TensorVariable:
     """Exchange two dimensions."""
     a = as_tensor_variable(a)
     order = list(range(a.ndim))
@@ -250,7 +254,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     return dimshuffle(a, *order)
 
 
-def moveaxis(a: Any, source: Any, destination: Any) -> Any:
+def moveaxis(a: TensorLike, source: Any, destination: Any) -> TensorVariable:
     """Move dimensions to other places; the rest stays in order. `AxisError` if the two differ in
     number.
     """
@@ -268,7 +272,7 @@ def moveaxis(a: Any, source: Any, destination: Any) -> Any:
     return dimshuffle(a, *order)
 
 
-def expand_dims(a: Any, axis: Any) -> Any:
+def expand_dims(a: TensorLike, axis: Axis) -> TensorVariable:
     """Insert dimensions of length 1; `axis` (one or several) counts in the result.
 
     >>> from rewrite_engine.tensor import matrix
@@ -282,7 +286,7 @@ def expand_dims(a: Any, axis: Any) -> Any:
     return dimshuffle(a, *["x" if i in new else next(old) for i in range(a.ndim + len(many))])
 
 
-def squeeze(x: Any, axis: Any = None) -> Any:
+def squeeze(x: TensorLike, axis: Axis = None) -> TensorVariable:
     """Drop dimensions of length 1: those given, or all that are known to be 1.
 
     Raises `ShapeError` if one of the given has another length. Of a number, as in NumPy, axis 0 and
@@ -297,23 +301,29 @@ def squeeze(x: Any, axis: Any = None) -> Any:
     return dimshuffle(x, *[i for i in range(ndim) if i not in drop])
 
 
-def shape_padleft(t: Any, n_ones: int = 1) -> Any:
+def shape_padleft(t: TensorLike, n_ones: int = 1) -> TensorVariable:
     """Add `n_ones` dimensions of length 1 on the left."""
     t = as_tensor_variable(t)
     return dimshuffle(t, *["x"] * n_ones, *range(t.ndim))
 
 
-def shape_padright(t: Any, n_ones: int = 1) -> Any:
+def shape_padright(t: TensorLike, n_ones: int = 1) -> TensorVariable:
     """Add `n_ones` dimensions of length 1 on the right."""
     t = as_tensor_variable(t)
     return dimshuffle(t, *range(t.ndim), *["x"] * n_ones)
 
 
-def shape_padaxis(t: Any, axis: int) -> Any:
+def shape_padaxis(t: TensorLike, axis: int) -> TensorVariable:
     """Add one dimension of length 1."""
     return expand_dims(t, axis)
 
 
+@overload
+def atleast_Nd(array: TensorLike, /, *, n: int = 1, left: bool = True) -> TensorVariable: ...
+@overload
+def atleast_Nd(
+    first: TensorLike, second: TensorLike, /, *arrays: TensorLike, n: int = 1, left: bool = True
+) -> list[TensorVariable]: ...
 def atleast_Nd(*arrays: Any, n: int = 1, left: bool = True) -> Any:
     """Add dimensions of length 1, on the left or the right, until there are `n`. Several arrays
     give a list.
@@ -325,22 +335,40 @@ def atleast_Nd(*arrays: Any, n: int = 1, left: bool = True) -> Any:
     return results[0] if len(results) == 1 else results
 
 
+@overload
+def atleast_1d(array: TensorLike, /, *, n: int = 1, left: bool = True) -> TensorVariable: ...
+@overload
+def atleast_1d(
+    first: TensorLike, second: TensorLike, /, *arrays: TensorLike, n: int = 1, left: bool = True
+) -> list[TensorVariable]: ...
 def atleast_1d(*arrays: Any, n: int = 1, left: bool = True) -> Any:
     """Make scalars vectors of length 1."""
     return atleast_Nd(*arrays, n=n, left=left)
 
 
+@overload
+def atleast_2d(array: TensorLike, /, *, n: int = 2, left: bool = True) -> TensorVariable: ...
+@overload
+def atleast_2d(
+    first: TensorLike, second: TensorLike, /, *arrays: TensorLike, n: int = 2, left: bool = True
+) -> list[TensorVariable]: ...
 def atleast_2d(*arrays: Any, n: int = 2, left: bool = True) -> Any:
     """Add dimensions of length 1 until there are two."""
     return atleast_Nd(*arrays, n=n, left=left)
 
 
+@overload
+def atleast_3d(array: TensorLike, /, *, n: int = 3, left: bool = True) -> TensorVariable: ...
+@overload
+def atleast_3d(
+    first: TensorLike, second: TensorLike, /, *arrays: TensorLike, n: int = 3, left: bool = True
+) -> list[TensorVariable]: ...
 def atleast_3d(*arrays: Any, n: int = 3, left: bool = True) -> Any:
     """Add dimensions of length 1 until there are three."""
     return atleast_Nd(*arrays, n=n, left=left)
 
 
-def broadcast_to(x: Any, shape: Any) -> Any:
+def broadcast_to(x: TensorLike, shape: Any) -> TensorVariable:
     """Repeat the elements of `x` so that the result has the given shape (NumPy's broadcasting)."""
     from rewrite_engine.tensor.creation import alloc
     from rewrite_engine.tensor.shape import shape_dims

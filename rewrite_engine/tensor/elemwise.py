@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,28 @@ from rewrite_engine.tensor.type import TensorType
 
 #: the type of integers that may be weak, and what they make of narrower floats where they are not
 INTEGER, WIDEST = TensorType("int64", ()), ("float64", "complex128")
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
+
+class _OfInstance:
+    """An attribute of instances, made by a function of `scalar/docstring.py` when it is read. The
+    class itself has another value, or none.
+    """
+
+    def __init__(self, function: str, of_class: Any = None) -> None:
+        self.function = function
+        self.of_class = of_class
+
+    def __get__(self, op: Elemwise | None, cls: type) -> Any:
+        if op is not None:
+            from rewrite_engine.scalar import docstring
+
+            return getattr(docstring, self.function)(op.scalar_op)
+        if self.of_class is None:
+            raise AttributeError(self.function)
+        return self.of_class
 
 
 class Elemwise(TensorOp):
@@ -60,6 +82,7 @@ class Elemwise(TensorOp):
         ({"scalar_op": named("exp")}, (0, 3)),
     )
     nout: int
+    __signature__ = _OfInstance("signature")
 
     def __init__(
         self, scalar_op: ScalarOp, inplace_pattern: Any = (), name: str | None = None
@@ -110,7 +133,7 @@ class Elemwise(TensorOp):
             return self._call(inputs, options)
         return build_variable(self, inputs, found[0], user_origin())
 
-    def outer(self, x: Any, y: Any) -> Any:
+    def outer(self, x: TensorLike, y: TensorLike) -> TensorVariable:
         """The function of each element of x and each of y, as `numpy.ufunc.outer`: the dimensions
         of x, then those of y.
         """
@@ -398,6 +421,7 @@ class Elemwise(TensorOp):
         return forward_gradients(self, inputs, eval_points)
 
 
+Elemwise.__doc__ = _OfInstance("docstring", Elemwise.__doc__)  # type: ignore[assignment]
 _second = Elemwise(named("second"))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from rewrite_engine.tensor.linalg.op import floats, working_dtype
 from rewrite_engine.tensor.op import Computed, Linear, Shapes, Value
 from rewrite_engine.tensor.shape import lengths
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["IRFFTOp", "RFFTOp", "irfft", "rfft"]
 
@@ -176,7 +180,7 @@ def _real(name: str, x: Any, ndim: int) -> Any:
     return x
 
 
-def rfft(inp: Any, norm: str | None = None) -> Any:
+def rfft(inp: TensorLike, norm: str | None = None) -> TensorVariable:
     """The Fourier transforms of real arrays, along all dimensions but the first, which counts them:
     (m, …, n) makes (m, …, n // 2 + 1, 2), frequencies up to n // 2 as pairs (real, imaginary).
     Floats.
@@ -193,7 +197,7 @@ def rfft(inp: Any, norm: str | None = None) -> Any:
     return _scaled(RFFTOp(x.type.ndim - 1)(x), norm, "no_norm", lengths(x)[1:])
 
 
-def irfft(inp: Any, norm: str | None = None, is_odd: bool = False) -> Any:
+def irfft(inp: TensorLike, norm: str | None = None, is_odd: bool = False) -> TensorVariable:
     """The arrays of which `rfft` gives the transforms: (m, …, k, 2) makes (m, …, n), where n is
     2 * k - 2, or, if is_odd, 2 * k - 1. Floats.
 

@@ -16,6 +16,9 @@ from rewrite_engine.scalar.op import Cast, ScalarOp
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.elemwise import Elemwise
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.variable import TensorVariable
+
 if TYPE_CHECKING:  # the same names, and aliases, stand for the lifted ops here
     from rewrite_engine.scalar.ops import *  # noqa: F403
 
@@ -33,7 +36,7 @@ _m.add.undone_by = (_m.sub, _m.neg)
 _m.mul.undone_by = (_m.true_div, _m.reciprocal)
 
 
-def cast(x: Any, dtype: Any) -> Any:  # type: ignore[no-redef]
+def cast(x: Any, dtype: Any) -> TensorVariable:  # type: ignore[no-redef]
     """Return `x` converted to another dtype, or itself if it has that dtype.
 
     Raises `DTypeError` for an unknown dtype, and from complex to real.

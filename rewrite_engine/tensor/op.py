@@ -9,7 +9,7 @@ that input i is; `Computed(rule, of)`; or None, where only the values tell.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, overload
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.type import Type
 from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.variable import TensorVariable
 
 Types = tuple[Any, ...]
 
@@ -124,6 +127,18 @@ class TensorOp(Op):
     `shapes`; both look at the types of the inputs only, and raise errors that say what is wrong: of
     which op and inputs, and where the user applied it, is added to that.
     """
+
+    if TYPE_CHECKING:  # (ops with several outputs say so themselves)
+
+        @overload  # type: ignore[override]
+        def __call__(
+            self, *inputs: Any, return_list: Literal[False] = False, **options: Any
+        ) -> TensorVariable: ...
+        @overload
+        def __call__(
+            self, *inputs: Any, return_list: Literal[True], **options: Any
+        ) -> list[Any]: ...
+        def __call__(self, *inputs: Any, **options: Any) -> Any: ...
 
     #: the number of inputs; None: any
     nin: int | None = 1

@@ -8,9 +8,14 @@ elements.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from rewrite_engine.errors import NoTensorError
+
+if TYPE_CHECKING:
+    from rewrite_engine.match.lower import Compute, RuleBody
+    from rewrite_engine.tensor.annotation import Axis, DTypeLike, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 pt: Any = None  #: `rewrite_engine.tensor`, once it is imported
 
@@ -46,380 +51,429 @@ class TensorOperators:
 
     # --- arithmetic -------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: TensorLike) -> TensorVariable:
         try:
             return pt.add(self, other)
         except NoTensorError as error:
             return left_to(other, "__radd__", error)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: TensorLike) -> TensorVariable:
         return pt.add(other, self)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: TensorLike) -> TensorVariable:
         try:
             return pt.sub(self, other)
         except NoTensorError as error:
             return left_to(other, "__rsub__", error)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: TensorLike) -> TensorVariable:
         return pt.sub(other, self)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: TensorLike) -> TensorVariable:
         try:
             return pt.mul(self, other)
         except NoTensorError as error:
             return left_to(other, "__rmul__", error)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: TensorLike) -> TensorVariable:
         return pt.mul(other, self)
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: TensorLike) -> TensorVariable:
         try:
             return pt.true_div(self, other)
         except NoTensorError as error:
             return left_to(other, "__rtruediv__", error)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: TensorLike) -> TensorVariable:
         return pt.true_div(other, self)
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: TensorLike) -> TensorVariable:
         try:
             return pt.floor_div(self, other)
         except NoTensorError as error:
             return left_to(other, "__rfloordiv__", error)
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: TensorLike) -> TensorVariable:
         return pt.floor_div(other, self)
 
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: TensorLike) -> TensorVariable:
         try:
             return pt.mod(self, other)
         except NoTensorError as error:
             return left_to(other, "__rmod__", error)
 
-    def __rmod__(self, other: Any) -> Any:
+    def __rmod__(self, other: TensorLike) -> TensorVariable:
         return pt.mod(other, self)
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: TensorLike) -> tuple[TensorVariable, TensorVariable]:
         return pt.floor_div(self, other), pt.mod(self, other)
 
-    def __rdivmod__(self, other: Any) -> Any:
+    def __rdivmod__(self, other: TensorLike) -> tuple[TensorVariable, TensorVariable]:
         return pt.floor_div(other, self), pt.mod(other, self)
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: TensorLike) -> TensorVariable:
         try:
             return pt.pow(self, other)
         except NoTensorError as error:
             return left_to(other, "__rpow__", error)
 
-    def __rpow__(self, other: Any) -> Any:
+    def __rpow__(self, other: TensorLike) -> TensorVariable:
         return pt.pow(other, self)
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: TensorLike) -> TensorVariable:
         try:
             return pt.matmul(self, other)
         except NoTensorError as error:
             return left_to(other, "__rmatmul__", error)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self, other: TensorLike) -> TensorVariable:
         return pt.matmul(other, self)
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> TensorVariable:
         return pt.neg(self)
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> Self:
         return self
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> TensorVariable:
         return pt.abs(self)
 
-    def __ceil__(self) -> Any:
+    def __ceil__(self) -> TensorVariable:
         return pt.ceil(self)
 
-    def __floor__(self) -> Any:
+    def __floor__(self) -> TensorVariable:
         return pt.floor(self)
 
-    def __trunc__(self) -> Any:
+    def __trunc__(self) -> TensorVariable:
         return pt.trunc(self)
 
-    def __round__(self, ndigits: int = 0) -> Any:
+    def __round__(self, ndigits: int = 0) -> TensorVariable:
         return pt.round(self, decimals=ndigits)
 
     # --- logic and comparison ---------------------------------------------------------------
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> TensorVariable:
         return pt.invert(self)
 
-    def __and__(self, other: Any) -> Any:
+    def __and__(self, other: TensorLike) -> TensorVariable:
         return pt.and_(self, other)
 
-    def __rand__(self, other: Any) -> Any:
+    def __rand__(self, other: TensorLike) -> TensorVariable:
         return pt.and_(other, self)
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: TensorLike) -> TensorVariable:
         return pt.or_(self, other)
 
-    def __ror__(self, other: Any) -> Any:
+    def __ror__(self, other: TensorLike) -> TensorVariable:
         return pt.or_(other, self)
 
-    def __xor__(self, other: Any) -> Any:
+    def __xor__(self, other: TensorLike) -> TensorVariable:
         return pt.xor(self, other)
 
-    def __rxor__(self, other: Any) -> Any:
+    def __rxor__(self, other: TensorLike) -> TensorVariable:
         return pt.xor(other, self)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: TensorLike) -> TensorVariable:
         return pt.lt(self, other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: TensorLike) -> TensorVariable:
         return pt.le(self, other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: TensorLike) -> TensorVariable:
         return pt.gt(self, other)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: TensorLike) -> TensorVariable:
         return pt.ge(self, other)
 
     # --- shape and indexing -----------------------------------------------------------------
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> TensorVariable:
         return pt.subtensor(self, index)
 
     @property
-    def T(self) -> Any:
+    def T(self) -> TensorVariable:
         """The transpose."""
         return pt.transpose(self)
 
     @property
-    def mT(self) -> Any:
+    def mT(self) -> TensorVariable:
         """The transpose of the last two dimensions."""
         return pt.matrix_transpose(self)
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> TensorVariable:
         """The shape, as an int64 vector."""
         return pt.shape(self)
 
     @property
-    def size(self) -> Any:
+    def size(self) -> TensorVariable:
         """The number of elements, as an int64 scalar."""
         return pt.size(self)
 
-    def transpose(self, *axes: Any) -> Any:
+    def transpose(self, *axes: Any) -> TensorVariable:
         """Permute the dimensions; reverse them if none are given."""
         if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], list | tuple)):
             return pt.transpose(self, axes[0])
         return pt.transpose(self, axes or None)
 
-    def swapaxes(self, axis1: int, axis2: int) -> Any:
+    def swapaxes(self, axis1: int, axis2: int) -> TensorVariable:
         """Exchange two dimensions."""
         return pt.swapaxes(self, axis1, axis2)
 
-    def dimshuffle(self, *pattern: Any) -> Any:
+    def dimshuffle(self, *pattern: Any) -> TensorVariable:
         """Permute, drop and add ("x") dimensions."""
         return pt.dimshuffle(self, *pattern)
 
-    def reshape(self, *shape: Any, ndim: int | None = None) -> Any:
+    def reshape(self, *shape: Any, ndim: int | None = None) -> TensorVariable:
         """The elements in another shape; one length may be -1."""
         return pt.reshape(self, shape[0] if len(shape) == 1 else shape, ndim=ndim)
 
-    def flatten(self, ndim: int = 1) -> Any:
+    def flatten(self, ndim: int = 1) -> TensorVariable:
         """Join the trailing dimensions until `ndim` are left."""
         return pt.flatten(self, ndim)
 
-    def ravel(self) -> Any:
+    def ravel(self) -> TensorVariable:
         """All elements as a vector."""
         return pt.flatten(self, 1)
 
-    def squeeze(self, axis: Any = None) -> Any:
+    def squeeze(self, axis: Axis = None) -> TensorVariable:
         """Drop dimensions of length 1."""
         return pt.squeeze(self, axis)
 
-    def join_dims(self, start_axis: int = 0, n_axes: int | None = None) -> Any:
+    def join_dims(self, start_axis: int = 0, n_axes: int | None = None) -> TensorVariable:
         """Make some dimensions one."""
         return pt.join_dims(self, start_axis, n_axes)
 
-    def split_dims(self, shape: Any, axis: int = 0) -> Any:
+    def split_dims(self, shape: Any, axis: int = 0) -> TensorVariable:
         """Take one dimension apart."""
         return pt.split_dims(self, shape, axis)
 
-    def repeat(self, repeats: Any, axis: int | None = None) -> Any:
+    def repeat(self, repeats: Any, axis: int | None = None) -> TensorVariable:
         """Each element several times."""
         return pt.repeat(self, repeats, axis)
 
-    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+    def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> TensorVariable:
         """The elements at integers along an axis."""
         return pt.take(self, indices, axis, mode)
 
-    def choose(self, choices: Any, mode: str = "raise") -> Any:
+    def choose(self, choices: Any, mode: str = "raise") -> TensorVariable:
         """Elements of the arrays `choices`: this one says of which."""
         return pt.choose(self, choices, mode)
 
-    def compress(self, a: Any, axis: int | None = None) -> Any:
+    def compress(self, a: Any, axis: int | None = None) -> TensorVariable:
         """The parts of `a` where this vector is true."""
         return pt.compress(self, a, axis)
 
+    @overload
+    def nonzero(self, return_matrix: Literal[False] = False) -> tuple[TensorVariable, ...]: ...
+    @overload
+    def nonzero(self, return_matrix: Literal[True]) -> TensorVariable: ...
     def nonzero(self, return_matrix: bool = False) -> Any:
         """The positions of all elements that are not zero."""
         return pt.nonzero(self, return_matrix)
 
-    def nonzero_values(self) -> Any:
+    def nonzero_values(self) -> TensorVariable:
         """The elements that are not zero."""
         return pt.nonzero_values(self)
 
-    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
         """The diagonals of two dimensions."""
         return pt.diagonal(self, offset, axis1, axis2)
 
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
         """The sum of a diagonal."""
         return pt.trace(self, offset, axis1, axis2)
 
-    def set(self, y: Any, **options: Any) -> Any:
+    def set(self, y: Any, **options: Any) -> TensorVariable:
         """For `x[index].set(y)`: `x` with that part replaced."""
         return pt.set_subtensor(self, y, **options)
 
-    def inc(self, y: Any, **options: Any) -> Any:
+    def inc(self, y: Any, **options: Any) -> TensorVariable:
         """For `x[index].inc(y)`: `x` with that part increased."""
         return pt.inc_subtensor(self, y, **options)
 
-    def dot(self, b: Any) -> Any:
+    def dot(self, b: Any) -> TensorVariable:
         """Dot product."""
         return pt.dot(self, b)
 
     # --- reductions -------------------------------------------------------------------------
 
     def sum(
-        self, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
-    ) -> Any:
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        keepdims: bool = False,
+        acc_dtype: DTypeLike = None,
+    ) -> TensorVariable:
         """Sum along axes."""
         return pt.sum(self, axis, dtype, keepdims, acc_dtype)
 
     def prod(
-        self, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
-    ) -> Any:
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        keepdims: bool = False,
+        acc_dtype: DTypeLike = None,
+    ) -> TensorVariable:
         """Product along axes."""
         return pt.prod(self, axis, dtype, keepdims, acc_dtype)
 
     def mean(
-        self, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
-    ) -> Any:
+        self,
+        axis: Axis = None,
+        dtype: DTypeLike = None,
+        keepdims: bool = False,
+        acc_dtype: DTypeLike = None,
+    ) -> TensorVariable:
         """Mean along axes."""
         return pt.mean(self, axis, dtype, keepdims, acc_dtype)
 
     def var(
-        self, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
-    ) -> Any:
+        self, axis: Axis = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
+    ) -> TensorVariable:
         """Variance along axes."""
         return pt.var(self, axis, ddof, keepdims, corrected)
 
     def std(
-        self, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
-    ) -> Any:
+        self, axis: Axis = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
+    ) -> TensorVariable:
         """Standard deviation along axes."""
         return pt.std(self, axis, ddof, keepdims, corrected)
 
-    def max(self, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    def max(self, axis: Axis = None, keepdims: bool = False, initial: Any = None) -> TensorVariable:
         """Maximum along axes, with `initial` among the elements."""
         return pt.max(self, axis, keepdims, initial)
 
-    def min(self, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+    def min(self, axis: Axis = None, keepdims: bool = False, initial: Any = None) -> TensorVariable:
         """Minimum along axes, with `initial` among the elements."""
         return pt.min(self, axis, keepdims, initial)
 
-    def argmax(self, axis: Any = None, keepdims: bool = False) -> Any:
+    def argmax(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
         """Position of the maximum along axes."""
         return pt.argmax(self, axis, keepdims)
 
-    def argmin(self, axis: Any = None, keepdims: bool = False) -> Any:
+    def argmin(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
         """Position of the minimum along axes."""
         return pt.argmin(self, axis, keepdims)
 
-    def all(self, axis: Any = None, keepdims: bool = False) -> Any:
+    def all(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
         """Whether all elements along axes are true."""
         return pt.all(self, axis, keepdims)
 
-    def any(self, axis: Any = None, keepdims: bool = False) -> Any:
+    def any(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
         """Whether any element along axes is true."""
         return pt.any(self, axis, keepdims)
 
-    def ptp(self, axis: Any = None, keepdims: bool = False) -> Any:
+    def ptp(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
         """Maximum less minimum along axes."""
         return pt.ptp(self, axis, keepdims)
 
-    def norm(self, L: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
+    def norm(self, L: Any = 2, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
         """(sum |x|^L)^(1/L) along axes."""
         return pt.norm(self, L, axis, keepdims)
 
-    def cumsum(self, axis: Any = None) -> Any:
+    def cumsum(self, axis: Axis = None) -> TensorVariable:
         """Running sums."""
         return pt.cumsum(self, axis)
 
-    def cumprod(self, axis: Any = None) -> Any:
+    def cumprod(self, axis: Axis = None) -> TensorVariable:
         """Running products."""
         return pt.cumprod(self, axis)
 
     # --- order ------------------------------------------------------------------------------
 
-    def sort(self, axis: Any = -1, kind: str | None = None, order: Any = None) -> Any:
+    def sort(self, axis: Axis = -1, kind: str | None = None, order: Any = None) -> TensorVariable:
         """A sorted copy along an axis."""
         return pt.sort(self, axis, kind, order)
 
-    def argsort(self, axis: Any = -1, kind: str | None = None, order: Any = None) -> Any:
+    def argsort(
+        self, axis: Axis = -1, kind: str | None = None, order: Any = None
+    ) -> TensorVariable:
         """The positions that sort along an axis."""
         return pt.argsort(self, axis, kind, order)
 
-    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> TensorVariable:
         """Where values belong in this sorted vector."""
         return pt.searchsorted(self, v, side, sorter)
 
     # --- elements ---------------------------------------------------------------------------
 
-    def astype(self, dtype: Any) -> Any:
+    def astype(self, dtype: DTypeLike) -> TensorVariable:
         """Convert to another dtype."""
         return pt.cast(self, dtype)
 
-    def clip(self, a_min: Any, a_max: Any) -> Any:
+    def clip(self, a_min: Any, a_max: Any) -> TensorVariable:
         """Bring all elements into an interval; where a_min > a_max, to a_max."""
         return pt.clip(self, a_min, a_max)
 
-    def round(self, mode: str | None = None) -> Any:
+    def round(self, mode: str | None = None) -> TensorVariable:
         """To the nearest integer; mode: "half_to_even" (the default) or "half_away_from_zero"."""
         return pt.round(self, mode)
 
     @property
-    def real(self) -> Any:
+    def real(self) -> TensorVariable:
         """The real part."""
         return pt.real(self)
 
     @property
-    def imag(self) -> Any:
+    def imag(self) -> TensorVariable:
         """The imaginary part."""
         return pt.imag(self)
 
-    def copy(self, name: str | None = None) -> Any:
+    def copy(self, name: str | None = None) -> TensorVariable:
         """A copy of the value."""
         return pt.identity(self) if name is None else pt.identity(self, name=name)
 
-    def fill(self, value: Any) -> Any:
+    def fill(self, value: Any) -> TensorVariable:
         """An array of this shape filled with `value`."""
         return pt.second(self, value)
 
-    def zeros_like(self, dtype: Any = None) -> Any:
+    def zeros_like(self, dtype: DTypeLike = None) -> TensorVariable:
         """Zeros in this shape."""
         return pt.zeros_like(self, dtype)
 
-    def ones_like(self, dtype: Any = None) -> Any:
+    def ones_like(self, dtype: DTypeLike = None) -> TensorVariable:
         """Ones in this shape."""
         return pt.ones_like(self, dtype)
 
-    def transfer(self, target: str) -> Any:
+    def transfer(self, target: str) -> TensorVariable:
         """The tensor at another place, such as another device: see `transfer`."""
         return pt.transfer(self, target)
 
     def get_underlying_scalar_constant(self, **options: Any) -> Any:
         """The number that all elements are, if that is known."""
         return pt.get_underlying_scalar_constant_value(self, **options)
+
+    if TYPE_CHECKING:  # what a checker knows of others: see `_BY_NAME`; `>>` is that of patterns
+
+        def arccos(self) -> TensorVariable: ...
+        def arccosh(self) -> TensorVariable: ...
+        def arcsin(self) -> TensorVariable: ...
+        def arcsinh(self) -> TensorVariable: ...
+        def arctan(self) -> TensorVariable: ...
+        def arctanh(self) -> TensorVariable: ...
+        def ceil(self) -> TensorVariable: ...
+        def conj(self) -> TensorVariable: ...
+        def conjugate(self) -> TensorVariable: ...
+        def cos(self) -> TensorVariable: ...
+        def cosh(self) -> TensorVariable: ...
+        def deg2rad(self) -> TensorVariable: ...
+        def exp(self) -> TensorVariable: ...
+        def exp2(self) -> TensorVariable: ...
+        def expm1(self) -> TensorVariable: ...
+        def floor(self) -> TensorVariable: ...
+        def log(self) -> TensorVariable: ...
+        def log10(self) -> TensorVariable: ...
+        def log1p(self) -> TensorVariable: ...
+        def log2(self) -> TensorVariable: ...
+        def rad2deg(self) -> TensorVariable: ...
+        def sin(self) -> TensorVariable: ...
+        def sinh(self) -> TensorVariable: ...
+        def sqrt(self) -> TensorVariable: ...
+        def tan(self) -> TensorVariable: ...
+        def tanh(self) -> TensorVariable: ...
+        def trunc(self) -> TensorVariable: ...
+        def __rshift__(self, other: TensorLike | Compute) -> RuleBody: ...
 
 
 def _method(name: str) -> Any:

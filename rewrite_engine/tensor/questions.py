@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from rewrite_engine.tensor.creation import Alloc
 from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.elemwise import Elemwise
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
 __all__ = [
     "get_scalar_constant_value",
     "get_underlying_scalar_constant_value",
@@ -25,7 +29,7 @@ __all__ = [
 
 
 def get_underlying_scalar_constant_value(
-    v: Any,
+    v: TensorLike,
     *,
     elemwise: bool = True,
     only_process_constants: bool = False,
@@ -67,7 +71,7 @@ def get_underlying_scalar_constant_value(
     return v
 
 
-def get_scalar_constant_value(v: Any, elemwise: bool = True, **options: Any) -> Any:
+def get_scalar_constant_value(v: TensorLike, elemwise: bool = True, **options: Any) -> Any:
     """Like `get_underlying_scalar_constant_value`, of what has 0 dimensions; else
     `NotConstantError`.
     """
@@ -87,7 +91,7 @@ def register_transfer(fn: Callable[[Any, str], Any]) -> None:
     _transfers.append(fn)
 
 
-def transfer(var: Any, target: str) -> Any:
+def transfer(var: TensorLike, target: str) -> TensorVariable:
     """Return `var` at a target: "cpu" means an array in memory. Raises `ValueError` for a target
     that nobody has registered.
     """

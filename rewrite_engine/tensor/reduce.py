@@ -8,7 +8,7 @@ Means and variances, which are made of these, and `argmax` are in `tensor/statis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,10 @@ from rewrite_engine.tensor import math as m
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.reduction import Reduction
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import Axis, DTypeLike, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "All", "Any_", "CAReduce", "Max", "Min", "Prod", "Sum", "all", "amax", "amin", "any", "max",
@@ -275,8 +279,12 @@ def sum_to(x: Any, type_: Any, kind: type[_Fixed] = Sum) -> Any:
 
 
 def sum(
-    input: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
-) -> Any:
+    input: TensorLike,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    keepdims: bool = False,
+    acc_dtype: Any = None,
+) -> TensorVariable:
     """Sum along axes (None: all); small integers and booleans are summed as int64 (unsigned:
     uint64).
 
@@ -287,13 +295,13 @@ def sum(
 
 
 def prod(
-    input: Any,
-    axis: Any = None,
-    dtype: Any = None,
+    input: TensorLike,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
     keepdims: bool = False,
     acc_dtype: Any = None,
     no_zeros_in_input: bool = False,
-) -> Any:
+) -> TensorVariable:
     """Product along axes; dtypes as those of `sum`.
 
     no_zeros_in_input: a promise that is not needed here; gradients are right with zeros, too.
@@ -301,7 +309,9 @@ def prod(
     return Prod(axis, dtype, acc_dtype, keepdims)(input)
 
 
-def max(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+def max(
+    x: TensorLike, axis: Axis = None, keepdims: bool = False, initial: Any = None
+) -> TensorVariable:
     """Maximum along axes; NaN if there is one. initial: a number that is among the elements, so
     that there may be no others (-inf: of integers, the lowest that there is).
     """
@@ -309,7 +319,9 @@ def max(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -
     return op(x) if initial is None else _with_initial(op, m.maximum, x, initial)
 
 
-def min(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+def min(
+    x: TensorLike, axis: Axis = None, keepdims: bool = False, initial: Any = None
+) -> TensorVariable:
     """Minimum along axes; NaN if there is one. initial: a number that is among the elements, so
     that there may be no others (inf: of integers, the highest that there is).
     """
@@ -337,12 +349,12 @@ def _with_initial(op: _Fixed, of_two: Any, x: Any, initial: Any) -> Any:
     return of_two(op(x), first)
 
 
-def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def all(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """Whether all elements along axes are true."""
     return All(axis, keepdims=keepdims)(x)
 
 
-def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """Whether any element along axes is true."""
     return Any_(axis, keepdims=keepdims)(x)
 

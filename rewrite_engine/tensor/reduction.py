@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from rewrite_engine.graph.origin import located, user_origin
 from rewrite_engine.tensor.constant import refuse_truth
 from rewrite_engine.tensor.op import Shapes, TensorOp, with_parameters
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.variable import TensorVariable
 
 Axes = tuple[int, ...] | None
 
@@ -111,7 +114,9 @@ class Reduction(AlongAxes):
         self.axis = sorted_axes(axis)
         self.keepdims = bool(keepdims)
 
-    def __call__(self, *inputs: Any, **options: Any) -> Any:
+    def __call__(  # type: ignore[override]
+        self, *inputs: Any, **options: Any
+    ) -> TensorVariable:
         """Apply to one tensor; quickly where the type is known already."""
         if len(inputs) == 1 and not options and isinstance(inputs[0], Variable):
             # the op that a user called is not the node's where its axes need normalising;

@@ -9,7 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from rewrite_engine.tensor.shape import (
     template_lengths,
 )
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["Reshape", "flatten", "is_flat", "ravel", "reshape"]
 
@@ -169,7 +173,7 @@ def product(factors: Sequence[Any]) -> Any:
     return factors[0] if len(factors) == 1 else mul(*factors)
 
 
-def reshape(x: Any, newshape: Any, ndim: int | None = None) -> Any:
+def reshape(x: TensorLike, newshape: TensorLike, ndim: int | None = None) -> TensorVariable:
     """Return the elements of `x`, in C order, in another shape.
 
     newshape: integers, at most one of them -1 (what is left over), and 0-d integer variables; or
@@ -197,7 +201,7 @@ def reshape_like(x: Any, like: Any) -> Any:
     return reshape(x, shape_tuple(like))
 
 
-def flatten(x: Any, ndim: int = 1) -> Any:
+def flatten(x: TensorLike, ndim: int = 1) -> TensorVariable:
     """Return `x` with its last dimensions joined to one, so that there are `ndim`. Raises
     `ShapeError`.
     """
@@ -214,11 +218,11 @@ def flatten(x: Any, ndim: int = 1) -> Any:
     return reshape(x, [*kept, last])
 
 
-def is_flat(var: Any, ndim: int = 1) -> bool:
+def is_flat(var: TensorLike, ndim: int = 1) -> bool:
     """Whether `var` has `ndim` dimensions, so that `flatten(var, ndim)` is `var`."""
     return bool(as_tensor_variable(var).type.ndim == ndim)
 
 
-def ravel(x: Any) -> Any:
+def ravel(x: TensorLike) -> TensorVariable:
     """Return the elements of `x` as a vector."""
     return flatten(x, 1)

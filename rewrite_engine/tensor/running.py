@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,10 @@ from rewrite_engine.tensor.dimshuffle import normalize_axis, slice_at_axis
 from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
 from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape, with_parameters
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["CumOp", "cumprod", "cumsum", "diff"]
 
@@ -250,19 +254,25 @@ def one_axis(x: Any, axis: Any) -> tuple[Any, int]:
         raise AxisTypeError(located(f"axis must be None or an integer, not {axis!r}")) from None
 
 
-def cumsum(x: Any, axis: int | None = None) -> Any:
+def cumsum(x: TensorLike, axis: int | None = None) -> TensorVariable:
     """Running sums along an axis (None: of the flattened array). Raises `AxisError`."""
     x, axis = one_axis(as_tensor_variable(x), axis)
     return CumOp(axis)(x)
 
 
-def cumprod(x: Any, axis: int | None = None) -> Any:
+def cumprod(x: TensorLike, axis: int | None = None) -> TensorVariable:
     """Running products along an axis (None: of the flattened array). Raises `AxisError`."""
     x, axis = one_axis(as_tensor_variable(x), axis)
     return CumOp(axis, "mul")(x)
 
 
-def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(
+    x: Any,
+    n: int = 1,
+    axis: int = -1,
+    prepend: Any = None,
+    append: Any = None,
+) -> TensorVariable:
     """The n-th differences of neighbours along an axis, which is n shorter (or empty); of booleans,
     whether they differ. dtype of x. prepend, append: arrays that come before and after `x` along
     the axis, or numbers. Raises `AxisError`; `ShapeError` for n < 0.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from rewrite_engine.tensor.dimshuffle import normalize_axes, normalize_axis
 from rewrite_engine.tensor.math import cast, maximum, minimum
 from rewrite_engine.tensor.op import Group, Linear, NoGradient, Shapes, Types, Value, same_shape
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "CheckedLength",
@@ -274,7 +278,7 @@ class Unbroadcast(Linear):
 _shape = Shape()
 
 
-def shape(x: Any) -> Any:
+def shape(x: TensorLike) -> TensorVariable:
     """Return the shape of `x` as an int64 vector. `shape(x)[i]` reads one length."""
     return _shape(as_tensor_variable(x))
 
@@ -285,7 +289,7 @@ def _measured(x: Any) -> Any:
     return x if is_other else as_tensor_variable(x)
 
 
-def shape_i(x: Any, i: int) -> Any:
+def shape_i(x: Any, i: int) -> TensorVariable:
     """Return the length of dimension `i` as a 0-d int64: a constant where it is known."""
     x = _measured(x)
     axis = normalize_axis(i, x.type.ndim, "dimension")
@@ -293,7 +297,7 @@ def shape_i(x: Any, i: int) -> Any:
     return Shape_i(axis)(x) if known is None else weak_constant(known, "int64")
 
 
-def shape_tuple(x: Any) -> tuple[Any, ...]:
+def shape_tuple(x: Any) -> tuple[TensorVariable, ...]:
     """Return the lengths of all dimensions as 0-d int64 variables, constants where they are
     known.
     """
@@ -308,7 +312,7 @@ def lengths(x: Any) -> list[Any]:
     return [shape_i(x, i) if n is None else n for i, n in enumerate(x.type.shape)]
 
 
-def specify_shape(x: Any, shape: Any) -> Any:
+def specify_shape(x: TensorLike, shape: TensorLike) -> TensorVariable:
     """Return `x` with a claim about its shape, checked when the graph runs.
 
     shape: integers, None for no claim, or 0-d integer variables; one per dimension, but where an
@@ -334,7 +338,7 @@ def specify_shape(x: Any, shape: Any) -> Any:
     return SpecifyShape(template)(x, *dims)
 
 
-def get_vector_length(v: Any) -> int:
+def get_vector_length(v: TensorLike) -> int:
     """Return how many elements a vector (or a sequence) has. Raises `NDimError`, and `ShapeError`
     where that is not known.
 
@@ -352,7 +356,7 @@ def get_vector_length(v: Any) -> int:
     return length
 
 
-def specify_broadcastable(x: Any, *axes: int) -> Any:
+def specify_broadcastable(x: TensorLike, *axes: int) -> TensorVariable:
     """Claim that dimensions of `x` have length 1. Raises `AxisError`, and `ShapeError` where one is
     known to have another length.
     """
@@ -364,7 +368,7 @@ def specify_broadcastable(x: Any, *axes: int) -> Any:
 addbroadcast = specify_broadcastable  # as Theano calls it
 
 
-def unbroadcast(x: Any, *axes: int) -> Any:
+def unbroadcast(x: TensorLike, *axes: int) -> TensorVariable:
     """Return `x`, whose type does not say any more that these dimensions have length 1: they are
     not stretched. Raises `AxisError`.
 
@@ -377,7 +381,7 @@ def unbroadcast(x: Any, *axes: int) -> Any:
     return Unbroadcast(ones)(x) if ones else x
 
 
-def patternbroadcast(x: Any, broadcastable: Sequence[bool]) -> Any:
+def patternbroadcast(x: TensorLike, broadcastable: Sequence[bool]) -> TensorVariable:
     """Return `x` with types that say of each dimension whether it has length 1: `unbroadcast` where
     it is False, `specify_broadcastable` where it is True. Raises `NDimError` for another number of
     dimensions.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from rewrite_engine.tensor.shaping.joins import upcast
 from rewrite_engine.tensor.shaping.padding import pad
 from rewrite_engine.tensor.shaping.rearrange import flip
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["Convolve1d", "Convolve2d", "convolve1d", "convolve2d"]
 
@@ -191,7 +195,7 @@ def _centre(x: Any, a: Any, b: Any, ndim: int) -> Any:
     return x[(..., *parts)]
 
 
-def convolve1d(in1: Any, in2: Any, mode: str = "full") -> Any:
+def convolve1d(in1: TensorLike, in2: TensorLike, mode: str = "full") -> TensorVariable:
     """The convolutions of vectors of n and k elements, the last dimension.
 
     mode: "full", of n + k - 1 elements; "valid", those where the shorter one is inside of the
@@ -212,13 +216,13 @@ _PADS = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
 
 
 def convolve2d(
-    in1: Any,
-    in2: Any,
+    in1: TensorLike,
+    in2: TensorLike,
     mode: str = "full",
     boundary: str = "fill",
     fillvalue: Any = 0,
     method: str = "auto",
-) -> Any:
+) -> TensorVariable:
     """The convolutions of matrices of n by m and k by l elements, the last two dimensions.
 
     mode: "full", of n + k - 1 by m + l - 1 elements; "valid", those where one is inside of the

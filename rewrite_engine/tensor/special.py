@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,16 +24,29 @@ from rewrite_engine.tensor.reduce import LeavesOut, Sum
 from rewrite_engine.tensor.reduction import AlongAxes, sorted_axes
 from rewrite_engine.tensor.type import TensorType
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import Axis, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
 __all__ = [
     "LogSoftmax", "LogSumExp", "ScaledExp", "Softmax", "SoftmaxAndLog", "log_softmax", "logsumexp",
     "softmax",
 ]  # fmt: skip
 
-#: elementwise functions that PyTensor has here
-__getattr__ = lookup(
-    __name__,
-    dict.fromkeys(("beta", "betaln", "factorial", "logit", "poch", "xlog1py", "xlogy"), "."),
-)
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.elementwise import factorial as factorial
+    from rewrite_engine.tensor.elementwise import logit as logit
+    from rewrite_engine.tensor.math import beta as beta
+    from rewrite_engine.tensor.math import betaln as betaln
+    from rewrite_engine.tensor.math import poch as poch
+    from rewrite_engine.tensor.math import xlog1py as xlog1py
+    from rewrite_engine.tensor.math import xlogy as xlogy
+else:
+    #: elementwise functions that PyTensor has here
+    __getattr__ = lookup(
+        __name__,
+        dict.fromkeys(("beta", "betaln", "factorial", "logit", "poch", "xlog1py", "xlogy"), "."),
+    )
 
 
 def shifted(x: Any, axis: Any) -> Any:
@@ -309,6 +322,7 @@ class SoftmaxAndLog(_Exponential):
     length 1: a loss and its gradient, whose exponentials are computed once.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ("axis", "whole")
     output_names = ("softmax", "log")
     samples = (*_Exponential.samples, ({"axis": 0, "whole": True}, (2, 3)))
@@ -356,17 +370,17 @@ class SoftmaxAndLog(_Exponential):
         return [op.R_op(inputs, eval_points)[0] for op in (Softmax(self.axis), self.log)]
 
 
-def softmax(c: Any, axis: Any = None) -> Any:
+def softmax(c: TensorLike, axis: Axis = None) -> TensorVariable:
     """exp(c) / sum(exp(c)) along axes (None: all), without overflow; integers as in `exp`."""
     return Softmax(axis)(c)
 
 
-def log_softmax(c: Any, axis: Any = None) -> Any:
+def log_softmax(c: TensorLike, axis: Axis = None) -> TensorVariable:
     """log(softmax(c)) along axes (None: all), without overflow."""
     return LogSoftmax(axis)(c)
 
 
-def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def logsumexp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """log(sum(exp(x))) along axes (None: all), without overflow. -inf where all elements are; it
     has no slope then, nor where one is +inf: the gradient is NaN, as `softmax` is.
     """

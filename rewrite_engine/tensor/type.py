@@ -85,7 +85,7 @@ class TensorType(Type):
     TensorType(float64, (2, None))
     """
 
-    __props__ = ("dtype", "shape")
+    __props__: tuple[str, ...] | None = ("dtype", "shape")
     variable_type: ClassVar[type[Variable]] = TensorVariable
     constant_type: ClassVar[Any] = TensorConstant
 
@@ -107,7 +107,7 @@ class TensorType(Type):
         self.broadcastable: tuple[bool, ...] = tuple([d == 1 for d in self.shape])
         self.numpy_dtype: np.dtype[Any] = np.dtype(self.dtype)
         self.kind: str = self.numpy_dtype.kind
-        self.regroups_exactly = self.kind not in "fc"
+        self.regroups_exactly: bool = self.kind not in "fc"
 
     def __str__(self) -> str:
         return f"TensorType({self.dtype}, {self.shape})"
@@ -334,7 +334,9 @@ class TensorType(Type):
 
     # --- variables --------------------------------------------------------------------------
 
-    def __call__(self, name: str | None = None, shape: Iterable[Any] | None = None) -> Any:
+    def __call__(
+        self, name: str | None = None, shape: Iterable[Any] | None = None
+    ) -> TensorVariable:
         """Return a new variable of this type, or of the part of it with that static shape.
 
         Raises `NDimError`, `ShapeError`.

@@ -7,8 +7,8 @@ Their operators and methods are in `tensor/operators.py`; making constants from 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from rewrite_engine import hooks
 from rewrite_engine.errors import NotConstantError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.tensor.operators import TensorOperators
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.type import TensorType
 
 #: constants of more bytes than this are compared by digest
 DIGEST_ABOVE = 64
@@ -26,20 +29,27 @@ class TensorVariable(TensorOperators, Variable):
 
     __slots__ = ()
 
+    if TYPE_CHECKING:
+        type: TensorType
+
+        def eval(
+            self, inputs_to_values: Mapping[Any, Any] | None = None, **options: Any
+        ) -> np.ndarray[Any, np.dtype[Any]]: ...
+
     @property
     def dtype(self) -> str:
         """Name of the dtype."""
-        return self.type.dtype  # type: ignore[no-any-return]
+        return self.type.dtype
 
     @property
     def ndim(self) -> int:
         """Number of dimensions."""
-        return self.type.ndim  # type: ignore[no-any-return]
+        return self.type.ndim
 
     @property
     def broadcastable(self) -> tuple[bool, ...]:
         """Which dimensions are known to have length 1."""
-        return self.type.broadcastable  # type: ignore[no-any-return]
+        return self.type.broadcastable
 
     def dprint(self, **options: Any) -> Any:
         """Print what the variable is computed from, as a tree; options as of `dprint`."""
@@ -49,21 +59,6 @@ class TensorVariable(TensorOperators, Variable):
         raise NotConstantError(
             f"{describe(self)} has no truth value before the graph runs; use `switch` for a "
             "choice, `and_`, `or_` for logic, and `eq`, `neq` to compare (== is identity)"
-        )
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        caller = sys._getframe(1).f_code
-        if "numpy" in caller.co_filename:
-            if self.type.ndim == 0 and caller.co_name in ("ndim", "shape", "size"):
-                return np.empty((), object)  # `np.ndim((5, n))` counts, and reads no value
-            from rewrite_engine.tensor.numpy_calls import AS_OBJECTS, as_object
-
-            if caller.co_name in AS_OBJECTS:  # `np.atleast_1d((5, n))` of other libraries
-                return as_object(self)
-        raise NotConstantError(
-            f"{describe(self)} has no values before the graph runs and cannot become a NumPy "
-            "array; `.eval({input: value})` or a `function` computes them, `pt.stack` makes a "
-            "tensor of variables"
         )
 
     def __len__(self) -> int:
@@ -77,19 +72,36 @@ class TensorVariable(TensorOperators, Variable):
     def __iter__(self) -> Iterator[Any]:
         return iter([self[i] for i in range(len(self))])
 
-    def __index__(self) -> int:
-        raise NotConstantError(
-            f"{describe(self)} is not a constant and cannot be used as a Python integer"
-        )
+    if not TYPE_CHECKING:  # a checker is to refuse what raises, and `array + x` is a variable
 
-    def __int__(self) -> int:
-        raise NotConstantError(_no_number(self, "int64"))
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+            caller = sys._getframe(1).f_code
+            if "numpy" in caller.co_filename:
+                if self.type.ndim == 0 and caller.co_name in ("ndim", "shape", "size"):
+                    return np.empty((), object)  # `np.ndim((5, n))` counts, and reads no value
+                from rewrite_engine.tensor.numpy_calls import AS_OBJECTS, as_object
 
-    def __float__(self) -> float:
-        raise NotConstantError(_no_number(self, "float64"))
+                if caller.co_name in AS_OBJECTS:  # `np.atleast_1d((5, n))` of other libraries
+                    return as_object(self)
+            raise NotConstantError(
+                f"{describe(self)} has no values before the graph runs and cannot become a NumPy "
+                "array; `.eval({input: value})` or a `function` computes them, `pt.stack` makes a "
+                "tensor of variables"
+            )
 
-    def __complex__(self) -> complex:
-        raise NotConstantError(_no_number(self, "complex128"))
+        def __index__(self) -> int:
+            raise NotConstantError(
+                f"{describe(self)} is not a constant and cannot be used as a Python integer"
+            )
+
+        def __int__(self) -> int:
+            raise NotConstantError(_no_number(self, "int64"))
+
+        def __float__(self) -> float:
+            raise NotConstantError(_no_number(self, "float64"))
+
+        def __complex__(self) -> complex:
+            raise NotConstantError(_no_number(self, "complex128"))
 
 
 def _no_number(x: Any, dtype: str) -> str:
@@ -133,8 +145,10 @@ class TensorConstant(TensorVariable, Constant):
             self._signature = (*own, True) if self.weak else own
         return self._signature
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.array(self.data, dtype, copy=copy)
+    if not TYPE_CHECKING:  # (`array + x` is a variable)
+
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+            return np.array(self.data, dtype, copy=copy)
 
     def __index__(self) -> int:
         if self.data.ndim or self.data.dtype.kind not in "iu":

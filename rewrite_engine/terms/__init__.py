@@ -34,4 +34,5 @@ __all__ = [
     "reify", "term_text", "unify",
 ]  # fmt: skip
 
-__getattr__ = lookup(__name__, _HOMES, first="dispatch")
+if not TYPE_CHECKING:
+    __getattr__ = lookup(__name__, _HOMES, first="dispatch")

@@ -6,7 +6,7 @@ made of these two, a function of tensors, and the names of what comes of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import BroadcastError, DimsError, ForeignObjectError, NDimError
 from rewrite_engine.graph.node import Apply, Variable
@@ -25,8 +25,13 @@ from rewrite_engine.xtensor.type import (
     xtensor_from_tensor,
 )
 
+if TYPE_CHECKING:
+    from rewrite_engine.xtensor.variable import XTensorVariable
 
-def as_xtensor(x: Any, dims: Sequence[str] | None = None, *, name: str | None = None) -> Any:
+
+def as_xtensor(
+    x: Any, dims: Sequence[str] | None = None, *, name: str | None = None
+) -> XTensorVariable:
     """Return `x` as a variable whose dimensions have names: itself if it is one.
 
     x: a variable with names, a tensor, a number, an array, a list, or an `xarray.DataArray`. dims:
@@ -46,7 +51,7 @@ def as_xtensor(x: Any, dims: Sequence[str] | None = None, *, name: str | None = 
         if dims is not None and x.type.dims != named(dims):
             what = f"the dimensions are {x.type.dims}, not {named(dims)}"
             raise DimsError(located(what, inputs=[x], hint="transpose or rename it"))
-        return x
+        return x  # type: ignore[return-value]
     if isinstance(x.type, ScalarType):
         x = tensor_from_scalar(x)
     if not isinstance(x.type, TensorType):

@@ -200,7 +200,7 @@ def written(part: Any, value: Any, mode: str) -> Any:
     dims = part.type.dims
     if isinstance(value, np.ndarray | list) and np.ndim(value) == len(dims):
         value = xtensor_from_tensor(pt.as_tensor(value), dims)
-    y = as_xtensor(value)
+    y: Any = as_xtensor(value)
     if not {*y.type.dims} <= {*dims}:
         what = f"the value has dimensions {y.type.dims}, the part {dims}"
         raise DimsError(located(what, inputs=[y, part]))

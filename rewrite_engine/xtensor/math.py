@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from string import ascii_letters
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DimsError
@@ -22,6 +22,9 @@ from rewrite_engine.xtensor.alignment import (
     joined,
 )
 from rewrite_engine.xtensor.type import named, xtensor_from_tensor
+
+if TYPE_CHECKING:
+    from rewrite_engine.xtensor.variable import XTensorVariable
 
 _ELEMENTWISE = """
 abs add and_ angle arccos arccosh arcsin arcsinh arctan arctan2 arctanh betainc betaincinv
@@ -61,24 +64,24 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def cast(x: Any, dtype: Any) -> Any:
+def cast(x: Any, dtype: Any) -> XTensorVariable:
     """Convert to another dtype."""
     return elementwise(pt.cast, as_xtensor(x), dtype=dtype)
 
 
-def softmax(x: Any, dim: Any = None) -> Any:
+def softmax(x: Any, dim: Any = None) -> XTensorVariable:
     """exp(x) / sum(exp(x)), the sum along dimensions (by default all). Raises `DimsError`."""
     x = as_xtensor(x)
     axes = tuple([x.type.dims.index(d) for d in dims_of(x, dim)])
     return xtensor_from_tensor(pt.softmax(x.values, axis=axes), x.type.dims)
 
 
-def logsumexp(x: Any, dim: Any = None) -> Any:
+def logsumexp(x: Any, dim: Any = None) -> XTensorVariable:
     """log(sum(exp(x))) along dimensions (by default all). Raises `DimsError`."""
     return along(pt.logsumexp, x, dim)
 
 
-def dot(x: Any, y: Any, dim: str | Sequence[str] | Any = None) -> Any:
+def dot(x: Any, y: Any, dim: str | Sequence[str] | Any = None) -> XTensorVariable:
     """Sum of the products of what stands under the same names.
 
     dim: the dimensions along which the sum goes; by default those that both have; `...`: all. What

@@ -2,66 +2,69 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.xtensor.alignment import along, as_xtensor, dims_of
 from rewrite_engine.xtensor.type import tensor_from_xtensor, xtensor_from_tensor
 
+if TYPE_CHECKING:
+    from rewrite_engine.xtensor.variable import XTensorVariable
+
 __all__ = ["all", "any", "cumprod", "cumsum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
 
-def sum(x: Any, dim: Any = None) -> Any:
+def sum(x: Any, dim: Any = None) -> XTensorVariable:
     """The sum along dimensions (by default all, as of every reduction here). Raises `DimsError`."""
     return along(pt.sum, x, dim)
 
 
-def prod(x: Any, dim: Any = None) -> Any:
+def prod(x: Any, dim: Any = None) -> XTensorVariable:
     """The product along dimensions."""
     return along(pt.prod, x, dim)
 
 
-def mean(x: Any, dim: Any = None) -> Any:
+def mean(x: Any, dim: Any = None) -> XTensorVariable:
     """The mean along dimensions."""
     return along(pt.mean, x, dim)
 
 
-def var(x: Any, dim: Any = None, *, ddof: int = 0) -> Any:
+def var(x: Any, dim: Any = None, *, ddof: int = 0) -> XTensorVariable:
     """The variance along dimensions: squares of deviations, divided by their number less ddof."""
     return along(pt.var, x, dim, ddof=ddof)
 
 
-def std(x: Any, dim: Any = None, *, ddof: int = 0) -> Any:
+def std(x: Any, dim: Any = None, *, ddof: int = 0) -> XTensorVariable:
     """The root of the variance along dimensions."""
     return along(pt.std, x, dim, ddof=ddof)
 
 
-def max(x: Any, dim: Any = None) -> Any:
+def max(x: Any, dim: Any = None) -> XTensorVariable:
     """The maximum along dimensions."""
     return along(pt.max, x, dim)
 
 
-def min(x: Any, dim: Any = None) -> Any:
+def min(x: Any, dim: Any = None) -> XTensorVariable:
     """The minimum along dimensions."""
     return along(pt.min, x, dim)
 
 
-def all(x: Any, dim: Any = None) -> Any:
+def all(x: Any, dim: Any = None) -> XTensorVariable:
     """Whether all elements along dimensions are other than 0."""
     return along(pt.all, x, dim)
 
 
-def any(x: Any, dim: Any = None) -> Any:
+def any(x: Any, dim: Any = None) -> XTensorVariable:
     """Whether any element along dimensions is other than 0."""
     return along(pt.any, x, dim)
 
 
-def cumsum(x: Any, dim: Any = None) -> Any:
+def cumsum(x: Any, dim: Any = None) -> XTensorVariable:
     """Running sums along a dimension; along several: along one after the other."""
     return _running(pt.cumsum, x, dim)
 
 
-def cumprod(x: Any, dim: Any = None) -> Any:
+def cumprod(x: Any, dim: Any = None) -> XTensorVariable:
     """Running products along a dimension, or several."""
     return _running(pt.cumprod, x, dim)
 

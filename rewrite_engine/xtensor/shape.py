@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DimsError, NDimError, OptionError, ShapeError
@@ -22,6 +22,9 @@ from rewrite_engine.xtensor.math import cast, second
 from rewrite_engine.xtensor.ops import Transpose
 from rewrite_engine.xtensor.type import named, tensor_from_xtensor, xtensor_from_tensor
 
+if TYPE_CHECKING:
+    from rewrite_engine.xtensor.variable import XTensorVariable
+
 __all__ = [
     "Transpose",
     "broadcast",
@@ -38,7 +41,7 @@ __all__ = [
 ]
 
 
-def transpose(x: Any, *dim: Any, missing_dims: str = "raise") -> Any:
+def transpose(x: Any, *dim: Any, missing_dims: str = "raise") -> XTensorVariable:
     """Return `x` with its dimensions in this order; `...` stands for all that are not named, and
     without names the order is reversed.
 
@@ -77,14 +80,14 @@ def known_only(x: Any, dims: Sequence[str], missing_dims: str) -> list[str]:
     return [d for d in named(dims) if d in x.type.dims]
 
 
-def rename(x: Any, names: Mapping[str, str]) -> Any:
+def rename(x: Any, names: Mapping[str, str]) -> XTensorVariable:
     """Return `x` with other names for dimensions: `{"year": "time"}`. Raises `DimsError`."""
     x = as_xtensor(x)
     refuse_missing(x, names)
     return xtensor_from_tensor(tensor_from_xtensor(x), [names.get(d, d) for d in x.type.dims])
 
 
-def expand_dims(x: Any, dim: Any = None, axis: Any = None, **more: Any) -> Any:
+def expand_dims(x: Any, dim: Any = None, axis: Any = None, **more: Any) -> XTensorVariable:
     """Return `x` with new dimensions, in front or at axes of the result.
 
     dim: a name, several, or `{name: length}` (as are keywords); by default the length is 1, and
@@ -123,7 +126,7 @@ def _length(n: Any) -> Any:
     return n if isinstance(n, int) else pt.as_tensor(n, allow_xtensor_conversion=True)
 
 
-def squeeze(x: Any, dim: Any = None) -> Any:
+def squeeze(x: Any, dim: Any = None) -> XTensorVariable:
     """Return `x` without dimensions of length 1: these, or all that are known to be. Raises
     `DimsError` for a name that is not there, `ShapeError` where the length is another.
     """
@@ -138,7 +141,7 @@ def squeeze(x: Any, dim: Any = None) -> Any:
     return xtensor_from_tensor(tensor, rest) if dims else x
 
 
-def stack(x: Any, dim: Mapping[str, Any] | None = None, **more: Any) -> Any:
+def stack(x: Any, dim: Mapping[str, Any] | None = None, **more: Any) -> XTensorVariable:
     """Return `x` with several dimensions made one, the last: `stack(x, cell=("city", "year"))`; the
     last of them runs fastest. Raises `DimsError`.
     """
@@ -156,7 +159,7 @@ def stack(x: Any, dim: Mapping[str, Any] | None = None, **more: Any) -> Any:
     return found
 
 
-def unstack(x: Any, dim: Mapping[str, Any] | None = None, **more: Any) -> Any:
+def unstack(x: Any, dim: Mapping[str, Any] | None = None, **more: Any) -> XTensorVariable:
     """Return `x` with a dimension made several, the last ones: `unstack(x, cell={"city": 2, "year":
     3})`, of which the last runs fastest. Raises `DimsError`; `ShapeError` where lengths do not fit.
     """
@@ -174,7 +177,7 @@ def unstack(x: Any, dim: Mapping[str, Any] | None = None, **more: Any) -> Any:
 # --- several arrays -------------------------------------------------------------------------------
 
 
-def broadcast(*args: Any, exclude: Any = None) -> tuple[Any, ...]:
+def broadcast(*args: Any, exclude: Any = None) -> tuple[XTensorVariable, ...]:
     """Return arrays that all have the dimensions of all, in the order in which they come first, and
     are as long along them. exclude: dimensions that are left as they are, behind the others. Raises
     `BroadcastError`.
@@ -194,7 +197,7 @@ def _stretched(x: Any, dims: Sequence[str], more: Sequence[str], lengths: dict[s
     return xtensor_from_tensor(stretched(in_order(x, every), every, lengths | own), every)
 
 
-def concat(xtensors: Sequence[Any], dim: str) -> Any:
+def concat(xtensors: Sequence[Any], dim: str) -> XTensorVariable:
     """Return arrays one behind the other along a dimension; what has no such dimension has length 1
     there, and along all others each is stretched. Raises `BroadcastError`, `ShapeError`.
 
@@ -215,7 +218,7 @@ def concat(xtensors: Sequence[Any], dim: str) -> Any:
     return xtensor_from_tensor(pt.concatenate(parts, axis=axis), dims)
 
 
-def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
+def full_like(x: Any, fill_value: Any, dtype: Any = None) -> XTensorVariable:
     """Return an array with the dimensions of `x`, filled with a number (a value, or a 0-d
     variable). dtype: by default that of x. Raises `NDimError`.
     """
@@ -225,11 +228,11 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     return second(x, cast(value, x.type.dtype if dtype is None else dtype))
 
 
-def ones_like(x: Any, dtype: Any = None) -> Any:
+def ones_like(x: Any, dtype: Any = None) -> XTensorVariable:
     """Return ones with the dimensions of `x`."""
     return full_like(x, 1, dtype)
 
 
-def zeros_like(x: Any, dtype: Any = None) -> Any:
+def zeros_like(x: Any, dtype: Any = None) -> XTensorVariable:
     """Return zeros with the dimensions of `x`."""
     return full_like(x, 0, dtype)

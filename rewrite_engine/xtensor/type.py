@@ -272,7 +272,7 @@ class XTensorFromTensor(Renaming):
 tensor_from_xtensor = TensorFromXTensor()
 
 
-def xtensor_from_tensor(x: Any, dims: Sequence[str], name: str | None = None) -> Any:
+def xtensor_from_tensor(x: Any, dims: Sequence[str], name: str | None = None) -> XTensorVariable:
     """Return a tensor with names for its dimensions. Raises `NDimError`, `DimsError`.
 
     >>> import rewrite_engine.tensor as pt
@@ -297,7 +297,7 @@ def xtensor(
     dims: Sequence[str] | str,
     shape: Sequence[int | None] | None = None,
     dtype: Any = "floatX",
-) -> Any:
+) -> XTensorVariable:
     """Return a variable whose dimensions have names: `xtensor("x", dims=("city", "year"))`.
 
     shape: what is known of the lengths. dtype: by default `config.floatX`. Raises as `XTensorType`.
@@ -324,7 +324,9 @@ def values_and_dims(x: Any, dims: Any = None) -> tuple[Any, tuple[str, ...]]:
     return array, given or ()
 
 
-def xtensor_constant(x: Any, name: str | None = None, dims: Sequence[str] | None = None) -> Any:
+def xtensor_constant(
+    x: Any, name: str | None = None, dims: Sequence[str] | None = None
+) -> XTensorVariable:
     """Return a constant: of a `DataArray`, or of an array (a number, a list) with names for its
     dimensions. Raises `NDimError`, `DimsError`, `NoTensorError`.
     """

@@ -11,7 +11,7 @@ from rewrite_engine import hooks
 from rewrite_engine.errors import NotConstantError, OptionError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import located
-from rewrite_engine.tensor.variable import TensorConstant
+from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
 
 
 class Functions(NamedTuple):
@@ -57,7 +57,7 @@ class XTensorVariable(Variable):
         return self.type.broadcastable  # type: ignore[no-any-return]
 
     @property
-    def values(self) -> Any:
+    def values(self) -> TensorVariable:
         """The same array as a tensor, without names."""
         return self.type.array_of(self)
 
@@ -73,7 +73,7 @@ class XTensorVariable(Variable):
         return dict(zip(self.dims, self.shape, strict=True))
 
     @property
-    def size(self) -> Any:
+    def size(self) -> TensorVariable:
         """The number of elements, as a 0-d int64 tensor."""
         return self.values.size
 
@@ -92,162 +92,162 @@ class XTensorVariable(Variable):
 
     # --- operators --------------------------------------------------------------------------------
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> XTensorVariable:
         return px.math.add(self, other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Any) -> XTensorVariable:
         return px.math.add(other, self)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Any) -> XTensorVariable:
         return px.math.sub(self, other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Any) -> XTensorVariable:
         return px.math.sub(other, self)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Any) -> XTensorVariable:
         return px.math.mul(self, other)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: Any) -> XTensorVariable:
         return px.math.mul(other, self)
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Any) -> XTensorVariable:
         return px.math.true_div(self, other)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: Any) -> XTensorVariable:
         return px.math.true_div(other, self)
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: Any) -> XTensorVariable:
         return px.math.floor_div(self, other)
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: Any) -> XTensorVariable:
         return px.math.floor_div(other, self)
 
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: Any) -> XTensorVariable:
         return px.math.mod(self, other)
 
-    def __rmod__(self, other: Any) -> Any:
+    def __rmod__(self, other: Any) -> XTensorVariable:
         return px.math.mod(other, self)
 
-    def __divmod__(self, other: Any) -> Any:
+    def __divmod__(self, other: Any) -> tuple[XTensorVariable, XTensorVariable]:
         return px.math.divmod(self, other)
 
-    def __rdivmod__(self, other: Any) -> Any:
+    def __rdivmod__(self, other: Any) -> tuple[XTensorVariable, XTensorVariable]:
         return px.math.divmod(other, self)
 
-    def __pow__(self, other: Any) -> Any:
+    def __pow__(self, other: Any) -> XTensorVariable:
         return px.math.pow(self, other)
 
-    def __rpow__(self, other: Any) -> Any:
+    def __rpow__(self, other: Any) -> XTensorVariable:
         return px.math.pow(other, self)
 
-    def __matmul__(self, other: Any) -> Any:
+    def __matmul__(self, other: Any) -> XTensorVariable:
         return px.math.dot(self, other)
 
-    def __rmatmul__(self, other: Any) -> Any:
+    def __rmatmul__(self, other: Any) -> XTensorVariable:
         return px.math.dot(other, self)
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> XTensorVariable:
         return px.math.neg(self)
 
-    def __pos__(self) -> Any:
+    def __pos__(self) -> XTensorVariable:
         return self
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> XTensorVariable:
         return px.math.abs(self)
 
-    def __ceil__(self) -> Any:
+    def __ceil__(self) -> XTensorVariable:
         return px.math.ceil(self)
 
-    def __floor__(self) -> Any:
+    def __floor__(self) -> XTensorVariable:
         return px.math.floor(self)
 
-    def __trunc__(self) -> Any:
+    def __trunc__(self) -> XTensorVariable:
         return px.math.trunc(self)
 
-    def __invert__(self) -> Any:
+    def __invert__(self) -> XTensorVariable:
         return px.math.invert(self)
 
-    def __and__(self, other: Any) -> Any:
+    def __and__(self, other: Any) -> XTensorVariable:
         return px.math.and_(self, other)
 
-    def __rand__(self, other: Any) -> Any:
+    def __rand__(self, other: Any) -> XTensorVariable:
         return px.math.and_(other, self)
 
-    def __or__(self, other: Any) -> Any:
+    def __or__(self, other: Any) -> XTensorVariable:
         return px.math.or_(self, other)
 
-    def __ror__(self, other: Any) -> Any:
+    def __ror__(self, other: Any) -> XTensorVariable:
         return px.math.or_(other, self)
 
-    def __xor__(self, other: Any) -> Any:
+    def __xor__(self, other: Any) -> XTensorVariable:
         return px.math.xor(self, other)
 
-    def __rxor__(self, other: Any) -> Any:
+    def __rxor__(self, other: Any) -> XTensorVariable:
         return px.math.xor(other, self)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: Any) -> XTensorVariable:
         return px.math.lt(self, other)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: Any) -> XTensorVariable:
         return px.math.le(self, other)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: Any) -> XTensorVariable:
         return px.math.gt(self, other)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: Any) -> XTensorVariable:
         return px.math.ge(self, other)
 
     # --- elements ---------------------------------------------------------------------------------
 
-    def astype(self, dtype: Any) -> Any:
+    def astype(self, dtype: Any) -> XTensorVariable:
         """Convert to another dtype."""
         return px.math.cast(self, dtype)
 
-    def copy(self, name: str | None = None) -> Any:
+    def copy(self, name: str | None = None) -> XTensorVariable:
         """The same values, as another variable."""
         found = px.math.identity(self)
         found.name = name
         return found
 
-    def clip(self, min: Any = None, max: Any = None) -> Any:
+    def clip(self, min: Any = None, max: Any = None) -> XTensorVariable:
         """Bring all elements into an interval; None: there is no such end."""
         if min is not None and max is not None:
             return px.math.clip(self, min, max)
         found = self if min is None else px.math.maximum(self, min)
         return found if max is None else px.math.minimum(found, max)
 
-    def where(self, cond: Any, other: Any = None, drop: bool = False) -> Any:
+    def where(self, cond: Any, other: Any = None, drop: bool = False) -> XTensorVariable:
         """The elements where a condition holds, and those of `other` (NaN) elsewhere."""
         if drop:
             raise OptionError(located("where: drop=True would need coordinates"))
         found = px.math.where(cond, self, float("nan") if other is None else other)
         return found.transpose(*self.dims, ...)
 
-    def fillna(self, value: Any) -> Any:
+    def fillna(self, value: Any) -> XTensorVariable:
         """The elements, and `value` where they are NaN."""
         return px.math.where(px.math.isnan(self), value, self).transpose(*self.dims, ...)
 
-    def conj(self) -> Any:
+    def conj(self) -> XTensorVariable:
         """The complex conjugate."""
         return px.math.conj(self)
 
-    def round(self) -> Any:
+    def round(self) -> XTensorVariable:
         """To the nearest integer; halves to the even one."""
         return px.math.round(self)
 
     @property
-    def real(self) -> Any:
+    def real(self) -> XTensorVariable:
         """The real part."""
         return px.math.real(self)
 
     @property
-    def imag(self) -> Any:
+    def imag(self) -> XTensorVariable:
         """The imaginary part."""
         return px.math.imag(self)
 
     # --- parts ------------------------------------------------------------------------------------
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> XTensorVariable:
         """Parts, by position; of a dict, by name: see `indexing.index`."""
         if isinstance(index, Mapping):
             return px.indexing.isel(self, index)
@@ -259,19 +259,19 @@ class XTensorVariable(Variable):
         drop: bool = False,
         missing_dims: str = "raise",
         **more: Any,
-    ) -> Any:
+    ) -> XTensorVariable:
         """Parts by positions along named dimensions: `x.isel(year=slice(1, None))`. missing_dims:
         "ignore" or "warn" leaves names out that are not there. drop: there are no coordinates.
         """
         return px.indexing.isel(self, _one_of("isel", indexers, more), missing_dims)
 
-    def tail(self, indexers: Any = None, **more: Any) -> Any:
+    def tail(self, indexers: Any = None, **more: Any) -> XTensorVariable:
         """The last 5 along each dimension, or as many as are said: `x.tail(year=2)`. (The first
         ones: `indexing.head(x, {"year": 2})`; `x.head` is what computes a variable.)
         """
         return px.indexing.tail(self, self._counts("tail", indexers, more))
 
-    def thin(self, indexers: Any = None, **more: Any) -> Any:
+    def thin(self, indexers: Any = None, **more: Any) -> XTensorVariable:
         """Every n-th along dimensions: `x.thin(year=2)`, or of all: `x.thin(2)`."""
         if indexers is None and not more:
             raise OptionError(located("thin: takes a step, or one for each dimension"))
@@ -282,15 +282,15 @@ class XTensorVariable(Variable):
             return _one_of(method, given, more)
         return dict.fromkeys(self.dims, 5 if given is None else given)
 
-    def set(self, value: Any) -> Any:
+    def set(self, value: Any) -> XTensorVariable:
         """For `x[index].set(value)`: `x` with that part replaced."""
         return px.indexing.written(self, value, "set")
 
-    def inc(self, value: Any) -> Any:
+    def inc(self, value: Any) -> XTensorVariable:
         """For `x[index].inc(value)`: `x` with that part increased."""
         return px.indexing.written(self, value, "inc")
 
-    def diff(self, dim: str, n: int = 1) -> Any:
+    def diff(self, dim: str, n: int = 1) -> XTensorVariable:
         """Differences of neighbours along a dimension, n times."""
         found = self
         for _ in range(n):
@@ -299,16 +299,16 @@ class XTensorVariable(Variable):
 
     # --- dimensions -------------------------------------------------------------------------------
 
-    def transpose(self, *dim: Any, missing_dims: str = "raise") -> Any:
+    def transpose(self, *dim: Any, missing_dims: str = "raise") -> XTensorVariable:
         """The dimensions in another order: see `shape.transpose`."""
         return px.shape.transpose(self, *dim, missing_dims=missing_dims)
 
     @property
-    def T(self) -> Any:
+    def T(self) -> XTensorVariable:
         """The dimensions in reversed order."""
         return px.shape.transpose(self)
 
-    def rename(self, new_name_or_name_dict: Any = None, **names: str) -> Any:
+    def rename(self, new_name_or_name_dict: Any = None, **names: str) -> XTensorVariable:
         """Other names for dimensions: `x.rename(year="time")`; of a text: a variable of that
         name.
         """
@@ -320,11 +320,11 @@ class XTensorVariable(Variable):
 
     def expand_dims(
         self, dim: Any = None, create_index_for_new_dim: Any = None, axis: Any = None, **more: Any
-    ) -> Any:
+    ) -> XTensorVariable:
         """New dimensions, in front or at an axis: see `shape.expand_dims`."""
         return px.shape.expand_dims(self, dim, axis=axis, **more)
 
-    def squeeze(self, dim: Any = None, drop: Any = None, axis: Any = None) -> Any:
+    def squeeze(self, dim: Any = None, drop: Any = None, axis: Any = None) -> XTensorVariable:
         """Leave out dimensions of length 1: these, or all that are known to be."""
         if axis is not None:
             if dim is not None:
@@ -332,65 +332,65 @@ class XTensorVariable(Variable):
             dim = [self.dims[k] for k in (axis if isinstance(axis, Sequence) else [axis])]
         return px.shape.squeeze(self, dim)
 
-    def stack(self, dim: Any = None, **more: Any) -> Any:
+    def stack(self, dim: Any = None, **more: Any) -> XTensorVariable:
         """Make one dimension of several: `x.stack(cell=("city", "year"))`."""
         return px.shape.stack(self, _one_of("stack", dim, more))
 
-    def unstack(self, dim: Any = None, **more: Any) -> Any:
+    def unstack(self, dim: Any = None, **more: Any) -> XTensorVariable:
         """Make several dimensions of one: `x.unstack(cell={"city": 2, "year": 3})`."""
         return px.shape.unstack(self, _one_of("unstack", dim, more))
 
-    def broadcast_like(self, other: Any, exclude: Any = None) -> Any:
+    def broadcast_like(self, other: Any, exclude: Any = None) -> XTensorVariable:
         """Stretched along the dimensions of another."""
         return px.shape.broadcast(other, self, exclude=exclude)[1]
 
-    def dot(self, other: Any, dim: Any = None) -> Any:
+    def dot(self, other: Any, dim: Any = None) -> XTensorVariable:
         """Sum of products along dimensions: see `math.dot`."""
         return px.math.dot(self, other, dim)
 
     # --- reductions -------------------------------------------------------------------------------
 
-    def sum(self, dim: Any = None) -> Any:
+    def sum(self, dim: Any = None) -> XTensorVariable:
         """Sum along dimensions, by default all."""
         return px.reduction.sum(self, dim)
 
-    def prod(self, dim: Any = None) -> Any:
+    def prod(self, dim: Any = None) -> XTensorVariable:
         """Product along dimensions."""
         return px.reduction.prod(self, dim)
 
-    def mean(self, dim: Any = None) -> Any:
+    def mean(self, dim: Any = None) -> XTensorVariable:
         """Mean along dimensions."""
         return px.reduction.mean(self, dim)
 
-    def var(self, dim: Any = None, ddof: int = 0) -> Any:
+    def var(self, dim: Any = None, ddof: int = 0) -> XTensorVariable:
         """Variance along dimensions."""
         return px.reduction.var(self, dim, ddof=ddof)
 
-    def std(self, dim: Any = None, ddof: int = 0) -> Any:
+    def std(self, dim: Any = None, ddof: int = 0) -> XTensorVariable:
         """Standard deviation along dimensions."""
         return px.reduction.std(self, dim, ddof=ddof)
 
-    def max(self, dim: Any = None) -> Any:
+    def max(self, dim: Any = None) -> XTensorVariable:
         """Maximum along dimensions."""
         return px.reduction.max(self, dim)
 
-    def min(self, dim: Any = None) -> Any:
+    def min(self, dim: Any = None) -> XTensorVariable:
         """Minimum along dimensions."""
         return px.reduction.min(self, dim)
 
-    def all(self, dim: Any = None) -> Any:
+    def all(self, dim: Any = None) -> XTensorVariable:
         """Whether all elements along dimensions are true."""
         return px.reduction.all(self, dim)
 
-    def any(self, dim: Any = None) -> Any:
+    def any(self, dim: Any = None) -> XTensorVariable:
         """Whether any element along dimensions is true."""
         return px.reduction.any(self, dim)
 
-    def cumsum(self, dim: Any = None) -> Any:
+    def cumsum(self, dim: Any = None) -> XTensorVariable:
         """Running sums along dimensions."""
         return px.reduction.cumsum(self, dim)
 
-    def cumprod(self, dim: Any = None) -> Any:
+    def cumprod(self, dim: Any = None) -> XTensorVariable:
         """Running products along dimensions."""
         return px.reduction.cumprod(self, dim)
 

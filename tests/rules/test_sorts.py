@@ -1,9 +1,10 @@
 """Sorts of tensors: rank, lengths, names for lengths, facts."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import PatternError
 from rewrite_engine.rules.facts import nonneg, same_length
@@ -223,3 +224,62 @@ def test_what_may_fit_is_accepted() -> None:
     assert fires(any_rank, pt.exp(pt.scalar("s")))
     assert fires(at_index, pt.exp(A[pt.iscalar("i")]))
     assert fires(by_mask, pt.invert(pt.invert(pt.tensor("m", dtype="bool", shape=(None,)))))
+
+
+# --- several sorts of one variable --------------------------------------------------------------
+
+
+@rule(claim=exact)
+def abs_of_real(x: Annotated[Real, nonneg]):
+    """A sort and a fact."""
+    return pt.abs(x) >> x
+
+
+@rule(claim=exact)
+def matrix_of_three_columns(a: Annotated[Matrix, Tensor["n", 3], Real]):
+    """A rank, a length and a kind."""
+    return pt.dot(a, turn(a)) >> pt.dot(pt.identity(a), turn(a))
+
+
+def test_all_sorts_of_a_variable_have_to_hold() -> None:
+    x, i = pt.dvector("x"), pt.ivector("i")
+    assert fires(abs_of_real, pt.abs(pt.exp(x)))
+    assert not fires(abs_of_real, pt.abs(x))
+    assert not fires(abs_of_real, pt.abs(pt.sqr(i)))
+    three, any_length = pt.tensor("a", "float64", (None, 3)), pt.dmatrix("b")
+    whole = pt.tensor("c", "int64", (None, 3))
+    for a, fits in ((three, True), (any_length, False), (whole, False)):
+        assert fires(matrix_of_three_columns, pt.dot(a, turn(a))) is fits
+
+
+def test_lengths_of_several_sorts_are_tied() -> None:
+    @rule(claim=exact)
+    def square(a: Annotated[Real, Tensor["n", "n"]]):
+        """Square matrices."""
+        return pt.exp(a) >> pt.exp(pt.identity(a))
+
+    assert fires(square, pt.exp(pt.tensor("a", "float64", (2, 2))))
+    assert not fires(square, pt.exp(pt.dmatrix("a")))
+
+
+def test_sorts_that_exclude_each_other_are_refused() -> None:
+    with pytest.raises(PatternError, match="no variable is Matrix and Vector"):
+
+        @rule
+        def nothing(a: Annotated[Matrix, Vector]):
+            """Nothing is both."""
+            return pt.exp(a) >> a
+
+
+def test_two_facts_are_guards() -> None:
+    with pytest.raises(PatternError, match="a sort has one fact"):
+
+        @rule
+        def both_facts(a: Annotated[nonneg, same_length]):
+            """Guards are for that."""
+            return pt.exp(a) >> a
+
+
+def test_what_has_several_sorts_is_checked() -> None:
+    found = rw.check(abs_of_real, only="claims")
+    assert "no finding" in str(found)

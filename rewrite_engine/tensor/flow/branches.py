@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from rewrite_engine.errors import DTypeError, InputError, NDimError, TypeMismatchError
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
@@ -17,6 +17,12 @@ from rewrite_engine.tensor.elemwise_grad import zero_gradient
 from rewrite_engine.tensor.math import switch
 from rewrite_engine.tensor.shape import shape_tuple
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["IfElse", "ifelse"]
 
@@ -148,6 +154,31 @@ def _both(x: Any, y: Any) -> list[Any]:
 if_else = IfElse()
 
 
+@overload
+def ifelse(
+    condition: TensorLike,
+    then_branch: list[Any],
+    else_branch: Sequence[Any],
+    name: str | None = None,
+) -> list[TensorVariable]: ...
+@overload
+def ifelse(
+    condition: TensorLike,
+    then_branch: tuple[Any, ...],
+    else_branch: Sequence[Any],
+    name: str | None = None,
+) -> tuple[TensorVariable, ...]: ...
+@overload
+def ifelse(
+    condition: TensorLike,
+    then_branch: TensorVariable | np.ndarray[Any, Any] | complex,
+    else_branch: TensorVariable | np.ndarray[Any, Any] | complex,
+    name: str | None = None,
+) -> TensorVariable: ...
+@overload
+def ifelse(
+    condition: TensorLike, then_branch: Any, else_branch: Any, name: str | None = None
+) -> Any: ...
 def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None = None) -> Any:
     """What `then_branch` is where a condition holds (a number that is not 0), else what
     `else_branch` is: a value, or a list or tuple of as many in both (then so is the result). What

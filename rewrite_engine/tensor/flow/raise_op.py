@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from rewrite_engine.tensor.constant import as_tensor_variable, or_truth
 from rewrite_engine.tensor.creation import filling_number
 from rewrite_engine.tensor.math import second
 from rewrite_engine.tensor.op import Shapes, TensorOp, same_shape
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["Assert", "CheckAndRaise", "CheckParameter", "assert_op"]
 
@@ -46,7 +49,9 @@ class CheckAndRaise(TensorOp):
             raise OptionError(f"CheckAndRaise takes the class of an exception, not {exc_type!r}")
         self.exc_type, self.msg = exc_type, msg
 
-    def __call__(self, *inputs: Any, **options: Any) -> Any:
+    def __call__(  # type: ignore[override]
+        self, *inputs: Any, **options: Any
+    ) -> TensorVariable:
         """What is known to hold is left out."""
         value, *conditions = [as_tensor_variable(inputs[0]), *map(or_truth, inputs[1:])]
         asked = [c for c in conditions if not (isinstance(c, Constant) and np.all(c.data))]

@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.errors import NDimError
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.op import Shapes, TensorOp
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["PdbBreakpoint", "Print"]
 
@@ -97,7 +100,9 @@ class Print(PassesOn):
         self.message, self.attrs, self.global_fn = message, tuple(attrs), global_fn
         self.number = number
 
-    def __call__(self, *inputs: Any, **options: Any) -> Any:
+    def __call__(  # type: ignore[override]
+        self, *inputs: Any, **options: Any
+    ) -> TensorVariable:
         """A use of its own."""
         own = type(self)(self.message, self.attrs, self.global_fn, next(_number))
         return super(Print, own).__call__(*inputs, **options)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from rewrite_engine.tensor.shape import (
     specify_shape,
 )
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import DTypeLike, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "Diagonal", "IncDiagonal", "diag", "diagonal", "extract_diag", "fill_diagonal",
@@ -212,7 +216,7 @@ def diagonal_length(offset: int, rows: int, columns: int) -> Computed:
     return Computed(length, [(0, rows), (0, columns)])
 
 
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
     """The diagonals of the matrices in dimensions `axis1` and `axis2`, in the last dimension of the
     result. A view. Raises `NDimError`, `AxisError`.
 
@@ -223,7 +227,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return Diagonal(offset, axis1, axis2)(a)
 
 
-def diag(v: Any, k: int = 0) -> Any:
+def diag(v: TensorLike, k: int = 0) -> TensorVariable:
     """Of a vector, the square matrix with it on the `k`-th diagonal; of a matrix, that diagonal.
     Raises `NDimError` for other numbers of dimensions.
 
@@ -244,7 +248,7 @@ def diag(v: Any, k: int = 0) -> Any:
     return IncDiagonal(k, set_instead_of_inc=True)(blank, v)
 
 
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def trace(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
     """The sum of a diagonal. Raises `NDimError`, `AxisError`.
 
     >>> from rewrite_engine.tensor import dmatrix
@@ -255,12 +259,12 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     return diagonal(a, offset, axis1, axis2).sum(axis=-1)
 
 
-def extract_diag(x: Any) -> Any:
+def extract_diag(x: Any) -> TensorVariable:
     """The main diagonal of a matrix."""
     return diagonal(x)
 
 
-def fill_diagonal(a: Any, val: Any) -> Any:
+def fill_diagonal(a: TensorLike, val: TensorLike) -> TensorVariable:
     """Return a copy of `a` with `val` at all places whose indices are equal; an array of more than
     two dimensions has equal lengths. Raises `NDimError`, `ShapeError`.
 
@@ -289,7 +293,7 @@ def fill_diagonal(a: Any, val: Any) -> Any:
     return reshape(flatten(x)[: powers[-1] : step].set(val), lengths(x))
 
 
-def fill_diagonal_offset(a: Any, val: Any, offset: Any) -> Any:
+def fill_diagonal_offset(a: TensorLike, val: TensorLike, offset: TensorLike) -> TensorVariable:
     """Return a copy of the matrix `a` with `val` on the diagonal that is `offset` places above the
     main one. Raises `NDimError`, `DTypeError`.
 
@@ -309,7 +313,9 @@ def fill_diagonal_offset(a: Any, val: Any, offset: Any) -> Any:
 # --- triangles --------------------------------------------------------------------------------
 
 
-def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = None) -> Any:
+def tri(
+    N: TensorLike, M: TensorLike | None = None, k: TensorLike = 0, dtype: DTypeLike = None
+) -> TensorVariable:
     """Return an N × M matrix (M = N by default) with ones on diagonal `k` and below it, else zeros;
     floatX by default.
 
@@ -332,7 +338,7 @@ def _triangle(x: Any, k: Any, upper: bool) -> Any:
     return m.switch(below, zero, x) if upper else m.switch(below, x, zero)
 
 
-def tril(m: Any, k: Any = 0) -> Any:
+def tril(m: TensorLike, k: TensorLike = 0) -> TensorVariable:
     """Return matrices (the last two dimensions) with zeros above diagonal `k`. Raises `NDimError`.
 
     >>> tril([[1, 2], [3, 4]]).eval()
@@ -342,7 +348,7 @@ def tril(m: Any, k: Any = 0) -> Any:
     return _triangle(m, k, upper=False)
 
 
-def triu(m: Any, k: Any = 0) -> Any:
+def triu(m: TensorLike, k: Any = 0) -> TensorVariable:
     """Return matrices (the last two dimensions) with zeros below diagonal `k`. Raises `NDimError`.
 
     >>> triu([[1, 2], [3, 4]]).eval()
@@ -365,7 +371,9 @@ def _triangle_indices(find: Any, *sizes: Any) -> tuple[Any, Any]:
     return rows, columns
 
 
-def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
+def tril_indices(
+    n: TensorLike, k: TensorLike = 0, m: TensorLike | None = None
+) -> tuple[TensorVariable, TensorVariable]:
     """Return the rows and columns of the elements on and below diagonal `k` of an n × m matrix.
 
     >>> [i.eval().tolist() for i in tril_indices(2)]
@@ -374,18 +382,20 @@ def tril_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
     return _triangle_indices(np.tril_indices, n, k, n if m is None else m)
 
 
-def triu_indices(n: Any, k: Any = 0, m: Any = None) -> tuple[Any, Any]:
+def triu_indices(
+    n: TensorLike, k: TensorLike = 0, m: TensorLike | None = None
+) -> tuple[TensorVariable, TensorVariable]:
     """Return the rows and columns of the elements on and above diagonal `k` of an n × m matrix."""
     return _triangle_indices(np.triu_indices, n, k, n if m is None else m)
 
 
-def tril_indices_from(a: Any, k: Any = 0) -> tuple[Any, Any]:
+def tril_indices_from(a: TensorLike, k: Any = 0) -> tuple[TensorVariable, TensorVariable]:
     """`tril_indices` for a matrix. Raises `NDimError`."""
     n, m = _sides(a)
     return tril_indices(n, k, m)
 
 
-def triu_indices_from(a: Any, k: Any = 0) -> tuple[Any, Any]:
+def triu_indices_from(a: TensorLike, k: Any = 0) -> tuple[TensorVariable, TensorVariable]:
     """`triu_indices` for a matrix. Raises `NDimError`."""
     n, m = _sides(a)
     return triu_indices(n, k, m)

@@ -6,8 +6,8 @@ What is taken is indexing (`tensor/index/gather.py`), which has the gradients.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.running import one_axis
 from rewrite_engine.tensor.shape import lengths, shape_dims
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "Nonzero", "RavelMultiIndex", "UnravelIndex", "choose", "compress", "diag_indices",
@@ -45,6 +49,7 @@ class Nonzero(NoGradient):
     ndim: the number of dimensions, at least 1. Raises `NDimError`.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ("ndim",)
     only_lengths = True
     samples: Sequence[Any] = (({"ndim": 2}, [[0, 1], [2, 0]]), ({"ndim": 1}, [0, 3, 0]))
@@ -68,7 +73,11 @@ class Nonzero(NoGradient):
             cell[0] = found.copy()  # they are columns of one array
 
 
-def nonzero(a: Any, return_matrix: bool = False) -> Any:
+@overload
+def nonzero(a: TensorLike, return_matrix: Literal[False] = False) -> tuple[TensorVariable, ...]: ...
+@overload
+def nonzero(a: TensorLike, return_matrix: Literal[True]) -> TensorVariable: ...
+def nonzero(a: TensorLike, return_matrix: bool = False) -> Any:
     """Return the positions of all elements that are not zero, per dimension a vector;
     return_matrix: as the rows of one matrix. Raises `NDimError` for a number.
 
@@ -90,7 +99,7 @@ def nonzero(a: Any, return_matrix: bool = False) -> Any:
     return stack(found)
 
 
-def flatnonzero(a: Any) -> Any:
+def flatnonzero(a: TensorLike) -> TensorVariable:
     """Return the positions, in C order, of all elements that are not zero.
 
     >>> flatnonzero([[0, 1], [2, 0]]).eval()
@@ -105,6 +114,10 @@ def _flat(x: Any) -> Any:
     return constant(x.data.reshape(-1)) if isinstance(x, Constant) else flatten(x)
 
 
+@overload
+def where(cond: TensorLike, ift: None = None, iff: None = None) -> tuple[TensorVariable, ...]: ...
+@overload
+def where(cond: TensorLike, ift: TensorLike, iff: TensorLike) -> TensorVariable: ...
 def where(cond: Any, ift: Any = None, iff: Any = None) -> Any:
     """`switch`: `ift` where the condition is not 0, else `iff`; `nonzero` of a condition alone.
 
@@ -114,7 +127,7 @@ def where(cond: Any, ift: Any = None, iff: Any = None) -> Any:
     return nonzero(cond) if ift is None and iff is None else m.switch(cond, ift, iff)
 
 
-def nonzero_values(a: Any) -> Any:
+def nonzero_values(a: Any) -> TensorVariable:
     """Return the elements that are not zero, as a vector in C order.
 
     >>> nonzero_values([[0, 1], [2, 0]]).eval()
@@ -138,7 +151,9 @@ def _in_range(indices: Any, n: Any, mode: str) -> Any:
     return i if mode == "raise" else m.mod(i, n) if mode == "wrap" else m.clip(i, 0, n - 1)
 
 
-def take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> Any:
+def take(
+    a: TensorLike, indices: Any, axis: int | None = None, mode: str = "raise"
+) -> TensorVariable:
     """Return the elements of `a` at integers along `axis` (by default: of all, in C order), whose
     shape takes the place of that dimension.
 
@@ -153,7 +168,7 @@ def take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
     return x[slice_at_axis(_in_range(indices, lengths(x)[axis], mode), axis)]
 
 
-def take_along_axis(arr: Any, indices: Any, axis: int | None = 0) -> Any:
+def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = 0) -> TensorVariable:
     """Return, of each line of `arr` along `axis`, the elements at the integers that the same line
     of `indices` has; both have as many dimensions, and the others broadcast. axis=None: of all
     elements in C order. Raises `NDimError`, `AxisError`, `DTypeError`.
@@ -182,7 +197,7 @@ def _along(x: Any, at: Any, axis: int) -> tuple[Any, ...]:
     return tuple(places)
 
 
-def choose(a: Any, choices: Any, mode: str = "raise") -> Any:
+def choose(a: Any, choices: TensorLike, mode: str = "raise") -> TensorVariable:
     """Return an array whose elements are those of `choices[k]` in the same place, where k is the
     element of `a`; all broadcast.
 
@@ -214,7 +229,7 @@ def choose(a: Any, choices: Any, mode: str = "raise") -> Any:
     return take_along_axis(x, shape_padleft(k, ndim + 1 - k.type.ndim), 0)[0]
 
 
-def compress(condition: Any, x: Any, axis: int | None = None) -> Any:
+def compress(condition: Any, x: TensorLike, axis: int | None = None) -> TensorVariable:
     """Return the parts of `x` along `axis` (by default: of all elements) where the vector
     `condition` is true; it may be shorter. Raises `NDimError`, `AxisError`.
 
@@ -227,7 +242,7 @@ def compress(condition: Any, x: Any, axis: int | None = None) -> Any:
     return take(x, flatnonzero(condition), axis)
 
 
-def inverse_permutation(perm: Any) -> Any:
+def inverse_permutation(perm: Any) -> TensorVariable:
     """Return the inverses of permutations of 0, …, n - 1 (along the last dimension).
 
     >>> inverse_permutation([2, 0, 1]).eval()
@@ -241,7 +256,7 @@ def inverse_permutation(perm: Any) -> Any:
     return part.set(numbers)
 
 
-def permute_row_elements(x: Any, y: Any, inverse: bool = False) -> Any:
+def permute_row_elements(x: Any, y: Any, inverse: bool = False) -> TensorVariable:
     """Return `x` with its elements along the last dimension in the order of `y`, which broadcasts;
     inverse: in the inverse order.
     """
@@ -264,6 +279,7 @@ class UnravelIndex(NoGradient):
     `AxisError` for a number that is out of range.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ("ndim", "order")
     nin = 2
     may_fail = True
@@ -373,7 +389,7 @@ def _order(order: str) -> str:
     return order
 
 
-def unravel_index(indices: Any, dims: Any, order: str = "C") -> tuple[Any, ...]:
+def unravel_index(indices: TensorLike, dims: Any, order: str = "C") -> tuple[TensorVariable, ...]:
     """Return the indices, one array per dimension, of elements of an array of shape `dims` that are
     numbered in order.
 
@@ -389,7 +405,9 @@ def unravel_index(indices: Any, dims: Any, order: str = "C") -> tuple[Any, ...]:
     return tuple(op(as_indices(indices), sizes, return_list=True))
 
 
-def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+def ravel_multi_index(
+    multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C"
+) -> TensorVariable:
     """Return the numbers, in order, of elements of an array of shape `dims` from their indices, one
     array per dimension: the inverse of `unravel_index`.
 
@@ -412,7 +430,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
 # --- choices ----------------------------------------------------------------------------------
 
 
-def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> TensorVariable:
     """Return the elements of the first choice of which the condition holds, else of `default`. All
     broadcast. Raises `ValueError` for lists that are not equally long, or empty.
 
@@ -428,7 +446,9 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     return found
 
 
-def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Any:
+def piecewise(
+    x: TensorLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
+) -> TensorVariable:
     """Return an array in the dtype of `x` with the values of the last function of which the
     condition holds; one function more than there are conditions is for all others, which are 0
     else. Functions may be numbers; args and kw are their further arguments. Raises `ValueError`.
@@ -451,12 +471,12 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     return found
 
 
-def diag_indices(n: Any, ndim: int = 2) -> tuple[Any, ...]:
+def diag_indices(n: Any, ndim: int = 2) -> tuple[TensorVariable, ...]:
     """Return the indices of the diagonal of an array with `ndim` dimensions of length n."""
     return (arange(n),) * ndim
 
 
-def diag_indices_from(arr: Any) -> tuple[Any, ...]:
+def diag_indices_from(arr: TensorLike) -> tuple[TensorVariable, ...]:
     """Return the indices of the diagonal of an array with two dimensions or more, which are equally
     long. Raises `NDimError`; `ShapeError`, where that is known.
     """

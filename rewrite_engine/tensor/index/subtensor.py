@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -59,6 +59,10 @@ from rewrite_engine.tensor.op import (
 )
 from rewrite_engine.tensor.reduce import sum_to
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["IncSubtensor", "Subtensor", "inc_subtensor", "set_subtensor", "subtensor"]
 
@@ -415,7 +419,7 @@ SHARED = (
 )
 
 
-def subtensor(x: Any, index: Any) -> Any:
+def subtensor(x: TensorLike, index: Any) -> TensorVariable:
     """Return `x[index]`: integers, slices, None, Ellipsis, and arrays of integers or booleans, as
     in NumPy. Where there is nothing but new dimensions, it is a `DimShuffle`.
 
@@ -450,8 +454,8 @@ def order_of(template: Template, ndim: int) -> list[Any] | None:
 
 
 def set_subtensor(
-    x: Any, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False
-) -> Any:
+    x: TensorLike, y: TensorLike, inplace: bool = False, tolerate_inplace_aliasing: bool = False
+) -> TensorVariable:
     """Return a copy of `a` in which `a[index]` is `y`; `x` is the expression `a[index]`.
 
     `a[index].set(y)` is the same. y: broadcasts to the part, and takes its dtype. Raises
@@ -468,13 +472,13 @@ def set_subtensor(
 
 
 def inc_subtensor(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     inplace: bool = False,
     set_instead_of_inc: bool = False,
     tolerate_inplace_aliasing: bool = False,
     ignore_duplicates: bool = False,
-) -> Any:
+) -> TensorVariable:
     """Return a copy of `a` in which `y` is added to `a[index]`; `x` is the expression `a[index]`.
 
     `a[index].inc(y)` is the same. An element that is indexed several times is increased several

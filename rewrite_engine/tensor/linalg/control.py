@@ -7,7 +7,7 @@ algebraic Riccati equations", arXiv:2011.11430 (2020).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from rewrite_engine.tensor.linalg.op import (
 from rewrite_engine.tensor.linalg.solvers import solve
 from rewrite_engine.tensor.product.dots import matmul
 from rewrite_engine.tensor.shape import lengths
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "SolveDiscreteARE", "SolveSylvester", "solve_continuous_lyapunov", "solve_discrete_are",
@@ -139,7 +143,7 @@ def _hermitian(x: Any) -> Any:
 # --- functions --------------------------------------------------------------------------------
 
 
-def solve_sylvester(A: Any, B: Any, Q: Any) -> Any:
+def solve_sylvester(A: TensorLike, B: TensorLike, Q: TensorLike) -> TensorVariable:
     """The X of A @ X + X @ B = Q, for square matrices A and B, the last two dimensions. Floats.
     Raises `NDimError`, `ShapeError`; `SingularMatrixError` when it runs, where A and -B have a
     common eigenvalue.
@@ -151,7 +155,7 @@ def solve_sylvester(A: Any, B: Any, Q: Any) -> Any:
     return SolveSylvester().lifted(*floats(A, B, Q))
 
 
-def solve_continuous_lyapunov(A: Any, Q: Any) -> Any:
+def solve_continuous_lyapunov(A: TensorLike, Q: TensorLike) -> TensorVariable:
     """The X of A @ X + X @ A.T = Q (complex: the conjugate transpose), for square matrices, the
     last two dimensions. Floats. Raises as `solve_sylvester`.
 
@@ -163,7 +167,7 @@ def solve_continuous_lyapunov(A: Any, Q: Any) -> Any:
     return SolveSylvester().lifted(A, adjoint(A), Q)
 
 
-def solve_discrete_lyapunov(A: Any, Q: Any, method: str = "bilinear") -> Any:
+def solve_discrete_lyapunov(A: Any, Q: Any, method: str = "bilinear") -> TensorVariable:
     """The X of A @ X @ A.T - X + Q = 0 (complex: the conjugate transpose), for square matrices, the
     last two dimensions. Floats.
 
@@ -194,7 +198,9 @@ def solve_discrete_lyapunov(A: Any, Q: Any, method: str = "bilinear") -> Any:
     return x.reshape((*lengths(x)[:-1], rows, columns))
 
 
-def solve_discrete_are(A: Any, B: Any, Q: Any, R: Any) -> Any:
+def solve_discrete_are(
+    A: TensorLike, B: TensorLike, Q: TensorLike, R: TensorLike
+) -> TensorVariable:
     """The X of Riccati's equation A.T @ X @ A - X - A.T @ X @ B @ inv(R + B.T @ X @ B) @ B.T @ X
     @ A + Q = 0 that makes the feedback stable (complex: conjugate transposes). A and Q are of shape
     (…, m, m), B (…, m, n), R (…, n, n); of Q and R the symmetric or Hermitian part counts. Floats.

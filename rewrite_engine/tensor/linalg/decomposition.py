@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,10 @@ from rewrite_engine.tensor.linalg.op import (
 from rewrite_engine.tensor.linalg.triangular import SolveTriangular
 from rewrite_engine.tensor.product.dots import matmul
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["Cholesky", "CholeskyGradient", "CovarianceGradient", "cholesky"]
 
@@ -270,13 +274,13 @@ def halved(x: Any) -> Any:
 
 
 def cholesky(
-    x: Any,
+    x: TensorLike,
     lower: bool = True,
     *,
     check_finite: bool = True,
     overwrite_a: bool = False,
     on_error: str = "nan",
-) -> Any:
+) -> TensorVariable:
     """The triangular factors L of positive definite matrices L @ L.T, the last two dimensions, of
     which the lower triangle is read; lower=False: U of U.T @ U, and the upper one. Floats.
 

@@ -6,8 +6,8 @@ triangular factorization", Math. Comp. 80 (2011).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,6 +42,10 @@ from rewrite_engine.tensor.shape import lengths
 from rewrite_engine.tensor.shaping.joins import concatenate
 from rewrite_engine.tensor.type import TensorType
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import LUFactors, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
 __all__ = [
     "LUFactor", "PivotToPermutations", "SolveLUFactor", "lu", "lu_factor", "lu_solve",
     "pivot_to_permutation",
@@ -53,6 +57,7 @@ class LUFactor(_MatrixOp):
     its ones below; and which row each of the first was swapped with, from the first to the last.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ()
     signature = "(m,n)->(m,n),(k)"
     output_names = ("LU", "pivots")
@@ -234,7 +239,7 @@ class SolveLUFactor(_MatrixOp):
 # --- functions --------------------------------------------------------------------------------
 
 
-def pivot_to_permutation(p: Any, inverse: bool = False) -> Any:
+def pivot_to_permutation(p: TensorLike, inverse: bool = False) -> TensorVariable:
     """What the pivots of `lu_factor`, vectors in the last dimension, make of rows, as int64: with
     order = pivot_to_permutation(p), a = (L @ U)[order]; inverse: a[order] = L @ U. Raises
     `DTypeError`, `NDimError`; `ShapeError` when it runs.
@@ -246,7 +251,7 @@ def pivot_to_permutation(p: Any, inverse: bool = False) -> Any:
     return PivotToPermutations(bool(inverse)).lifted(as_tensor_variable(p))
 
 
-def lu_factor(a: Any, *, check_finite: bool = True, overwrite_a: bool = False) -> Any:
+def lu_factor(a: TensorLike, *, check_finite: bool = True, overwrite_a: bool = False) -> LUFactors:
     """The factors of matrices, the last two dimensions, as `lu_solve` takes them of square ones:
     `LU`, a lower triangular matrix without the ones of its diagonal, and an upper triangular one,
     (…, m, n), and the `pivots`, int32, of the smaller length. Floats. Also of singular matrices,
@@ -262,12 +267,12 @@ def lu_factor(a: Any, *, check_finite: bool = True, overwrite_a: bool = False) -
 
 
 def lu(
-    a: Any,
+    a: TensorLike,
     permute_l: bool = False,
     check_finite: bool = True,
     p_indices: bool = False,
     overwrite_a: bool = False,
-) -> Any:
+) -> tuple[TensorVariable, ...]:
     """Matrices (…, m, n) as P @ L @ U: a permutation (…, m, m), a lower triangular matrix with ones
     on the diagonal (…, m, k), and an upper triangular one (…, k, n), where k is the smaller of m
     and n. Floats.
@@ -295,12 +300,12 @@ def lu(
 
 def lu_solve(
     LU_and_pivots: Any,
-    b: Any,
+    b: TensorLike,
     trans: bool | int = False,
     b_ndim: int | None = None,
     check_finite: bool = True,
     overwrite_b: bool = False,
-) -> Any:
+) -> TensorVariable:
     """The x of a @ x = b as of `solve`, given the two outputs of `lu_factor` of `a`.
 
     trans: 1 for a.T @ x = b, 2 for the conjugate transpose. check_finite and overwrite_b have no

@@ -134,6 +134,7 @@ class _MatrixOp(TensorOp):
 class _Symmetric(_MatrixOp):
     """Real eigenvalues, and eigenvectors, of matrices of which one triangle is read."""
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ("lower",)
     output_names = ("eigenvalues", "eigenvectors")
 

@@ -7,8 +7,8 @@ second matrix.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,10 @@ from rewrite_engine.tensor.linalg.op import (
 from rewrite_engine.tensor.product.dots import matmul
 from rewrite_engine.tensor.type import TensorType
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
 __all__ = ["EighPair", "QZ", "ordqz", "qz"]
 
 
@@ -43,6 +47,7 @@ class QZ(_MatrixOp):
     is not finite. Raises `SingularMatrixError` where it is not found.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ("output", "sort")
     nin = 2
     signature = "(m,m),(m,m)->(m,m),(m,m),(m),(m),(m,m),(m,m)"
@@ -164,12 +169,12 @@ class EighPair(_Symmetric):
 
 
 def qz(
-    A: Any,
-    B: Any,
+    A: TensorLike,
+    B: TensorLike,
     output: str = "real",
     sort: str | None = None,
     return_eigenvalues: bool = False,
-) -> Any:
+) -> tuple[TensorVariable, ...]:
     """The generalised Schur decompositions of square matrices A and B, the last two dimensions:
     `AA`, `BB`, `Q`, `Z` with A = Q @ AA @ Z.T and B = Q @ BB @ Z.T (complex: conjugate transposes),
     Q and Z orthogonal, AA and BB upper triangular, but in a real AA a block of two rows for each
@@ -191,6 +196,8 @@ def qz(
     return (aa, bb, alpha, beta, q, z) if return_eigenvalues else (aa, bb, q, z)
 
 
-def ordqz(A: Any, B: Any, sort: str | None = None, output: str = "real") -> Any:
+def ordqz(
+    A: TensorLike, B: TensorLike, sort: str | None = None, output: str = "real"
+) -> tuple[TensorVariable, ...]:
     """All that `qz` gives, with the eigenvalues."""
     return qz(A, B, output, sort, return_eigenvalues=True)

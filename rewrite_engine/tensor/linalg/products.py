@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from rewrite_engine.tensor.shape import lengths, specify_shape
 from rewrite_engine.tensor.shaping.joins import upcast
 from rewrite_engine.tensor.shaping.rearrange import broadcast_shape
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
 __all__ = ["block_diag", "kron", "matrix_dot", "matrix_power", "multi_dot"]
 
 
@@ -32,7 +36,7 @@ def _matrices(name: str, x: Any) -> Any:
     return x
 
 
-def matrix_dot(*args: Any) -> Any:
+def matrix_dot(*args: Any) -> TensorVariable:
     """The product of matrices, from left to right: `dot(dot(a, b), c)`.
 
     >>> from rewrite_engine.tensor.linalg import matrix_dot
@@ -42,12 +46,12 @@ def matrix_dot(*args: Any) -> Any:
     return reduce(dot, args)
 
 
-def multi_dot(arrays: Sequence[Any]) -> Any:
+def multi_dot(arrays: Sequence[Any]) -> TensorVariable:
     """The product of several matrices, of which the first and last may be vectors."""
     return matrix_dot(*arrays)
 
 
-def matrix_power(M: Any, n: int) -> Any:
+def matrix_power(M: TensorLike, n: int) -> TensorVariable:
     """The products of n times the same square matrices, the last two dimensions; for n < 0 of their
     inverses, which are floats; for 0 unit matrices. Takes about 2 log2(n) products.
 
@@ -71,7 +75,7 @@ def matrix_power(M: Any, n: int) -> Any:
         x = specify_shape(x, [*[None] * (x.type.ndim - 1), rows])
     if not k:
         return m.second(x, eye(rows, dtype=x.type.dtype))
-    found = None
+    found: Any = None
     while k:
         if k % 2:
             found = x if found is None else matmul(found, x)
@@ -80,7 +84,7 @@ def matrix_power(M: Any, n: int) -> Any:
     return found
 
 
-def block_diag(*matrices: Any) -> Any:
+def block_diag(*matrices: Any) -> TensorVariable:
     """Matrices, the last two dimensions, one behind another on the diagonal of a larger one, zeros
     elsewhere; the dimensions in front broadcast, dtypes are promoted.
 

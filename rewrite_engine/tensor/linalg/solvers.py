@@ -7,7 +7,7 @@ differentiation", Advances in Automatic Differentiation (2008), section 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from rewrite_engine.tensor.linalg.op import (
 from rewrite_engine.tensor.linalg.triangular import _Equations, columns, solve_triangular
 from rewrite_engine.tensor.linalg.tridiagonal import SolveTridiagonal
 from rewrite_engine.tensor.product.dots import matmul
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["MatrixInverse", "Solve", "cho_solve", "inv", "inverse", "matrix_inverse", "solve"]
 
@@ -111,8 +115,8 @@ _KINDS = (
 
 
 def solve(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     *,
     lower: bool = False,
     overwrite_a: bool = False,
@@ -121,7 +125,7 @@ def solve(
     assume_a: str = "gen",
     transposed: bool = False,
     b_ndim: int | None = None,
-) -> Any:
+) -> TensorVariable:
     """The x of a @ x = b: (…, m, m) and (…, m, n) make (…, m, n), and (…, m) is made of vectors b,
     which is what b is if it has one dimension, or if b_ndim=1. Floats; integers count as such.
 
@@ -165,7 +169,7 @@ def mirrored(kind: str, a: Any, lower: bool) -> Any:
 
 def cho_solve(
     c_and_lower: Any, b: Any, *, check_finite: bool = True, b_ndim: int | None = None
-) -> Any:
+) -> TensorVariable:
     """The x of a @ x = b as of `solve`, given a pair: a Cholesky factor of `a`, and whether it is
     the lower one. check_finite has no effect: NaN makes NaN. Raises `ValueError`, `NDimError`,
     `ShapeError`; `SingularMatrixError` when it runs.
@@ -181,7 +185,7 @@ def cho_solve(
     return b
 
 
-def inv(x: Any) -> Any:
+def inv(x: TensorLike) -> TensorVariable:
     """The inverses of matrices, the last two dimensions; floats. Raises `NDimError`, `ShapeError`;
     `SingularMatrixError` when it runs.
 

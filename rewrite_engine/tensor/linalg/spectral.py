@@ -10,9 +10,9 @@ pseudo-inverses; I. Najfeld & T. Havel, Adv. Appl. Math. 16 (1995), of exponenti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -52,6 +52,11 @@ from rewrite_engine.tensor.shaping.padding import pad
 from rewrite_engine.tensor.statistics.moments import argmax
 from rewrite_engine.tensor.type import TensorType
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor import annotation as typed
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
 __all__ = [
     "Eig", "Eigh", "Expm", "MatrixPinv", "QR", "SVD", "Schur", "eig", "eigh",
     "eigvals", "eigvalsh", "expm", "pinv", "qr", "schur", "svd",
@@ -65,6 +70,7 @@ class SVD(_MatrixOp):
     converge, as with NaN or infinite numbers.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ("full_matrices",)
     output_names = ("U", "S", "Vh")
     samples: Sequence[Any] = (({}, (3, 2)), ({}, (2, 3)), ({}, (2, 2)))
@@ -175,6 +181,7 @@ class Eig(_MatrixOp):
     `SingularMatrixError` where it does not converge, as with NaN.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ()
     signature = "(m,m)->(m),(m,m)"
     output_names = ("eigenvalues", "eigenvectors")
@@ -238,6 +245,7 @@ class QR(_MatrixOp):
     which what is left of each is the largest.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ("complete", "pivoting")
     samples: Sequence[Any] = (
         ({}, (3, 2)),
@@ -325,6 +333,7 @@ class Schur(_MatrixOp):
     not finite. Raises `SingularMatrixError` where it is not found.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ("output", "sort")
     signature = "(m,m)->(m,m),(m,m)"
     output_names = ("T", "Z")
@@ -432,7 +441,13 @@ class Expm(_MatrixOp):
 # --- functions --------------------------------------------------------------------------------
 
 
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+@overload
+def svd(a: TensorLike, full_matrices: bool = True, compute_uv: Literal[True] = True
+        ) -> typed.SingularFactors: ...  # fmt: skip
+@overload
+def svd(a: TensorLike, full_matrices: bool = True, *, compute_uv: Literal[False]
+        ) -> TensorVariable: ...  # fmt: skip
+def svd(a: TensorLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     """The singular value decompositions of matrices, the last two dimensions: `U`, `S`, `Vh` with
     a = (U * S) @ Vh, where U and Vh are square (full_matrices) or have only as many columns and
     rows as there are singular values. compute_uv=False: `S` alone. Floats.
@@ -451,8 +466,12 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
 
 
 def eigh(
-    a: Any, b: Any = None, lower: bool = True, UPLO: str | None = None, driver: str = "evr"
-) -> Any:
+    a: TensorLike,
+    b: TensorLike | None = None,
+    lower: bool = True,
+    UPLO: str | None = None,
+    driver: str = "evr",
+) -> typed.Eigenpairs:
     """The eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian matrices, the
     last two dimensions, of which one triangle is read.
 
@@ -475,7 +494,7 @@ def eigh(
     return EighPair(lower).lifted(*floats(a, b))
 
 
-def eig(x: Any) -> Any:
+def eig(x: TensorLike) -> typed.Eigenpairs:
     """The eigenvalues and eigenvectors (columns) of square matrices, the last two dimensions, as
     complex numbers. Has gradients where the eigenvalues differ, those of eigenvectors, whose
     length is 1 and largest component real, where one component is the largest (or the cost does
@@ -489,12 +508,12 @@ def eig(x: Any) -> Any:
     return Eig().lifted(*floats(x))
 
 
-def eigvals(a: Any) -> Any:
+def eigvals(a: Any) -> TensorVariable:
     """The eigenvalues of `eig`."""
     return eig(a)[0]
 
 
-def schur(A: Any, output: str = "real", sort: str | None = None) -> Any:
+def schur(A: TensorLike, output: str = "real", sort: str | None = None) -> typed.SchurFactors:
     """The Schur decompositions of square matrices, the last two dimensions: `T` and `Z` with
     A = Z @ T @ Z.T (complex: the conjugate transpose), Z orthogonal, T upper triangular, but in
     real ones with a block of two rows for each pair of complex eigenvalues.
@@ -512,7 +531,7 @@ def schur(A: Any, output: str = "real", sort: str | None = None) -> Any:
     return Schur(output, sort).lifted(*floats(A))
 
 
-def eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Any:
+def eigvalsh(a: TensorLike, b: TensorLike | None = None, lower: bool = True) -> TensorVariable:
     """The eigenvalues of `eigh`."""
     return eigh(a, b, lower)[0]
 
@@ -520,7 +539,18 @@ def eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Any:
 _COMPLETE = {"full": True, "complete": True, "economic": False, "reduced": False}
 
 
-def qr(A: Any, mode: str = "full", overwrite_a: bool = False, pivoting: bool = False,
+@overload
+def qr(A: TensorLike, mode: typed.QRMode = "full", overwrite_a: bool = False,
+       pivoting: Literal[False] = False, lwork: int | None = None
+       ) -> typed.QRFactors: ...  # fmt: skip
+@overload
+def qr(A: TensorLike, mode: typed.QRMode = "full", overwrite_a: bool = False, *,
+       pivoting: Literal[True], lwork: int | None = None
+       ) -> typed.PivotedQRFactors: ...  # fmt: skip
+@overload
+def qr(A: TensorLike, mode: str, overwrite_a: bool = False, pivoting: bool = False,
+       lwork: int | None = None) -> Any: ...  # fmt: skip
+def qr(A: TensorLike, mode: str = "full", overwrite_a: bool = False, pivoting: bool = False,
        lwork: int | None = None) -> Any:  # fmt: skip
     """The decompositions of matrices, the last two dimensions, as Q @ R with orthonormal columns of
     `Q` and upper triangular `R`.
@@ -549,7 +579,7 @@ def qr(A: Any, mode: str = "full", overwrite_a: bool = False, pivoting: bool = F
     return whole
 
 
-def pinv(x: Any, hermitian: bool = False) -> Any:
+def pinv(x: TensorLike, hermitian: bool = False) -> TensorVariable:
     """The pseudo-inverses of matrices, the last two dimensions, by singular values (hermitian: by
     eigenvalues, of the lower triangle). Has a gradient where the rank does not change nearby.
     Raises `NDimError`, of a Hermitian matrix that is not square `ShapeError`.
@@ -561,7 +591,7 @@ def pinv(x: Any, hermitian: bool = False) -> Any:
     return MatrixPinv(bool(hermitian)).lifted(*floats(x))
 
 
-def expm(A: Any) -> Any:
+def expm(A: TensorLike) -> TensorVariable:
     """The exponentials of square matrices, the last two dimensions. Raises `NDimError`,
     `ShapeError`.
     """

@@ -6,8 +6,8 @@ Gradients: G. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.shape import larger, lengths
 from rewrite_engine.tensor.type import TensorType
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
 __all__ = ["Lstsq", "lstsq", "tensorinv", "tensorsolve"]
 
 
@@ -37,6 +41,7 @@ class Lstsq(_MatrixOp):
     1). Raises `SingularMatrixError` where they are not found, as with NaN or infinite numbers.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ()
     nin = 3
     signature = "(m,n),(m,p),()->(n,p),(),(k)"
@@ -89,7 +94,7 @@ class Lstsq(_MatrixOp):
 # --- functions --------------------------------------------------------------------------------
 
 
-def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[TensorVariable, ...]:
     """The x that make the squares of a @ x - b least: of matrices (…, m, n) and (…, m, k) they are
     (…, n, k), and of a vector b a vector. Where there are several, the least x. Floats.
 
@@ -120,7 +125,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return (squeeze(x, -1) if vector else x), rest, rank, s
 
 
-def tensorinv(a: Any, ind: int = 2) -> Any:
+def tensorinv(a: TensorLike, ind: int = 2) -> TensorVariable:
     """The inverse of a tensor, of shape a.shape[ind:] + a.shape[:ind]: `a` as a matrix with a row
     for the first `ind` dimensions, and a column for the others. Floats.
 
@@ -139,7 +144,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     return inv(a.reshape((math.prod(rows), math.prod(cols)))).reshape((*cols, *rows))
 
 
-def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+def tensorsolve(a: TensorLike, b: TensorLike, axes: Any = None) -> TensorVariable:
     """The x of tensordot(a, x, x.ndim) = b, of the shape that `a` has behind as many dimensions as
     b. axes: what is moved to the end of `a` before. Floats.
 

@@ -7,11 +7,11 @@ adjugate matrix", Linear Algebra Appl. 283 (1998).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import log
 from operator import mul, ne
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,6 +47,10 @@ from rewrite_engine.tensor.shape import larger, lengths
 from rewrite_engine.tensor.statistics import descriptive
 from rewrite_engine.tensor.statistics.descriptive import largest_size
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import Axis, SignAndLogDet, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "Cofactors", "Det", "SLogDet", "cond", "det", "matrix_norm", "matrix_rank", "norm", "slogdet",
@@ -178,6 +182,7 @@ class SLogDet(_MatrixOp):
     -inf of a singular one).
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ()
     signature = "(m,m)->(),()"
     output_names = ("sign", "logabsdet")
@@ -218,7 +223,7 @@ class SLogDet(_MatrixOp):
         return [m.mul(g, adjoint(MatrixInverse()(a)))]
 
 
-def det(x: Any) -> Any:
+def det(x: TensorLike) -> TensorVariable:
     """The determinants of matrices, the last two dimensions; floats. Has a gradient everywhere,
     whose own gradient raises `SingularMatrixError` when it runs, for a singular matrix. Raises
     `NDimError`, `ShapeError`.
@@ -230,7 +235,7 @@ def det(x: Any) -> Any:
     return Det().lifted(*floats(x))
 
 
-def slogdet(x: Any) -> Any:
+def slogdet(x: TensorLike) -> SignAndLogDet:
     """The signs of the determinants of matrices, and the logarithms of their sizes: `sign` and
     `logabsdet`. Raises `NDimError`, `ShapeError`; its gradient `SingularMatrixError` when it runs.
 
@@ -241,7 +246,7 @@ def slogdet(x: Any) -> Any:
     return SLogDet().lifted(*floats(x))
 
 
-def trace(X: Any) -> Any:
+def trace(X: TensorLike) -> TensorVariable:
     """The sums of the diagonals of matrices, the last two dimensions. Raises `NDimError`."""
     return diagonal(X, 0, -2, -1).sum(axis=-1)
 
@@ -258,7 +263,9 @@ _SUMS: dict[Any, tuple[int, Any]] = {
 _SPECTRAL: dict[Any, Any] = {"nuc": reduce_sum, 2: largest_size, -2: reduce_min}
 
 
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(
+    x: TensorLike, ord: Any = None, axis: Axis = None, keepdims: bool = False
+) -> TensorVariable:
     """The norm of vectors (one axis) or of matrices (two axes; of an array of two dimensions or
     more, the last two by default). Floats.
 
@@ -297,22 +304,24 @@ def _of_matrices(x: Any, ord: Any) -> Any:
     raise ValueError(located(f"{what}, not {ord!r}"))
 
 
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: Any = "fro") -> TensorVariable:
     """The norms of matrices, the last two dimensions: of `norm`. Raises `NDimError`."""
     return norm(x, ord, (-2, -1), keepdims)
 
 
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+def vector_norm(
+    x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2
+) -> TensorVariable:
     """The norms of vectors along axes, of all elements by default: (sum |x|^ord)^(1/ord)."""
     return descriptive.norm(x, ord, axis, keepdims)
 
 
-def svdvals(x: Any) -> Any:
+def svdvals(x: TensorLike) -> TensorVariable:
     """The singular values of matrices, from the largest to the smallest. Raises `NDimError`."""
     return svd(x, compute_uv=False)
 
 
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x: TensorLike, p: Any = None) -> TensorVariable:
     """The condition numbers of matrices, the last two dimensions: the largest singular value over
     the smallest (p: None, 2; -2: the other way round), or for another norm `p` that of the matrix
     times that of its inverse. Raises `NDimError`, `ShapeError`; `SingularMatrixError` when it runs.
@@ -327,7 +336,9 @@ def cond(x: Any, p: Any = None) -> Any:
     return matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+def matrix_rank(
+    A: TensorLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
+) -> TensorVariable:
     """How many singular values of matrices are larger than `tol` (int64): by default than `rtol`
     times the largest, where rtol is the larger length times the precision. hermitian has no effect.
     Raises `NDimError`.

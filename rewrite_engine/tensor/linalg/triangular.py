@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,10 @@ from rewrite_engine.tensor.linalg.op import (
 )
 from rewrite_engine.tensor.op import Odd
 from rewrite_engine.tensor.product.dots import matmul
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["SolveTriangular", "solve_triangular"]
 
@@ -159,15 +163,15 @@ def columns(a: Any, b: Any, b_ndim: int | None) -> tuple[Any, Any, bool]:
 
 
 def solve_triangular(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     *,
     trans: int | str = 0,
     lower: bool = False,
     unit_diagonal: bool = False,
     check_finite: bool = True,
     b_ndim: int | None = None,
-) -> Any:
+) -> TensorVariable:
     """The x of a @ x = b as of `solve`, where `a` is triangular: the other triangle is not read.
 
     trans: 0 or "N"; 1 or "T" for a.T @ x = b; 2 or "C" for the conjugate transpose. unit_diagonal:

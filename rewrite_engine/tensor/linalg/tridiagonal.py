@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,10 @@ from rewrite_engine.tensor.op import Computed, Shapes
 from rewrite_engine.tensor.shape import larger, lengths
 from rewrite_engine.tensor.shaping.joins import concatenate
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike, TridiagonalFactors
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "LUFactorTridiagonal", "SolveLUFactorTridiagonal", "SolveTridiagonal", "tridiagonal_lu_factor",
@@ -84,6 +88,7 @@ class LUFactorTridiagonal(_MatrixOp):
     each was swapped with, counted from 1.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ()
     signature = "(m,m)->(k),(m),(k),(l),(m)"
     lengths = {name: Computed(_without, [(0, 0), n]) for name, n in (("k", 1), ("l", 2))}
@@ -252,7 +257,7 @@ def _solved(factors: Any, b: Any, transposed: bool) -> Any:
 # --- functions --------------------------------------------------------------------------------
 
 
-def tridiagonal_lu_factor(a: Any) -> Any:
+def tridiagonal_lu_factor(a: TensorLike) -> TridiagonalFactors:
     """The factors of square matrices, the last two dimensions, of which three diagonals are read,
     as `tridiagonal_lu_solve` takes them: `dl`, `d`, `du`, `du2`, and int32 `ipiv`, as LAPACK's
     `gttrf` has them. Floats. Has a gradient where the matrix is not singular. Raises `NDimError`,
@@ -266,8 +271,8 @@ def tridiagonal_lu_factor(a: Any) -> Any:
 
 
 def tridiagonal_lu_solve(
-    a_diagonals: Any, b: Any, *, b_ndim: int | None = None, transposed: bool = False
-) -> Any:
+    a_diagonals: Any, b: TensorLike, *, b_ndim: int | None = None, transposed: bool = False
+) -> TensorVariable:
     """The x of a @ x = b as of `solve`, given the outputs of `tridiagonal_lu_factor` of `a`;
     transposed: of a.T @ x = b. Raises `ValueError`, `NDimError`,
     `ShapeError`; `SingularMatrixError` when it runs.

@@ -5,7 +5,7 @@ and what lies between given points: `interp`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from rewrite_engine.tensor.reduce import any as reduce_any
 from rewrite_engine.tensor.reshape import reshape_like
 from rewrite_engine.tensor.shape import shape_i, specify_shape
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "BinCount", "SearchsortedOp", "Unique", "bincount", "digitize", "interp", "interpolate1d",
@@ -81,6 +85,7 @@ class Unique(TensorOp):
     asked for, where each stands first, which of them each element is, and how often each occurs.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     __props__ = ("return_index", "return_inverse", "return_counts", "axis")
     nout = None
     only_lengths = True
@@ -224,7 +229,9 @@ class BinCount(TensorOp):
 # --- for users ------------------------------------------------------------------------------
 
 
-def searchsorted(x: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+def searchsorted(
+    x: TensorLike, v: TensorLike, side: str = "left", sorter: TensorLike | None = None
+) -> TensorVariable:
     """The position (int64) in the sorted vector `x` of each element of `v`: how many elements are
     smaller (side "left"), or not larger ("right"). Shape of `v`.
 
@@ -239,7 +246,7 @@ def searchsorted(x: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
     return SearchsortedOp(side)(x if sorter is None else x[as_tensor_variable(sorter)], v)
 
 
-def digitize(x: Any, bins: Any, right: bool = False) -> Any:
+def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> TensorVariable:
     """The number (int64) of the interval of each element of `x`, between `bins` that rise, or fall;
     right: whether the right end belongs to an interval. Raises `ValueError` for constant bins that
     do both.
@@ -258,8 +265,24 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Any:
     return m.switch(falls, m.sub(shape_i(bins, 0), found), found)
 
 
+@overload
 def unique(
-    ar: Any,
+    ar: TensorLike,
+    return_index: Literal[False] = False,
+    return_inverse: Literal[False] = False,
+    return_counts: Literal[False] = False,
+    axis: int | None = None,
+) -> TensorVariable: ...
+@overload
+def unique(
+    ar: TensorLike,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+) -> Any: ...
+def unique(
+    ar: TensorLike,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -281,8 +304,11 @@ def unique(
 
 
 def bincount(
-    x: Any, weights: Any = None, minlength: Any = None, assert_nonneg: bool = False
-) -> Any:
+    x: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: Any = None,
+    assert_nonneg: bool = False,
+) -> TensorVariable:
     """How often each number from 0 on occurs in a vector of integers >= 0 (int64); with weights,
     the sum of those (in their dtype, float64 for integers). At least `minlength` long.
 
@@ -298,8 +324,13 @@ def bincount(
 
 
 def interp(
-    x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
-) -> Any:
+    x: Any,
+    xp: Any,
+    fp: Any,
+    left: Any = None,
+    right: Any = None,
+    period: Any = None,
+) -> TensorVariable:
     """The values at `x` on the lines between the points (xp, fp): vectors, `xp` rising. Shape of
     `x`, a float.
 
@@ -339,8 +370,8 @@ _BETWEEN: dict[str, Callable[..., Any]] = {
 
 
 def interpolate1d(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     method: str = "linear",
     left_pad: Any = None,
     right_pad: Any = None,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,13 +24,17 @@ from rewrite_engine.tensor.shape import shape, shape_i
 from rewrite_engine.tensor.shaping.joins import concatenate, upcast
 from rewrite_engine.tensor.shaping.ranges import linspace
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
 __all__ = [
     "array_equal", "histogram", "histogram_bin_edges", "intersect1d", "isin", "setdiff1d",
     "setxor1d", "union1d",
 ]  # fmt: skip
 
 
-def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> TensorVariable:
     """Whether two arrays have one shape and equal elements: a 0-d bool. equal_nan: whether NaN
     equals NaN.
 
@@ -58,13 +62,13 @@ def _of_one_dtype(*xs: Any) -> list[Any]:
 
 
 def isin(
-    element: Any,
-    test_elements: Any,
+    element: TensorLike,
+    test_elements: TensorLike,
     assume_unique: bool = False,
     invert: bool = False,
     *,
     kind: str | None = None,
-) -> Any:
+) -> TensorVariable:
     """Which elements are among others: a bool array in the shape of `element`. NaN is among none.
 
     invert: which are not. assume_unique, kind: have no effect (how it is found). Raises
@@ -83,7 +87,7 @@ def isin(
     return m.invert(found) if invert else found
 
 
-def union1d(ar1: Any, ar2: Any) -> Any:
+def union1d(ar1: TensorLike, ar2: TensorLike) -> TensorVariable:
     """The different elements of two arrays, in order.
 
     >>> union1d([3, 1], [[2, 1]]).eval()
@@ -93,8 +97,8 @@ def union1d(ar1: Any, ar2: Any) -> Any:
 
 
 def intersect1d(
-    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
-) -> Any:
+    ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False, return_indices: bool = False
+) -> TensorVariable:
     """The different elements that are in both arrays, in order. assume_unique has no effect.
     Raises `OptionError` for return_indices.
     """
@@ -104,7 +108,7 @@ def intersect1d(
     return both[1:][m.eq(both[1:], both[:-1])]
 
 
-def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def setdiff1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> TensorVariable:
     """The different elements of the first array that are not in the second, in order.
     assume_unique: each element as often, and in the order, as it is there.
     """
@@ -112,7 +116,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
     return x[isin(x, ar2, invert=True)]
 
 
-def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
+def setxor1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> TensorVariable:
     """The different elements that are in one of two arrays only, in order. assume_unique has no
     effect.
     """
@@ -125,7 +129,9 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Any:
 # --- how often --------------------------------------------------------------------------------
 
 
-def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
+def histogram_bin_edges(
+    a: Any, bins: Any = 10, range: Any = None, weights: Any = None
+) -> TensorVariable:
     """The ends of the intervals of `histogram` (float64; those that are given as they are)."""
     if isinstance(bins, str):
         raise OptionError(located("bins is a number or the ends of the intervals, not a rule"))
@@ -150,12 +156,12 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 
 def histogram(
-    a: Any,
+    a: TensorLike,
     bins: Any = 10,
     range: Any = None,
     density: bool | None = None,
     weights: Any = None,
-) -> tuple[Any, Any]:
+) -> tuple[TensorVariable, TensorVariable]:
     """How many elements lie in each of some intervals, and the ends of these: the last one has both
     of its ends, the others that on the left.
 

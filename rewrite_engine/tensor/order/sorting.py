@@ -6,7 +6,7 @@ NaN comes last, as in NumPy. The gradient of what is in order goes back to where
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,10 @@ from rewrite_engine.tensor.index.selection import take_along_axis
 from rewrite_engine.tensor.running import AlongOneAxis, flipped, one_axis
 from rewrite_engine.tensor.shape import shape_i
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import Axis, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "ArgSortOp", "SortOp", "argsort", "argtopk", "largest", "smallest", "sort", "topk",
@@ -111,13 +115,13 @@ def _check(kind: str | None, order: Any, stable: bool | None) -> str:
 
 
 def sort(
-    a: Any,
-    axis: Any = -1,
+    a: TensorLike,
+    axis: Axis = -1,
     kind: str | None = None,
     order: None = None,
     *,
     stable: bool | None = None,
-) -> Any:
+) -> TensorVariable:
     """A sorted copy along an axis (None: of all elements), NaN last; dtype of `a`.
 
     axis: an integer, None, or a 0-d integer variable.
@@ -134,12 +138,12 @@ def sort(
 
 
 def argsort(
-    a: Any,
-    axis: Any = -1,
+    a: TensorLike,
+    axis: Axis = -1,
     kind: str | None = None,
     order: None = None,
     stable: bool | None = None,
-) -> Any:
+) -> TensorVariable:
     """The positions (int64) along an axis (None: among all elements) that sort `a`, NaN last.
 
     axis: an integer, None, or a 0-d integer variable.
@@ -168,8 +172,8 @@ def _along(x: Any, axis: Any, op: Callable[[int], Any]) -> Any:
 
 
 def argtopk(
-    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
-) -> Any:
+    x: TensorLike, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
+) -> TensorVariable:
     """The positions of the `kth` largest elements along an axis (None: among all elements), largest
     first and NaN as the largest; for kth < 0 of the -kth smallest, smallest first and NaN as the
     largest. Of equal elements the first ones count.
@@ -182,15 +186,19 @@ def argtopk(
 
 
 def topk(
-    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
-) -> Any:
+    x: TensorLike,
+    kth: TensorLike,
+    axis: int | None = -1,
+    sorted: bool = True,
+    idx_dtype: Any = "int64",
+) -> TensorVariable:
     """The `kth` largest elements along an axis, largest first; see `argtopk`."""
     return topk_and_argtopk(x, kth, axis, sorted, idx_dtype)[0]
 
 
 def topk_and_argtopk(
-    x: Any, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
-) -> list[Any]:
+    x: TensorLike, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
+) -> list[TensorVariable]:
     """The `kth` largest elements along an axis, and their positions; see `argtopk`.
 
     >>> from rewrite_engine.tensor import topk_and_argtopk
@@ -219,11 +227,11 @@ def _best(x: Any, kth: Any, axis: int) -> Any:
     return m.sub(shape_i(x, axis) - 1, flipped(rising, axis)[first])
 
 
-def largest(*args: Any) -> Any:
+def largest(*args: Any) -> TensorVariable:
     """The largest of several arrays, elementwise (they broadcast)."""
     return m.maximum(*args)
 
 
-def smallest(*args: Any) -> Any:
+def smallest(*args: Any) -> TensorVariable:
     """The smallest of several arrays, elementwise (they broadcast)."""
     return m.minimum(*args)

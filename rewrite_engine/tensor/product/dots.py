@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,6 +33,10 @@ from rewrite_engine.tensor.reshape import flatten, product, reshape
 from rewrite_engine.tensor.shape import shape_tuple, specify_shape
 from rewrite_engine.tensor.shaping.joins import upcast
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import DTypeLike, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = ["Dot", "MatMul", "dot", "inner", "matmul", "outer", "tensordot", "vdot"]
 
@@ -159,7 +163,7 @@ _dot = Dot()
 _matmul = MatMul()
 
 
-def dot(a: Any, b: Any) -> Any:
+def dot(a: TensorLike, b: TensorLike) -> TensorVariable:
     """Return the product of `a` and `b` as `numpy.dot` does: a 0-d factor multiplies, else the
     last dimension of `a` is summed with the second to last (or only) one of `b`.
 
@@ -180,7 +184,7 @@ def dot(a: Any, b: Any) -> Any:
     return _dot(a, b)
 
 
-def matmul(x1: Any, x2: Any, dtype: Any = None) -> Any:
+def matmul(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
     """Return `x1 @ x2`: `dot` for vectors and matrices, products of the matrices in the last two
     dimensions for more.
 
@@ -204,25 +208,25 @@ def matmul(x1: Any, x2: Any, dtype: Any = None) -> Any:
     return _matmul(x1, x2)
 
 
-def _cast_alike(x: Any, dtype: Any) -> Any:
+def _cast_alike(x: TensorVariable, dtype: Any) -> TensorVariable:
     if not np.can_cast(x.type.dtype, dtype, "same_kind"):
         what = f"matmul: {x.type.dtype} cannot be computed in {np.dtype(dtype)}"
         raise DTypeError(located(what, inputs=[x], hint="cast it"))
     return m.cast(x, dtype)
 
 
-def outer(x: Any, y: Any) -> Any:
+def outer(x: TensorLike, y: TensorLike) -> TensorVariable:
     """Return the matrix of products x[i] * y[j]; arrays are flattened first."""
     x, y = flatten(as_tensor_variable(x)), flatten(as_tensor_variable(y))
     return dimshuffle(x, 0, "x") * dimshuffle(y, "x", 0)
 
 
-def vdot(a: Any, b: Any) -> Any:
+def vdot(a: TensorLike, b: TensorLike) -> TensorVariable:
     """Return the 0-d product of two arrays seen as vectors, the first one conjugated."""
     return _dot(flatten(m.conjugated(as_tensor_variable(a))), flatten(as_tensor_variable(b)))
 
 
-def inner(a: Any, b: Any) -> Any:
+def inner(a: TensorLike, b: TensorLike) -> TensorVariable:
     """Return the sum of products over the last dimension of both."""
     a, b = as_tensor_variable(a), as_tensor_variable(b)
     if a.type.ndim == 0 or b.type.ndim == 0:
@@ -230,7 +234,7 @@ def inner(a: Any, b: Any) -> Any:
     return tensordot(a, b, [[a.type.ndim - 1], [b.type.ndim - 1]])
 
 
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+def tensordot(a: TensorLike, b: TensorLike, axes: Any = 2) -> TensorVariable:
     """Return the sum of products over pairs of dimensions, as `numpy.tensordot`.
 
     axes: how many of the last of `a` and first of `b`, or two sequences of dimensions. Raises

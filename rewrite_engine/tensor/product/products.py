@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from rewrite_engine.tensor.reduce import Sum
 from rewrite_engine.tensor.reshape import product, reshape
 from rewrite_engine.tensor.shape import lengths, specify_shape
 from rewrite_engine.tensor.shaping.joins import stack, upcast
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import DTypeLike, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "batched_dot", "batched_tensordot", "cross", "dense_dot", "einsum", "kron", "matvec", "polyval",
@@ -46,7 +50,7 @@ def _as(x: Any, dtype: Any) -> Any:
     return x if dtype is None else m.cast(x, dtype)
 
 
-def matvec(x1: Any, x2: Any, dtype: Any = None) -> Any:
+def matvec(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
     """Products of matrices and vectors: (…, m, n) and (…, n) make (…, m). dtype: what the result is
     cast to. Raises `NDimError`, `ShapeError`, `BroadcastError`.
 
@@ -60,7 +64,7 @@ def matvec(x1: Any, x2: Any, dtype: Any = None) -> Any:
     return _as(out, dtype)
 
 
-def vecmat(x1: Any, x2: Any, dtype: Any = None) -> Any:
+def vecmat(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
     """Products of vectors and matrices: (…, m) and (…, m, n) make (…, n); the vectors are
     conjugated, as in NumPy. dtype: what the result is cast to. Raises `NDimError`, `ShapeError`,
     `BroadcastError`.
@@ -70,7 +74,7 @@ def vecmat(x1: Any, x2: Any, dtype: Any = None) -> Any:
     return _as(out, dtype)
 
 
-def vecdot(x1: Any, x2: Any, dtype: Any = None) -> Any:
+def vecdot(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
     """Products of vectors: (…, n) and (…, n) make (…); the first ones are conjugated, as in NumPy.
     dtype: what the result is cast to. Raises `NDimError`, `ShapeError`, `BroadcastError`.
     """
@@ -80,7 +84,7 @@ def vecdot(x1: Any, x2: Any, dtype: Any = None) -> Any:
     return _as(squeeze(matmul(expand_dims(v, -2), expand_dims(w, -1)), (-2, -1)), dtype)
 
 
-def kron(a: Any, b: Any) -> Any:
+def kron(a: TensorLike, b: TensorLike) -> TensorVariable:
     """The Kronecker product: each element of `a` times all of `b`, in blocks. An array of fewer
     dimensions gets some of length 1 in front.
 
@@ -101,7 +105,7 @@ def kron(a: Any, b: Any) -> Any:
     return reshape(apart, [product(pair) for pair in zip(lengths(a), lengths(b), strict=True)])
 
 
-def batched_dot(a: Any, b: Any) -> Any:
+def batched_dot(a: TensorLike, b: TensorLike) -> TensorVariable:
     """`dot(a[i], b[i])` for every i. Raises `NDimError`, `ShapeError`, `BroadcastError`.
 
     >>> from rewrite_engine.tensor import batched_dot, tensor
@@ -111,7 +115,7 @@ def batched_dot(a: Any, b: Any) -> Any:
     return _along_first("batched_dot", a, b, dot)
 
 
-def batched_tensordot(x: Any, y: Any, axes: Any = 2) -> Any:
+def batched_tensordot(x: TensorLike, y: TensorLike, axes: Any = 2) -> TensorVariable:
     """`tensordot` of x[i] and y[i] for every i.
 
     axes: how many of the last of `x` and of the first of `y` behind the batch, or two sequences of
@@ -135,7 +139,7 @@ def _along_first(name: str, a: Any, b: Any, f: Any) -> Any:
 _ASSUMED = 30
 
 
-def einsum(subscripts: str, *operands: Any, optimize: Any = None) -> Any:
+def einsum(subscripts: str, *operands: Any, optimize: Any = None) -> TensorVariable:
     """Sums of products by Einstein's convention, as `numpy.einsum`: each operand has a letter per
     dimension, "..." for any number of them; letters that are not in the output are summed over.
     Without "->", the output has the letters that occur once, in order.
@@ -310,8 +314,13 @@ def _matrices(x: Any, labels: Any, sizes: Any, batch: Any, rows: Any, columns: A
 
 
 def cross(
-    a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
-) -> Any:
+    a: TensorLike,
+    b: TensorLike,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> TensorVariable:
     """The vector products of vectors of length 3, along the axes that are given (axis: of all). The
     others broadcast. Raises `ShapeError` for other lengths, `NDimError`, `AxisError`.
 
@@ -331,7 +340,7 @@ def cross(
     return moveaxis(stack(parts, axis=-1), -1, axes[2])
 
 
-def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
+def vander(x: Any, N: Any = None, increasing: bool = False) -> TensorVariable:
     """The powers of a vector's elements from N - 1 down to 0 (increasing: up), one row for each;
     N is the length by default. dtype: as of int64 and the elements together. Raises `NDimError`.
 
@@ -348,7 +357,7 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     return m.cast(m.pow(x[:, None], powers), x.type.dtype)
 
 
-def polyval(p: Any, x: Any) -> Any:
+def polyval(p: TensorLike, x: TensorLike) -> TensorVariable:
     """The polynomial with the coefficients `p`, of the highest power first, at `x`, by Horner's
     scheme. Raises `ShapeError` where the number of coefficients is not known, `NDimError`.
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,6 +38,10 @@ from rewrite_engine.tensor.shape import (
     template_lengths,
 )
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "Join",
@@ -144,6 +148,7 @@ class Split(Linear):
     dimension.
     """
 
+    __call__: Callable[..., Any]  # (several outputs)
     moves_only = True
     elements = slice(0, 1)
     may_fail = True
@@ -266,7 +271,7 @@ class MakeVector(TensorOp):
 # --- functions ------------------------------------------------------------------------------
 
 
-def make_vector(*scalars: Any) -> Any:
+def make_vector(*scalars: Any) -> TensorVariable:
     """Return the vector of 0-d variables or numbers; the dtype is promoted.
 
     >>> from rewrite_engine.tensor import dscalar
@@ -279,7 +284,7 @@ def make_vector(*scalars: Any) -> Any:
     return MakeVector(dtype)(*variables)
 
 
-def join(axis: Any, *tensors: Any) -> Any:
+def join(axis: Any, *tensors: Any) -> TensorVariable:
     """Put arrays one after the other along dimension `axis`, which exists. One array is returned
     as it is.
 
@@ -312,14 +317,14 @@ def join(axis: Any, *tensors: Any) -> Any:
     return xs[0] if len(xs) == 1 else Join(number)(*xs)
 
 
-def concatenate(tensor_list: Sequence[Any], axis: int | None = 0) -> Any:
+def concatenate(tensor_list: Sequence[Any], axis: int | None = 0) -> TensorVariable:
     """Put arrays one after the other, as `numpy.concatenate`; axis=None flattens them first."""
     if axis is None:
         return join(0, *[flatten(x) for x in tensor_list])
     return join(axis, *tensor_list)
 
 
-def stack(tensors: Sequence[Any], axis: int = 0) -> Any:
+def stack(tensors: Sequence[Any], axis: int = 0) -> TensorVariable:
     """Put arrays of one shape together along a new dimension. Raises `NDimError`, `ShapeError`,
     `AxisError`.
 
@@ -340,7 +345,9 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> Any:
     return join(number, *[expand_dims(x, number) for x in xs])
 
 
-def split(x: Any, splits_size: Any, n_splits: int | None = None, axis: int = 0) -> list[Any]:
+def split(
+    x: TensorLike, splits_size: TensorLike, n_splits: int | None = None, axis: int = 0
+) -> list[TensorVariable]:
     """Cut `x` along a dimension into pieces of the given lengths; return the list of them.
 
     splits_size: integers and 0-d integer variables, or a vector variable (of length `n_splits` if
@@ -361,33 +368,33 @@ def split(x: Any, splits_size: Any, n_splits: int | None = None, axis: int = 0) 
     return Split(number, template)(x, *dims, return_list=True)
 
 
-def vstack(tensors: Sequence[Any]) -> Any:
+def vstack(tensors: Sequence[Any]) -> TensorVariable:
     """Stack arrays by rows; vectors are rows."""
     return join(0, *[atleast_2d(x) for x in tensors])
 
 
-def hstack(tensors: Sequence[Any]) -> Any:
+def hstack(tensors: Sequence[Any]) -> TensorVariable:
     """Stack arrays by columns; vectors are put one after the other."""
     xs = [atleast_1d(x) for x in tensors]
     return join(0 if xs[0].type.ndim == 1 else 1, *xs)
 
 
-def dstack(tensors: Sequence[Any]) -> Any:
+def dstack(tensors: Sequence[Any]) -> TensorVariable:
     """Stack arrays along a third dimension; vectors are rows."""
     rows = [atleast_2d(x) for x in tensors]
     return join(2, *[atleast_3d(x, left=False) for x in rows])
 
 
-def column_stack(tensors: Sequence[Any]) -> Any:
+def column_stack(tensors: Sequence[Any]) -> TensorVariable:
     """Stack arrays by columns; vectors are columns."""
     return join(1, *[atleast_2d(x, left=False) for x in tensors])
 
 
-def vertical_stack(*args: Any) -> Any:
+def vertical_stack(*args: Any) -> TensorVariable:
     """Stack matrices by rows."""
     return vstack(args)
 
 
-def horizontal_stack(*args: Any) -> Any:
+def horizontal_stack(*args: Any) -> TensorVariable:
     """Stack matrices by columns."""
     return hstack(args)

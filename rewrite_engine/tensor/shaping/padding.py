@@ -7,7 +7,7 @@ and come back.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from rewrite_engine.tensor.shaping.joins import join
 from rewrite_engine.tensor.shaping.ranges import linspace
 from rewrite_engine.tensor.shaping.rearrange import flip
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.variable import TensorVariable
+
 __all__ = ["pad"]
 
 _OPTIONS: dict[str, dict[str, Any]] = {
@@ -49,7 +52,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-def pad(x: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Any:
+def pad(x: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> TensorVariable:
     """Return `x` with more elements before and after it along each dimension, as `numpy.pad`.
 
     pad_width: how many; a number, a pair (before, after), or a pair per dimension; integers or 0-d

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,10 @@ from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.shape import lengths
 from rewrite_engine.tensor.shaping.joins import concatenate, split, stack, vstack
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
 __all__ = [
     "append", "argwhere", "array_split", "block", "delete", "diagflat", "dsplit", "extract",
     "hsplit", "ix_", "row_stack", "unstack", "vsplit",
@@ -32,7 +36,7 @@ __all__ = [
 row_stack = vstack
 
 
-def append(arr: Any, values: Any, axis: int | None = None) -> Any:
+def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> TensorVariable:
     """Return `arr` with `values` behind it along an axis; axis=None: both made flat.
 
     >>> append([1, 2], [[3], [4]]).eval()
@@ -41,7 +45,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Any:
     return concatenate([as_tensor_variable(arr), as_tensor_variable(values)], axis=axis)
 
 
-def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+def array_split(ary: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[TensorVariable]:
     """Return the pieces of an array along an axis: so many, of which the first are longer by one if
     the length is no multiple; or, for a list of positions, those between them.
 
@@ -87,7 +91,7 @@ def _split(name: str, ary: Any, how: Any, axis: int, ndim: int) -> list[Any]:
     return split(x, [whole // n] * n, n, axis)
 
 
-def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def hsplit(ary: TensorLike, indices_or_sections: Any) -> list[TensorVariable]:
     """Return pieces along the second dimension (of a vector: the first), equally long or between
     positions. Raises `NDimError`, `ShapeError`.
     """
@@ -95,17 +99,17 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return _split("hsplit", x, indices_or_sections, min(1, x.type.ndim - 1), 1)
 
 
-def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def vsplit(ary: TensorLike, indices_or_sections: Any) -> list[TensorVariable]:
     """As `hsplit`, along the first dimension of two or more."""
     return _split("vsplit", ary, indices_or_sections, 0, 2)
 
 
-def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+def dsplit(ary: TensorLike, indices_or_sections: Any) -> list[TensorVariable]:
     """As `hsplit`, along the third dimension."""
     return _split("dsplit", ary, indices_or_sections, 2, 3)
 
 
-def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
+def unstack(x: TensorLike, /, *, axis: int = 0) -> tuple[TensorVariable, ...]:
     """Return the parts of an array along an axis, without it. Raises `ShapeError` where its length
     is not known, `NDimError`, `AxisError`.
 
@@ -123,7 +127,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     return tuple([x[slice_at_axis(i, number)] for i in range(n)])
 
 
-def block(arrays: Any) -> Any:
+def block(arrays: TensorLike) -> TensorVariable:
     """Return the array of nested lists of blocks: the innermost are put together along the last
     dimension, those around them along the one before. Raises `ShapeError` for lists that are not
     equally deep, or empty.
@@ -153,7 +157,7 @@ def _nested(arrays: Any) -> tuple[int, list[Any]]:
     return depth, level
 
 
-def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
+def delete(arr: TensorLike, obj: Any, axis: int | None = None) -> TensorVariable:
     """Return an array without some of its parts along an axis (axis=None: made flat).
 
     obj: an integer, several, a slice, or a mask. Raises `AxisError` where an integer is out of
@@ -178,7 +182,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     return x[slice_at_axis(mask, number)]
 
 
-def extract(condition: Any, arr: Any) -> Any:
+def extract(condition: TensorLike, arr: TensorLike) -> TensorVariable:
     """Return the elements where a condition holds, as a vector.
 
     >>> extract([[True, False], [False, True]], [[1, 2], [3, 4]]).eval()
@@ -187,19 +191,19 @@ def extract(condition: Any, arr: Any) -> Any:
     return flatten(as_tensor_variable(arr))[m.neq(flatten(as_tensor_variable(condition)), 0)]
 
 
-def argwhere(a: Any) -> Any:
+def argwhere(a: TensorLike) -> TensorVariable:
     """Return the positions of the elements that are not 0, one in each row (int64). Raises
     `NDimError` for a number.
     """
     return stack(nonzero(a), axis=1)
 
 
-def diagflat(v: Any, k: int = 0) -> Any:
+def diagflat(v: TensorLike, k: int = 0) -> TensorVariable:
     """Return a matrix with the elements of an array on its diagonal `k`, and 0 elsewhere."""
     return diag(flatten(as_tensor_variable(v)), k)
 
 
-def ix_(*args: Any) -> tuple[Any, ...]:
+def ix_(*args: Any) -> tuple[TensorVariable, ...]:
     """Return vectors of indices in shapes that take all of their combinations: `x[ix_(i, j)]`.
     Masks stand for the positions where they hold. Raises `NDimError`, `DTypeError`.
 

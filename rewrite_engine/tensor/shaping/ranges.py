@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -21,6 +21,10 @@ from rewrite_engine.tensor.dimshuffle import moveaxis, shape_padright
 from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.shape import as_length, larger
 from rewrite_engine.tensor.shaping.rearrange import broadcast_arrays
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import DTypeLike, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "bartlett", "blackman", "geomspace", "hamming", "hanning", "indices", "kaiser", "linspace",
@@ -68,13 +72,38 @@ def _finished(out: Any, dtype: Any, default: str, axis: int) -> Any:
     return m.cast(moveaxis(out, 0, axis), name)
 
 
+@overload
+def linspace(
+    start: TensorLike,
+    stop: TensorLike | None = None,
+    num: Any = 50,
+    endpoint: bool = True,
+    retstep: Literal[False] = False,
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    end: TensorLike | None = None,
+    steps: Any = None,
+) -> TensorVariable: ...
+@overload
+def linspace(
+    start: TensorLike,
+    stop: TensorLike | None = None,
+    num: Any = 50,
+    endpoint: bool = True,
+    *,
+    retstep: Literal[True],
+    dtype: DTypeLike = None,
+    axis: int = 0,
+    end: TensorLike | None = None,
+    steps: Any = None,
+) -> tuple[TensorVariable, TensorVariable]: ...
 def linspace(
     start: Any,
-    stop: Any = None,
-    num: Any = DEFAULT,
+    stop: TensorLike | None = None,
+    num: TensorLike = DEFAULT,
     endpoint: bool = True,
     retstep: bool = False,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     axis: int = 0,
     end: Any = None,
     steps: Any = None,
@@ -99,16 +128,16 @@ def linspace(
 
 
 def logspace(
-    start: Any,
-    stop: Any = None,
-    num: Any = DEFAULT,
+    start: TensorLike,
+    stop: TensorLike | None = None,
+    num: TensorLike = DEFAULT,
     base: Any = 10.0,
     endpoint: bool = True,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     axis: int = 0,
     end: Any = None,
     steps: Any = None,
-) -> Any:
+) -> TensorVariable:
     """Return `num` numbers from base**start to base**stop whose logarithms are at equal distances;
     as `linspace`.
 
@@ -122,16 +151,16 @@ def logspace(
 
 
 def geomspace(
-    start: Any,
-    stop: Any = None,
-    num: Any = DEFAULT,
+    start: TensorLike,
+    stop: TensorLike | None = None,
+    num: TensorLike = DEFAULT,
     base: Any = 10.0,
     endpoint: bool = True,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     axis: int = 0,
     end: Any = None,
     steps: Any = None,
-) -> Any:
+) -> TensorVariable:
     """Return `num` numbers from `start` to `stop` (both not 0, of one sign) with equal quotients;
     as `linspace`. base: in which it computes.
 
@@ -156,7 +185,7 @@ def geomspace(
     return _finished(out, dtype, inner, axis)
 
 
-def bartlett(M: Any) -> Any:
+def bartlett(M: TensorLike) -> TensorVariable:
     """Return the triangular window of Bartlett: `M` numbers (floatX) that rise from 0 to 1 and fall
     to 0.
 
@@ -173,7 +202,7 @@ def _from_the_middle(M: Any) -> Any:
     return m.true_div(m.cast(arange(n) * 2 - (n - 1), config.floatX), ends)
 
 
-def hanning(M: Any) -> Any:
+def hanning(M: TensorLike) -> TensorVariable:
     """Return the window of von Hann, a raised cosine: `M` numbers (floatX) from 0 to 1 to 0.
 
     >>> hanning(5).eval()
@@ -182,18 +211,18 @@ def hanning(M: Any) -> Any:
     return 0.5 + 0.5 * m.cos(np.pi * _from_the_middle(M))
 
 
-def hamming(M: Any) -> Any:
+def hamming(M: TensorLike) -> TensorVariable:
     """Return the window of Hamming, a raised cosine: `M` numbers (floatX), at the ends 0.08."""
     return 0.54 + 0.46 * m.cos(np.pi * _from_the_middle(M))
 
 
-def blackman(M: Any) -> Any:
+def blackman(M: TensorLike) -> TensorVariable:
     """Return the window of Blackman, a sum of two cosines: `M` numbers (floatX)."""
     x = np.pi * _from_the_middle(M)
     return 0.42 + 0.5 * m.cos(x) + 0.08 * m.cos(2.0 * x)
 
 
-def kaiser(M: Any, beta: Any) -> Any:
+def kaiser(M: TensorLike, beta: Any) -> TensorVariable:
     """Return the window of Kaiser: `M` numbers (floatX), the steeper the larger `beta` is."""
     from_middle = _from_the_middle(M)
     return m.i0(beta * m.sqrt(1.0 - m.sqr(from_middle))) / m.i0(m.cast(beta, config.floatX))
@@ -202,7 +231,7 @@ def kaiser(M: Any, beta: Any) -> Any:
 # --- grids ------------------------------------------------------------------------------------
 
 
-def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> tuple[TensorVariable, ...]:
     """Return the coordinates of the points of a grid, one array for each of the vectors `xi`.
 
     indexing: "ij" has the dimensions in the order of the vectors, "xy" has the first two exchanged.
@@ -224,7 +253,15 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> tuple[Any,
     return tuple(grids) if sparse else broadcast_arrays(*grids)
 
 
-def indices(dimensions: Sequence[Any], dtype: Any = "int64", sparse: bool = False) -> Any:
+@overload
+def indices(
+    dimensions: Sequence[Any], dtype: DTypeLike = "int64", sparse: Literal[False] = False
+) -> TensorVariable: ...
+@overload
+def indices(
+    dimensions: Sequence[Any], dtype: DTypeLike = "int64", *, sparse: Literal[True]
+) -> tuple[TensorVariable, ...]: ...
+def indices(dimensions: Sequence[Any], dtype: DTypeLike = "int64", sparse: bool = False) -> Any:
     """Return the indices of all elements of an array of that shape, along a new first dimension;
     sparse: a tuple of arrays that broadcast, as `numpy.indices`.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,10 @@ from rewrite_engine.tensor.shape import (
 )
 from rewrite_engine.tensor.shaping.joins import join, make_vector, split, stack
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import Axis, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "RepeatedPositions", "broadcast_arrays", "broadcast_shape", "concat_with_broadcast", "flip",
@@ -84,7 +88,7 @@ class RepeatedPositions(NoGradient):
         output_storage[0][0] = np.repeat(np.arange(n), times.astype("int64"))
 
 
-def tile(A: Any, reps: Any) -> Any:
+def tile(A: TensorLike, reps: Any) -> TensorVariable:
     """Return an array made of copies of `A`: `reps[i]` of them along dimension i, as `numpy.tile`.
 
     reps: a number (along the last dimension), or one per dimension; 0-d variables, too, and a
@@ -121,7 +125,7 @@ def _multiplied(x: Any, times: Sequence[Any], inner: bool) -> Any:
     return out if len(wide) == len(final) else reshape(out, final)
 
 
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+def repeat(a: TensorLike, repeats: TensorLike, axis: int | None = None) -> TensorVariable:
     """Return `a` with each element along `axis` (by default: of all, as a vector) several times.
 
     repeats: a number, or a vector with one per element. Raises `DTypeError`, `NDimError`,
@@ -157,7 +161,7 @@ def _repeated_positions(n: Any, times: Any) -> Any:
 # --- turning ----------------------------------------------------------------------------------
 
 
-def roll(x: Any, shift: Any, axis: Any = None) -> Any:
+def roll(x: Any, shift: Any, axis: Any = None) -> TensorVariable:
     """Return `x` with its elements moved on by `shift` places, those at the end to the front.
 
     axis: along one dimension, or several; by default along all elements in C order. shift: an
@@ -192,7 +196,7 @@ def _rolled(x: Any, shift: Any, axis: int) -> Any:
     return specify_shape(out, x.type.shape) if isinstance(n, int) and out.type != x.type else out
 
 
-def flip(arr: Any, axis: Any = None) -> Any:
+def flip(arr: TensorLike, axis: Axis = None) -> TensorVariable:
     """Return `arr` turned round along one dimension, several, or (by default) all. A view. Raises
     `AxisError`.
 
@@ -205,17 +209,17 @@ def flip(arr: Any, axis: Any = None) -> Any:
     return x[tuple([back if i in axes else slice(None) for i in range(x.type.ndim)])]
 
 
-def flipud(m: Any) -> Any:
+def flipud(m: TensorLike) -> TensorVariable:
     """Return `m` with its rows in reverse order."""
     return flip(m, 0)
 
 
-def fliplr(m: Any) -> Any:
+def fliplr(m: TensorLike) -> TensorVariable:
     """Return `m` with its columns in reverse order."""
     return flip(m, 1)
 
 
-def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
+def rot90(m: TensorLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> TensorVariable:
     """Return `m` turned by 90 degrees `k` times, from the first of two axes to the second. Raises
     `AxisError`.
     """
@@ -232,7 +236,7 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
 # --- broadcasting -----------------------------------------------------------------------------
 
 
-def broadcast_shape(*arrays: Any, arrays_are_shapes: bool = False) -> tuple[Any, ...]:
+def broadcast_shape(*arrays: Any, arrays_are_shapes: bool = False) -> tuple[TensorVariable, ...]:
     """Return the lengths of what arrays (or shapes) broadcast to, as 0-d int64 variables.
 
     Only lengths that are known to be 1 broadcast; others are compared when they are computed.
@@ -275,7 +279,7 @@ def _compared(long: Sequence[Any]) -> Any:
     )
 
 
-def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
+def broadcast_arrays(*args: Any) -> tuple[TensorVariable, ...]:
     """Return arrays in the shape that all of them broadcast to. Raises `BroadcastError`.
 
     >>> from rewrite_engine.tensor import tensor
@@ -292,7 +296,7 @@ def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
     return tuple([specify_shape(x, known) if any(known) else x for x in out])
 
 
-def concat_with_broadcast(tensor_list: Sequence[Any], axis: int = 0) -> Any:
+def concat_with_broadcast(tensor_list: Sequence[Any], axis: int = 0) -> TensorVariable:
     """Put arrays one after the other along `axis`; along the other dimensions they broadcast.
     Raises `NDimError`, `AxisError`, `BroadcastError`.
     """
@@ -300,14 +304,14 @@ def concat_with_broadcast(tensor_list: Sequence[Any], axis: int = 0) -> Any:
     ndims = {x.type.ndim for x in xs}
     if len(ndims) != 1:
         raise NDimError(located("concat_with_broadcast: takes arrays of one number of dimensions"))
-    at = normalize_axis(axis, *ndims)
+    at = normalize_axis(axis, ndims.pop())
     shapes = [lengths(x) for x in xs]
     shape = [long[0] for long in _long([[*s[:at], 1, *s[at + 1 :]] for s in shapes])]
     parts = zip(xs, shapes, strict=True)
     return join(at, *[alloc(x, *shape[:at], s[at], *shape[at + 1 :]) for x, s in parts])
 
 
-def stacklists(arg: Any) -> Any:
+def stacklists(arg: TensorLike) -> TensorVariable:
     """Return nested lists of variables and numbers as one array, a dimension per level.
 
     >>> from rewrite_engine.tensor import scalar
@@ -322,7 +326,7 @@ def stacklists(arg: Any) -> Any:
 # --- dimensions -------------------------------------------------------------------------------
 
 
-def join_dims(x: Any, start_axis: int = 0, n_axes: int | None = None) -> Any:
+def join_dims(x: TensorLike, start_axis: int = 0, n_axes: int | None = None) -> TensorVariable:
     """Return `x` with `n_axes` dimensions (by default: all) from `start_axis` on made one; of none,
     with a new one of length 1. Raises `AxisError`.
 
@@ -344,7 +348,7 @@ def join_dims(x: Any, start_axis: int = 0, n_axes: int | None = None) -> Any:
     return reshape(x, [*sizes[:start], joined, *sizes[stop:]])
 
 
-def split_dims(x: Any, shape: Any, axis: int = 0) -> Any:
+def split_dims(x: TensorLike, shape: Any, axis: int = 0) -> TensorVariable:
     """Return `x` with dimension `axis` taken apart into dimensions of the given lengths, one of
     which may be -1 (what is left over). Raises `AxisError`, `ShapeError`.
 
@@ -362,7 +366,7 @@ def split_dims(x: Any, shape: Any, axis: int = 0) -> Any:
     return reshape(x, [*sizes[:at], *parts, *sizes[at + 1 :]])
 
 
-def pack(*tensors: Any, keep_axes: Any = None) -> tuple[Any, list[Any]]:
+def pack(*tensors: Any, keep_axes: Any = None) -> tuple[TensorVariable, list[Any]]:
     """Return arrays joined along one dimension, and the shapes that `unpack` makes them of again.
 
     keep_axes: dimensions that all arrays have, in front (0, 1, …) and at the end (…, -2, -1); all
@@ -387,7 +391,9 @@ def pack(*tensors: Any, keep_axes: Any = None) -> tuple[Any, list[Any]]:
     return join(first, *flat), shapes
 
 
-def unpack(packed_input: Any, packed_shapes: Sequence[Any], keep_axes: Any = None) -> list[Any]:
+def unpack(
+    packed_input: TensorLike, packed_shapes: Sequence[Any], keep_axes: Any = None
+) -> list[TensorVariable]:
     """Return the arrays that `pack` joined, from their shapes and the same `keep_axes`. Raises
     `AxisError`, `ShapeError`.
     """

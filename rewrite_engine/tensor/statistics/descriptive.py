@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -30,6 +30,10 @@ from rewrite_engine.tensor.shape import larger, lengths, shape_i
 from rewrite_engine.tensor.shaping.joins import concatenate
 from rewrite_engine.tensor.statistics.moments import count, mean
 
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import Axis, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
+
 __all__ = [
     "average", "corrcoef", "count_nonzero", "cov", "ediff1d", "median", "norm", "percentile",
     "quantile", "trapezoid",
@@ -39,13 +43,34 @@ __all__ = [
 # --- sums -------------------------------------------------------------------------------------
 
 
-def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def count_nonzero(a: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """How many elements along axes are not 0 (int64)."""
     return Sum(axis, keepdims=keepdims)(m.neq(a, 0))
 
 
+@overload
 def average(
-    a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False
+    a: TensorLike,
+    axis: Axis = None,
+    weights: TensorLike | None = None,
+    returned: Literal[False] = False,
+    keepdims: bool = False,
+) -> TensorVariable: ...
+@overload
+def average(
+    a: TensorLike,
+    axis: Axis = None,
+    weights: TensorLike | None = None,
+    *,
+    returned: Literal[True],
+    keepdims: bool = False,
+) -> list[TensorVariable]: ...
+def average(
+    a: TensorLike,
+    axis: Axis = None,
+    weights: TensorLike | None = None,
+    returned: bool = False,
+    keepdims: bool = False,
 ) -> Any:
     """The mean along axes with weights: in the shape of `a`, or a vector along the one axis.
 
@@ -74,7 +99,7 @@ def average(
     return [found, m.second(found, total)] if returned else found
 
 
-def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> TensorVariable:
     """The integral along an axis by the trapezoidal rule, at points x (a vector, or in the shape of
     y), or dx apart. Raises `AxisError`.
 
@@ -93,7 +118,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     return Sum(axis)(m.true_div(m.mul(dx, pairs), 2))
 
 
-def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Any:
+def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> TensorVariable:
     """The norm of vectors, along axes taken together: (sum |x|^ord)^(1/ord); the largest (of none:
     0) or smallest |x| for inf, -inf, and how many are other than 0 for 0. (Of matrices as such
     there are others.)
@@ -126,14 +151,14 @@ def largest_size(sizes: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def cov(
-    m: Any,
-    y: Any = None,
+    m: TensorLike,
+    y: TensorLike | None = None,
     rowvar: bool = True,
     bias: bool = False,
     ddof: int | None = None,
     fweights: Any = None,
     aweights: Any = None,
-) -> Any:
+) -> TensorVariable:
     """The covariances of variables, a matrix of float64 or complex128 (0-d for one variable, if
     types tell so).
 
@@ -150,7 +175,7 @@ def cov(
     return _cov(x, int(not bias) if ddof is None else ddof, fweights, aweights)
 
 
-def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> TensorVariable:
     """The correlations of variables: their covariances (`cov`), divided by the standard deviations
     of both, and cut off at -1 and 1. Raises `NDimError`.
 
@@ -168,7 +193,9 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
     return m.clip(found, -1, 1)
 
 
-def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
+def ediff1d(
+    ary: TensorLike, to_end: TensorLike | None = None, to_begin: TensorLike | None = None
+) -> TensorVariable:
     """The differences of neighbours in an array made flat, with what is to stand before and behind
     them.
 
@@ -230,7 +257,7 @@ def as_last(x: Any, axis: Any, else_nan: bool = False) -> tuple[Any, tuple[int, 
     return flat, axes
 
 
-def median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def median(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """The median along axes: the element in the middle, or the mean of the two there. NaN where
     there is one, and where there is nothing; float64 for integers and booleans. Raises `AxisError`.
 
@@ -278,7 +305,7 @@ _SHARES: dict[str, Callable[[Any, Any], Any]] = {
 
 def quantile(
     a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
+) -> TensorVariable:
     """The quantiles q (from 0 to 1; an array of any shape) of elements along axes (None: all), NaN
     where there is one. Shape: that of q, then what is left of that of `a`. dtype: that of `a`,
     together with that of a q that is no Python number, and float64 for integers; methods that take
@@ -328,8 +355,8 @@ def quantile(
 
 
 def percentile(
-    a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
+    a: TensorLike, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> TensorVariable:
     """The percentiles q, from 0 to 100; see `quantile`."""
     if not is_number(q):
         q = as_tensor_variable(q)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from rewrite_engine.tensor.reduce import Max, Min, Sum
 from rewrite_engine.tensor.reduction import Reduction, normalize_axes, sorted_axes
 from rewrite_engine.tensor.shape import larger, shape_i
 from rewrite_engine.tensor.type import TensorType
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import Axis, DTypeLike, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "Argmax", "Argmin", "argmax", "argmin", "max_and_argmax", "mean", "ptp", "size", "std", "var",
@@ -48,15 +52,19 @@ def count(x: Any, axis: Any = None) -> Any:
     return factors[0] if len(factors) == 1 else m.mul(*factors)
 
 
-def size(x: Any) -> Any:
+def size(x: TensorLike) -> TensorVariable:
     """Number of elements, as an int64 scalar variable."""
     n = count(x)
     return weak_constant(n, "int64") if isinstance(n, int) else n
 
 
 def mean(
-    input: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, acc_dtype: Any = None
-) -> Any:
+    input: TensorLike,
+    axis: Axis = None,
+    dtype: DTypeLike = None,
+    keepdims: bool = False,
+    acc_dtype: Any = None,
+) -> TensorVariable:
     """Mean along axes; float64 for integers and booleans.
 
     dtype: of the sum and of the result, as NumPy has it: with "int8" the sum wraps around, and its
@@ -80,8 +88,12 @@ def divided(x: Any, axis: Any, dtype: str, keepdims: bool, n: Any, acc_dtype: An
 
 
 def var(
-    input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
-) -> Any:
+    input: TensorLike,
+    axis: Axis = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    corrected: bool = False,
+) -> TensorVariable:
     """Variance along axes: the mean of |x - mean|², divided by n - ddof instead of n. That of
     float16 is computed in float32, as squares may be too large for it.
 
@@ -92,8 +104,12 @@ def var(
 
 
 def std(
-    input: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
-) -> Any:
+    input: TensorLike,
+    axis: Axis = None,
+    ddof: int = 0,
+    keepdims: bool = False,
+    corrected: bool = False,
+) -> TensorVariable:
     """Standard deviation along axes: the square root of `var`. Where all elements are equal it has
     no slope: its gradient is NaN there.
     """
@@ -116,7 +132,7 @@ def _narrowed(result: Any, x: Any) -> Any:
     return m.cast(result, "float16") if x.type.dtype == "float16" else result
 
 
-def ptp(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def ptp(a: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """Maximum less minimum along axes; dtype of `a`. Raises `AxisError`, `ShapeError` of nothing;
     `DTypeError` for booleans.
     """
@@ -174,16 +190,18 @@ class Argmin(Argmax):
     find = staticmethod(np.argmin)
 
 
-def argmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def argmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """Position (int64) of the first maximum along axes; that of a NaN, if there is one."""
     return Argmax(axis, keepdims)(x)
 
 
-def argmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def argmin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """Position (int64) of the first minimum along axes; that of a NaN, if there is one."""
     return Argmin(axis, keepdims)(x)
 
 
-def max_and_argmax(a: Any, axis: Any = None, keepdims: bool = False) -> list[Any]:
+def max_and_argmax(
+    a: TensorLike, axis: Axis = None, keepdims: bool = False
+) -> list[TensorVariable]:
     """The maximum along axes, and its position (see `argmax`)."""
     return [Max(axis, keepdims=keepdims)(a), argmax(a, axis, keepdims)]

@@ -5,7 +5,7 @@ Made of those that see NaN; of integers and booleans they are the same.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from rewrite_engine.tensor.reduce import All, Max, Min, Prod, Sum
 from rewrite_engine.tensor.running import cumprod, cumsum
 from rewrite_engine.tensor.statistics.descriptive import as_floats, as_last, mean_of_two
 from rewrite_engine.tensor.statistics.moments import argmax, argmin, divided, mean, var
+
+if TYPE_CHECKING:
+    from rewrite_engine.tensor.annotation import Axis, DTypeLike, TensorLike
+    from rewrite_engine.tensor.variable import TensorVariable
 
 __all__ = [
     "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian",
@@ -36,22 +40,26 @@ def _present(x: Any, axis: Any, keepdims: bool) -> Any:
     return Sum(axis, keepdims=keepdims)(m.eq(x, x))
 
 
-def nansum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def nansum(
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False
+) -> TensorVariable:
     """Sum along axes of what is not NaN; see `sum`."""
     return Sum(axis, dtype, keepdims=keepdims)(_instead(as_tensor_variable(x), 0))
 
 
-def nanprod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def nanprod(
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False
+) -> TensorVariable:
     """Product along axes of what is not NaN; see `prod`."""
     return Prod(axis, dtype, keepdims=keepdims)(_instead(as_tensor_variable(x), 1))
 
 
-def nanmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """Maximum along axes of what is not NaN; NaN where all are."""
     return _extremum(Max(axis, keepdims=keepdims), as_tensor_variable(x), -np.inf)
 
 
-def nanmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanmin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """Minimum along axes of what is not NaN; NaN where all are."""
     return _extremum(Min(axis, keepdims=keepdims), as_tensor_variable(x), np.inf)
 
@@ -63,7 +71,9 @@ def _extremum(of: Any, x: Any, least: float) -> Any:
     return m.switch(missing, np.nan, of(_instead(x, least)))
 
 
-def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+def nanmean(
+    x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False
+) -> TensorVariable:
     """Mean along axes of what is not NaN; see `mean`."""
     x = as_tensor_variable(x)
     if x.type.dtype in DISCRETE:
@@ -72,7 +82,9 @@ def nanmean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False)
     return divided(_instead(x, 0), axis, dtype, keepdims, _present(x, axis, keepdims))
 
 
-def nanvar(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+def nanvar(
+    x: TensorLike, axis: Axis = None, ddof: int = 0, keepdims: bool = False
+) -> TensorVariable:
     """Variance along axes of what is not NaN; see `var`. NaN where that is no more than ddof."""
     x = as_tensor_variable(x)
     if x.type.dtype in DISCRETE:
@@ -83,12 +95,14 @@ def nanvar(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> A
     return divided(squares, axis, squares.type.dtype, keepdims, n)
 
 
-def nanstd(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Any:
+def nanstd(
+    x: TensorLike, axis: Axis = None, ddof: int = 0, keepdims: bool = False
+) -> TensorVariable:
     """Standard deviation along axes of what is not NaN: the square root of `nanvar`."""
     return m.sqrt(nanvar(x, axis, ddof, keepdims))
 
 
-def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanmedian(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """The median along axes of what is not NaN; NaN where all are. See `median`."""
     flat, axes = as_last(as_floats(as_tensor_variable(x)), axis, else_nan=True)
     last = flat.type.ndim - 1
@@ -98,21 +112,21 @@ def nanmedian(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     return expand_dims(found, axes) if keepdims and axes else found
 
 
-def nanargmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanargmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """The position of the first maximum along axes of what is not NaN; 0 where all are."""
     return argmax(_instead(as_tensor_variable(x), -np.inf), axis, keepdims)
 
 
-def nanargmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+def nanargmin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
     """The position of the first minimum along axes of what is not NaN; 0 where all are."""
     return argmin(_instead(as_tensor_variable(x), np.inf), axis, keepdims)
 
 
-def nancumsum(x: Any, axis: int | None = None) -> Any:
+def nancumsum(x: TensorLike, axis: int | None = None) -> TensorVariable:
     """Running sums along an axis, to which NaN adds nothing; see `cumsum`."""
     return cumsum(_instead(as_tensor_variable(x), 0), axis)
 
 
-def nancumprod(x: Any, axis: int | None = None) -> Any:
+def nancumprod(x: TensorLike, axis: int | None = None) -> TensorVariable:
     """Running products along an axis, which NaN does not change; see `cumprod`."""
     return cumprod(_instead(as_tensor_variable(x), 1), axis)
