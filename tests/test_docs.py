@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,44 +16,51 @@ from rewrite_engine.rules.pipeline import PHASES, all_rules, equations, on_deman
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "rules").glob("*.md")])
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 HEADING_LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)#([^)\s]+)\)")
-OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+RUNNER = ROOT / "docs" / "site" / "pages.py"
+run = SimpleNamespace(**runpy.run_path(str(RUNNER)))
+TUTORIALS = [page for page in PAGES if page.parent.name == "tutorials" and run.examples(page)]
+#: pages that need a package which is not always there
+NEEDS = {"native.md": "llvmlite", "pymc_model.md": "pymc"}
 
 
 def name(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-def examples(page: Path) -> list[tuple[int, str]]:
-    """The Python blocks of a page with the lines they start at."""
-    text = page.read_text(encoding="utf-8")
-    return [(text.count("\n", 0, m.start(1)), m.group(1)) for m in BLOCK.finditer(text)]
-
-
-def run_doctest(source: str, names: dict[str, object], page: Path, line: int) -> None:
-    """Run a block of prompts in the names of its page."""
-    test = doctest.DocTestParser().get_doctest(source, names, name(page), str(page), line)
-    report: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=OPTIONS)
-    runner.run(test, out=report.append, clear_globs=False)
-    names.update(test.globs)
-    assert not runner.failures, "".join(report)
-
-
-@pytest.mark.parametrize("page", [p for p in PAGES if examples(p)], ids=name)
-def test_examples_run(page: Path) -> None:
+def skip_what_is_missing(page: Path) -> None:
+    """Skip a page whose compiler or package is not installed."""
     if page.name == "c_interface.md" and not config.cxx:
         pytest.skip("there is no C++ compiler")
-    if page.name == "native.md":
-        pytest.importorskip("llvmlite")
-    names: dict[str, object] = {"__name__": "__main__"}
-    for line, source in examples(page):
-        if ">>>" in source:
-            run_doctest(source, names, page, line)
-        else:
-            exec(compile("\n" * line + source, str(page), "exec"), names)
+    if page.name in NEEDS:
+        pytest.importorskip(NEEDS[page.name])
+
+
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if run.examples(p) and p not in TUTORIALS], ids=name
+)
+def test_examples_run(page: Path) -> None:
+    skip_what_is_missing(page)
+    run.run_examples(page)
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=name)
+def test_tutorials_run_and_draw_their_pictures(page: Path, tmp_path: Path) -> None:
+    """In a process of its own: a tutorial may change what is imported, and saves pictures."""
+    skip_what_is_missing(page)
+    pytest.importorskip("matplotlib")
+    command = [sys.executable, str(RUNNER), str(page), str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for picture in run.pictures(page):
+        drawn, committed = tmp_path / picture, page.parent / "pictures" / picture
+        assert texts(drawn) == texts(committed), f"run scripts/pictures ({picture})"
+
+
+def texts(picture: Path) -> list[str]:
+    """The labels of an SVG picture in order: titles, axes, ticks, legends."""
+    return re.findall(r"<text [^>]*>([^<]+)</text>", picture.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
