@@ -60,14 +60,15 @@ def run_doctest(source: str, names: dict[str, object], page: Path, line: int) ->
     assert not runner.failures, "".join(report)
 
 
-def run_examples(page: Path) -> None:
-    """Run all blocks of a page; an AssertionError has the report of the first that fails."""
+def run_examples(page: Path) -> dict[str, object]:
+    """Run all blocks of a page and return their names; an AssertionError reports what failed."""
     names: dict[str, object] = {"__name__": "__main__"}
     for line, source in examples(page):
         if ">>>" in source:
             run_doctest(source, names, page, line)
         else:
             exec(compile("\n" * line + source, str(page), "exec"), names)
+    return names
 
 
 @contextlib.contextmanager
