@@ -88,5 +88,6 @@ def drawing(folder: Path) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    with drawing(Path(sys.argv[2] if len(sys.argv) > 2 else ".").resolve()):
-        run_examples(Path(sys.argv[1]).resolve())
+    page, folder = (Path(argument).resolve() for argument in [*sys.argv[1:], "."][:2])
+    with drawing(folder):
+        run_examples(page)
