@@ -56,8 +56,9 @@ def skip_what_is_missing(page: Path) -> None:
 @pytest.mark.parametrize(
     "page", [p for p in PAGES if run.examples(p) and p not in TUTORIALS], ids=name
 )
-def test_examples_run(page: Path) -> None:
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     skip_what_is_missing(page)
+    monkeypatch.chdir(tmp_path)
     run.run_examples(page)
 
 
@@ -110,6 +111,11 @@ def test_the_readme_is_short_and_its_links_work_elsewhere() -> None:
     files = [re.sub(rf"^(?:{'|'.join(HOMES)})", "", target) for target in targets]
     assert [file for file in files if not (ROOT / file).is_file()] == []
     assert all(f"]({HOMES[0]}docs/{folder}" in text for folder in ("tutorials", "howto"))
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "howto").glob("*.md")), ids=name)
+def test_how_to_guides_are_short(page: Path) -> None:
+    assert page.read_text(encoding="utf-8").count("\n") < 80
 
 
 def test_the_picture_of_the_report_is_drawn_by_the_report(tmp_path: Path) -> None:
