@@ -146,13 +146,14 @@ def documentation(thing: Any) -> str:
 
 
 def described(thing: Any) -> str:
-    """Return what an op on elements, a type or a constant is, in a sentence."""
+    """Return what an op on elements, a type or another instance is, in a sentence."""
     scalar = getattr(thing, "scalar_op", None)
-    if scalar is not None:
-        return f"Elementwise function `{scalar.name}`; see [ops](../reference/ops.md)."
-    if callable(thing):
-        return f"Callable `{type(thing).__name__}`: `{thing!r}`."
-    return f"An instance of `{type(thing).__name__}`."
+    if scalar is None:
+        return f"An instance of `{type(thing).__name__}`."
+    values = "" if scalar.range is None else f", with values in `{scalar.range}`"
+    source = scalar.function or ""
+    known = f" (`{source if '.' in source else f'numpy.{source}'}`)" if source else ""
+    return f"Function `{scalar.name}` of each element{known}{values}."
 
 
 # --- signatures -----------------------------------------------------------------------------------
@@ -174,6 +175,9 @@ def call(thing: Any) -> str:
     known = signature(thing)
     if known is None:
         return "(...)" if callable(thing) else ""
+    scalar = getattr(thing, "scalar_op", None)
+    if scalar is not None and "inputs" in known.parameters:  # (of all ops on elements alike)
+        return f"({', '.join('xyzabcd'[: scalar.nin])})"
     parameters = [
         p.replace(annotation=p.empty, default=p.default if is_simple(p.default) else ...)
         if p.default is not p.empty
