@@ -177,7 +177,7 @@ def call(thing: Any) -> str:
         return "(...)" if callable(thing) else ""
     scalar = getattr(thing, "scalar_op", None)
     if scalar is not None and "inputs" in known.parameters:  # (of all ops on elements alike)
-        return f"({', '.join('xyzabcd'[: scalar.nin])})" if scalar.nin > 0 else "(*inputs)"
+        return f"({', '.join('xyzabcd'[: scalar.nin])})" if scalar.nin else "(*inputs)"
     parameters = [
         p.replace(annotation=p.empty, default=p.default if is_simple(p.default) else ...)
         if p.default is not p.empty

@@ -95,6 +95,12 @@ def test_signatures_are_short() -> None:
     assert len(api.call(rewrite_engine.function)) <= api.MAX_SIGNATURE
 
 
+def test_signatures_of_functions_of_elements() -> None:
+    assert api.call(rewrite_engine.tensor.exp) == "(x)"
+    assert api.call(rewrite_engine.tensor.arctan2) == "(x, y)"
+    assert api.call(rewrite_engine.tensor.add) == "(*inputs)"
+
+
 def test_every_public_package_has_a_page() -> None:
     packages = {m.name for m in pkgutil.iter_modules(rewrite_engine.__path__)} - INTERNAL
     assert {f"rewrite_engine.{name}" for name in packages} <= set(api.MODULES)
