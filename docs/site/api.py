@@ -142,7 +142,9 @@ def documentation(thing: Any) -> str:
     if inspect.isclass(thing) or inspect.isroutine(thing) or inspect.ismodule(thing):
         return inspect.getdoc(thing) or ""
     own = getattr(thing, "__doc__", None)
-    return inspect.cleandoc(own) if own and own != type(thing).__doc__ else described(thing)
+    if not own or own == type(thing).__doc__:
+        return described(thing)
+    return re.sub(r"\A\w+\(.*\)\n\n", "", inspect.cleandoc(own))  # (its signature is the head)
 
 
 def described(thing: Any) -> str:
@@ -175,9 +177,8 @@ def call(thing: Any) -> str:
     known = signature(thing)
     if known is None:
         return "(...)" if callable(thing) else ""
-    scalar = getattr(thing, "scalar_op", None)
-    if scalar is not None and "inputs" in known.parameters:  # (of all ops on elements alike)
-        return f"({', '.join('xyzabcd'[: scalar.nin])})" if scalar.nin else "(*inputs)"
+    if getattr(thing, "scalar_op", None) is not None:
+        return operands(thing, known)
     parameters = [
         p.replace(annotation=p.empty, default=p.default if is_simple(p.default) else ...)
         if p.default is not p.empty
@@ -189,6 +190,14 @@ def call(thing: Any) -> str:
         return text
     required = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_KEYWORD]
     return str(inspect.Signature(required))[:-1] + (", ...)" if required else "...)")
+
+
+def operands(thing: Any, known: inspect.Signature) -> str:
+    """Return the operands of a function of elements; its options are the same for all of them."""
+    names = [p.name for p in known.parameters.values() if p.kind < p.VAR_POSITIONAL]
+    if not names and thing.scalar_op.nin:
+        names = list("xyzabcd"[: thing.scalar_op.nin])
+    return f"({', '.join(names or ['*operands'])})"
 
 
 def is_simple(value: Any) -> bool:
