@@ -89,18 +89,27 @@ def without_end(fence: str) -> str:
 
 
 def contents(name: str, text: str) -> str:
-    """Return the table of contents of an index page, as a directive that shows nothing."""
-    here = os.path.dirname(name)
-    entries: list[str] = []
-    for _, target, _, _ in LINK.findall("".join(t for prose, t in outside_fences(text) if prose)):
-        if not target.endswith(".md") or "://" in target:
-            continue
-        page = os.path.normpath(os.path.join(here, target))
-        wanted = page in {*INDEXES, *OTHERS.values()} if name == INDEXES[0] else page not in INDEXES
-        if wanted and page != name and page not in entries:
-            entries.append(page)
-    lines = "\n".join(f"/{page.removesuffix('.md')}" for page in entries)
-    return f"\n\n```{{toctree}}\n:hidden:\n\n{lines}\n```\n"
+    """Return the table of contents of an index page, by its sections, as directives that show
+    nothing on the page.
+    """
+    here, entries, tables = os.path.dirname(name), set[str](), []
+    prose = "".join(part for is_prose, part in outside_fences(text) if is_prose)
+    sections = re.split(r"^## (.*)$", f"## \n{prose}", flags=re.MULTILINE)
+    for caption, section in zip(sections[1::2], sections[2::2], strict=True):
+        links = [os.path.normpath(os.path.join(here, m[1])) for m in LINK.findall(section)]
+        pages = [p for p in dict.fromkeys(links) if is_entry(p, name) and p not in entries]
+        entries |= set(pages)
+        lines = "\n".join(f"/{page.removesuffix('.md')}" for page in pages)
+        option = f":caption: {caption}\n" if caption else ""
+        tables += [f"```{{toctree}}\n:hidden:\n{option}\n{lines}\n```\n"] if pages else []
+    return "\n\n" + "\n".join(tables)
+
+
+def is_entry(page: str, index: str) -> bool:
+    """Return whether the table of contents of an index has a page: the root has the indexes."""
+    if not page.endswith(".md") or ":" in page or page == index:
+        return False
+    return page in {*INDEXES, *OTHERS.values()} if index == INDEXES[0] else page not in INDEXES
 
 
 def write(path: Path, text: str) -> None:

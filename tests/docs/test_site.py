@@ -57,6 +57,9 @@ def test_links_in_code_are_left() -> None:
 def test_contents_are_the_links_of_an_index() -> None:
     found = stage.contents("howto/index.md", "[a](b.md) [again](b.md) [c](../c.md) [up](index.md)")
     assert found.split() == ["```{toctree}", ":hidden:", "/howto/b", "/c", "```"]
+    captioned = stage.contents("guides.md", "[a](a.md)\n\n## More\n\n[b](b.md) [a](a.md)\n")
+    assert captioned.count("toctree") == 2
+    assert captioned.endswith(":caption: More\n\n/b\n```\n")
     root = stage.contents("index.md", "[t](tutorials/index.md) [one](tutorials/one.md)")
     assert "/tutorials/index\n" in root
     assert "one" not in root
