@@ -83,7 +83,7 @@ def texts(picture: Path) -> list[str]:
 def decorated_rules(page: Path) -> list[str]:
     """The names of the rules that a page defines."""
     sources = "".join(source for _, source in run.examples(page))
-    return re.findall(r"@(?:rule|node_rewriter)\b.*\n(?:>>> |\.\.\. )?def (\w+)", sources)
+    return re.findall(r"@(?:rule|node_rewriter|equation)\b.*\n(?:>>> |\.\.\. )?def (\w+)", sources)
 
 
 @pytest.mark.parametrize(
