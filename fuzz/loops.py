@@ -67,9 +67,9 @@ EXPRESSIONS = {
         "pt.set_subtensor({v}[{i}], {s})", "pt.set_subtensor({v}[1:], {v}[:-1])",
         "pt.inc_subtensor({v}[:2], {s})", "pt.inc_subtensor({v}[[0, 0, 2]], {v})",
         "pt.set_subtensor({v}[{v} > 0], 0.5)", "pt.full(({n},), {s})", "pt.clip({v}, -1.0, {s})",
-        "pt.linalg.solve({m} / (1 + abs({m}).max()) + 4 * pt.eye({n}), {v})",
+        "pt.linalg.solve({m} / (1 + abs({m}).max()) + 4 * pt.eye({n}, dtype={d}), {v})",
         ("pt.linalg.solve_triangular(pt.tril({m}) / (1 + abs({m}).max()) + 3 * "
-        "pt.eye({n}), {v}, lower=True)"),
+        "pt.eye({n}, dtype={d}), {v}, lower=True)"),
         "rw.scan(lambda e, h: pt.tanh(h + e * {s}), sequences=[{v}], outputs_info=[{v}])[0][-1]",
         ("rw.scan(lambda h, w: h / (abs(h).sum() + 1) + w.max(), outputs_info=[{v}], "
         "non_sequences=[{v}], n_steps=2)[0][-1]"),
@@ -84,7 +84,7 @@ EXPRESSIONS = {
         "pt.set_subtensor({m}[:, 0], {v})", "pt.tanh({m})", "pt.inc_subtensor({m}[1:, :2], {s})",
         "pt.set_subtensor({m}[{i}, {i}], {s})", "pt.stack([{v}, {v}, {v}])",
         "pt.cumsum({m}, axis=1)", "pt.tril({m})",
-        "pt.linalg.cholesky(pt.dot({m}, {m}.T) / (1 + abs({m}).max()) ** 2 + pt.eye({n}))",
+        "pt.linalg.cholesky(pt.dot({m}, {m}.T) * 0.1 + pt.eye({n}, dtype={d}))",
         "{m} / (pt.sqrt(({m} ** 2).sum()) + 0.1)",
     ),
 }  # fmt: skip
@@ -386,10 +386,14 @@ class Outcome:
 def try_one(loop: Loop) -> Report | None:
     """What is found of one loop. Raises `NotOrdinary`."""
     try:
+        loop.graph()
         with limit(SECONDS), np.errstate(all="ignore"):
             finding = check(loop)
     except TooLong:
         return Report(loop.name, ("too long",), loop.program(f"too long ({loop.name})"))
+    except rw.errors.RewriteEngineError as error:
+        head = f"cannot be built ({loop.name})\n{error}"
+        return Report(loop.name, ("cannot be built", type(error).__name__), loop.program(head))
     if finding is None:
         return None
     small = loop

@@ -6,6 +6,7 @@ import.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ CHOICES = {
     "on_unused_input": ("raise", "warn", "ignore"),
     "DebugMode__check_strides": (0, 1, 2),
     "linker": ("auto", "vm", "native", "py"),
+    "sparse_values": ("array", "matrix"),
 }
 
 
@@ -41,10 +43,23 @@ WITHOUT_EFFECT = frozenset({
     "unittests__rseed", "unpickle_function", "vm__lazy",
     "warn__ignore_bug_before", "warn_unused_flags",
 })  # fmt: skip
-#: what programs find of these where nothing is set (None: of others)
-UNSET = {
-    "compute_test_value": "off", "openmp_elemwise_minsize": 200_000,
-    "unittests__rseed": "666",
+#: what programs read where they set none of these (None: the others)
+UNSET: dict[str, Any] = {
+    "allow_gc": True, "blas__check_openmp": True, "blas__ldflags": "", "check_input": True,
+    "check_stack_trace": "off", "cmodule__age_thresh_use": 2_073_600,
+    "cmodule__compilation_warning": False, "cmodule__debug": False, "cmodule__preload_cache": False,
+    "cmodule__remove_gxx_opt": False, "cmodule__warn_no_version": False, "compile__timeout": 120,
+    "compile__wait": 5, "compiler_verbose": False, "compute_test_value": "off",
+    "compute_test_value_opt": "off", "cycle_detection": "regular", "exception_verbosity": "low",
+    "lib__amdlibm": False, "nocleanup": False, "numba__cache": True, "on_shape_error": "warn",
+    "openmp_elemwise_minsize": 200_000, "optdb__max_use_ratio": 8.0,
+    "optdb__position_cutoff": math.inf, "optimizer_verbose_ignore": "", "print_test_value": False,
+    "profiling__debugprint": False, "profiling__destination": "stderr",
+    "profiling__min_memory_size": 1024, "profiling__min_peak_memory": False,
+    "profiling__n_apply": 20, "profiling__n_ops": 20, "profiling__output_line_width": 512,
+    "profiling__time_thunks": True, "scan__allow_gc": False, "scan__allow_output_prealloc": True,
+    "tensor__insert_inplace_optimizer_validate_nb": -1, "traceback__compile_limit": 0,
+    "unittests__rseed": "666", "unpickle_function": True,
 }  # fmt: skip
 #: settings of theirs that have one value here, and what to do instead of setting another
 FIXED: dict[str, tuple[Any, str]] = {
@@ -89,6 +104,7 @@ DEFAULTS = {
     "check": False,
     "check_phases": False,
     "check_regions": False,
+    "check_graphs": False,
     "compiledir": "",
     "cxx": None,
     "gcc__cxxflags": "",
@@ -96,6 +112,7 @@ DEFAULTS = {
     "openmp": False,
     "optimizer_verbose": False,
     "profile": False,
+    "sparse_values": "array",
     "stable_gradients": True,
     "traceback__limit": 1,
     "DebugMode__patience": 2,
@@ -112,8 +129,8 @@ DEFAULTS = {
 #: of what types values have to be
 KINDS = {
     "fold_limit": int, "check": bool, "gcc__cxxflags": str, "keep_matchers": bool, "openmp": bool,
-    "optimizer_verbose": bool, "profile": bool, "check_phases": bool, "traceback__limit": int,
-    "check_regions": bool,
+    "optimizer_verbose": bool, "profile": bool, "check_phases": bool, "check_graphs": bool,
+    "check_regions": bool, "traceback__limit": int,
 }  # fmt: skip
 
 
@@ -138,12 +155,15 @@ class Config:
     check_phases: whether each graph is held to what a phase is to leave (`check/legal.py`).
     check_regions: whether the plan of each native region is checked: every read has to find the
     value that the graph means (`link/native/verify.py`).
+    check_graphs: whether the invariants of each graph are checked after every change
+    (`graph/integrity.py`); slow.
     cxx: the command of the C++ compiler for ops with C code; "" to have none, None for the one that
     setuptools would take. gcc__cxxflags: more arguments for the C++ compiler. compiledir: where C
     code is kept that was compiled; "" is a folder in the user's cache. openmp: whether ops with C
     code use OpenMP.
     keep_matchers: whether the byte code of matchers is kept from one process to the next
     (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
+    sparse_values: whether sparse values made of dense ones are SciPy's "array" or "matrix".
     optimizer_verbose: whether each firing of a rule is printed.
     stable_gradients: whether terms are put into a stable form before they are differentiated.
     traceback__limit: of how many calls in the user's code an error tells the lines where a node was
@@ -171,6 +191,7 @@ class Config:
     check: bool
     check_phases: bool
     check_regions: bool
+    check_graphs: bool
     compiledir: Any
     gcc__cxxflags: str
     keep_matchers: bool

@@ -148,8 +148,8 @@ class DisconnectedInputError(GradientError, ValueError):
 
 
 class PropsError(RewriteEngineError, TypeError):
-    """Two ops (or types) with equal `__props__` were given other parameters: the `__props__` leave
-    something out, and one would stand for the other.
+    """The `__props__` of a class are no tuple of names; or they leave something out: two ops (or
+    types) with equal ones were given other parameters, and one would stand for the other.
     """
 
 
@@ -162,6 +162,13 @@ class InputError(RewriteEngineError, ValueError):
 
 class MissingInputError(InputError):
     """A root variable of the graph was not given as an input."""
+
+
+class NoSuchInputError(InputError, KeyError):
+    """A compiled function was asked for an input that it has not, or that keeps no value."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
 
 
 class MissingArgumentError(MissingInputError, TypeError):

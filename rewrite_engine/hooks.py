@@ -17,13 +17,16 @@ HOMES = {
     "compiled_apart": ".compile.apart:apart",  # the function of a node whose op has a mode
     "get_linker": ".link.linker",  # what runs an inner graph outside of any function
     "dprint": ".printing",  # variables, graphs and functions as trees
-    "latex": ".printing",  # the same in notebooks: as formulas,
-    "latex_of_rule": ".printing.latex:rule_as_latex",  # (and of rules)
-    "svg": ".printing",  # as a picture,
-    "as_html": ".printing",  # and as text
-    "short": ".printing.formula",  # on one line: the `repr` of variables, graphs and functions
+    "as_latex": ".printing",  # the same in notebooks: as formulas,
+    "latex_of_rule": ".printing:rule_as_latex",  # (and of rules)
+    "as_svg": ".printing",  # as a picture,
+    "as_html": ".printing",  # and both on a page,
+    "html_of_rule": ".printing:rule_as_html",  # of rules as well,
+    "html_of_rules": ".printing:rules_as_html",  # and of sets of them
+    "short": ".printing",  # on one line: the `repr` of variables, graphs and functions
     "pp": ".printing",  # what IPython prints of a variable
     "stabiliser": ".rules.pipeline",  # the driver for what is going to be differentiated
+    "with_c_code": ".link.c.op",  # the bases of an op that has C code and nothing else
     "batch_loop": ".loops.batch:one_by_one",  # `vectorize_graph` where not all is done at once
     "check_legal": ".check.legal",  # `config.check_phases`: what a phase may not leave
     "entry_of": ".rules.packs",  # the entry point by which a distribution names a module: of packs

@@ -1,10 +1,16 @@
-"""Conversions between dtypes that change nothing."""
+"""Conversions that change nothing: between dtypes, and between numbers and 0-d tensors."""
 
 import numpy as np
 
 from rewrite_engine.rules.language import *
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import Elemwise, cast
+from rewrite_engine.tensor.numbers import (
+    ScalarFromTensor,
+    TensorFromScalar,
+)
+
+BOTH_WAYS = {TensorFromScalar, ScalarFromTensor}
 
 
 def cast_dtype(op):
@@ -49,3 +55,17 @@ def cast_of_cast(fgraph, node):
         return None
     x = inner.inputs[0]
     return cast(x, dtype) if keeps_values(x.type.dtype, cast_dtype(inner.op)) else None
+
+
+@node_rewriter([TensorFromScalar, ScalarFromTensor], phase="canonicalize", claim=exact, depth=2)
+def number_and_back(fgraph, node):
+    """A 0-d tensor of its own number, and the other way round. Not data: one of both has a type
+    that is no tensor's.
+
+    >>> x = scalar("x")
+    >>> rewritten(tensor_from_scalar(scalar_from_tensor(x)))
+    x
+    """
+    inner = node.inputs[0].owner
+    undoes = inner is not None and {type(node.op), type(inner.op)} == BOTH_WAYS
+    return inner.inputs[0] if undoes else None

@@ -20,7 +20,8 @@ from rewrite_engine.tensor import (
     second,
     sub,
 )
-from rewrite_engine.tensor.index.template import WHOLE, Slice
+from rewrite_engine.tensor.index.subtensor import order_of
+from rewrite_engine.tensor.index.template import Slice
 
 
 def takes_everything(x, index):
@@ -48,19 +49,16 @@ def takes_all(entry, n):
 
 def reordered(x, index):
     """The reordering that an index of new dimensions is; None for another."""
-    if "x" not in index or not set(index) <= {"x", WHOLE}:
-        return None
-    kept = iter(range(x.type.ndim))
-    order = ["x" if entry == "x" else next(kept) for entry in index]
-    return DimShuffle(x.type.ndim, (*order, *kept))(x)
+    order = order_of(index, x.type.ndim)
+    return None if order is None else DimShuffle(x.type.ndim, order)(x)
 
 
 @rule(phase="canonicalize", claim=exact)
 def index_of_new_axes(x, index: Prop):
-    """x[:, None] is a `DimShuffle`, which other rules know.
+    """x[None] is a `DimShuffle`, which other rules know.
 
-    >>> rewritten(vector("x")[:, None])
-    ExpandDims{axes=[1]}(x)
+    >>> rewritten(Subtensor(("x",))(vector("x")))
+    ExpandDims{axes=[0]}(x)
     """
     return Subtensor(index)(x) >> compute(reordered)
 

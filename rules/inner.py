@@ -32,5 +32,5 @@ def unbatched(fgraph, node):
     """
     if type(node.op) is not Blockwise or any(node.op.ranks([v.type for v in node.inputs])):
         return None
-    made = node.op.core.make_node(*node.inputs)
+    made = node.op.core_op.make_node(*node.inputs)
     return tuple(made.outputs) if dropping.are_compared(node, [made]) else None

@@ -183,13 +183,24 @@ def load_rules(path: str | os.PathLike[str]) -> RuleSet:
     rules, unless it has changed. Raises `OSError` if it cannot be read, a `RuleError` with its line
     for a wrong rule, and `PackError` for whatever else goes wrong in it.
     """
+    rules = load_file(path)[1]
+    if not len(rules):
+        what = f"the rule file {os.path.abspath(path)} defines no rules"
+        raise PackError(f"{what} (those it imports do not count)")
+    return rules
+
+
+def load_file(path: str | os.PathLike[str]) -> tuple[ModuleType, RuleSet]:
+    """The module that a rule file is, and its rules, of which there may be none. Raises as
+    `load_rules`.
+    """
     path = os.path.abspath(path)
     state = os.stat(path)
     return _load_file(path, state.st_mtime_ns, state.st_size)
 
 
 @lru_cache(maxsize=256)
-def _load_file(path: str, changed: int, size: int) -> RuleSet:
+def _load_file(path: str, changed: int, size: int) -> tuple[ModuleType, RuleSet]:
     linecache.checkcache(path)
     stem = os.path.splitext(os.path.basename(path))[0].replace(".", "_")
     module = ModuleType(f"rule_files.{stem}")
@@ -209,9 +220,7 @@ def _load_file(path: str, changed: int, size: int) -> RuleSet:
             raise
         text = f"the rule file {path} cannot be loaded\n{_what(error, path)}"
         raise PackError(text) from error
-    if not len(rules):
-        raise PackError(f"the rule file {path} defines no rules (those it imports do not count)")
-    return rules
+    return module, rules
 
 
 def _what(error: Exception, path: str | None = None) -> str:

@@ -41,12 +41,25 @@ def summable(x):
     return bounds if max(map(abs, bounds.value)) < most else unknown("it may be large", blame=x)
 
 
+@summable.test
+def has_small_numbers(value):
+    """Whether so many of the largest number could be added up."""
+    most = float(np.finfo(value.dtype).max) if value.dtype.kind in "fc" else np.inf
+    return bool((np.abs(value) < most / 2**62).all())
+
+
 @fact
 def summable_in_any_order(x):
     """No sum of elements of x overflows on the way, in any order. Infinities and NaN are left."""
     if x.type.dtype in ("float16", "float32", "complex64"):
         return because(f"sums of {x.type.dtype} are computed in double precision")
     return summable(x)
+
+
+@summable_in_any_order.test
+def is_added_in_wider_floats(value):
+    """Whether sums have a wider dtype, or numbers are small enough."""
+    return value.dtype in ("float16", "float32", "complex64") or has_small_numbers(value)
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))

@@ -87,8 +87,8 @@ def dot_of_dense(x: Sparse, y: Matrix, structured: Prop):
 def data_of_parts(data: Vector, i: Vector, p: Vector, shape: Vector, format: Prop):
     """What was put in is what is stored, if the parts fit together.
 
-    >>> from rewrite_engine.tensor import lvectors
-    >>> made = CSM("csr")(vector("v"), *lvectors("i", "p", "shape"))
+    >>> from rewrite_engine.tensor import constant
+    >>> made = CSM("csr")(vector("v"), *map(constant, ([0, 1, 1, 2], [0, 2, 4], [2, 3])))
     >>> rewritten(csm_data(made), including=["shape_unsafe"])
     v
     """
@@ -214,7 +214,9 @@ def at_of_sparse_of_dense(x: Matrix, s: Sparse, format: Prop):
     >>> rewritten(entries_at(SparseFromDense("csr")(dmatrix("x")), csr_matrix("s")))
     At(x, s)
     """
-    return at(SparseFromDense(format=format)(x), s) >> at(x, s)
+    return at(SparseFromDense(format=format)(x), s) >> at(x, s), given(
+        lambda x: 1 not in x.type.shape  # which a dense matrix is stretched along
+    )
 
 
 @node_rewriter([At], phase="canonicalize", depth=2)
@@ -392,7 +394,7 @@ def diagonal_times_dense(d: Sparse, x, structured: Prop):
     """
     return SparseDot(structured=structured)(d, x) >> compute(
         lambda d, x: diag(d)[:, None] * x if x.type.ndim == 2 else diag(d) * x
-    ), given(is_diagonal(d), are_dense(x))
+    ), given(is_diagonal(d), are_dense(x), lambda x: x.type.shape[0] != 1)
 
 
 @rule(phase="canonicalize")
@@ -403,7 +405,7 @@ def dense_times_diagonal(d: Sparse, x, structured: Prop):
     x * v
     """
     return SparseDot(structured=structured)(x, d) >> compute(lambda d, x: x * diag(d)), given(
-        is_diagonal(d), are_dense(x)
+        is_diagonal(d), are_dense(x), lambda x: x.type.shape[-1] != 1
     )
 
 

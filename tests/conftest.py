@@ -43,6 +43,12 @@ def _settings_are_put_back(request: pytest.FixtureRequest) -> Iterator[None]:
     os.environ["REWRITE_ENGINE_FLAGS"] = flags
 
 
+@pytest.fixture
+def checked_graphs(_settings_are_put_back: None) -> None:
+    """The invariants of graphs are checked after every change (`pytest --check-graphs`: always)."""
+    config.check_graphs = True
+
+
 @pytest.fixture(autouse=True, scope="session")
 def _c_modules_are_kept_for_the_run(tmp_path_factory: pytest.TempPathFactory) -> None:
     """In a folder that all processes of a test run share."""

@@ -1,6 +1,6 @@
 """`python -m rewrite_engine.check [PACK | FILE | DISTRIBUTION ...]`: what is wrong with rules, with
-facts and ops; without a name, with the shipped packs. Exit status 1 for WRONG, LOOPS, DEAD; 2 if
-nothing could be checked.
+facts and ops; without a name, with the shipped packs. Exit status 1 for WRONG, LOOPS, DEAD, with
+--strict also for UNPROVED; 2 if nothing could be checked.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("what", nargs="*", help="packs, files of rules, distributions, modules")
     parser.add_argument("--json", action="store_true", help="findings for programs")
     parser.add_argument("--fast", action="store_true", help="only what takes a second")
+    parser.add_argument("--strict", action="store_true", help="fail for what was not tried, too")
     parser.add_argument("--only", action="append", default=[], choices=list(CHECKS))
     return parser.parse_args(given)
 
@@ -31,7 +32,7 @@ def main(given: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     print(report.json() if options.json else report)
-    return int(report.failed)
+    return int(report.failed or (options.strict and report.unproved))
 
 
 if __name__ == "__main__":

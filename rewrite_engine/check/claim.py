@@ -7,49 +7,82 @@ Values are those of `draw.py`, and `oracle.py` judges.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.draw import LENGTH, draws
+from rewrite_engine.check.distribution import has_state, unlike_draws
+from rewrite_engine.check.draw import LENGTH, Draw, draws
 from rewrite_engine.check.finding import Finding, Kind
-from rewrite_engine.check.oracle import BothSides, broken, computed
-from rewrite_engine.check.sample import DTYPES, KNOWN, MIXTURES, SHAPES, Builder, Plain, built
+from rewrite_engine.check.lengths import Lengths, fitting_lengths, unknown_lengths
+from rewrite_engine.check.oracle import BothSides, broken, computed, judged
+from rewrite_engine.check.sample import (
+    ALL_DTYPES,
+    IN_TURN,
+    KNOWN,
+    MIXTURES,
+    SHAPES,
+    Builder,
+    Plain,
+    SamplePlan,
+    Widening,
+    built,
+    interleaved,
+)
 from rewrite_engine.check.sample import has_constants as takes_constants
-from rewrite_engine.errors import RuleRaisedError, RuleTypeError, ShapeError
+from rewrite_engine.errors import (
+    RewriteEngineError,
+    RuleRaisedError,
+    RuleTypeError,
+    ShapeError,
+)
 from rewrite_engine.gradient import grad
 from rewrite_engine.gradient.stops import GradientView
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.replace import substituted
 from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
 from rewrite_engine.link.debug.record import RewriteStep
 from rewrite_engine.match.claim import refines
 from rewrite_engine.match.outline import outline
 from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.random.type import RandomGeneratorType
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.tensor.type import TensorType
 
 Term = tuple[Any, list[Any], list[Any]]  # a term, its inputs, what stands for operands
 FEW = [SHAPES[i] for i in (1, 2, 7)]
-MOST = 40  # terms of one rule that are computed, on three values each
+CONSTANTS = (["float64"], ["int64"], ["int8"])  # dtypes of which constants are all numbers
+NARROW = (["int8", "uint8"], ["float32"], ["int16", "bool"])  # beside constants that are wider
+MOST = 90  # terms of one rule that are computed
+MOST_WITH_CONSTANTS = 200
+COMPUTATIONS = 250  # of one rule
 SHRUNK = 4  # cases of which a smaller one is looked for
 SLOPES = 3  # terms of which gradients are compared
-FIRED = 2000  # terms of which these are taken
+DRAWN = 3  # terms of which random draws are compared
+FITTED = 3  # terms of which lengths are searched
+FIRED = 3  # times as many terms are looked at as are computed
 #: packs whose functions are made stable though they belong to no phase of that name
 STABLE = ("exp_log", "softmax", "products", "logarithms")
 
 
 def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
-    """What the rule makes of a term, or None where it does not apply."""
+    """What the rule makes of a term, or None where it does not apply. Raises `RuleRaisedError` for
+    an error of the rule's own, such as one in a guard.
+    """
     node = term.owner
-    seen = [outline(v, 2) for v in node.inputs]
-    if not rule.may_apply(node.op, seen, distinct=len(seen) == 2 and seen[0] != seen[1]):
-        return None
-    new = rule.transform(fgraph, node)
+    try:
+        seen = [outline(v, 2) for v in node.inputs]
+        if not rule.may_apply(node.op, seen, distinct=len(seen) == 2 and seen[0] != seen[1]):
+            return None
+        new = rule.transform(fgraph, node)
+    except RewriteEngineError:
+        raise
+    except Exception as error:
+        raise raised(rule, term, error) from error
     if isinstance(new, list | tuple):
         new = new[0] if len(new) == 1 else new[term.index or 0]
     if isinstance(new, dict):
@@ -75,20 +108,21 @@ def is_ordinary(v: Any) -> bool:
 
 
 def tried(rule: DataRule, brief: bool = False) -> Iterator[tuple[Builder, Any]]:
-    """Terms of the left side of a data rule. brief: few of them."""
-    each = [[dtype] for dtype in DTYPES]
+    """Terms of the left side of a data rule, of all dtypes in turn. brief: few of them."""
+    each = [[dtype] for dtype in ALL_DTYPES]
     ways = range(7 if rule.guards else 2)
     if brief:
-        some = each[:1] + each[3:4] + each[7:]
+        some = each[:1] + each[3:4] + each[7:10]
         yield from built(rule, some, [*SHAPES[:3], *KNOWN], ways, Plain)
         return
-    plans: list[Any] = [(each, FEW, ways), (each[:2], SHAPES, range(2))]
-    plans.append((each[:2], KNOWN, ways))
-    plans.append((MIXTURES, FEW[:2], range(2, 8)))
+    plans = [SamplePlan(each, FEW, ways), SamplePlan(MIXTURES, FEW[:2], range(2, 8))]
+    plans += [SamplePlan(each[:2], [shape], ways) for shape in (*SHAPES, *KNOWN)]
     if takes_constants(rule):
-        plans.append(([*each[:3], *MIXTURES], [SHAPES[1]], range(8, 40)))
-    for plan in plans:
-        yield from built(rule, *plan)
+        turn = range(IN_TURN, IN_TURN + 40)
+        plans.append(SamplePlan([*each[1:], *MIXTURES], [SHAPES[1]], turn))
+        plans += [SamplePlan(CONSTANTS, [SHAPES[1]], [choice]) for choice in turn]
+        plans += [SamplePlan(NARROW, [SHAPES[1]], [choice], Widening) for choice in turn[::2]]
+    yield from interleaved(rule, plans)
 
 
 def terms_of(rule: DataRule) -> Iterator[Term]:
@@ -105,8 +139,8 @@ class Fired(NamedTuple):
     stand_ins: list[Any]
 
 
-def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired]:
-    """Yield the terms at which a rule fires. Raises `RuleRaisedError`."""
+def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired | RuleRaisedError]:
+    """Yield the terms at which a rule fires, and errors that it raises."""
     for term, inputs, stand_ins in terms:
         if rule.needs_grant == "fastmath" and not all(map(is_ordinary, ancestors([term]))):
             continue
@@ -116,9 +150,17 @@ def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired]:
         except ShapeError:  # the engine leaves such a term alone
             continue
         except Exception as error:
-            raise rule.error(RuleRaisedError, f"{brief(term, 9)}: {error!r}") from error
+            yield error if isinstance(error, RuleRaisedError) else raised(rule, term, error)
+            continue
         if new is not None:
             yield from densely(Fired(promised(rule, term, new), inputs, stand_ins))
+
+
+def raised(rule: Any, term: Any, error: Exception) -> RuleRaisedError:
+    """An error that a rule raises at a term, as one with the rule's name."""
+    found = rule.error(RuleRaisedError, f"{brief(term, 9)}: {type(error).__name__}: {error}")
+    found.__cause__ = error
+    return found  # type: ignore[no-any-return]
 
 
 def stepped(rule: Any, steps: Iterable[RewriteStep]) -> Iterator[Fired]:
@@ -138,7 +180,9 @@ def densely(one: Fired) -> Iterator[Fired]:
     if there are values of other kinds.
     """
     term, new = one.sides.term, one.sides.new
-    sparse = [v for v in [*one.inputs, term] if not isinstance(v.type, TensorType)]
+    sparse = [
+        v for v in [*one.inputs, term] if not isinstance(v.type, TensorType | RandomGeneratorType)
+    ]
     if not sparse:
         yield one
         return
@@ -148,21 +192,17 @@ def densely(one: Fired) -> Iterator[Fired]:
 
     own = {v: TensorType(v.type.dtype, v.type.shape)(v.name) for v in one.inputs if v in sparse}
     made = {v: SparseFromDense(v.type.format)(d) for v, d in own.items()}
-    term, new = clone_replace([term, new], made)
+    term, new = substituted([term, new], made)
     if one.sides.term in sparse:
         term, new = DenseFromSparse()(term), DenseFromSparse()(new)
     inputs = [own.get(v, v) for v in one.inputs]
     yield Fired(one.sides._replace(term=term, new=new), inputs, one.stand_ins)
 
 
-def values_for(one: Fired, number: int) -> Iterator[dict[Any, Any]]:
-    """Yield some values for the inputs of a term, others for the next one; none if the term cannot
-    be run, as a parameter of an op may not fit.
-    """
+def values_for(one: Fired, number: int, count: int) -> Iterator[dict[Any, Any]]:
+    """Yield some values for the inputs of a term, others for the next one."""
     known = list(draws(one.inputs, number, tame=one.sides.granted == "fastmath"))
-    if all([isinstance(computed(one.sides.term, given), Exception) for given in known[:3]]):
-        return
-    for i in sorted({0, -number % len(known), (2 * number + 1) % len(known)}):
+    for i in sorted({0, *[(count * number + i) % len(known) for i in range(count - 1)]}):
         yield known[i] | taken(one.stand_ins, known[i])
 
 
@@ -172,45 +212,132 @@ def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
     return {v: found[v] for v, found in values.items() if not isinstance(found, Exception)}
 
 
-def check_claims(rule: Any, cases: Iterable[Fired], most: int = MOST) -> Iterator[Finding]:
+def chosen(cases: Iterable[Fired | RuleRaisedError], most: int) -> tuple[list[Fired], list[Any]]:
+    """The terms that are computed, of each mixture of dtypes and ranks in turn; and errors."""
+    groups: dict[Any, list[Fired]] = {}
+    errors = []
+    for one in islice(cases, FIRED * most):
+        if isinstance(one, RuleRaisedError):
+            errors.append(one)
+        else:
+            groups.setdefault(sort_of(one), []).append(one)
+    rows = zip_longest(*groups.values())
+    return list(islice([one for row in rows for one in row if one is not None], most)), errors
+
+
+def sort_of(one: Fired) -> Any:
+    """What terms of one sort have in common: types of inputs, and constants."""
+    constants = [v for v in ancestors([one.sides.term]) if isinstance(v, Constant)]
+    numbers = [(v.type, str(v.number)) for v in constants if v.type.ndim == 0]
+    return (*[v.type for v in one.inputs], *numbers)
+
+
+class RuleOutcome:
+    """What came of the computations of one rule. worst: the shortest text of a case that breaks
+    the claim. ran: whether the left side had a value anywhere.
+    """
+
+    def __init__(self) -> None:
+        self.worst: str | None = None
+        self.ran = False
+        self.shrunk = self.draws = 0
+
+    def compare(self, one: Fired, each: Iterable[dict[Any, Any]]) -> None:
+        """Compare both sides of a term on values. Of a term whose left side can never be run, as a
+        parameter of an op may not fit, nothing is known.
+        """
+        found = [(given, judged(one.sides, given)) for given in each]
+        if not any([verdict.ran for _, verdict in found]):
+            return
+        self.ran = True
+        for given, verdict in found:
+            if verdict.why is not None:
+                self.add(one.sides, given, verdict.why)
+
+    def compare_draws(self, one: Fired) -> None:
+        """Compare random draws; a state is compared with nothing."""
+        if self.draws < DRAWN and isinstance(one.sides.term.type, TensorType):
+            self.draws += 1
+            why, ran = unlike_draws(one.sides, one.inputs)
+            self.ran |= ran
+            self.worst = why or self.worst
+
+    def add(self, two: BothSides, given: dict[Any, Any], why: str) -> None:
+        """Keep a case that breaks the claim, if it is the shortest."""
+        text = smallest(two, given, why) if self.shrunk < SHRUNK else why
+        self.shrunk += 1
+        if self.worst is None or len(text) < len(self.worst):
+            self.worst = text
+
+
+def check_claims(
+    rule: Any, cases: Iterable[Fired | RuleRaisedError], most: int | None = None
+) -> Iterator[Finding]:
     """Yield how a rule breaks its claim, in the smallest case that was tried."""
-    worst: tuple[int, str] | None = None
-    try:
-        known = list(islice(cases, FIRED))
-    except RuleRaisedError as error:
+    constants = isinstance(rule, DataRule) and takes_constants(rule)
+    known, errors = chosen(cases, most or (MOST_WITH_CONSTANTS if constants else MOST))
+    for error in errors[:1]:
         wrong = isinstance(error.__cause__, RuleTypeError)
         name, why = ("type", "it changes the type") if wrong else ("raises", "it raises an error")
         yield Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, str(error))
-        return
     if not known:
         why = "no term was found at which it fires, so that no values were tried"
         fix = "an example in its docstring is such a term"
-        yield Finding(Kind.UNPROVED, "claims", "no term", rule.name, rule.where, why, fix=fix)
+        if not errors:
+            yield Finding(Kind.UNPROVED, "claims", "no term", rule.name, rule.where, why, fix=fix)
         return
-    shrunk = 0
-    with np.errstate(all="ignore"):
-        for number, one in enumerate(known[:: max(1, len(known) // most)]):
-            for given in values_for(one, number):
-                why = broken(one.sides, given)
-                if why is None:
-                    continue
-                text = smallest(one.sides, given, why) if shrunk < SHRUNK else why
-                shrunk += 1
-                size = len(text)
-                worst = (size, text) if worst is None or size < worst[0] else worst
-            if worst is not None and number % 8 == 7:
-                break
-    if worst is None:
+    outcome = compared(known)
+    if outcome.worst is not None:
+        yield _broken(rule, outcome.worst)
+    elif not outcome.ran:
+        why = "none of the terms at which it fires could be computed, so that no values were tried"
+        yield Finding(Kind.UNPROVED, "claims", "no value", rule.name, rule.where, why)
+    else:
         yield from check_gradients(rule, known)
-        return
-    first, _, rest = worst[1].partition("\n")
+
+
+def compared(known: Sequence[Fired]) -> RuleOutcome:
+    """Compare both sides of terms, as long as nothing is wrong."""
+    outcome, ranks = RuleOutcome(), set[Any]()
+    count = max(3, COMPUTATIONS // len(known))
+    with np.errstate(all="ignore"):
+        for number, one in enumerate(known):
+            if has_state(one.inputs):
+                outcome.compare_draws(one)
+                continue
+            outcome.compare(one, values_for(one, number, count))
+            key = tuple([v.type.shape for v in one.inputs])
+            if key not in ranks and len(ranks) < FITTED and len(unknown_lengths(one.inputs)) > 1:
+                ranks.add(key)
+                outcome.compare(one, lengths_for(one, number))
+            if outcome.worst is not None and number % 8 == 7:
+                break
+    return outcome
+
+
+def lengths_for(one: Fired, seed: int) -> Iterator[dict[Any, Any]]:
+    """Yield ordinary numbers of all lengths that a term allows."""
+    draw = Draw(one.inputs, seed, one.sides.granted == "fastmath")
+
+    def filled(lengths: Lengths) -> dict[Any, Any]:
+        given = draw.of_lengths(lengths)
+        return given | taken(one.stand_ins, given)
+
+    def runs(lengths: Lengths) -> bool:
+        return not isinstance(computed(one.sides.term, filled(lengths)), Exception)
+
+    yield from map(filled, fitting_lengths(one.inputs, runs))
+
+
+def _broken(rule: Any, text: str) -> Finding:
+    first, _, rest = text.partition("\n")
     _, _, why = first.partition(": ")
-    name = "claim"
+    name = "distribution" if "distribut" in why else "claim"
     for word in ("shape", "error"):
-        name = word if word in why else name
+        name = word if word in why.partition(": ")[0] else name
     bits = name == "claim" and rule.claim.kind == "exact"
     fix = "claim refines, or approx(ulps=n), if values are near" if bits else ""
-    yield Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, rest, fix)
+    return Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, rest, fix)
 
 
 def check_gradients(rule: Any, known: Iterable[Fired]) -> Iterator[Finding]:
@@ -238,7 +365,7 @@ def _is_smooth(one: Fired) -> bool:
     another term, with ordinary constants, and without what says another gradient.
     """
     floats = [*one.inputs, one.sides.term]
-    plain = not one.stand_ins and all(v.type.dtype == "float64" for v in floats)
+    plain = not one.stand_ins and all(getattr(v.type, "dtype", "") == "float64" for v in floats)
     if not plain or not one.inputs or one.sides.granted is not None:
         return False
     below = list(ancestors([one.sides.term]))

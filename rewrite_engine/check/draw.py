@@ -4,7 +4,7 @@ lengths that do not fit among them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from itertools import product
 from typing import Any
@@ -12,8 +12,24 @@ from typing import Any
 import numpy as np
 
 ORDINARY = [1.0, -1.0, 0.5, 2.0, 3.0, -2.5, 0.7, -13.37, 20.0, -0.1, 1e-3, 88.8, -103.9]
-PLACES = [0.0, -0.0, 1e-9, 1e-17, -1e-17, 1e-30, 37.0, -37.0, 710.0, -746.0, 333.3, -1000.0]
+ORDINARY += [0.1, 0.3, 6.0]  # quotients of these are rounded to whole numbers
+PLACES = [
+    np.nextafter(0.5, 0),
+    0.0,
+    -0.0,
+    1e-9,
+    1e-17,
+    -1e-17,
+    1e-30,
+    37.0,
+    -37.0,
+    710.0,
+    -746.0,
+    333.3,
+    -1000.0,
+]
 NUMBERS = [0, 1, -1, 2, 3, -3, 7, 100]
+NUMBERS += [12, 200, -50_000, -3_037_000_500]  # whose squares wrap; large lengths fill memory
 PARTS = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 0.7, 20.0, 1e-9, np.inf, -np.inf, np.nan]
 #: where an assumption is granted: nothing overflows, cancels or is 0
 TAME = [0.5, 1.0, 1.5, 3.0, 0.7, 0.1, 2.5, 1e-2, 7.3]
@@ -116,6 +132,22 @@ class Draw:
             n = len(v.type.shape)
             own = [LENGTH - (n - 1 - k) if m is None else m for k, m in enumerate(v.type.shape)]
             found[v] = self.array(v, tuple([max(m, 0) for m in own]), 2)
+        return found
+
+    def of_lengths(self, lengths: Mapping[Any, int]) -> dict[Any, Any]:
+        """Ordinary numbers, in arrays of lengths by input and dimension; whole ones are small, and
+        one without dimensions is such a length itself (dimension -1).
+        """
+        found = {}
+        for v in self.inputs:
+            shape = [lengths.get((v, i), LENGTH) for i in range(len(v.type.shape))]
+            shape = [m if n is None else n for m, n in zip(shape, v.type.shape, strict=True)]
+            if v.type.kind not in "iu":
+                found[v] = self.array(v, tuple(shape), 2)
+            elif shape:
+                found[v] = self.rng.integers(0, 3, shape).astype(v.type.dtype)
+            else:
+                found[v] = np.asarray(lengths.get((v, -1), LENGTH), v.type.dtype)
         return found
 
     def laid_out(self, how: int) -> dict[Any, Any]:

@@ -13,20 +13,40 @@ from typing import Any, NamedTuple
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.target import usable
-from rewrite_engine.link.debug.record import RewriteRecorder, RewriteStep, recorded
+from rewrite_engine.graph.node import Variable
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.link.debug.record import RewriteRecorder, RewriteStep, Terms, recorded
+from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import SequentialOptimizer
+from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules import language
 
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 class ExampleRun(NamedTuple):
-    """What came of an example. report: what was not as it says. steps: what rules did."""
+    """Outcome of an example. report: what was not as it says. steps: what rules did. terms: all
+    terms that were rewritten, as they were written.
+    """
 
     report: str
     steps: tuple[RewriteStep, ...]
+    terms: tuple[Variable, ...] = ()
+
+
+class WatchedRewriting(NamedTuple):
+    """What was rewritten. outputs: of the graph, before."""
+
+    recorder: RewriteRecorder
+    outputs: tuple[Variable, ...]
+
+    @property
+    def steps(self) -> Iterator[RewriteStep]:
+        """What rules did."""
+        for part in self.recorder.parts.values():
+            yield from [e for e in part.record.events if isinstance(e, RewriteStep)]
 
 
 def names_of(rule: Rule, added: RuleSet) -> dict[str, Any]:
@@ -49,19 +69,20 @@ def _with(added: RuleSet) -> Any:
 
 
 @contextmanager
-def watched() -> Iterator[list[RewriteRecorder]]:
+def watched() -> Iterator[list[WatchedRewriting]]:
     """Collects what rules do in pipelines."""
-    recorders: list[RewriteRecorder] = []
+    found: list[WatchedRewriting] = []
     plain = SequentialOptimizer.rewrite
 
     def rewrite(self: SequentialOptimizer, fgraph: Any, *given: Any) -> Any:
         recorder = RewriteRecorder()
-        recorders.append(recorder)
+        copies = Terms(fgraph)  # (nodes of the graph itself change)
+        found.append(WatchedRewriting(recorder, tuple(map(copies.of, fgraph.outputs))))
         return recorded(lambda: plain(self, fgraph, *given), fgraph, recorder)
 
     SequentialOptimizer.rewrite = rewrite  # type: ignore
     try:
-        yield recorders
+        yield found
     finally:
         SequentialOptimizer.rewrite = plain  # type: ignore[method-assign]
 
@@ -74,11 +95,12 @@ def run_example(rule: Rule, added: RuleSet) -> ExampleRun:
     )
     report: list[str] = []
     runner = doctest.DocTestRunner(optionflags=OPTIONS)
-    with watched() as recorders:
+    with watched() as found:
         runner.run(test, out=report.append)
-    records = [part.record for one in recorders for part in one.parts.values()]
-    steps = [e for record in records for e in record.events if isinstance(e, RewriteStep)]
-    return ExampleRun("".join(report) if runner.failures else "", tuple(steps))
+    steps = [step for one in found for step in one.steps]
+    nodes = toposort(list(dict.fromkeys([v for one in found for v in one.outputs])))
+    terms = [v for node in nodes for v in node.outputs]
+    return ExampleRun("".join(report) if runner.failures else "", tuple(steps), tuple(terms))
 
 
 def own_steps(rule: Rule, added: RuleSet) -> list[RewriteStep]:
@@ -87,6 +109,26 @@ def own_steps(rule: Rule, added: RuleSet) -> list[RewriteStep]:
         return []
     parts = {rule.name, *[p.name for p in getattr(rule, "parts", ())]}
     return [s for s in run_example(rule, added).steps if s.rule_name in parts]
+
+
+def written_terms(rule: Rule, added: RuleSet) -> list[Variable]:
+    """The terms of a rule's own example that have an op at which it looks, as they are written."""
+    if ">>>" not in rule.doc:
+        return []
+    return [v for v in run_example(rule, added).terms if v.owner and rule.considers(v.owner.op)]
+
+
+def unfired(rule: Rule, added: RuleSet) -> str:
+    """Why a rule does not fire in its own example."""
+    found = []
+    for term in written_terms(rule, added):
+        assert term.owner is not None
+        said = diagnose(rule, term.owner, None, lambda v: brief(v))
+        if said.applies:
+            return f"at {brief(term, 9)} it would fire, and another rule rewrites that first"
+        found.append((said.progress, f"at {brief(term, 9)}: {said.reason}"))
+    roots = ", ".join([str(getattr(root, "__name__", root)) for root in rule.roots() or ()])
+    return max(found)[1] if found else f"it looks at {roots or 'ops'}, and there is none"
 
 
 def check_example(rule: Rule, added: RuleSet) -> Iterator[Finding]:
@@ -102,7 +144,7 @@ def check_example(rule: Rule, added: RuleSet) -> Iterator[Finding]:
         why = "its example is not what it says"
         yield Finding(Kind.WRONG, "lint", "example", rule.name, rule.where, why, text)
     elif rule.phase is not None and not _shows(rule, done):
-        why = "it does not fire in its own example"
+        why = f"it does not fire in its own example: {unfired(rule, added)}"
         others = list(dict.fromkeys([s.rule_name for s in done.steps if s.number]))
         text = f"what fires: {', '.join(others)}" if others else "nothing fires"
         yield Finding(Kind.LINT, "lint", "example", rule.name, rule.where, why, text)

@@ -84,6 +84,11 @@ class CheckReport:
         """Whether something is wrong, loops, or is dead."""
         return any(f.kind in FAILING for f in self.findings)
 
+    @property
+    def unproved(self) -> bool:
+        """Whether something could not be tried, or a check could not run."""
+        return bool(self.left_out) or any(f.kind is Kind.UNPROVED for f in self.findings)
+
     def add(self, found: Iterable[Finding]) -> None:
         """Keep findings, the worst first, each once."""
         known = dict.fromkeys([*self.findings, *self.explained, *found])
@@ -107,9 +112,15 @@ class CheckReport:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        from rewrite_engine.check.notebook import check_as_html
+
+        return check_as_html(self)
+
     def json(self) -> str:
         """The same for programs."""
         rows = [asdict(f) | {"kind": str(f.kind)} for f in self.findings]
         whole = {"findings": rows, "explained": len(self.explained)}
         whole |= {"subjects": self.subjects, "seconds": self.seconds}
-        return json.dumps(whole | {"left_out": self.left_out, "failed": self.failed}, indent=2)
+        whole |= {"failed": self.failed, "unproved": self.unproved}
+        return json.dumps(whole | {"left_out": self.left_out}, indent=2)

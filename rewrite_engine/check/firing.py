@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain
 from typing import Any, NamedTuple
 
 from rewrite_engine.check.claim import sides, tried
 from rewrite_engine.check.example import own_steps
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.target import usable
-from rewrite_engine.errors import RewriteEngineError, RuleLoopError
+from rewrite_engine.errors import RewriteEngineError, RuleLoopError, RuleRaisedError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.equation import Equation
@@ -22,6 +22,7 @@ from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rules.pipeline import KNOWN, PHASES, optimizer
 
 MOST = 400  # terms that are looked at until some are found
+MOST_OF_NONE = 1500  # until one is found
 ENOUGH = 3  # terms that are tried in the pipeline
 
 
@@ -35,15 +36,22 @@ class Pursuit(NamedTuple):
     left: str
 
 
-def own_terms(rule: DataRule) -> tuple[list[Variable], Any, str]:
-    """Terms at which a rule fires alone; of others the first, and why not there."""
+def own_terms(rule: DataRule) -> tuple[list[Variable], Any, str | RuleRaisedError]:
+    """Terms at which a rule fires alone; of others the first, and why not there. An error that the
+    rule raises ends it.
+    """
     found: list[Variable] = []
-    missed, why = None, ""
+    missed: Any = None
+    why = ""
     asked = rule.on_trust if rule.proves and rule.needs_grant else rule
     types = set()
-    for _, term in islice(tried(asked, brief=True), MOST):
+    for number, (_, term) in enumerate(chain(tried(asked, brief=True), tried(asked))):
+        if number >= MOST and (found or number >= MOST_OF_NONE):
+            break
         try:
             new = sides(asked, term)
+        except RuleRaisedError as error:
+            return [], term, error
         except RewriteEngineError as error:
             new, missed, why = None, term, str(error)
         if new is not None:
@@ -58,7 +66,7 @@ def own_terms(rule: DataRule) -> tuple[list[Variable], Any, str]:
 
 
 def reason(rule: Rule, term: Any) -> str:
-    """Why a rule does not apply at a term."""
+    """Why a rule does not apply at a term, without an error."""
     made = rule.transform(None, term.owner)
     if isinstance(made, Variable):
         return f"what it makes has the type {made.type}, and the left side {term.type}"
@@ -87,6 +95,10 @@ def check_firing(rule: Rule, added: RuleSet) -> Iterator[Finding]:
     if not isinstance(rule, DataRule) or isinstance(rule, Equation) or rule.phase == "loops":
         return
     terms, missed, why = own_terms(rule)
+    if isinstance(why, RuleRaisedError):
+        said = "it raises an error"
+        yield Finding(Kind.WRONG, "lint", "raises", rule.name, rule.where, said, str(why))
+        return
     if not terms:
         if missed is not None and not own_steps(rule, added):
             yield _never(rule, missed, why)

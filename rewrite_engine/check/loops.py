@@ -79,15 +79,14 @@ def more_programs(x: Any, y: Any, m: Any, s: Any) -> dict[str, Callable[[], Any]
 @lru_cache(maxsize=8)
 def loop_steps(added: RuleSet) -> tuple[RewriteStep, ...]:
     """What rules do to these loops."""
-    with watched() as recorders:
+    with watched() as found:
         for term in _terms():
             try:
                 driver = optimizer(Query().excluding("inplace"), usable(added), ENOUGH)
                 driver.rewrite(FunctionGraph(None, [term]))
             except RewriteEngineError:  # told by other checks
                 continue
-    records = [part.record for one in recorders for part in one.parts.values()]
-    return tuple([e for record in records for e in record.events if isinstance(e, RewriteStep)])
+    return tuple([step for one in found for step in one.steps])
 
 
 def _terms() -> Iterator[Any]:

@@ -5,20 +5,22 @@ held to their contract on.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, product
+from itertools import chain, islice, product, zip_longest
 from typing import Any
 
 import numpy as np
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.claim import Fired, Term, fired, stepped, terms_of
-from rewrite_engine.check.example import own_steps
+from rewrite_engine.check.example import own_steps, written_terms
 from rewrite_engine.check.loops import loop_steps
-from rewrite_engine.errors import RewriteEngineError
+from rewrite_engine.check.variants import variants
+from rewrite_engine.errors import RewriteEngineError, RuleRaisedError
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.outline import tracks
+from rewrite_engine.match.pattern import Prop, holes
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.scalar.op import ScalarOp
@@ -27,7 +29,8 @@ from rewrite_engine.tensor.op import TensorOp
 from rewrite_engine.tensor.type import TensorType
 
 FEW = 60  # terms of one op
-DTYPES = ("float64", "float32", "int64", "uint8", "bool", "complex128")
+VARIED = 4  # terms of an example of which variants are made
+DTYPES = ("float64", "float32", "int64", "int8", "uint8", "bool", "complex128")
 #: ops that a class stands for, where it has no samples of its own
 ELEMENTWISE = (pt.add, pt.mul, pt.sub, pt.true_div, pt.exp, pt.log, pt.abs, pt.maximum)
 
@@ -109,15 +112,34 @@ def ops_of(rule: Rule) -> list[Any]:
     return list(dict.fromkeys(found))
 
 
-def cases(rule: Any, added: RuleSet) -> Iterator[Fired]:
-    """Yield what a rule of any kind makes of terms: in its own example, in loops if it is about
-    these, and alone.
+def cases(rule: Any, added: RuleSet) -> Iterator[Fired | RuleRaisedError]:
+    """Yield what a rule of any kind makes of terms: in its own example and variants of it, in loops
+    if it is about these, and alone.
     """
     steps = own_steps(rule, added)
     if rule.phase == "loops":
         steps += [s for s in loop_steps(added) if s.rule_name == rule.name]
     yield from stepped(rule, steps)
-    yield from fired(rule, terms(rule))
+    written = written_terms(rule, added)
+    own = [s.before for s in steps if s.inside is None]
+    pairs = zip_longest(varied(rule, [*own, *written]), terms(rule))
+    known = (with_inputs(v) for v in written)
+    yield from fired(rule, chain(known, (term for pair in pairs for term in pair if term)))
+
+
+def varied(rule: Any, own: Sequence[Any]) -> Iterator[Term]:
+    """Yield variants of the terms of a rule's example: of functions, and of rules on parameters of
+    ops.
+    """
+    if isinstance(rule, DataRule) and not any(h.sort is Prop for h in holes(rule.left).values()):
+        return
+    for before in dict.fromkeys(own[:VARIED]):
+        yield from map(with_inputs, variants(before))
+
+
+def with_inputs(term: Any) -> Term:
+    """A term, and its inputs."""
+    return term, list(dict.fromkeys(explicit_graph_inputs([term]))), []
 
 
 def terms(rule: Any) -> Iterator[Term]:
@@ -129,7 +151,7 @@ def terms(rule: Any) -> Iterator[Term]:
         made = [applied(op) for op in ops_of(rule)]
     for term in chain(*made):
         if term.owner is not None:
-            yield term, list(dict.fromkeys(explicit_graph_inputs([term]))), []
+            yield with_inputs(term)
     for part in parts:
         yield from terms_of(part)
 

@@ -18,6 +18,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.link.debug.noise import SAMPLES, moved, within
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.match.claim import Claim
 from rewrite_engine.rewrite.trace import brief
@@ -92,16 +93,48 @@ def same_bits(a: Any, b: Any) -> Any:
     return np.asarray(equal | (np.isnan(a) & np.isnan(b)))
 
 
-@mp.workdps(DIGITS)
+class Judgment(NamedTuple):
+    """What came of one comparison. why: how the claim is broken; None if it is kept. ran: whether
+    the left side has a value.
+    """
+
+    why: str | None
+    ran: bool = True
+
+
 def broken(sides: BothSides, given: dict[Any, Any]) -> str | None:
     """How the claim is broken on these inputs; None if it is kept."""
+    return judged(sides, given).why
+
+
+@mp.workdps(DIGITS)
+def judged(sides: BothSides, given: dict[Any, Any]) -> Judgment:
+    """Compare both sides on these inputs."""
     left, right = computed(sides.term, given), computed(sides.new, given)
     if isinstance(left, Exception):
         if isinstance(right, Exception) or sides.granted == "shape_unsafe":
-            return None
-        return sides.told(f"an error is lost: {left!r}", given)
+            return Judgment(None, ran=False)
+        return Judgment(sides.told(f"an error is lost: {left!r}", given), ran=False)
     if isinstance(right, Exception):
-        return sides.told(f"an error is new: {right!r}", given)
+        return Judgment(sides.told(f"an error is new: {right!r}", given))
+    if not is_permitted(sides.term, left):
+        return Judgment(None, ran=False)
+    return Judgment(_unequal(sides, given, left, right))
+
+
+def is_permitted(term: Variable, values: Any) -> bool:
+    """Whether operands that have to be triangular are."""
+    for node in toposort([term]):
+        for i in getattr(node.op, "triangular", ()):
+            v = node.inputs[i]
+            a = v.data if isinstance(v, Constant) else values[v]
+            if a.ndim == 2 and np.triu(a, 1).any():
+                return False
+    return True
+
+
+def _unequal(sides: BothSides, given: dict[Any, Any], left: Any, right: Any) -> str | None:
+    """How the values of both sides break the claim."""
     a, b = left[sides.term], right[sides.new]
     if a.dtype != b.dtype or a.shape != b.shape:
         return sides.told("another dtype or shape", given, (a.dtype, a.shape), (b.dtype, b.shape))
@@ -136,15 +169,21 @@ def _differences(sides: BothSides, given: Any, left: Any, a: Any, b: Any, wrong:
         if alone or truth is None:
             truth = true_value(sides, here)
         t = None if truth is None else element(truth, at)
-        if sides.limits and t is not None and mp.isinf(t) and np.isfinite(b[place]):
+        if sides.limits and t is not None and is_lost(sides, here, t, b[place]):
             # the left side has underflowed with 400 digits, too
             made = reference(sides.new, here, computed(sides.new, here))
+            if t != t and (made is None or element(made, at) != element(made, at)):
+                continue
             t = t if made is None else element(made, at)
         values = a[place], b[place], t
+        if t is None and is_nan(values[0]) and overflows(sides, here, float(size[place])):
+            continue
         unit = float(size[place])
         if logarithm:  # near 0 no digit of a logarithm of a sum is safe, on neither side
             unit = max(unit, largest([x[np.isfinite(x)] for x in map(np.asarray, here.values())]))
         why = unlike(sides, here, at, *values, unit, units)
+        if why is not None and t is None and is_noise(sides, given, a, b, place):
+            continue
         if why is not None:
             return sides.told(why, here, *values[:2], None if t is None else mp.nstr(t, 8), at)
     return None
@@ -172,6 +211,54 @@ def filled(x: Any, number: Any) -> Any:
 def state(a: Any) -> Any:
     """0 for what is finite, 1 for what is infinite, 2 for NaN."""
     return np.where(np.isfinite(a), 0, np.where(is_nan(a), 2, 1))
+
+
+def is_lost(sides: BothSides, given: Any, t: Any, b: Any) -> bool:
+    """Whether digits are too few for the left side, which is infinite or NaN because of that."""
+    if mp.isinf(t):
+        return bool(np.isfinite(b))
+    return t != t and not is_nan(b) and overflows(sides, given, 0.0)
+
+
+def is_noise(sides: BothSides, given: Any, a: Any, b: Any, place: Any) -> bool:
+    """Whether two numbers, of which nobody knows the true one, differ by what a unit in the last
+    place of the inputs makes of the first; or may, as products of the inputs overflow.
+    """
+    numbers = bool(np.isfinite(a[place]) and np.isfinite(b[place]))
+    if not sides.promise.ulps or (not numbers and has_nan(floats(given))):
+        return False
+    if not numbers or not all(map(is_moderate, floats(given))):
+        return not all(map(is_moderate, floats(given)))
+    rng = np.random.default_rng(0)
+    samples = []
+    for _ in range(SAMPLES):
+        found = computed(sides.term, {v: moved(np.asarray(x), rng) for v, x in given.items()})
+        if isinstance(found, Exception):
+            return True  # nearly one
+        samples.append(found[sides.term])
+    return bool(np.asarray(within(a, b, samples))[place])
+
+
+def floats(given: Any) -> list[Any]:
+    """The inputs that are floats."""
+    return [x for x in map(np.asarray, given.values()) if x.dtype.kind in "fc"]
+
+
+def is_moderate(x: Any) -> bool:
+    """Whether the squares of all numbers are ordinary ones, too."""
+    size, limits = np.abs(x), np.finfo(x.dtype)
+    most, least = float(limits.max) ** 0.4, float(limits.tiny) ** 0.4
+    return bool((((size < most) & (size > least)) | (size == 0)).all())
+
+
+def overflows(sides: BothSides, given: Any, size: float) -> bool:
+    """Whether a number on the way to the left side overflows, so that its NaN tells nothing."""
+    if sides.promise.ulps and size >= np.finfo(sides.term.type.dtype).max:
+        return True
+    values = computed(sides.term, given)
+    if isinstance(values, Exception) or not finite(floats(given)):
+        return False
+    return any(np.isinf(numbers_of(v, values)).any() for v in values if v.type.kind in "fc")
 
 
 def places(wrong: Any, kinds: Any) -> Any:
@@ -250,6 +337,9 @@ def magnitude(output: Variable, values: dict[Any, Any], given: Any) -> Any:
             value = np.abs(np.asarray(np.real(cells[0][0]), "float64"))
         else:
             value = size_of(out, values, np.inf)
+            lost = np.isnan(numbers_of(out, values))
+            if lost.any():  # of what overflowed on the way
+                value = np.where(lost, max([x.max(initial=0.0) for x in xs], default=0.0), value)
         found[out] = np.maximum(np.nan_to_num(value, nan=0.0, posinf=np.inf), size_of(out, values))
     return found[output] if output in found else size_of(output, values)
 
@@ -260,10 +350,15 @@ def _inside(value: Any, sizes: Any) -> Any:
     return np.where(np.isfinite(value), np.maximum(most, np.abs(value)), np.inf)
 
 
-def size_of(v: Any, values: Any, infinite: float = 0.0) -> Any:
+def numbers_of(v: Any, values: Any) -> Any:
+    """The value of a variable as an array of complex numbers."""
     value = v.data if isinstance(v, Constant) else values[v]
-    value = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
-    return np.nan_to_num(np.abs(value.astype("complex128")), nan=0.0, posinf=infinite)
+    return np.asarray(value.toarray() if hasattr(value, "toarray") else value).astype("complex128")
+
+
+def size_of(v: Any, values: Any, infinite: float = 0.0) -> Any:
+    """The sizes of the numbers of a variable."""
+    return np.nan_to_num(np.abs(numbers_of(v, values)), nan=0.0, posinf=infinite)
 
 
 LOGARITHMS = ("log", "log1p", "log2", "log10")
@@ -276,13 +371,13 @@ def unlike(
     inputs = [np.asarray(x) for x in given.values() if np.asarray(x).dtype.kind in "fc"]
     overflown = sides.reorders and size >= np.finfo(a.dtype).max / 2
     if is_nan(b):  # log(-1e-300) is not what it was rounded to, log(0)
-        none = sides.limits and finite(inputs) and t is not None and t != t
+        none = sides.limits and not has_nan(inputs) and t is not None and t != t
         return None if overflown or none else "a number becomes NaN"
     pole = is_nan(a) and finite(inputs) and t is not None and mp.isinf(t)  # of 0.0 or of -0.0?
     pole = pole and str(sides.term.head) not in LOGARITHMS  # whose pole has one sign
     if pole and not size >= np.finfo(a.dtype).max:
         return "NaN becomes a number"
-    if not np.isfinite(a) and is_true(b, t, size, units):
+    if not np.isfinite(a) and (is_true(b, t, size, units) or is_pole(sides, a, b, t, inputs)):
         return None
     if is_nan(a):
         lost = a.dtype.kind == "c" and not finite(inputs)  # NumPy's products lose infinities
@@ -298,15 +393,38 @@ def unlike(
         if a.dtype.kind == "c" and at:
             inputs = [part(x, at) for x in inputs if x.ndim <= len(at)]
         unknown = a.dtype.kind == "c" and t is None
-        held = finite(inputs) or (sides.limits and not any(np.isnan(x).any() for x in inputs))
+        held = finite(inputs) or (sides.limits and not has_nan(inputs))
         return None if unknown and held else limit(sides, given, at, b, t)
     if np.isinf(a):
         same = np.isinf(b) and (a.dtype.kind == "c" or (a > 0) == (b > 0) or overflown)
+        same = same or (sides.promise.ulps and near_end(a, b, units))
         return None if same else "what is infinite becomes something else"
     if np.isinf(b):
         fine = overflown or is_true(b, t, size, units)
         return None if fine else "what is finite becomes infinite"
     return farther(sides, a, b, number(a) if t is None else t, size, units)
+
+
+def has_nan(inputs: Any) -> bool:
+    """Whether a NaN is given."""
+    return any(np.isnan(x).any() for x in inputs)
+
+
+def is_pole(sides: BothSides, a: Any, b: Any, t: Any, inputs: Any) -> bool:
+    """Whether b is the logarithm of nearly 0, which coarser floats make one of less than 0."""
+    rounded = is_nan(a) and t is not None and t != t and finite(inputs)
+    return rounded and sides.limits and bool(np.isneginf(b.real)) and coarseness(sides.term) > 1
+
+
+def near_end(a: Any, b: Any, units: float) -> bool:
+    """Whether a finite number is so near to the largest one that rounding makes an infinity of
+    it.
+    """
+    if not np.isfinite(b):
+        return False
+    limits = np.finfo(b.dtype)
+    far = abs(float(np.real(b))) >= float(limits.max) * (1 - units * float(limits.eps))
+    return far and a.dtype.kind == "f" and (a > 0) == (b > 0)
 
 
 def farther(sides: BothSides, a: Any, b: Any, t: Any, size: float, units: float) -> str | None:
@@ -368,6 +486,8 @@ def limit(sides: BothSides, given: Any, at: Any, b: Any, t: Any) -> str | None:
     for far in FAR:
         moved = {v: far_away(x, far[i % 2]) for i, (v, x) in enumerate(given.items())}
         there = reference(sides.term, moved)
+        if t is not None and (there is None or element(there, at) != element(there, at)):
+            continue  # digits are too few for exponentials of it
         if there is None or not is_true(b, element(there, at), 0, ROUNDING):
             return f"{lost}, which is not the limit"
     return None

@@ -24,7 +24,7 @@ from rewrite_engine.check.target import usable
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.replace import substituted
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.match.pattern import Hole, OpClass, OpNode, subpatterns
 from rewrite_engine.match.query import Query
@@ -104,7 +104,7 @@ def _apart(a: DataRule, b: DataRule, term: Any, at: Any, added: RuleSet) -> Find
         one, part = sides(a, term), sides(b, at)
         if one is None or part is None:
             return None
-        other = part if at is term else clone_replace(term, {at: part})
+        other = part if at is term else substituted([term], {at: part})[0]
         graph = FunctionGraph(None, [one, other, term])
         optimizer(Query().excluding("inplace"), usable(added)).rewrite(graph)
     except RewriteEngineError:  # told by other checks

@@ -35,6 +35,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="NAME",
         help="only these checks (lint, termination, facts, ops, overlaps, claims)",
     )
+    group.addoption(
+        "--rewrite-strict", action="store_true", help="fail for what could not be tried, too"
+    )
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -127,7 +130,8 @@ class CheckTest(pytest.Item):
         from rewrite_engine.rewrite.step import RuleWarning
 
         found = self._found()
-        wrong = [f for f in found if f.kind in FAILING]
+        strict = self.config.getoption("--rewrite-strict")
+        wrong = [f for f in found if f.kind in FAILING or (strict and f.kind is Kind.UNPROVED)]
         for one in found:
             if one not in wrong and one.kind not in (Kind.UNPROVED, Kind.EXPLAINED):
                 self.warn(RuleWarning(str(one)))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
 from time import perf_counter
+from traceback import extract_tb
 from typing import Any
 
 from rewrite_engine.check.finding import CheckReport, Finding, Kind
 from rewrite_engine.check.target import Target, target_of
-from rewrite_engine.errors import UnknownNameError, did_you_mean
+from rewrite_engine.errors import UnknownNameError, did_you_mean, source_line
 from rewrite_engine.match.pattern import Hole, OpNode
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import DataRule, Rule
@@ -39,12 +40,26 @@ def lint(target: Target) -> Iterator[Finding]:
             example = f"{other.text}\n{rule.text}"
             yield Finding(Kind.DEAD, "lint", "duplicate", rule.name, rule.where, why, example)
         elif rule.name not in dead:
-            found = list(check_firing(rule, target.added))
+            found = list(caught("lint", rule, check_firing(rule, target.added)))
             yield from [f for f in found if f.kind is not Kind.LOOPS or f.why not in loops]
             loops |= (again := {f.why for f in found if f.kind is Kind.LOOPS})
             if again:
                 continue  # so would the example
-        yield from check_example(rule, target.added)
+        yield from caught("lint", rule, check_example(rule, target.added))
+
+
+def caught(check: str, rule: Rule, found: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings about a rule; the last one tells of an error that the rule raises."""
+    try:
+        yield from found
+    except ModuleNotFoundError:
+        raise
+    except Exception as error:
+        why, text = "it raises an error", f"{type(error).__name__}: {error}"
+        frames = [f for f in extract_tb(error.__traceback__) if f.filename == rule.where[0]]
+        if frames:
+            text = f"{source_line(frames[-1].filename, frames[-1].lineno or 0)}\n{text}"
+        yield Finding(Kind.WRONG, check, "raises", rule.name, rule.where, why, text)
 
 
 def duplicates(target: Target) -> Iterator[tuple[Rule, Rule]]:
@@ -102,12 +117,12 @@ def claims(target: Target) -> Iterator[Finding]:
             yield Finding(Kind.UNPROVED, "claims", "apart", rule.name, rule.where, why)
             continue
         for one in directions(rule):
-            yield from check_claims(one, cases(one, target.added))
+            yield from caught("claims", one, check_claims(one, cases(one, target.added)))
 
 
 def facts(target: Target) -> Iterator[Finding]:
     """What facts say, against values."""
-    from rewrite_engine.check.declaration import check_fact
+    from rewrite_engine.check.fact import check_fact
 
     for fact in target.facts:
         yield from check_fact(fact, target.spaces)

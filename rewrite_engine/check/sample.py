@@ -7,7 +7,7 @@ something of an operand, other terms stand for it: those of `WAYS`, or what a ca
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice, product
 from typing import Any, NamedTuple
@@ -39,6 +39,13 @@ DTYPES = [
     "float64", "float32", "float16", "int64", "int8", "uint8", "uint64", "bool",
     "complex128", "complex64",
 ]  # fmt: skip
+#: every dtype of numbers; the others behave as one of `DTYPES` nearly always
+ALL_DTYPES = [*DTYPES, "int32", "int16", "uint16", "uint32"]
+#: dtypes of constants that are wider than those of the operands around them
+WIDER = {
+    "int8": "int16", "uint8": "int16", "bool": "int8", "int32": "int64", "int16": "int32",
+    "float32": "float64", "float16": "float32", "int64": "float64",
+}  # fmt: skip
 #: what operands, and numbers, of one term may have in turn
 MIXTURES = [
     ["float64", "float32", "float16"],
@@ -46,6 +53,7 @@ MIXTURES = [
     ["float16", "int8", "uint8", "int16", "float32"],
     ["complex128", "complex64", "float64"],
     ["int64", "int8", "uint8", "uint64", "int32", "bool"],
+    ["int8", "int16", "uint16", "int32"],
 ]
 KINDS = {
     Float: "fc",
@@ -76,6 +84,8 @@ SHAPES: list[list[tuple[int | None, ...]]] = [
 ]
 #: those whose lengths are known, for rules that ask for them
 KNOWN: list[list[tuple[int | None, ...]]] = [[(4,)], [(3, 4)], [(3, 3)], [(1, 4), (4,)]]
+
+IN_TURN = 8  # the choice from which on constants are all numbers in turn
 
 Make = Callable[[Any], Any]
 
@@ -121,6 +131,8 @@ def numbers(dtype: str) -> list[Any]:
             found += [np.inf, -np.inf, np.nan, 1e16]
         else:
             found = [2, -3, 100, 3, 1, -1, 0, 127]
+            ends = [0, 1] if dtype == "bool" else [np.iinfo(dtype).min, np.iinfo(dtype).max]
+            found += [n for n in (512, 300, -200, -40_000, *ends) if ends[0] <= n <= ends[1]]
         return [np.asarray(n).astype(dtype) for n in found]
 
 
@@ -168,6 +180,7 @@ class Builder(Filler):
     """
 
     plain = False
+    widening = False
 
     def __init__(
         self,
@@ -184,6 +197,7 @@ class Builder(Filler):
         self.given = given
         self.inputs: list[Any] = []
         self.stand_ins: list[Any] = []
+        self.constants = 0
 
     def term(self) -> Variable:
         """The term."""
@@ -225,9 +239,7 @@ class Builder(Filler):
             raise TypeError(f"{self.dtypes} has no {sort}")
         dtype = "bool" if name == "condition" else self.choose.choice(fits)
         if sort.constant:
-            number = [2.0, -3.0][self.choice % 2]
-            found = [np.asarray(number).astype(dtype)] if self.plain else numbers(dtype)
-            return pt.constant(self.choose.choice(found))
+            return pt.constant(self.number(dtype))
         shape = self.shapes[min(len(self.inputs), len(self.shapes) - 1)]
         if sort in RANKS or (samples and sort not in KINDS):
             own = samples[0].type.shape if samples else (None,) * RANKS[sort]
@@ -240,11 +252,29 @@ class Builder(Filler):
         self.inputs.append(v)
         return v
 
+    def number(self, dtype: str) -> Any:
+        """What a constant is: each number in turn is the first constant of a term."""
+        if self.plain:
+            return np.asarray([2.0, -3.0][self.choice % 2]).astype(dtype)
+        if self.widening:
+            dtype = WIDER.get(dtype, dtype)
+        found = numbers(dtype)
+        self.constants += 1
+        if self.constants > 1 or self.choice < IN_TURN:
+            return self.choose.choice(found)
+        return found[(self.choice - IN_TURN) % len(found)]
+
 
 class Plain(Builder):
     """With ordinary constants."""
 
     plain = True
+
+
+class Widening(Builder):
+    """With constants of dtypes that are wider than those of operands."""
+
+    widening = True
 
 
 def is_computed(v: Any) -> bool:
@@ -298,6 +328,28 @@ def built(
         if key not in seen:
             seen.add(key)
             yield builder, term
+
+
+class SamplePlan(NamedTuple):
+    """Terms to build of a left side: those of each mixture of dtypes, and of each of the shapes."""
+
+    mixtures: Sequence[Sequence[str]]
+    shapes: Sequence[Any]
+    choices: Sequence[int]
+    make: type[Builder] = Builder
+
+
+def interleaved(rule: DataRule, plans: Iterable[SamplePlan]) -> Iterator[tuple[Builder, Variable]]:
+    """Yield the terms of plans, one of each mixture of dtypes in turn: the first few are of all."""
+    streams = [
+        built(rule, [dtypes], plan.shapes, plan.choices, plan.make)
+        for plan in plans
+        for dtypes in plan.mixtures
+    ]
+    while streams:
+        found = [(stream, next(stream, None)) for stream in streams]
+        yield from [made for _, made in found if made is not None]
+        streams = [stream for stream, made in found if made is not None]
 
 
 def has_constants(rule: DataRule) -> bool:

@@ -14,14 +14,14 @@ from types import ModuleType
 from typing import Any
 
 from rewrite_engine import tensor
-from rewrite_engine.errors import UnknownNameError, did_you_mean
+from rewrite_engine.errors import PackError, UnknownNameError, did_you_mean
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.fact import Fact
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rules import facts
-from rewrite_engine.rules.packs import installed, load_rules
+from rewrite_engine.rules.packs import installed, load_file
 from rewrite_engine.rules.pipeline import EQUATIONS, ON_DEMAND, PACKS, PHASES, known_rules
 from rewrite_engine.scalar import ops
 from rewrite_engine.scalar.op import ScalarOp
@@ -98,7 +98,7 @@ def _joined(name: str, parts: Sequence[Target]) -> Target:
 
 def _named(name: str) -> Target:
     if name.endswith(".py"):
-        return _of_rules(name, load_rules(name), beside=True)
+        return _of_file(name)
     if name == "ops":
         return Target("ops", ops=shipped_ops())
     if name in SHIPPED or name in SHIPPED.values():
@@ -133,6 +133,16 @@ def shipped_ops() -> tuple[Any, ...]:
     return (*scalar, *[c for c in ours if c.perform is not Op.perform])
 
 
+def _of_file(name: str) -> Target:
+    """The rules, facts and ops of a rule file. Raises `PackError` where there are none."""
+    module, rules = load_file(name)
+    target = _of_rules(name, rules, beside=True, spaces=[vars(module)])
+    if not target.subjects:
+        what = f"the rule file {name} defines no rules, facts or ops"
+        raise PackError(f"{what} (those it imports do not count)")
+    return target
+
+
 def _of_module(module: ModuleType) -> Target:
     rules = tuple(RuleSet.of(module))
     if "RULES" in vars(module):
@@ -141,13 +151,16 @@ def _of_module(module: ModuleType) -> Target:
     return Target(module.__name__, rules, *_beside(names), (names,), True)
 
 
-def _of_rules(name: str, rules: Iterable[Rule], beside: bool = False) -> Target:
-    """Rules; beside: with the facts and ops of their modules."""
+def _of_rules(
+    name: str, rules: Iterable[Rule], beside: bool = False, spaces: Iterable[Names] = ()
+) -> Target:
+    """Rules; beside: with the facts and ops of their modules. spaces: more modules."""
     rules = tuple(rules)
-    spaces = {id(r.fn.__globals__): r.fn.__globals__ for r in rules if beside}
-    found = [_beside(names) for names in spaces.values()]
+    every = [*spaces, *[r.fn.__globals__ for r in rules if beside]]
+    known = {id(names): names for names in every}
+    found = [_beside(names) for names in known.values()]
     more = [tuple(dict.fromkeys([x for pair in found for x in pair[i]])) for i in (0, 1)]
-    return Target(name, rules, more[0], more[1], tuple(spaces.values()), beside)
+    return Target(name, rules, more[0], more[1], tuple(known.values()), beside)
 
 
 def _beside(names: Names) -> tuple[tuple[Fact, ...], tuple[Any, ...]]:

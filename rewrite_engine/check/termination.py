@@ -252,7 +252,10 @@ def _said(rule: DataRule, added: RuleSet) -> Finding | None:
 
 def _goes_on(rule: DataRule, before: Any, after: Any) -> str:
     if not isinstance(rule.ends, AtMost):
-        was, now = rule.ends(before), rule.ends(after)
+        try:
+            was, now = rule.ends(before), rule.ends(after)
+        except Exception as error:
+            return f"its measure raises {type(error).__name__}: {error}"
         return "" if was > now >= 0 else f"its measure is not made smaller: {was}, then {now}"
     term, count = after, 1
     while count <= rule.ends.times and term.owner is not None:

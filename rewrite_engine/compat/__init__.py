@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dis
 import sys
-from abc import ABCMeta
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from importlib import import_module
@@ -32,7 +31,9 @@ from rewrite_engine.compat.table import (
     RENAMED,
     VERSIONS,
 )
+from rewrite_engine.config import config
 from rewrite_engine.errors import NotHereError, OptionError, did_you_mean
+from rewrite_engine.graph.intern import Interned
 from rewrite_engine.tensor.numpy_calls import AS_OBJECTS
 
 __all__ = ["PeerModule", "install", "is_missing", "not_here"]
@@ -159,21 +160,34 @@ def has(module: ModuleType, name: str) -> bool:
     return name in getattr(module, "__all__", ())  # (last: a package may have to look for them)
 
 
-class _NotHere(ABCMeta):
-    """The type of what stands for names that are not here."""
+class _NotHere(Interned):
+    """The type of what stands for names that are not here, and of what inherits from it, whatever
+    else that inherits from.
+    """
 
     why: str | Callable[[], str]
 
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise cls.error()
+    def __new__(mcs, name: str, bases: tuple[type, ...], space: dict[str, Any], **how: Any) -> Any:
+        """A class statement may have arguments for the class that is not here."""
+        return super().__new__(mcs, name, bases, space)
 
-    def __getattr__(cls, name: str) -> Any:
+    def __init__(self, name: str, bases: tuple[type, ...], space: dict[str, Any], **how: Any):
+        super().__init__(name, bases, space)
+
+    def __getitem__(self, parameters: Any) -> Any:
+        """`Missing[int]` as a base is the class itself."""
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise self.error()
+
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise cls.error()
+        raise self.error()
 
-    def error(cls) -> NotHereError:
-        return NotHereError(cls.why if isinstance(cls.why, str) else cls.why())
+    def error(self) -> NotHereError:
+        return NotHereError(self.why if isinstance(self.why, str) else self.why())
 
 
 def not_here(why: str | Callable[[], str]) -> Any:
@@ -213,11 +227,12 @@ class PeerFinder(MetaPathFinder, Loader):
 
 
 def install(libraries: Iterable[str] = tuple(VERSIONS)) -> None:
-    """Let `import pytensor` (or aesara, theano) find the names here, and `np.atleast_1d(x)` be an
-    array that holds the variable, as it is there. Raises `OptionError` if the library itself has
-    been imported.
+    """Let `import pytensor` (or aesara, theano) find the names here, `np.atleast_1d(x)` be an
+    array that holds the variable, and new sparse values be matrices, as they are there. Raises
+    `OptionError` if the library itself has been imported.
     """
     AS_OBJECTS.add("atleast_1d")
+    config.sparse_values = "matrix"
     install_sampler()
     for library in libraries:
         if any(isinstance(f, PeerFinder) and f.library == library for f in sys.meta_path):

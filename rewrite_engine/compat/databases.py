@@ -8,25 +8,32 @@ its `missing` has it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
 from rewrite_engine.compat import is_missing
 from rewrite_engine.compat.rewriters import EquilibriumGraphRewriter
-from rewrite_engine.compat.rewriting import in2out, optdb, out2in, read_query
+from rewrite_engine.compat.rewriting import POSITIONS, in2out, optdb, out2in, read_query
 from rewrite_engine.config import config
 from rewrite_engine.errors import UnknownNameError, refuse_options
 from rewrite_engine.graph.feature import AlreadyThere, Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import Fixpoint, GraphRewriter, SequentialOptimizer
 from rewrite_engine.rewrite.fold import constant_folding
+from rewrite_engine.rules.pipeline import rewrite_graph
 from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.shape import shape_i
+from rewrite_engine.tensor.type import TensorType
 
 __all__ = [
+    "OPT_FAST_COMPILE",
+    "OPT_FAST_RUN",
+    "OPT_NONE",
     "EquilibriumDB",
     "LocalGroupDB",
     "RewriteDatabase",
@@ -36,6 +43,7 @@ __all__ = [
     "TopoDB",
     "elemwise_of",
     "infer_shape_db",
+    "predefined_optimizers",
     "register_canonicalize",
     "register_specialize",
     "register_stabilize",
@@ -45,7 +53,8 @@ __all__ = [
 
 class RewriteDatabaseQuery(Query):
     """A `Query` with PyTensor's order of arguments. A None among those to include asks for no phase
-    at all. Of no effect are the places and rewriters that are not named.
+    at all. position_cutoff (also set later): phases that stand behind this position there are left
+    out; in other databases it has no effect. Of no effect are rewriters that are not named.
     """
 
     def __init__(
@@ -62,6 +71,23 @@ class RewriteDatabaseQuery(Query):
         names = [include] if isinstance(include, str) else include or ()
         wanted = ["merge" if name is None else name for name in names]
         super().__init__(wanted, exclude or (), require or ())  # type: ignore[arg-type]
+        if position_cutoff is not None:
+            self.position_cutoff = position_cutoff
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "position_cutoff":
+            raise AttributeError(f"a query does not change: it has no {name!r} to set")
+        later = [phase for phase, place in POSITIONS.items() if place > value]
+        object.__setattr__(self, "exclude", self.exclude | frozenset(later))
+
+
+OPT_NONE, OPT_FAST_RUN = RewriteDatabaseQuery([None]), RewriteDatabaseQuery(["fast_run"])
+OPT_FAST_COMPILE = RewriteDatabaseQuery(["canonicalize"])
+#: {the name of an optimizer: what it asks}
+predefined_optimizers = {
+    None: OPT_NONE, "None": OPT_NONE, "fast_run": OPT_FAST_RUN, "FAST_RUN": OPT_FAST_RUN,
+    "fast_compile": OPT_FAST_COMPILE, "FAST_COMPILE": OPT_FAST_COMPILE,
+}  # fmt: skip
 
 
 class RewriteDatabase:
@@ -210,13 +236,58 @@ def elemwise_of(kind: Any) -> Callable[[Any], bool]:
 
 class ShapeFeature(Feature):
     """Shapes are told from operands where it is attached, whether or not these fit, as PyTensor
-    does: PyMC counts on it that no draw is left where its shape is asked for. It keeps nothing.
+    does: PyMC counts on it that no draw is left where its shape is asked for. It keeps nothing, and
+    is `shape_feature` of the graph.
     """
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         if any(isinstance(feature, ShapeFeature) for feature in fgraph.features):
             raise AlreadyThere
         infer_shape_db.default_query.rewrite(fgraph)
+        fgraph.shape_feature = self  # type: ignore[attr-defined]
+
+    def get_shape(self, var: Any, idx: int) -> Any:
+        """The length of a dimension, computed without the variable if that is possible."""
+        driver = infer_shape_db.default_query
+        return rewrite_graph(shape_i(var, idx), include=(), custom_rewrite=driver)
+
+    @property
+    def shape_of(self) -> ShapeOf:
+        """{variable: its lengths}."""
+        return ShapeOf(self)
+
+    def same_shape(
+        self, x: Any, y: Any, dim_x: int | None = None, dim_y: int | None = None
+    ) -> bool:
+        """Whether two variables, or one dimension of each, are known to have equal lengths. Raises
+        `AxisError`.
+        """
+        if dim_x is None and dim_y is None and x.type.ndim != y.type.ndim:
+            return False
+        own = range(x.type.ndim) if dim_x is None else [dim_x]
+        other = range(y.type.ndim) if dim_y is None else [dim_y]
+        pairs = zip([shape_i(x, i) for i in own], [shape_i(y, i) for i in other], strict=True)
+        lengths = [n for pair in pairs for n in pair]
+        found = rewrite_graph(lengths, include=(), custom_rewrite=shape_rules())
+        return bool(equal_computations(found[::2], found[1::2]))
+
+
+class ShapeOf(Mapping[Any, Any]):
+    """{variable: its lengths, as a `ShapeFeature` tells them}; None for what is no tensor."""
+
+    def __init__(self, feature: ShapeFeature) -> None:
+        self.feature = feature
+
+    def __getitem__(self, var: Any) -> Any:
+        if not isinstance(var.type, TensorType):
+            return None
+        return tuple([self.feature.get_shape(var, i) for i in range(var.type.ndim)])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
 
 
 class ShapeOptimizer(GraphRewriter):
@@ -231,8 +302,13 @@ class _ShapeRules(RewriteDatabase):
 
     @property
     def default_query(self) -> Any:
-        rules = RuleSet.of(import_module("rewrite_engine.rules.shape")).including("shape_unsafe")
-        return EquilibriumGraphRewriter(rules + constant_folding, name="infer_shape")
+        return shape_rules("shape_unsafe")
+
+
+def shape_rules(*grants: str) -> EquilibriumGraphRewriter:
+    """The driver of the rules of shapes, and of those that need these grants."""
+    rules = RuleSet.of(import_module("rewrite_engine.rules.shape")).including(*grants)
+    return EquilibriumGraphRewriter(rules + constant_folding, name="infer_shape")
 
 
 infer_shape_db = _ShapeRules()

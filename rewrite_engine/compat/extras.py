@@ -19,6 +19,7 @@ from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.traverse import graph_inputs
+from rewrite_engine.graph.type import NoneConst
 from rewrite_engine.random.op import read_size
 from rewrite_engine.rules import assumptions
 from rewrite_engine.rules.assumptions import SHIPPED
@@ -26,11 +27,13 @@ from rewrite_engine.scalar.dtype import all_dtypes
 from rewrite_engine.tensor.blockwise import Blockwise
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import arange, zeros
-from rewrite_engine.tensor.dimshuffle import broadcast_to
+from rewrite_engine.tensor.dimshuffle import broadcast_to, moveaxis, normalize_axis
 from rewrite_engine.tensor.flow import raise_op
+from rewrite_engine.tensor.index.diagonals import IncDiagonal
 from rewrite_engine.tensor.index.subtensor import set_subtensor
 from rewrite_engine.tensor.math import add, cast, mul
 from rewrite_engine.tensor.product.dots import Dot
+from rewrite_engine.tensor.shape import lengths
 from rewrite_engine.tensor.shaping import rearrange
 
 __all__ = [
@@ -63,6 +66,7 @@ class AssertOnUse(raise_op.Assert):
 
 
 assert_op = AssertOnUse()
+none_type_t = NoneConst.type
 #: products of matrices, as PyTensor has them
 _matmul = Blockwise(Dot(), "(m,k),(k,n)->(m,n)")
 FAST_COMPILE, FAST_RUN = Mode("fast_compile"), Mode("fast_run")
@@ -216,6 +220,34 @@ def to_one_hot(y: Any, nb_class: int, dtype: Any = None) -> Any:
     y = as_tensor_variable(y)
     rows = arange(y.shape[0])
     return set_subtensor(zeros((y.shape[0], nb_class), dtype)[rows, y], 1)
+
+
+def alloc_diag(diag: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Matrices of zeros with the vectors in the last dimension of `diag` on a diagonal; they stand
+    in the dimensions `axis1` and `axis2` of the result.
+    """
+    v = as_tensor_variable(diag)
+    *batch, n = lengths(v)
+    axes = sorted([normalize_axis(axis, v.type.ndim + 1) for axis in (axis1, axis2)])
+    blank = zeros((*batch, n + abs(offset), n + abs(offset)), v.type.dtype)
+    made = IncDiagonal(offset, set_instead_of_inc=True)(blank, v)
+    return moveaxis(made, (-2, -1), axes)
+
+
+def old_np_unique(
+    arr: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+) -> Any:
+    """`np.unique`, whose inverse is a vector, as before NumPy 2."""
+    unique: Any = np.unique
+    found = unique(arr, return_index, return_inverse, return_counts, axis)
+    if not return_inverse:
+        return found
+    at = 1 + return_index
+    return tuple([np.ravel(x) if i == at else x for i, x in enumerate(found)])
 
 
 def general_toposort(outputs: Iterable[Any], deps: Callable[[Any], Any]) -> list[Any]:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rewrite_engine.compat.texts import text_of_graph
-from rewrite_engine.compat.walks import walk
+from rewrite_engine.compat.walks import last_first, walk
 from rewrite_engine.compile.shared import SharedVariable
 from rewrite_engine.errors import refuse_options
 from rewrite_engine.graph import fgraph, traverse
@@ -18,8 +18,18 @@ from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.inner import InnerGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Output
+from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.weak import WeakValues
 
-__all__ = ["Clients", "UnmergedGraph", "ancestors", "explicit_graph_inputs", "graph_inputs"]
+__all__ = [
+    "Clients",
+    "FrozenFunctionGraph",
+    "NominalVariable",
+    "UnmergedGraph",
+    "ancestors",
+    "explicit_graph_inputs",
+    "graph_inputs",
+]
 
 
 def ancestors(
@@ -96,6 +106,54 @@ class _AnyGraph(type):
         return isinstance(instance, FrozenGraph)
 
 
+class _AnyFrozen(type):
+    """The type of a class of which every graph that does not change is an instance."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, InnerGraph)
+
+
+class FrozenFunctionGraph(InnerGraph, metaclass=_AnyFrozen):
+    """A graph that does not change, made of variables: `from_io(inputs, outputs)`. An input may be
+    computed of others: what is used of it is a root of its own.
+    """
+
+    @classmethod
+    def from_io(
+        cls, inputs: Sequence[Variable], outputs: Sequence[Variable]
+    ) -> FrozenFunctionGraph:
+        """The graph between these."""
+        roots = {v: v.type.make_variable(v.name) for v in inputs if v.owner is not None}
+        outputs = clone_replace(list(outputs), roots) if roots else outputs
+        return cls([roots.get(v, v) for v in inputs], outputs)
+
+    from_structural_inputs = from_io
+
+
+class _Nominal(type):
+    """The type of `NominalVariable`, which makes the variable of a type with a number."""
+
+    def __call__(cls, id: Any, typ: Any, name: str | None = None) -> Variable:
+        key = typ, id
+        known = _nominals.get(key)
+        if known is None:
+            made: Any = typ.make_variable(name)
+            made.id = id
+            known = _nominals.setdefault(key, made)
+        return known
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        key = getattr(instance, "type", None), getattr(instance, "id", None)
+        return isinstance(instance, Variable) and _nominals.get(key) is instance
+
+
+class NominalVariable(metaclass=_Nominal):
+    """`NominalVariable(0, type)` is one variable, whoever asks: an input by its number."""
+
+
+_nominals: WeakValues[Any, Variable] = WeakValues()
+
+
 class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
     """A graph that does not merge equal nodes by itself: a variable that is put in is the graph's
     own, and stays that. (The phase "merge" does it, with which `function` begins.)
@@ -160,6 +218,14 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
         if new is not old:
             self._move([node], old, new, reason, outputs=False)
             self.flush()
+
+    def toposort(self) -> list[Apply]:
+        """Return the nodes in PyTensor's order, unless features order them: programs number what
+        they find in it.
+        """
+        self.flush()
+        usual = [type(f).orderings is Feature.orderings for f in self.features]
+        return last_first(self.outputs, self.inputs) if all(usual) else super().toposort()
 
     def freeze(self) -> InnerGraph:
         """A copy that does not change."""

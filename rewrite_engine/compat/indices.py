@@ -22,9 +22,13 @@ __all__ = [
 
 def indices_from_subtensor(op_indices: Sequence[Any], idx_list: Sequence[Any]) -> tuple[Any, ...]:
     """What stands between the brackets: numbers, slices, variables. op_indices: the inputs of a
-    node after the array. idx_list: its op's.
+    node after the array. idx_list: its op's. Numbers beside arrays are variables, as there: they
+    broadcast with the arrays.
     """
-    return tuple([_entry(e, found) for e, found in pair(tuple(idx_list), op_indices)])
+    entries = [_entry(e, found) for e, found in pair(tuple(idx_list), op_indices)]
+    if any([getattr(getattr(v, "type", None), "ndim", 0) for v in op_indices]):
+        entries = [m.constant(e) if type(e) is int else e for e in entries]
+    return tuple(entries)
 
 
 unflatten_index_variables = indices_from_subtensor

@@ -21,6 +21,7 @@ from rewrite_engine.gradient import Lop
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.intern import Interned
 from rewrite_engine.graph.node import Apply, Variable, build_node
+from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
 from rewrite_engine.graph.replace import graph_replace
@@ -231,9 +232,18 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
         return function(own, self.written_out(own), on_unused_input="ignore")
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
-        """Those of the loop here."""
+        """Return the lengths of the loop here, without its steps: nobody needs draws for them."""
+        from rewrite_engine.compat.databases import shape_rules
+        from rewrite_engine.rules.pipeline import rewrite_graph
+
         made = self.written_out(node.inputs)
-        return [tuple(shape_tuple(v)) if isinstance(v.type, TensorType) else None for v in made]
+        lengths = [shape_tuple(v) if isinstance(v.type, TensorType) else () for v in made]
+        flat = [n for own in lengths for n in own]
+        found = iter(rewrite_graph(flat, include=(), custom_rewrite=shape_rules("shape_unsafe")))
+        return [
+            tuple([next(found) for _ in own]) if isinstance(v.type, TensorType) else None
+            for v, own in zip(made, lengths, strict=True)
+        ]
 
     def equal_lengths(self, node: Apply) -> None:
         """Steps may fail in any way, also if only the lengths of results are needed."""
@@ -262,7 +272,7 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
             [v for v, _ in known], wanted, [g for _, g in known],
             disconnected_inputs="ignore", return_disconnected="disconnected",
         ))  # fmt: skip
-        slopes = [next(found) if v in wanted else v.type.zeros_like() for v in own]
+        slopes = [next(found) if v in wanted else disconnected() for v in own]
         return graph_replace(slopes, dict(zip(own, inputs)), strict=False)
 
 

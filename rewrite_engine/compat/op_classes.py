@@ -16,6 +16,7 @@ from rewrite_engine.tensor.flow import branches
 from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSubtensor
 from rewrite_engine.tensor.index.subtensor import inc_subtensor, set_subtensor
 from rewrite_engine.tensor.linalg import decomposition, solvers, triangular
+from rewrite_engine.tensor.shaping.rearrange import RepeatedPositions, repeat
 
 __all__ = [
     "AdvancedIncSubtensor1",
@@ -23,6 +24,7 @@ __all__ = [
     "Cholesky",
     "CholeskySolve",
     "IfElse",
+    "Repeat",
     "Solve",
     "SolveTriangular",
     "advanced_inc_subtensor",
@@ -93,9 +95,21 @@ def advanced_subtensor(x: Any, *index: Any) -> Any:
     return as_tensor_variable(x)[tuple([as_tensor_variable(i) for i in index])]
 
 
-def advanced_inc_subtensor(x: Any, y: Any, *index: Any) -> Any:
-    """`x`, with `y` added at `index`, as often as an element is named."""
-    return inc_subtensor(advanced_subtensor(x, *index), y)
+def advanced_inc_subtensor(
+    x: Any,
+    y: Any,
+    *index: Any,
+    inplace: bool = False,
+    set_instead_of_inc: bool = False,
+    ignore_duplicates: bool = False,
+) -> Any:
+    """`x`, with `y` added at `index`, as often as an element is named; ignore_duplicates: once.
+    set_instead_of_inc: put in. (inplace changes nothing.)
+    """
+    part = advanced_subtensor(x, *index)
+    if set_instead_of_inc:
+        return set_subtensor(part, y)
+    return inc_subtensor(part, y, ignore_duplicates=ignore_duplicates)
 
 
 def advanced_set_subtensor(x: Any, y: Any, *index: Any) -> Any:
@@ -113,20 +127,18 @@ def _rows(op: Any) -> bool:
     return tuple(op.idx_list) == ("i",)
 
 
-def _writing(inplace: bool = False, set_instead_of_inc: bool = False) -> Any:
-    """What puts in, or adds. (inplace changes nothing.)"""
-    return advanced_set_subtensor if set_instead_of_inc else advanced_inc_subtensor
-
-
 AdvancedSubtensor1 = stands_for(
     AdvancedSubtensor, lambda **_: advanced_subtensor, "Rows by numbers.", _rows
 )
 AdvancedIncSubtensor1 = stands_for(
-    AdvancedIncSubtensor, _writing, "Rows by numbers, changed.", _rows
+    AdvancedIncSubtensor, _of(advanced_inc_subtensor), "Rows by numbers, changed.", _rows
 )
 Cholesky = stands_for(decomposition.Cholesky, _of(linalg.cholesky), "`cholesky`, with options.")
 CholeskySolve = stands_for(solvers.Solve, _of(_cho_solve), "`cho_solve`, with options.")
 IfElse = stands_for(branches.IfElse, _branches, "`ifelse` of so many values.")
+Repeat = stands_for(
+    RepeatedPositions, lambda axis=None: partial(repeat, axis=axis), "`repeat` along an axis."
+)
 Solve = stands_for(solvers.Solve, _of(linalg.solve), "`solve`, with options.")
 SolveTriangular = stands_for(
     triangular.SolveTriangular, _of(linalg.solve_triangular), "`solve_triangular`, with options."

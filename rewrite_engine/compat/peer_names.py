@@ -7,8 +7,10 @@ from __future__ import annotations
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.ruleset import RuleSet
 
-#: names with a counterpart: {PyTensor's name: the phase, pack or rule}
+#: names with a counterpart: {PyTensor's name: the phase, the pack or the rules}
 NEAREST = {
+    "InplaceBlockwiseOptimizer": "inplace",
+    "InplaceElemwiseOptimizer": "inplace",
     "InplaceBlasOpt": "inplace",
     "MergeOptimizer": "merge",
     "ShapeOpt": "shape",
@@ -20,6 +22,17 @@ NEAREST = {
     "local_eager_useless_unbatched_blockwise": "unbatched",
     "inplace_elemwise_opt": "inplace",
     "inplace_elemwise_optimizer": "inplace",
+    "local_cast_cast": "cast_of_cast",
+    "local_exp_log": "exp_of_log log_of_exp",
+    "local_join_1": "join_of_one",
+    "local_log1p": "log_of_one_plus log_of_one_minus",
+    "local_pow_specialize": "pow_two pow_half pow_one pow_minus_one",
+    "local_reshape_chain": "reshape_of_reshape",
+    "local_subtensor_make_vector": "item_of_vector",
+    "local_sum_of_neg_to_neg_of_sum": "sum_of_neg",
+    "local_useless_slice": "index_of_everything",
+    "local_useless_subtensor": "index_of_everything",
+    "local_useless_switch": "switch_on_true switch_on_false switch_of_same",
     "merge1": "merge",
     "merge1.1": "merge",
     "merge1.2": "merge",
@@ -28,30 +41,158 @@ NEAREST = {
     "scan_save_mem": "last_of_trace",
     "scan_save_mem_prealloc": "last_of_trace",
     "scan_save_mem_no_prealloc": "last_of_trace",
+    "useless_Neg_of_Neg": "neg_of_neg",
 }
 _WITHOUT = """
-AbstractConvCheck BlasOpt CheckStackTrace Print1.21 Print1.51 UnShapeOpt add_destroy_handler
-add_mul_fusion all_pushout_opt blockwise c_blas c_blas_destructive composite_elemwise_fusion
-cond_lift_single_if cond_make_inplace constant_folding_for_scan2
-crossentropy_to_crossentropy_with_softmax cxx_only elemwise_fusion fusion gemm_optimizer
-ifelse_merge ifelse_remove_identical_inside ifelse_simplify inline_ofg_expansion
-introduce_explicit_core_shape_blockwise jax lazy_ifelse make_scipy_blas_destructive
-minimum_compile more_mem numba ofg_inner_graph optimize_inner_graph py_only pytorch
-random_make_inplace random_make_inplace_mrg save_mem_new_scan scan scipy_blas specialize_device
-symbolic_op_recognition topo_constant_folding typed_list_inplace_rewrite uncanonicalize use_c_blas
-useless
+AbstractConvCheck AddDestroyHandler AlgebraicCanonizer BlasOpt CheckStackTrace
+CheckStackTraceRewriter DrainSpecifyAssumptions EquilibriumDB EquilibriumGraphRewriter
+FromFunctionGraphRewriter FromFunctionNodeRewriter FuseElemwise FusionOptimizer GemmOptimizer
+PatternNodeRewriter Print1.21 Print1.51 PrintCurrentFunctionGraph ReassociateMatmulChain
+ScalarizeRewriter ScanInplaceOptimizer ScanMerge SequenceDB SequentialGraphRewriter TopoDB
+UnShapeOpt UnShapeOptimizer WalkingGraphRewriter add_destroy_handler add_mul_fusion
+all_pushout_opt alloc_empty_to_zeros batched_vector_b_solve_to_matrix_b_solve
+block_diag_solve_to_block_diag_solves blockwise bool_idx_to_nonzero c_blas c_blas_destructive
+cast_rv_float_params_to_float64 cho_solve_quadratic_form_to_whitened cholesky_ldotlt
+cholesky_of_diag compile_inner_graph composite_elemwise_fusion cond_lift_single_if
+cond_make_inplace cond_merge_ifs_false cond_merge_ifs_true constant_fold_branches_of_add_mul
+constant_folding_for_scan2 crossentropy_to_crossentropy_with_softmax cxx_only det_of_blockdiag
+det_of_factorized_matrix det_of_inv det_of_kronecker det_of_matrix_factorized_elsewhere
+det_of_permutation det_of_triangular diag_of_blockdiag diag_of_kronecker
+diagonal_solve_to_division dot_diag_to_elemwise drain_specify_assumptions eig_to_eigh eigh_of_diag
+eigvalsh_of_diag elemwise_fusion expm_of_diag extract_diag_lift_pass extract_diag_of_transpose
+fast_compile flatten_nested_add_mul fuse_blockdiagonal fuse_elemwise fuse_indexed_into_elemwise
+fusion gemm_optimizer generic_solve_to_structured_form ifelse_merge ifelse_remove_identical_inside
+ifelse_simplify infer_shape inline_einsum inline_ofg inline_ofg_expansion
+inline_ofg_expansion_xtensor inline_optimized_einsum inline_symbolic_for_fusion
+introduce_explicit_core_shape_blockwise introduce_explicit_core_shape_rv introduce_lazy_ifelse
+inv_of_diag_to_diag_reciprocal inv_of_inv inv_of_orthogonal_to_transpose inv_to_solve jax
+jax_bilinear_lyapunov_to_direct jax_boolean_indexing_set_or_inc jax_boolean_indexing_sum
+jax_random_vars_rewrites jax_shape_parameter_as_tuple jax_size_parameter_as_tuple
+kron_of_diagonal_to_diagonal late_inline_OpFromGraph lazy_ifelse lift_linalg_of_expanded_matrices
+local_0_dot_x local_1msigmoid local_AdvancedIncSubtensor_to_AdvancedIncSubtensor1
+local_IncSubtensor_serialize local_Shape_i_ground local_Shape_of_SpecifyShape
+local_Unique_Alloc_lift local_Unique_BroadcastTo_lift local_Unique_Repeat_lift local_Unique_lift
+local_Unique_scalar local_Unique_second local_abs_lift local_abs_merge local_abs_mul_unit
+local_abstract_batch_norm_inference local_abstract_batch_norm_train
+local_abstract_batch_norm_train_grad local_abstractconv3d_gemm
+local_abstractconv3d_gradinputs_gemm local_abstractconv3d_gradweight_gemm local_abstractconv_check
+local_abstractconv_gemm local_abstractconv_gradinputs_gemm local_abstractconv_gradweight_gemm
+local_add_canonizer local_add_mul_fusion local_add_neg_to_sub local_add_of_sparse_write
+local_add_remove_zeros local_add_specialize local_addsd_ccode local_adv_idx_to_diagonal
+local_adv_idx_to_slice local_adv_sub1_adv_inc_sub1 local_advanced_indexing_crossentropy_onehot
+local_advanced_indexing_crossentropy_onehot_grad local_advanced_read_of_write_constant_indices
+local_advanced_subtensor_of_dot local_alloc_dimshuffle local_alloc_elemwise
+local_alloc_empty_to_zeros local_alloc_sink_dimshuffle local_alloc_unary local_argmax_pushdown
+local_basic_subtensor_of_alloc local_batched_matmul_to_core_matmul
+local_batched_matmul_to_core_matmul_with_reshape local_block_diag_dot_to_dot_block_diag
+local_blockwise_alloc local_blockwise_alloc_inputs local_blockwise_inc_subtensor
+local_blockwise_of_subtensor local_blockwise_reshape local_careduce_fusion local_careduce_of_alloc
+local_cast_cast local_conv2d_cpu local_conv2d_gradinputs_cpu local_conv2d_gradweight_cpu
+local_convert_negative_indices local_crossentropy_to_crossentropy_with_softmax_grad
+local_csm_grad_c local_csm_properties_csm local_ctc_no_grad local_cut_useless_reduce
+local_dense_from_sparse_sparse_from_dense local_det_chol local_dimshuffle_alloc
+local_dimshuffle_lift local_dimshuffle_rv_lift local_dimshuffle_subtensor local_div_by_one
+local_div_exp_to_mul_exp local_div_switch_sink local_div_to_reciprocal local_dot22_to_dot22scalar
+local_dot22_to_ger_or_gemv local_dot_to_dot22 local_dot_to_mul local_drain_specify_assumptions
+local_elemwise_alloc local_elemwise_fusion local_elemwise_fusion_op local_elemwise_sub_zeros
+local_erf_minus_one local_erf_neg_minus_one local_exp_log local_exp_log_nan_switch
+local_exp_log_softmax local_exp_over_1_plus_exp local_expm1 local_fill_sink local_fill_to_alloc
+local_func_inv local_fuse_expand_dims_reshape local_fuse_squeeze_reshape local_gemm_to_gemv
+local_gemm_to_ger local_grad_log_erfc_neg local_greedy_distributor local_hard_sigmoid
+local_incsubtensor_of_allocs local_incsubtensor_of_zeros
+local_incsubtensor_of_zeros_to_setsubtensor local_inline_composite_constants
+local_inplace_AdvancedIncSubtensor local_inplace_AdvancedIncSubtensor1
+local_inplace_DiagonalSubtensor local_inplace_addsd_ccode local_inplace_gemm local_inplace_gemv
+local_inplace_ger local_inplace_remove0 local_inplace_setsubtensor local_inplace_sparse_block_gemv
+local_inplace_sparse_block_outer local_intdiv_by_one local_inv_odds_sigmoid local_join_1
+local_join_dims local_join_empty local_join_make_vector local_join_of_alloc local_join_subtensors
+local_join_to_repeat local_lift_specify_shape_elemwise local_lift_specify_shape_inc_subtensor
+local_lift_transpose_through_dot local_log1p local_log1p_plusminus_exp local_log_add_exp
+local_log_div local_log_erfc local_log_erfc_applied local_log_iv local_log_kv local_log_prod_sqr
+local_log_prod_to_sum_log local_log_softmax_from_logsumexp local_log_sqrt_sqr local_log_sum_exp
+local_logit_sigmoid local_logsoftmax local_logsoftmax_grad local_max_and_argmax local_max_to_min
+local_merge_alloc local_merge_consecutive_specify_shape local_merge_switch_same_cond
+local_mul_canonizer local_mul_exp_to_exp_add local_mul_pow_to_pow_add local_mul_s_d local_mul_s_v
+local_mul_specialize local_mul_switch_sink local_mul_to_sqr local_mul_zero local_neg_div_neg
+local_neg_to_mul local_odds_sigmoid local_one_minus_erf local_one_minus_erfc local_one_plus_erf
+local_op_of_op local_opt_alloc local_polygamma_to_digamma local_polygamma_to_tri_gamma
+local_pow_canonicalize local_pow_specialize local_pow_specialize_device
+local_pow_to_nested_squaring local_print_as_we_go_along local_read_of_write_same_indices
+local_reciprocal_1_plus_exp local_reciprocal_canon local_reduce_broadcastable local_reduce_chain
+local_reduce_join local_remove_scalar_BroadcastTo local_remove_switch_const_cond
+local_remove_useless_assert local_replace_AdvancedSubtensor local_reshape_chain
+local_reshape_dimshuffle local_reshape_lift local_reshape_to_dimshuffle local_rv_size_lift
+local_sampling_dot_csr local_scalar_tensor_scalar local_second_sink local_second_to_alloc
+local_set_to_inc_subtensor local_setsubtensor_of_allocs local_setsubtensor_of_constants
+local_shape_ground local_shape_to_shape_i local_sigm_times_exp local_sigmoid_logit local_sign_div
+local_sign_prod local_sign_unit local_slice_read_of_write
+local_softmax_grad_to_crossentropy_with_softmax_grad local_softmax_stabilize
+local_softmax_with_bias local_sort_under_reduce local_specify_shape_alloc local_split_dims
+local_sqrt_sqr local_structured_add_s_v local_structured_dot local_sub_neg_to_add
+local_subtensor_SpecifyShape_lift local_subtensor_inc_subtensor local_subtensor_lift
+local_subtensor_make_vector local_subtensor_merge local_subtensor_merge_integer
+local_subtensor_merge_slice local_subtensor_of_adv_subtensor local_subtensor_of_alloc
+local_subtensor_of_batch_dims local_subtensor_of_dot local_subtensor_of_expand_dims
+local_subtensor_of_join local_subtensor_of_reduce local_subtensor_of_softmax
+local_subtensor_of_squeeze local_subtensor_of_transpose local_subtensor_remove_broadcastable_index
+local_subtensor_rv_lift local_subtensor_shape_constant local_sum_make_vector
+local_sum_of_neg_to_neg_of_sum local_sum_prod_all_to_none local_sum_prod_div_dimshuffle
+local_sum_prod_mul_by_scalar local_sum_prod_of_mul_or_div local_sumsqr2dot
+local_tensor_scalar_tensor local_track_shape_i local_uint_constant_indices
+local_ultra_fast_sigmoid local_unbroadcast_lift local_upcast_elemwise_constant_inputs
+local_useless_2f1grad_loop local_useless_AdvancedSubtensor1 local_useless_abs local_useless_alloc
+local_useless_composite local_useless_composite_outputs local_useless_conj
+local_useless_crossentropy_softmax_1hot_with_bias_dx_alloc local_useless_dimshuffle_in_reshape
+local_useless_dimshuffle_makevector local_useless_elemwise local_useless_elemwise_comparison
+local_useless_expand_dims_in_reshape local_useless_fill local_useless_inc_subtensor
+local_useless_inc_subtensor_alloc local_useless_incsubtensor_alloc local_useless_reduce
+local_useless_reshape local_useless_sign local_useless_slice local_useless_specify_shape
+local_useless_split local_useless_subtensor local_useless_switch local_useless_topk
+local_useless_unbatched_blockwise local_useless_unbroadcast local_usmm
+local_usmm_csc_dense_inplace local_usmm_csx local_view_op local_write_of_write_same_indices
+local_zero_div log1msigm_to_softplus log1p_neg_sigmoid logdiffexp_to_log1mexpdiff
+logmexpm1_to_log1mexp logsigm_to_softplus lower_blockwise lower_broadcast lower_concat
+lower_cumreduce lower_dot lower_elemwise lower_expand_dims lower_index lower_index_update
+lower_reduce lower_rv lower_squeeze lower_stack lower_transpose lower_unstack lower_xtensor
+lu_factor_of_diag lu_of_diag make_scipy_blas_destructive merge_inlined_symbolic
+merge_sibling_ifelse minimum_compile more_mem numba ofg_inner_graph optimize_einsum_inner_graph
+optimize_inner_graph orthogonal_dot_transpose_to_eye orthogonal_solve_to_transpose_matmul
+paired_triangular_solves_to_cho_solve pre_local_IncSubtensor_serialize psd_solve_to_chol_solve
+py_only pytorch qr_of_diag qz_of_diag random_make_inplace random_make_inplace_mrg random_unsafe
+reassociate_matmul_chain remove_constants_and_duplicate_inputs_scipy
+remove_scalar_tensor_boundaries remove_tensor_copy reuse_decomposition_multiple_solves
+reuse_decomposition_multiple_solves_jax save_mem_new_scan scalar_solve_to_division scalarize
+scan_eqopt1 scan_eqopt2 scan_inline_invariant_constants scan_inner_graph
+scan_input_and_output_cleanup0 scan_input_and_output_cleanup1 scan_input_and_output_cleanup2
+scan_input_and_output_cleanup3 scan_make_inplace scan_merge scan_merge_duplicate_inputs
+scan_merge_inouts scan_push_out_add scan_push_out_dot1 scan_push_out_non_seq scan_push_out_seq
+scan_pushout scan_pushout_add scan_pushout_dot1 scan_pushout_nonseqs_ops scan_pushout_seqs_ops
+scan_reduce_nsteps scan_reduce_trace_no_prealloc scan_reduce_trace_prealloc
+scan_remove_constants_and_unused_inputs0 scan_remove_constants_and_unused_inputs1
+scan_remove_constants_and_unused_inputs2 scan_remove_constants_and_unused_inputs3
+scan_remove_unused scan_remove_unused_top scan_sit_sot_to_untraced
+scan_split_non_sequence_decomposition_and_solve
+scan_split_non_sequence_decomposition_and_solve_jax schur_of_diag scipy_blas
+selection_dot_to_indexing sidestep_unused_rng_consumer slogdet_specialization
+solve_of_inv_to_matmul solve_sylvester_of_diag specialize_device specialize_matmul_to_batched_dot
+split_2f1grad_loop svd_of_structured svd_uv_merge symbolic_op_recognition topo_constant_folding
+transpose_of_inv typed_list_inplace_rewrite uncanonicalize unsafe use_c_blas useless
+useless_Arccosh_of_Cosh useless_Arcsinh_of_Sinh useless_Arctanh_of_Tanh useless_Conj_of_Conj
+useless_Cosh_of_Arccosh useless_Reciprocal_of_Reciprocal useless_Sinh_of_Arcsinh
+useless_Tanh_of_Arctanh useless_rename useless_rng_to_xrng useless_symmetric_transpose
+useless_tensor_from_xtensor useless_tensor_from_xtensor_of_rename useless_xrng_to_rng
+useless_xtensor_from_tensor wrap_reduced_gather_in_elemwise
 """
-#: names of what is done by other means here, or not at all: they change nothing; nor do those of
-#: rewrites of single nodes, `local_...`, and of loops, `scan_...`
+#: names of rewrites and tags that PyTensor 3.3.8 and Aesara register, without a counterpart: they
+#: are done by other means here, or not at all, so that the names change nothing
 WITHOUT = frozenset(_WITHOUT.split())
-FAMILIES = ("local_", "pre_local_", "scan_")
-#: the one of the latter that only those get who ask for it
+#: the rewrite that only those get who ask for it
 ON_REQUEST = "local_remove_all_assert"
 
 
 def in_our_names(query: Query, rules: RuleSet) -> Query:
-    """The query with what is nearest for PyTensor's names, and without those that change nothing:
-    but names of the rules are what they are. What is required has to be here.
+    """Return the query with the counterparts of PyTensor's names, and without those that change
+    nothing. A name that a rule here has means that rule. What is required has to be here.
     """
     include, exclude = [_ours(names, rules) for names in (query.include, query.exclude)]
     if ON_REQUEST in query.include:
@@ -62,7 +203,7 @@ def in_our_names(query: Query, rules: RuleSet) -> Query:
 
 
 def _ours(names: frozenset[str], rules: RuleSet) -> frozenset[str]:
-    foreign = {n for n in names if n in NEAREST or n in WITHOUT or n.startswith(FAMILIES)}
+    foreign = {n for n in names if n in NEAREST or n in WITHOUT or n == ON_REQUEST}
     foreign -= rules.names if foreign else set()
-    nearest = [NEAREST[n] for n in foreign if n in NEAREST]
+    nearest = [ours for n in foreign for ours in NEAREST.get(n, "").split()]
     return frozenset([*(names - foreign), *nearest])

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from itertools import count
 from typing import Any, Literal
 
+from rewrite_engine.config import config
 from rewrite_engine.errors import (
     MethodNotDefined,
     OptionError,
@@ -38,6 +39,7 @@ __all__ = [
     "EquilibriumGraphRewriter",
     "RelationOfOthers",
     "ClassRewriter",
+    "NodeProcessingGraphRewriter",
     "OpKeyGraphRewriter",
     "SequentialGraphRewriter",
     "SequentialNodeRewriter",
@@ -261,9 +263,37 @@ def _no_callback(what: str, options: dict[str, Any]) -> None:
     refuse_options(what, why, **options)
 
 
-class WalkingGraphRewriter(GraphRewriter):
+class NodeProcessingGraphRewriter(GraphRewriter):
+    """A driver that tries rules at nodes. `warn_ignore`, `warn` and `warn_inplace` are what its
+    `failure_callback` may be: a rule that fails is left out, without a word or with a warning.
+    """
+
+    on_failure: str | None = None
+
+    @staticmethod
+    def warn_ignore(*failure: Any) -> None:
+        """Nothing is said of a rule that fails."""
+
+    @staticmethod
+    def warn(*failure: Any) -> None:
+        """A rule that fails is a warning."""
+
+    @staticmethod
+    def warn_inplace(*failure: Any) -> None:
+        """A rule that fails is a warning."""
+
+    @classmethod
+    def read_callback(cls, callback: Any) -> str | None:
+        """`config.on_rule_error` as a callback means it. Raises `OptionError` for others."""
+        settings = {cls.warn_ignore: "ignore", cls.warn: "warn", cls.warn_inplace: "warn"}
+        if callback is not None and callback not in settings:
+            _no_callback(cls.__name__, {"failure_callback": callback})
+        return settings.get(callback)
+
+
+class WalkingGraphRewriter(NodeProcessingGraphRewriter):
     """Tries rules at each node; order: first inputs, then outputs, if nothing else is said.
-    ignore_newtrees: not at what they made.
+    ignore_newtrees: not at what they made. failure_callback: see `NodeProcessingGraphRewriter`.
     """
 
     def __init__(
@@ -271,13 +301,13 @@ class WalkingGraphRewriter(GraphRewriter):
         node_rewriter: Any,
         order: Literal["in_to_out", "out_to_in", "dfs"] = "in_to_out",
         ignore_newtrees: bool | str = False,
-        failure_callback: None = None,
+        failure_callback: Any = None,
         name: str = "walk",
     ) -> None:
         if isinstance(ignore_newtrees, str):  # (the third argument was the name)
             name, ignore_newtrees = ignore_newtrees, False
         super().__init__(name)
-        _no_callback("WalkingGraphRewriter", {"failure_callback": failure_callback})
+        self.on_failure = self.read_callback(failure_callback)
         if order not in ("in_to_out", "out_to_in", "dfs"):
             raise OptionError(f"an order is in_to_out, out_to_in or dfs, not {order!r}")
         self.node_rewriter, self.order, self.ignore_newtrees = node_rewriter, order, ignore_newtrees
@@ -296,7 +326,8 @@ class WalkingGraphRewriter(GraphRewriter):
         return rules_in([self.node_rewriter])
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
-        self.driver.run(fgraph, result)
+        with config.change_flags(on_rule_error=self.on_failure or config.on_rule_error):
+            self.driver.run(fgraph, result)
 
 
 class EquilibriumGraphRewriter(EquilibriumOptimizer):

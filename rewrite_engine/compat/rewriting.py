@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from inspect import Parameter, Signature
 from math import inf
 from types import FunctionType
 from typing import Any
 
-from rewrite_engine.compat import extras
+from rewrite_engine.compat import extras, is_missing
 from rewrite_engine.compat.unify import (
     Asterisk,
     OpPattern,
@@ -206,10 +207,18 @@ def _several(names: Any) -> Sequence[Any]:
 optdb = PipelineDatabase()
 
 
+def missing_rule(rules: Iterable[Any]) -> Any:
+    """The first of some rules that is not in rewrite_engine, or None."""
+    return next((rule for rule in rules if is_missing(rule)), None)
+
+
 def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) -> GraphRewriter:
     """Return a driver that tries rules at each node, inputs first, and goes on with what they made,
-    until none applies; ignore_newtrees: once at each node.
+    until none applies; ignore_newtrees: once at each node. Of a rule that is not here: it, which
+    fails when it is used.
     """
+    if lost := missing_rule(rules):
+        return lost
     if not ignore_newtrees:
         return EquilibriumOptimizer(rules_in(rules), name or "in_to_out")
     return WalkingOptimizer(rules_in(rules), "in_to_out", name or "in_to_out")
@@ -217,8 +226,11 @@ def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) 
 
 def out2in(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) -> GraphRewriter:
     """Return a driver that tries rules at each node, outputs first, and goes on with what they
-    made, until none applies; ignore_newtrees: once at each node.
+    made, until none applies; ignore_newtrees: once at each node. Of a rule that is not here: it,
+    which fails when it is used.
     """
+    if lost := missing_rule(rules):
+        return lost
     if not ignore_newtrees:
         return OutermostOptimizer(rules_in(rules), name or "out_to_in")
     return WalkingOptimizer(rules_in(rules), "out_to_in", name or "out_to_in")
@@ -271,7 +283,7 @@ def PatternNodeRewriter(
     if make is None and (unbound := sorted(_variables(out_pattern).keys() - sorts.keys())):
         raise UnboundVariableError(f"{unbound[0]!r} is not in the pattern {_text(in_pattern)}")
     if not allow_multiple_clients:
-        make = _where_alone(make or (lambda fgraph, node, found: _built(out_pattern, found)))
+        make = _where_alone(make or partial(_put_in, out_pattern))
     if make is not None:
         fn = _written_at(frame, left, title, parameters)
         return _by_function(fn, make, sorts, frame, phase=phase, claim=claim)
@@ -401,6 +413,11 @@ def _built(pattern: Any, variables: dict[str, Any]) -> Any:
     if isinstance(pattern, dict):
         pattern = pattern["pattern"]
     return variables[_identifier(pattern)] if isinstance(pattern, str) else pattern
+
+
+def _put_in(pattern: Any, fgraph: Any, node: Any, found: dict[str, Any]) -> Any:
+    """A pattern with what its names stand for."""
+    return _built(pattern, {_identifier(name): value for name, value in found.items()})
 
 
 def _text(pattern: Any) -> str:

@@ -34,6 +34,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.compile",
         "rewrite_engine.link",
         "rewrite_engine.compat.rewriting",
+        "rewrite_engine.compat.databases",
     ),
     "gradient": (
         "rewrite_engine.gradient",
@@ -105,6 +106,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "printing": ("rewrite_engine.printing", f"{TENSOR}.flow.watch"),
     "d3viz": ("rewrite_engine.printing",),
     "misc": (),
+    "npy_2_compat": (),
     "link.c": ("rewrite_engine.compat.c_code", "rewrite_engine.link.c"),
     "link.jax": (),
     "link.mlx": (),
@@ -128,6 +130,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.scalar.dtype",
         "rewrite_engine.compat.scalar_types",
         "rewrite_engine.compat.scalars",
+        "rewrite_engine.compat.scalar_outputs",
     ),
     "tensor": (TENSOR, "rewrite_engine.errors"),
     "tensor.blockwise": (f"{TENSOR}.blockwise",),
@@ -285,6 +288,7 @@ RENAMED = {
     "graph.rewriting.optimize_graph": "rewrite_engine.rules.pipeline:rewrite_graph",
     "graph.op.get_test_value": "rewrite_engine.compat.extras:get_test_value",
     "scalar.Scalar": "rewrite_engine.scalar.type:ScalarType",
+    "scalar.ScalarOp": "rewrite_engine.compat.scalars:ScalarOpOfOthers",
     "scalar.floats": "rewrite_engine.compat.scalar_types:floats",
     "scalar.ints": "rewrite_engine.compat.scalar_types:ints",
     "utils.PYTHON_INT_BITWIDTH": "rewrite_engine.compat.extras:PYTHON_INT_BITWIDTH",
@@ -323,7 +327,7 @@ RENAMED = {
     "graph.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.basic.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
     "graph.fg.FunctionGraph": "rewrite_engine.compat.graphs:UnmergedGraph",
-    "graph.fg.FrozenFunctionGraph": "rewrite_engine.graph.inner:InnerGraph",
+    "graph.fg.FrozenFunctionGraph": "rewrite_engine.compat.graphs:FrozenFunctionGraph",
     "Param": "rewrite_engine.compat.older:Param",
     "compile.Param": "rewrite_engine.compat.older:Param",
     "compile.MonitorMode": "rewrite_engine.compat.older:MonitorMode",
@@ -354,6 +358,7 @@ RENAMED = {
     "compile.mode.FAST_COMPILE": "rewrite_engine.compat.extras:FAST_COMPILE",
     "compile.mode.FAST_RUN": "rewrite_engine.compat.extras:FAST_RUN",
     "graph.traversal.general_toposort": "rewrite_engine.compat.extras:general_toposort",
+    "graph.traversal.toposort": "rewrite_engine.compat.walks:last_first",
     "graph.type.HasShape": "rewrite_engine.tensor.type:TensorType",
     "graph.utils.MetaType": "rewrite_engine.graph.intern:Interned",
     # (as Theano and the first Aesara had them)
@@ -378,7 +383,18 @@ RENAMED = {
         for name in ("all", "complex", "continuous", "discrete", "float", "int", "integer", "uint")
     },
     "tensor.shared": "rewrite_engine.compile.shared:shared",
-    "tensor.linalg.alloc_diag": "rewrite_engine.tensor:diag",
+    **{
+        f"tensor.{module}.alloc_diag": "rewrite_engine.compat.extras:alloc_diag"
+        for module in ("basic", "linalg")
+    },
+    "tensor.basic.ExtractDiag": "rewrite_engine.tensor.index.diagonals:Diagonal",
+    "tensor.extra_ops.Repeat": "rewrite_engine.compat.op_classes:Repeat",
+    "tensor.math.isnan_": "rewrite_engine.tensor:isnan",
+    "tensor.math._conj": "rewrite_engine.tensor:conj",
+    "tensor.type_other.none_type_t": "rewrite_engine.compat.extras:none_type_t",
+    "npy_2_compat.old_np_unique": "rewrite_engine.compat.extras:old_np_unique",
+    "printing.char_from_number": "rewrite_engine.printing.identifier:letters",
+    "tensor.rewriting.basic.assert_op": "rewrite_engine.compat.extras:assert_op",
     **{
         f"tensor.linalg.{name}": f"rewrite_engine.compat.op_classes:{name}"
         for name in ("Cholesky", "CholeskySolve", "Solve", "SolveTriangular")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.traverse import ancestors, apply_ancestors, graph_inputs, toposort
 
 variable_ancestors = ancestors  # as others call it beside `apply_ancestors`
@@ -32,9 +33,23 @@ def get_var_by_name(graphs: Iterable[Variable], target_var_id: str) -> tuple[Var
     return tuple([v for v in ancestors(graphs) if v.name == target_var_id])
 
 
+def last_first(
+    graphs: Iterable[Variable], blockers: Collection[Variable] | None = None
+) -> list[Apply]:
+    """Return the nodes below variables, each after those it needs; of a node, what the last input
+    needs comes first, as in PyTensor. The walk does not go past a variable in `blockers`.
+    """
+    stop = frozenset(blockers or ())
+
+    def owners(variables: Iterable[Variable]) -> list[Apply]:
+        return [v.owner for v in variables if v.owner is not None and v not in stop]
+
+    return list(postorder(owners(graphs), lambda node: owners(reversed(node.inputs))))
+
+
 def io_toposort(inputs: Collection[Variable], outputs: Iterable[Variable]) -> list[Apply]:
-    """`toposort(outputs, inputs)`, with the arguments in the order others know."""
-    return toposort(outputs, inputs)
+    """`last_first(outputs, inputs)`, with the arguments in the order others know."""
+    return last_first(outputs, inputs)
 
 
 def applys_between(inputs: Collection[Variable], outputs: Iterable[Variable]) -> Iterator[Apply]:

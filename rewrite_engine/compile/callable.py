@@ -14,14 +14,23 @@ from rewrite_engine import hooks
 from rewrite_engine.compile.checks import Checks
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.config import config
-from rewrite_engine.errors import InputError, OptionError, UpdateTypeError, describe, plural
+from rewrite_engine.errors import (
+    InputError,
+    NoSuchInputError,
+    OptionError,
+    UpdateTypeError,
+    describe,
+    did_you_mean,
+    plural,
+)
 from rewrite_engine.graph.display import Displayed
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.link.linker import get_linker
-from rewrite_engine.link.program import Argument, Cell, Linked, Program
+from rewrite_engine.link.program import MISSING, Argument, Asked, Cell, Linked, Program, plain
 
 if TYPE_CHECKING:
+    from rewrite_engine.compile.function import WrittenGraph
     from rewrite_engine.compile.profiling import ProfileStats
 
 
@@ -34,13 +43,15 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
     attributes.
 
     fgraph: the rewritten graph. name. mode. program: what was linked. profile: a `ProfileStats`, or
-    None.
+    None. written: the graph as the program wrote it, for `explain`; None of a function that was
+    unpickled.
     """
 
     program: Program
     mode: Mode
     name: str | None
     profile: ProfileStats | None
+    written: WrittenGraph | None
     _linked: Linked
     _trust: bool
     _checks: Checks | None
@@ -69,6 +80,7 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         self.mode = mode
         self.name = name
         self.profile = profile
+        self.written = None
         self._linked = linked
         self._trust = trust
         return self
@@ -169,6 +181,49 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
 
     # --- changing -----------------------------------------------------------------------------
 
+    def __getitem__(self, item: Any) -> Any:
+        """Return the value that an input has between calls, its default or that of a shared
+        variable: `f[x]`, `f["x"]`. Raises `NoSuchInputError` for an input that has none.
+        """
+        value = self._cell(item)[1].value
+        if value is MISSING:
+            raise NoSuchInputError(f"{self.program.name}: the input {item!r} has no value so far")
+        return value
+
+    def __setitem__(self, item: Any, value: Any) -> None:
+        """Give an input another value for the calls to come. Raises `NoSuchInputError`, and what
+        the type of the input raises.
+        """
+        argument, cell = self._cell(item)
+        strict, downcast = argument.strict, argument.allow_downcast
+        converted = plain(cell.type.filter(value, strict=strict, allow_downcast=downcast))
+        if converted is value and hasattr(value, "copy") and not getattr(argument, "borrow", False):
+            converted = value.copy()
+        cell.value = converted
+
+    def _cell(self, item: Any) -> tuple[Argument | Cell, Cell]:
+        """An input, by its variable or name, and where its value is kept. Raises
+        `NoSuchInputError`.
+        """
+        item = getattr(item, "variable", item)  # (of an `In`)
+        pairs = zip(self.program.inputs, self.program.variables, strict=True)
+        if isinstance(item, str):
+            found = [a for a, _ in pairs if a.name == item]
+        else:
+            found = [a for a, v in pairs if v is item or getattr(item, "container", None) is a]
+        if len(found) != 1:
+            names = [a.name for a in self.program.inputs if a.name]
+            what = "several inputs are called" if found else "there is no input"
+            hint = "" if found or not isinstance(item, str) else did_you_mean(item, names)
+            raise NoSuchInputError(f"{self.program.name}: {what} {item!r}{hint}")
+        cell = found[0] if isinstance(found[0], Cell) else found[0].default
+        if cell is None:
+            what = (
+                f"the input {item!r} has no value between calls; In({item}, value=…) gives it one"
+            )
+            raise NoSuchInputError(f"{self.program.name}: {what}")
+        return found[0], cell
+
     @property
     def trust_input(self) -> bool:
         """Whether arguments are taken as they are. Set it to True only where all are arrays of
@@ -181,6 +236,7 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         if bool(value) == self._trust:
             return
         new = Function(self.program, self.mode, self.name, bool(value), self._checks, self.profile)
+        new.written = self.written
         partial.__setstate__(self, (new.func, (), {}, new.__dict__))  # type: ignore[attr-defined]
 
     def free(self) -> None:
@@ -205,30 +261,24 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         which they never do. profile: as of `function`; a function that is profiled has copies that
         are, with counts of their own.
         """
-        program = self.program
-        cells = _swapped(program, swap or {})
-        inputs = tuple([_with_cell(a, cells) for a in program.inputs])
-        updates = (
-            () if delete_updates else tuple([(i, cells.get(c, c)) for i, c in program.updates])
-        )
-        outputs = list(range(program.n_results)) + [i for i, _ in updates]
+        program = with_states(self.program, swap or {})
+        if delete_updates:
+            program = program._replace(updates=())
+        outputs = list(range(program.n_results)) + [i for i, _ in program.updates]
         fgraph = program.fgraph.clone()
         if delete_updates:
             features = [feature.clone() for feature in fgraph.features]
             results = [fgraph.outputs[i] for i in outputs]
             fgraph = FunctionGraph(fgraph.inputs, results, features, clone=False)
-        new = program._replace(
-            fgraph=fgraph,
-            inputs=inputs,
-            updates=updates,
-            name=name or program.name,
-            shared=tuple([(swap or {}).get(v, v) for v in program.shared]),
-        )
+        new = program._replace(fgraph=fgraph, name=name or program.name)
         checks = None if self._checks is None else self._checks.copy(swap or {})
         if profile is None and self.profile is not None:
             profile = self.profile.message or True
         stats = profile_of(profile, name or self.name)
-        return Function(new, self.mode, name or self.name, self._trust, checks, stats)
+        made = Function(new, self.mode, name or self.name, self._trust, checks, stats)
+        if self.written is not None:
+            made.written = self.written.copy(swap or {}, delete_updates, name)
+        return made
 
     def __copy__(self) -> Function:
         return self.copy()
@@ -237,6 +287,17 @@ class Function(Displayed, partial):  # type: ignore[type-arg]
         # (unpickled by calling it: the graph was kept, the code is made again)
         parts = (self.program, self.mode, self.name, self._trust, self._checks)
         return Function, parts if self.profile is None else (*parts, self.profile)
+
+
+def with_states(program: Program, swap: Mapping[Any, Any]) -> Program:
+    """Return a program with other shared variables in the place of some (see `Function.copy`)."""
+    cells = _swapped(program, swap)
+    return program._replace(
+        inputs=tuple([_with_cell(a, cells) for a in program.inputs]),
+        updates=tuple([(i, cells.get(c, c)) for i, c in program.updates]),
+        shared=tuple([swap.get(v, v) for v in program.shared]),
+        asked=tuple([Asked(swap.get(v, v)) for v in program.variables]),
+    )
 
 
 def _with_cell(a: Argument | Cell, cells: dict[Cell, Cell]) -> Argument | Cell:

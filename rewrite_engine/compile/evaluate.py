@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from rewrite_engine.compile.callable import Function
 from rewrite_engine.compile.function import function
@@ -15,9 +14,10 @@ from rewrite_engine.config import config
 from rewrite_engine.errors import ForeignObjectError, InputError, describe
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.graph.weak import WeakKeys
 
 FOR_ONE_CALL = "vm"  # the usual mode, without machine code
-_compiled: WeakKeyDictionary[Variable, dict[Any, Function]] = WeakKeyDictionary()
+_compiled: WeakKeys[Variable, dict[Any, Function]] = WeakKeys()
 
 
 def evaluate(variable: Variable, given: Mapping[Variable | str, Any], **options: Any) -> Any:
@@ -42,6 +42,7 @@ def evaluate(variable: Variable, given: Mapping[Variable | str, Any], **options:
         return function(list(values), variable, **options)(*values.values())
     if f is None:
         f = functions[key] = function(list(values), variable, **options)
+        f.written = None  # it would keep the variable alive, and that the function
     result = f(*values.values())
     f.free()  # what is evaluated once should not keep large buffers
     return result

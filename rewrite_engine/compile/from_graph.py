@@ -31,9 +31,10 @@ from rewrite_engine.graph.inner import connections, inner_ops
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import origin_line, user_origin
-from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.replace import substituted
 from rewrite_engine.graph.traverse import graph_inputs
 from rewrite_engine.tensor.blockwise import whole_batch
+from rewrite_engine.tensor.type import TensorType
 
 OPTIONS = (
     "inline", "strict", "pullback", "pushforward", "lop_overrides", "rop_overrides",
@@ -136,8 +137,17 @@ class OpFromGraph(ShapesOfGraph, Op):
             except (RewriteEngineError, TypeError, ValueError) as error:
                 error.add_note(message(f"raised for input {i}", op=self, where=where))
                 raise
-        types = tuple([v.type for v in self.inner_outputs])
+        types = tuple([self.outer_type(v.type) for v in self.inner_outputs])
         return build_node(self, tuple(variables), types, user_origin())
+
+    def outer_type(self, inner: Any) -> Any:
+        """The type of an output. Those of a program's own class whose graph is put in its place do
+        not tell their lengths: such a class is there to be found and replaced by values that may be
+        longer, and lengths that are known become constants at once.
+        """
+        if type(self)._ours or not self.inline or not isinstance(inner, TensorType):
+            return inner
+        return inner.clone(shape=[n if n == 1 else None for n in inner.shape])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
         """The op of the graph along the batch; one by one where derivatives were given."""
@@ -225,7 +235,7 @@ def with_variables(inputs: list[Any], outputs: list[Any]) -> tuple[list[Any], li
     if not given:
         return inputs, outputs
     kept = {v: v for v in inputs if v not in given}  # (they may be computed from the constants)
-    return [given.get(v, v) for v in inputs], clone_replace(outputs, given | kept)
+    return [given.get(v, v) for v in inputs], substituted(outputs, given | kept)
 
 
 def implicit(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Variable]:

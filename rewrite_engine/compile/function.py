@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.compile.callable import Function, Observer, profile_of
+from rewrite_engine.compile.callable import Function, Observer, profile_of, with_states
 from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
+from rewrite_engine.compile.overwriting import guard
 from rewrite_engine.compile.progress import WatchedCompiling
 from rewrite_engine.compile.request import Request, check_unused, read
 from rewrite_engine.config import config
-from rewrite_engine.errors import OverwritingError, message, refuse_unknown
-from rewrite_engine.graph.destroyhandler import DestroyHandler
+from rewrite_engine.errors import refuse_unknown
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.link.program import Argument, Cell, Program
+from rewrite_engine.graph.origin import Origin, user_origin
+from rewrite_engine.link.program import Argument, Asked, Cell, Program
 from rewrite_engine.rewrite.driver import paused_collector
 from rewrite_engine.rewrite.result import Result, StopReason
 from rewrite_engine.rewrite.step import RuleWarning
@@ -86,13 +88,54 @@ def function(
         start = perf_counter()
         request = read(inputs, outputs, updates, givens, no_default_updates, rebuild_strict)
         check_unused(request, on_unused_input)
-        merging = "merge" not in mode.query.exclude
-        program = build(request, name, allow_input_downcast, accept_inplace, merging)
+        origin = user_origin()
+        written = WrittenGraph(request, name, allow_input_downcast, accept_inplace, origin)
+        program = written.build(mode)
         checks = None
         if config.check if check is None else check:
             options = {"allow_input_downcast": allow_input_downcast, "mode": AS_BUILT, "name": name}
             checks = checks_of(request, function, accept_inplace=accept_inplace, **options)
-        return _finish(program, mode, name, trace, start, checks, bool(trust_input), stats)
+        result = _finish(program, mode, name, trace, start, checks, bool(trust_input), stats)
+        request.reached = {}
+        result.written = written
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenGraph:
+    """The graph of a function as the program wrote it: kept, so that the function can be compiled
+    again while somebody watches. (It is a tenth of what a function holds anyway.)
+
+    origin: where the program called `function`. swap: shared variables that others stand for.
+    """
+
+    request: Request
+    name: str | None
+    allow_input_downcast: bool | None
+    accept_inplace: bool
+    origin: Origin | None
+    swap: dict[Any, Any] = field(default_factory=dict)
+
+    def build(self, mode: Mode) -> Program:
+        """Return the program before it is rewritten."""
+        merging = "merge" not in mode.query.exclude
+        downcast, inplace = self.allow_input_downcast, self.accept_inplace
+        program = build(self.request, self.name, downcast, inplace, merging)
+        return with_states(program, self.swap) if self.swap else program
+
+    def compile(self, mode: Mode) -> Function:
+        """Return another function of the same graph, compiled in a mode."""
+        start = perf_counter()
+        with paused_collector(), _Told(self.name):
+            program = self.build(mode)
+            return _finish(program, mode, self.name, None, start, None, False, None)
+
+    def copy(self, swap: Mapping[Any, Any], delete_updates: bool, name: str | None) -> WrittenGraph:
+        """Return what a copy of the function computes (see `Function.copy`)."""
+        request = replace(self.request, updates={}) if delete_updates else self.request
+        states = {old: swap.get(new, new) for old, new in self.swap.items()}
+        states |= {old: new for old, new in swap.items() if old not in self.swap.values()}
+        return replace(self, request=request, name=name or self.name, swap=states)
 
 
 class _Told:
@@ -194,7 +237,7 @@ def build(
     )
     fgraph.merging = merging
     mutable = {memo[spec.variable] for spec in request.inputs if spec.mutable}
-    _guard(fgraph, mutable, accept_inplace)
+    guard(fgraph, mutable, accept_inplace)
     arguments = [_argument(spec, allow_downcast) for spec in request.inputs]
     cells = [getattr(v, "container", None) or v.value for v in request.updates]
     return Program(
@@ -206,6 +249,7 @@ def build(
         borrowed=frozenset([i for i, out in enumerate(request.outputs) if out.borrow]),
         updates=tuple(enumerate(cells, count)),
         shared=tuple(states),
+        asked=tuple([Asked(v) for v in (*roots, *states)]),
     )
 
 
@@ -216,23 +260,3 @@ def _argument(spec: Any, allow_downcast: bool | None) -> Argument | Cell:
     return Argument(
         spec.variable.type, spec.name, spec.value, spec.strict, downcast, spec.mutable, spec.borrow
     )
-
-
-def _guard(fgraph: FunctionGraph, mutable: set[Variable], accept_inplace: bool) -> None:
-    """Watch over what may be overwritten: by the user's own ops, and by those that rules will put
-    in.
-    """
-    destroyers = [node for node in fgraph.apply_nodes if node.op.destroy_map]
-    if destroyers and not accept_inplace:
-        node = destroyers[0]
-        raise OverwritingError(
-            message(
-                "the graph overwrites an input; function(…, accept_inplace=True) allows it",
-                op=node.op,
-                inputs=node.inputs,
-                where=node.where(),
-            )
-        )
-    if destroyers or mutable:
-        fgraph.attach_feature(DestroyHandler(mutable, strict=not accept_inplace))
-        fgraph.validate()

@@ -15,7 +15,7 @@ query, and what it adds.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import cache
 from importlib.util import find_spec
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from rewrite_engine.rules.pipeline import PlacedDriver
 
 DEFAULT = "default"  # the optimizer that the pipeline makes for the query
+AUTO = "auto"  # the linker of `config.linker`
 
 #: named modes → their query
 MODES = {
@@ -53,12 +54,12 @@ ALIASES = {"debug_mode": "debugmode"}
 class Mode:
     """A linker and an optimizer.
 
-    linker: a linker's name, or the name of a mode (case does not matter), or a linker. optimizer:
-    "default" for the pipeline with this mode's query, the name of a mode or a `Query` for the
-    pipeline with that one, None (or "None") for no rewriting, or an object with `rewrite(fgraph,
-    trace=None)`. db: what a query asks (None: the pipeline). A query that includes phases, and not
-    "fast_run", asks for these phases only. Immutable. Raises `UnknownNameError`, `OptionError`
-    for a db that cannot be asked.
+    linker: a linker's name, or the name of a mode (case does not matter), or a linker; "auto" (the
+        default) is that of `config.linker`. optimizer: "default" for the pipeline with this mode's
+    query, the name of a mode or a `Query` for the pipeline with that one, None (or "None") for no
+    rewriting, or an object with `rewrite(fgraph, trace=None)`. db: what a query asks (None: the
+    pipeline). A query that includes phases, and not "fast_run", asks for these phases only.
+    Immutable. Raises `UnknownNameError`, `OptionError` for a db that cannot be asked.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
@@ -74,7 +75,10 @@ class Mode:
         if db is not None and not hasattr(db, "query"):
             raise OptionError(f"the db of a mode has a method `query`; {describe(db)} has none")
         self.linker: str | Linker  # a linker itself, of modes that make theirs
-        self.name, self.linker = _names(linker or usual_linker())
+        self.name, chosen = _names(linker or AUTO)
+        #: the mode whose usual linker this is; None: it was named
+        self.usual_of = self.name if chosen == AUTO == config.linker else None
+        self.linker = usual_linker(self.name) if chosen == AUTO else chosen
         self._optimizer: Any = DEFAULT
         if isinstance(optimizer, str) and optimizer.casefold() == "none":
             optimizer = None
@@ -204,6 +208,25 @@ class Mode:
         """Keep only rules that have all these tags."""
         return self._with(self.query.requiring(*tags))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes, without a linker that was chosen by what this machine has: the
+        machine on which the mode is loaded chooses its own.
+        """
+        state = dict(vars(self))
+        if self.usual_of is not None and self.linker in ("native", "vm"):
+            del state["linker"]
+        return state
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+        if "linker" not in state:
+            self.linker = usual_linker(state["usual_of"])
+
+    def __copy__(self) -> Mode:
+        new = object.__new__(type(self))
+        vars(new).update(vars(self))
+        return new
+
     def __repr__(self) -> str:
         said = [] if self.linker == "vm" else [f"linker={self.linker!r}"]
         if self._optimizer != DEFAULT or self.only:
@@ -224,6 +247,11 @@ class Mode:
             where = "" if step.before is None else f", before={step.before!r}"
             text += f".adding({step.driver}{where})"
         return text if self.only else text + self.query.calls(MODES[self.name])
+
+    def _repr_html_(self) -> str:
+        from rewrite_engine.compile.notebook import mode_as_html
+
+        return mode_as_html(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mode):
@@ -254,7 +282,7 @@ def usual_linker(mode: str = "fast_run") -> str:
     """The linker of a mode that names none: "native" where it can be, but for what is to compile
     fast.
     """
-    if config.linker != "auto":
+    if config.linker != AUTO:
         return config.linker
     return "native" if mode == "fast_run" and native_is_there() else "vm"
 
@@ -268,24 +296,34 @@ def native_is_there() -> bool:
     python = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 14)
     threads = bool(get_config_var("Py_GIL_DISABLED"))
     here = (sys.platform, platform.machine()) in TESTED
-    return python and not threads and here and find_spec("llvmlite") is not None
+    return python and not threads and here and _is_found("llvmlite")
+
+
+def _is_found(package: str) -> bool:
+    """Whether a package can be imported. (A finder may also refuse one by an error.)"""
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        return False
 
 
 TESTED = (("linux", "x86_64"),)
 
 
 def _names(linker: Any) -> tuple[str, str | Linker]:
-    """The names of the mode and the linker that a name stands for; a linker is itself."""
+    """The names of the mode and the linker that a name stands for; a linker is itself. `AUTO`: the
+    one of `config.linker`.
+    """
     if isinstance(linker, Linker):
         return "fast_run", linker
     key = linker.casefold() if isinstance(linker, str) else None
     key = ALIASES.get(key or "", key)
     if key in MODES:
-        return key, usual_linker(key)
+        return key, AUTO
     if key in LINKERS:
         return "fast_run", key
-    if key in COMPILERS:
-        return "fast_run", usual_linker()
+    if key == AUTO or key in COMPILERS:
+        return "fast_run", AUTO
     if key in VIRTUAL_MACHINES:
         return "fast_run", "vm"
     why = f"no mode or linker is called {linker!r}"

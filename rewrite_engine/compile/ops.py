@@ -15,6 +15,7 @@ from rewrite_engine.gradient.stops import GradientView
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.type import Type
+from rewrite_engine.link.perform import protected
 
 
 class FromFunctionOp(Op):
@@ -30,6 +31,7 @@ class FromFunctionOp(Op):
         self.fn = fn
         self.itypes, self.otypes = _types("itypes", itypes), _types("otypes", otypes)
         self.shapes = shapes
+        self._guarded = protected(self, len(self.itypes), fn)
 
     def __str__(self) -> str:
         return str(getattr(self.fn, "__name__", self.fn))
@@ -40,7 +42,7 @@ class FromFunctionOp(Op):
         """Call the function. Raises `OptionError` for the wrong number of results, and what the
         types of the outputs raise for values that are none of theirs.
         """
-        found = self.fn(*inputs)
+        found = self._guarded(*inputs)
         results = found if isinstance(found, list | tuple) else [found]
         if len(results) != len(node.outputs):
             what = f"returned {len(results)} values; otypes says {len(node.outputs)}"

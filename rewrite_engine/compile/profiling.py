@@ -9,7 +9,7 @@ from dataclasses import asdict
 from functools import partial, wraps
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
 from rewrite_engine.compile.profile_cost import amount, operations, peak
@@ -25,6 +25,17 @@ from rewrite_engine.rewrite.result import Result, RuleStats
 __all__ = ["ProfileStats"]
 
 ProfiledNode = tuple[FrozenGraph, Apply]
+
+
+class ProfileTable(NamedTuple):
+    """A table of a profile. what: what a row is about. numbers: how many columns hold numbers; they
+    are the first ones.
+    """
+
+    what: str
+    heads: list[str]
+    rows: list[list[str]]
+    numbers: int
 
 
 class ProfileStats:
@@ -299,29 +310,41 @@ class ProfileStats:
         """
         from rich.console import Console
 
-        console = Console(file=file, highlight=False)
-        for line in self._head():
+        console = Console(file=file, highlight=False, force_jupyter=False)
+        for line in self.head():
             console.print(line, markup=False, soft_wrap=True)
-        classes, ops, nodes = self.class_callcount(), self.op_callcount(), self.apply_callcount
-        most, holders = n_ops_to_print, _holders(ops)
-        tables: list[Any] = [
-            ("op class", "classes", most, self.class_time(), classes, lambda cls: [cls.__name__]),
-            ("op", "ops", most, self.op_time(), ops, lambda op: [str(op)]),
-            ("line", "lines", most, self.line_time(), self.line_callcount(), _told_line),
-            ("node", "nodes", n_apply_to_print, self.apply_time, nodes, partial(_told, holders)),
-        ]
-        for what, many, most, times, runs, told in tables:
-            if times:
-                ranked = sorted(times, key=lambda key: -times[key])
-                rows = [[*self._numbers(times[k], runs[k]), *told(k)] for k in ranked[:most]]
-                rest = sum([times[key] for key in ranked[most:]])
-                if len(ranked) > most:
-                    rows.append(["", _time(rest), "", "", f"… {len(ranked) - most} more {many}"])
-                console.print(_table(["%", "time", "runs", "per run", what, "built at"], rows))
-        for table in self._of_rewriting(n_ops_to_print):
-            console.print(table)
+        for one in self.tables(n_ops_to_print, n_apply_to_print):
+            console.print(_table(one))
 
-    def _of_rewriting(self, most: int) -> Iterator[Any]:
+    def _repr_html_(self) -> str:
+        from rewrite_engine.compile.notebook import profile_as_html
+
+        return profile_as_html(self)
+
+    def tables(self, most_ops: int, most_nodes: int) -> Iterator[ProfileTable]:
+        """Yield what `summary` prints: by class of ops, by op, line and node, by phase and rule."""
+        classes, ops, nodes = self.class_callcount(), self.op_callcount(), self.apply_callcount
+        holders = _holders(ops)
+        tables: list[Any] = [
+            ("op class", "classes", self.class_time(), classes, lambda cls: [cls.__name__]),
+            ("op", "ops", self.op_time(), ops, lambda op: [str(op)]),
+            ("line", "lines", self.line_time(), self.line_callcount(), _told_line),
+            ("node", "nodes", self.apply_time, nodes, partial(_told, holders)),
+        ]
+        for what, many, times, runs, told in tables:
+            if not times:
+                continue
+            most = most_nodes if what == "node" else most_ops
+            ranked = sorted(times, key=lambda key: -times[key])
+            rows = [[*self._numbers(times[k], runs[k]), *told(k)] for k in ranked[:most]]
+            rest = sum([times[key] for key in ranked[most:]])
+            if len(ranked) > most:
+                rows.append(["", _time(rest), "", "", f"… {len(ranked) - most} more {many}"])
+            heads = ["%", "time", "runs", "per run", what, "built at"]
+            yield ProfileTable(what, heads[: max(map(len, rows))], rows, 4)
+        yield from self._of_rewriting(most_ops)
+
+    def _of_rewriting(self, most: int) -> Iterator[ProfileTable]:
         """Tables of phases and rules."""
         fired, rules = self.phase_firings(), self.rule_stats()
         phases = [(name, s, fired[name]) for name, s in self.phase_time().items()]
@@ -335,7 +358,7 @@ class ProfileStats:
                 rest = sum([s for _, s, _ in rows[most:]])
                 told.append(["", _time(rest), "", f"… {len(rows) - most} more {what}s"])
             if told:
-                yield _table(["%", "time", "fired", what], told, 3)
+                yield ProfileTable(what, ["%", "time", "fired", what], told, 3)
 
     def _calls(self) -> str:
         n = self.fct_callcount
@@ -344,7 +367,8 @@ class ProfileStats:
     def _first(self) -> float:
         return self.first_call_time or 0.0
 
-    def _head(self) -> list[str]:
+    def head(self) -> list[str]:
+        """Calls, times and memory, line by line."""
         rest = self.compile_time - self.rewriter_time - self.linker_time
         loading = self.loading_time
         parts = {
@@ -463,16 +487,18 @@ def _told_line(line: tuple[str, int]) -> list[str]:
     return [f"{os.path.basename(line[0])}:{line[1]}"]
 
 
-def _table(heads: list[str], rows: list[list[str]], numbers: int = 4) -> Any:
+def _table(one: ProfileTable) -> Any:
     """A `rich` table; what stands behind the numbers is cut where there is no room."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for k, head in enumerate(heads[: max([len(row) for row in rows])]):
-        table.add_column(head, justify="right" if k < numbers else "left", no_wrap=k != numbers)
-    for row in rows:
+    for k, head in enumerate(one.heads):
+        table.add_column(
+            head, justify="right" if k < one.numbers else "left", no_wrap=k != one.numbers
+        )
+    for row in one.rows:
         table.add_row(*[Text(text[:500], no_wrap=True, overflow="ellipsis") for text in row])
     return table
 

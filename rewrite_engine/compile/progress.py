@@ -111,7 +111,7 @@ class Bar:
             BarColumn(20),
             TextColumn("{task.fields[now]}", markup=False),
         )
-        console = Console(file=self.file)
+        console = Console(file=self.file, force_jupyter=False)
         try:
             with Display(*columns, console=console, transient=True, auto_refresh=False) as display:
                 now = self.progress.text()

@@ -27,7 +27,7 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.null import is_null
-from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.replace import substituted
 from rewrite_engine.graph.traverse import ancestors, toposort
 
 _HOW = ("raise", "warn", "ignore")
@@ -143,7 +143,7 @@ def _substitute(request: Request, replaced: dict[Variable, Any], strict: bool) -
     """Put the givens in, in all expressions at once."""
     if not replaced:
         return
-    new = clone_replace(request.expressions, replaced, rebuild_strict=strict)
+    new = substituted(request.expressions, replaced, strict)
     count = len(request.results)
     request.results = new[:count]
     request.updates = {
@@ -179,7 +179,7 @@ def _collect_shared(
             if update is None or no_default_updates is True or v in without or v in request.updates:
                 continue
             if replaced:
-                update = checked_update(v, clone_replace(update, replaced, rebuild_strict=strict))
+                update = checked_update(v, *substituted([update], replaced, strict))
             request.updates[v] = update
             todo.append(update)
     found.update(dict.fromkeys(v for v in request.updates if isinstance(v, SharedVariable)))

@@ -20,7 +20,9 @@ from rewrite_engine.errors import (
     refuse_options,
     refuse_unknown,
 )
+from rewrite_engine.graph.assigned import assigned_name
 from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.origin import Origin, user_origin
 from rewrite_engine.graph.states import collect
 from rewrite_engine.graph.type import Type, generic
 from rewrite_engine.link.program import Cell, plain
@@ -38,10 +40,12 @@ class SharedVariable(Variable):
 
     container: the `Cell` with the value, which functions read and write. strict, allow_downcast:
     how a new value is converted, as in `Type.filter`. default_update: the update that every
-    function gets which uses the variable and does not update it otherwise.
+    function gets which uses the variable and does not update it otherwise. origin: where the
+    program made it, if it has no name.
     """
 
-    __slots__ = ("container", "strict", "allow_downcast", "_default_update")
+    __slots__ = ("container", "strict", "allow_downcast", "_default_update", "origin")
+    origin: Origin | None
 
     def __init__(
         self,
@@ -56,10 +60,20 @@ class SharedVariable(Variable):
         self.strict = strict
         self.allow_downcast = allow_downcast
         self._default_update: Variable | None = None
+        self.origin = None
         if container is None:
             value = plain(type.filter(value, strict=strict, allow_downcast=allow_downcast))
             container = Cell(type, value, name, strict, allow_downcast)
         self.container = container
+
+    @property
+    def assigned(self) -> str | None:
+        """The name that the program assigned it to when it was made; None if that is unknown."""
+        return assigned_name(self.origin)
+
+    def __str__(self) -> str:
+        """Its name; without one the name it was assigned to, or its type."""
+        return self.name or self.assigned or f"<{self.type}>"
 
     def get_value(self, borrow: bool = False, return_internal_type: bool = False) -> Any:
         """Return a copy of the value; borrow=True: the value itself, which must not be changed."""
@@ -117,13 +131,14 @@ class SharedVariable(Variable):
             self.container,
             name or self.name,
         )
+        copy.origin = self.origin
         if self._tag is not None:
             copy.tag = deepcopy(self._tag)
         return copy
 
     def __getstate__(self) -> Any:
         own = {s: getattr(self, s) for s in SharedVariable.__slots__}
-        return Variable.__getstate__(self) | own
+        return Variable.__getstate__(self) | own | {"origin": None}
 
 
 def _may_share(value: Any, given: Any) -> bool:
@@ -283,6 +298,9 @@ def shared(
         )
     if shape is not None:
         options["shape"] = shape
-    return shared_constructor(
+    made = shared_constructor(
         value, name=name, strict=strict, allow_downcast=allow_downcast, borrow=borrow, **options
     )
+    if name is None:
+        made.origin = user_origin()
+    return made

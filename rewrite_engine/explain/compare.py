@@ -17,6 +17,7 @@ from rewrite_engine.explain.evaluate import SeenShapes, random_values, run, walk
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.states import bisected
 from rewrite_engine.link.compare import Comparison, Verdict, compare_values
+from rewrite_engine.printing.formula import Roots
 
 SECONDS = 5.0  # that are spent on calls after the first
 MOST = 6  # rules that are named as suspects
@@ -226,10 +227,11 @@ def _suspects(record: FunctionRecord) -> str:
 def output_names(record: FunctionRecord) -> list[str]:
     """What to call each output: its name or number, or `new w` for an update."""
     updates = record.before.updates
+    roots = [*map(Roots(), record.before.inputs)]
     names = []
     for i, v in enumerate(record.before.outputs):
         if i in updates:
-            names.append(f"new {record.before.inputs[updates[i]]}")
+            names.append(f"new {roots[updates[i]]}")
         elif i < len(record.keys):
             names.append(str(record.keys[i]))
         else:

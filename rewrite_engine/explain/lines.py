@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from platform import python_version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from rewrite_engine.explain.claims import Claims
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.phrase import formula_lines
 from rewrite_engine.explain.record import RecordedFiring
-from rewrite_engine.explain.report import Report
 from rewrite_engine.explain.snapshot import graph_records
 from rewrite_engine.rewrite.trace.attempts import Attempt
 from rewrite_engine.rewrite.trace.lines import firing_record, line, lines_of, start
 from rewrite_engine.rewrite.trace.places import Address
+
+if TYPE_CHECKING:
+    from rewrite_engine.explain.report import Report
 
 
 def json_lines(

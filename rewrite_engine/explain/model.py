@@ -18,6 +18,7 @@ from rewrite_engine.explain.cost import Cost, Peak, cost_of, peak_of
 from rewrite_engine.explain.record import FunctionRecord, RecordedFiring
 from rewrite_engine.explain.story import Family, families
 from rewrite_engine.link.program import Argument
+from rewrite_engine.printing.formula import Roots
 from rewrite_engine.rewrite.result import Result
 
 DECLARED = "assumptions/declared"  # the rule that takes a declaration out of the graph
@@ -89,11 +90,12 @@ class FunctionReport:
     def inputs(self) -> tuple[ReportedInput, ...]:
         """The arguments and the state, in the order of the graph's inputs."""
         record, shapes, found = self.record, self.check.shapes_before, []
+        roots = Roots()
         for v, spec in zip(record.before.inputs, record.inputs, strict=True):
             state = not isinstance(spec, Argument)
             known = shapes.get(v) if state or record.called.values is not None else None
             shape = v.type.shape if known is None else known
-            found.append(ReportedInput(str(v), v.type, shape, state))
+            found.append(ReportedInput(str(roots(v)), v.type, shape, state))
         return tuple(found)
 
     @cached_property

@@ -17,7 +17,6 @@ from functools import cached_property
 from inspect import unwrap
 from os.path import basename
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from rewrite_engine.compile import Function, observe
 from rewrite_engine.explain.capture import Calls, capture_calls
@@ -31,6 +30,7 @@ from rewrite_engine.explain.term import (
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.origin import Line, forward_line, origin_line, user_origin
+from rewrite_engine.graph.weak import WeakKeys
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.fact import Evidence
@@ -260,7 +260,7 @@ class Recorder:
         capture_calls(function, record.called)
 
 
-_records: WeakKeyDictionary[Function, FunctionRecord] = WeakKeyDictionary()
+_records: WeakKeys[Function, FunctionRecord] = WeakKeys()
 
 
 def record_of(function: Function) -> FunctionRecord | None:

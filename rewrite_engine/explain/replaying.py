@@ -145,7 +145,9 @@ class PlaceTracker(Feature):
         return row
 
     def _own(self, v: Variable) -> Variable:
-        return self.fgraph.constants.get(v.signature(), v) if isinstance(v, Constant) else v
+        if v in self.fgraph.users or not isinstance(v, Constant):
+            return v
+        return self.fgraph.constants.get(v.signature(), v)
 
     def on_redirect(self, fgraph: Any, old: Any, new: Any, clients: Any, reason: Any) -> None:
         if reason == "merge":

@@ -13,19 +13,23 @@ True
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from html import escape
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 from rewrite_engine.compile import Function, function
-from rewrite_engine.errors import InputError, UnknownNameError
+from rewrite_engine.compile.mode import get_mode
+from rewrite_engine.errors import InputError, UnknownNameError, refuse_unknown
 from rewrite_engine.explain.became import Fate, Fates
+from rewrite_engine.explain.capture import copied
 from rewrite_engine.explain.diagnosis import find_rule
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.record import FailedFunction, FunctionRecord, record_of, recording
 from rewrite_engine.explain.suspect import Suspect, suspect
 from rewrite_engine.explain.why import Derivation, NotFired, derivation, find_nodes, not_fired
+from rewrite_engine.graph.origin import origin_line
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.link.compare import Verdict
 from rewrite_engine.match.equation import Equation
@@ -81,7 +85,7 @@ class Report:
         from rewrite_engine.explain.show import Printer, ReportOptions, console_for
 
         out = StringIO()
-        Printer(console_for(out, width), ReportOptions(**options)).report(self)
+        Printer(console_for(out, width, plain=True), ReportOptions(**options)).report(self)
         return out.getvalue()
 
     def __str__(self) -> str:
@@ -90,8 +94,22 @@ class Report:
     def __repr__(self) -> str:
         return f"<Report on {', '.join(f.name for f in self.functions) or 'no functions'}>"
 
+    def html(self, file: Any = None) -> str:
+        """The page on which firings are replayed, as `--html` writes it. file: a path to write it
+        to.
+        """
+        from rewrite_engine.explain.lines import json_lines
+        from rewrite_engine.explain.page import page
+
+        text = page(json_lines(self, tries=lambda attempt: False))
+        if file is not None:
+            Path(file).write_text(text, encoding="utf-8")
+        return text
+
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.text())}</pre>"
+        from rewrite_engine.explain.notebook import report_as_html
+
+        return report_as_html(self)
 
     # --- questions -------------------------------------------------------------------------------
 
@@ -188,28 +206,56 @@ def explain(
 ) -> Report:
     """Compile a graph under observation and report on it.
 
-    target: a variable, or a list or dict of them; or a compiled function that was recorded. inputs:
-    of the function (default: all roots of the graph that are no constants and no shared variables).
-    values: arguments to call it with; without them values are compared on random inputs. attempts:
-    record every try of a rule as well (slow; see `Report.attempts`). options:
-    those of `function` (`mode`, `updates`, …). Raises `InputError` for a function that nobody
-    recorded.
+    target: a variable, or a list or dict of them; or a compiled function: it is compiled again from
+    the graph as it was written, unless it was recorded. inputs: of the function (default: all roots
+    of the graph that are no constants and no shared variables). values: arguments to call it with
+    (shared variables keep their values); without them values are compared on random inputs.
+    attempts: record every try of a rule as well (slow; see `Report.attempts`). options: those of
+    `function` (`mode`, `updates`, …); of a compiled function only `mode`. Raises `InputError` for a
+    function that was unpickled, which does not know its graph as written, `OptionError`.
     """
     if isinstance(target, Function):
+        if inputs is not None:
+            options["inputs"] = inputs
+        refuse_unknown("explain of a function", options.keys() - {"mode"}, ("mode", "values"))
         record = record_of(target)
-        if record is None:
-            raise InputError(
-                f"{target!r} was compiled when nobody was watching: explain its variables, or "
-                "compile it inside `with recording():`"
-            )
-        return Report([record])
+        if record is not None and not options and values is None and not attempts:
+            return Report([record])
+        return _explain_function(target, values, attempts, **options)
     with recording(attempts) as recorder:
         compiled = function(
             _inputs(target, options) if inputs is None else inputs, target, **options
         )
-    if values is not None:
-        compiled(*values)
+    _call(compiled, values)
     return Report(recorder.records[-1:])
+
+
+def _explain_function(f: Function, values: Any, attempts: bool, mode: Any = None) -> Report:
+    """Compile a function again under observation, and report on it."""
+    written = f.written
+    if written is None:
+        raise InputError(
+            f"{f!r} was unpickled, and pickles hold the rewritten graph alone: explain it where it "
+            "was compiled, or explain its variables"
+        )
+    with recording(attempts) as recorder:
+        compiled = written.compile(f.mode if mode is None else get_mode(mode))
+    record = recorder.records[-1]
+    record.called.problem = "nobody watched its calls; explain(f, values=…) compares on these"
+    _call(compiled, values)
+    return Report([replace(record, place=origin_line(written.origin))])
+
+
+def _call(f: Function, values: Sequence[Any] | None) -> None:
+    """Call a function, and put the states back as they were."""
+    if values is None:
+        return
+    before = [(cell, copied(cell.value)) for _, cell in f.program.updates]
+    try:
+        f(*values)
+    finally:
+        for cell, value in before:
+            cell.value = value
 
 
 def _inputs(target: Any, options: dict[str, Any]) -> list[Any]:

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 WIDE = 96  # columns at which there is room for everything
 LEAST = ("dropped", "created", "matches", "calls")  # columns that a narrow table can do without
-WIDEST = Console(width=10_000)
+WIDEST = Console(width=10_000, force_jupyter=False)
 STYLES = {Verdict.REPAIRED: "bold green", Verdict.UNKNOWN: "yellow", Verdict.DISAGREE: "bold red"}
 FIRINGS = 100  # of a phase, unless everything is asked for
 REPORT = 118  # lines of a report, unless more is asked for
@@ -153,9 +153,15 @@ def _hidden(change: Change) -> str:
     return gone[0] if gone else ""
 
 
-def console_for(file: Any = None, width: int | None = None) -> Console:
-    """A console that prints what it is given: no markup, no highlighting, no emoji."""
-    return Console(file=file, width=width, markup=False, highlight=False, emoji=False)
+def console_for(file: Any = None, width: int | None = None, plain: bool = False) -> Console:
+    """A console that prints what it is given: no markup, no highlighting, no emoji; in notebooks
+    text, not an output for each line. plain: without colours, whatever the environment says.
+    """
+    colours: Any = None if plain else "auto"
+    return Console(
+        file=file, width=width, color_system=colours, markup=False, highlight=False, emoji=False,
+        force_jupyter=False,
+    )  # fmt: skip
 
 
 class Printer:

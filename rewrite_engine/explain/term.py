@@ -16,7 +16,7 @@ from typing import Any
 from rewrite_engine.graph.memory import written
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.printing.formula import formula
-from rewrite_engine.terms.print import letter, operator_text, write
+from rewrite_engine.terms.print import letter, name_of, operator_text, write
 
 DEEP = 5  # levels of a side that are looked at; what is below is a letter
 WIDE = 300  # variables of a side that are looked at
@@ -130,7 +130,7 @@ class Sides:
         self.shown = {v for v in (*below_old, *below_new) if v not in self.hidden}
         self.shown |= {old} if new in self.hidden else {old, new}
         self.letters: dict[Variable, str] = {}
-        names = {v.name for v in (*taken, *below_old, *below_new)}
+        names = {name_of(v) for v in (*taken, *below_old, *below_new)}
         self.fresh = (name for name in map(letter, count()) if name not in names)
         self.seen: list[Apply] = []
 
@@ -146,8 +146,9 @@ class Sides:
 
     def name(self, v: Variable) -> str | None:
         """What a variable is called: nothing if it is written out."""
-        if v.name is not None or isinstance(v, Constant):
-            return v.name
+        known = name_of(v)
+        if known is not None or isinstance(v, Constant):
+            return known
         if v.owner is None or (v not in self.shown and not self._short(v)):
             if v not in self.letters:
                 self.letters[v] = next(self.fresh)
@@ -172,9 +173,10 @@ def _with_letters(v: Variable, letters: dict[Variable, str]) -> str:
     def name(x: Variable) -> str | None:
         if x is v:
             return None
-        if x.name is None and x.owner is None and not isinstance(x, Constant):
+        known = name_of(x)
+        if known is None and x.owner is None and not isinstance(x, Constant):
             return letters.setdefault(x, f"?{len(letters) + 1}")
-        return letters.get(x, x.name)
+        return letters.get(x, known)
 
     return write(v, limit=DEFINED, name=name, call=formula)
 
@@ -211,8 +213,9 @@ def term_text(v: Variable | Apply, limit: int = BRIEF) -> str:
     unnamed: dict[Variable, str] = {}
 
     def name(x: Variable) -> str | None:
-        if x.name is not None or x.owner is not None or isinstance(x, Constant):
-            return x.name
+        known = name_of(x)
+        if known is not None or x.owner is not None or isinstance(x, Constant):
+            return known
         return unnamed.setdefault(x, f"?{len(unnamed) + 1}")
 
     return write(v, limit=limit, name=name, call=formula)

@@ -9,13 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any
-from weakref import finalize
 
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import ancestors
+from rewrite_engine.graph.weak import on_death
 
-#: by the identity of the derivative (constants of one value are equal), while that lives
-_sources: dict[int, tuple[Variable, ...]] = {}
+#: by the identity of the derivative (constants of one value are equal), while that lives: a weak
+#: reference to it, and its sources
+_sources: dict[int, tuple[Any, tuple[Variable, ...]]] = {}
+
+
+NONE: tuple[Any, tuple[Variable, ...]] = None, ()
 
 
 def with_sources(results: Sequence[Any], sources: Iterable[Any]) -> list[Any]:
@@ -29,9 +33,7 @@ def _noted(g: Any, sources: tuple[Variable, ...]) -> Any:
         g = g.clone()  # one of its own: the same number may stand elsewhere
     elif not isinstance(g, Variable) or g.owner is None:
         return g
-    if id(g) not in _sources:
-        finalize(g, _sources.pop, id(g), None).atexit = False
-    _sources[id(g)] = sources
+    _sources[id(g)] = on_death(g, _sources.pop, id(g), None), sources
     return g
 
 
@@ -42,5 +44,5 @@ def used_by(expressions: Iterable[Variable]) -> set[Variable]:
     while todo:
         more = [v for v in ancestors(todo) if v not in found]
         found.update(more)
-        todo = [s for v in more for s in _sources.get(id(v), ()) if s not in found]
+        todo = [s for v in more for s in _sources.get(id(v), NONE)[1] if s not in found]
     return found

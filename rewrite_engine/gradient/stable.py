@@ -15,6 +15,8 @@ from collections.abc import Collection, Iterable, Sequence
 import rewrite_engine.tensor as pt
 from rewrite_engine import hooks
 from rewrite_engine.config import config
+from rewrite_engine.gradient.infinite import at_infinity_constant
+from rewrite_engine.gradient.weighted import with_weights_outside
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.replace import graph_replace
@@ -42,11 +44,20 @@ def stable(outputs: Sequence[Variable], held: Collection[Variable]) -> list[Vari
     The outputs themselves where nothing in them asks for it, or `config.stable_gradients` is off.
     """
     given = list(outputs)
-    if not config.stable_gradients:
+    if not config.stable_gradients or any(v in held for v in given):
         return given
     nodes = toposort(given, held)
-    if not asks(nodes, held) or any(v in held for v in given):
-        return given
+    limited = at_infinity_constant(given, nodes, held)
+    if limited != given:
+        nodes = toposort(limited, held)
+    found = stable_form(limited, held) if asks(nodes, held) else limited
+    if found != limited:
+        nodes = toposort(found, held)
+    return with_weights_outside(found, nodes, dependents(nodes, held))
+
+
+def stable_form(given: list[Variable], held: Collection[Variable]) -> list[Variable]:
+    """The terms as the rules that stabilise leave them."""
     roots = [*held, *graph_inputs(given, held)]
     inputs = [v for v in dict.fromkeys(roots) if not isinstance(v, Constant)]
     inside = [v for v in inputs if v.owner is not None]  # these can be inputs only as copies
@@ -57,6 +68,15 @@ def stable(outputs: Sequence[Variable], held: Collection[Variable]) -> list[Vari
         return list(graph.outputs)
     back = {graph.memo[v]: v for v in inputs}
     return list(graph_replace(graph.outputs, back, strict=False))
+
+
+def dependents(nodes: Iterable[Apply], held: Collection[Variable]) -> set[Variable]:
+    """What is held, and what depends on it. nodes: in order."""
+    found = set(held)
+    for node in nodes:
+        if not found.isdisjoint(node.inputs):
+            found.update(node.outputs)
+    return found
 
 
 def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:

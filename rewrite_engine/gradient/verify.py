@@ -8,6 +8,7 @@ function.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from rewrite_engine.errors import (
     refuse_options,
 )
 from rewrite_engine.gradient.reverse import grad
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import explicit_graph_inputs, toposort
 from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.math import mul
@@ -37,9 +38,15 @@ STEPS = {
 
 
 class Evaluator:
-    """Computes variables from the values of inputs, again and again, without compiling them."""
+    """Computes variables from the values of inputs, again and again, without compiling them.
 
-    def __init__(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
+    sparing: whether ops overwrite copies of their inputs.
+    """
+
+    def __init__(
+        self, inputs: Sequence[Variable], outputs: Sequence[Variable], sparing: bool = False
+    ) -> None:
+        self.sparing = sparing
         self.cells: dict[Variable, list[Any]] = {v: [None] for v in inputs}
         for v in explicit_graph_inputs(outputs):
             if v not in self.cells:
@@ -50,8 +57,28 @@ class Evaluator:
                 self.cells.setdefault(v, [v.data] if isinstance(v, Constant) else [None])
         for v in outputs:
             self.cells.setdefault(v, [v.data] if isinstance(v, Constant) else [None])
-        self.thunks = [node.op.make_thunk(node, self.cells, None, node.outputs) for node in nodes]
+        self.thunks = [self._thunk(node) for node in nodes]
         self.inputs, self.outputs = list(inputs), list(outputs)
+
+    def _thunk(self, node: Apply) -> Callable[[], Any]:
+        """Return the thunk of a node; sparing: what it overwrites is a copy, as others may read
+        it.
+        """
+        thunk: Callable[[], Any] = node.op.make_thunk(node, self.cells, None, node.outputs)
+        overwritten = {i for inputs in node.op.destroy_map.values() for i in inputs}
+        if not (self.sparing and overwritten):
+            return thunk
+        cells = [self.cells[node.inputs[i]] for i in sorted(overwritten)]
+
+        def on_copies() -> None:
+            values = [cell[0] for cell in cells]
+            for cell in cells:
+                cell[0] = deepcopy(cell[0])
+            thunk()
+            for cell, value in zip(cells, values, strict=True):
+                cell[0] = value
+
+        return on_copies
 
     def __call__(self, *values: Any) -> list[Any]:
         """Return the values of the outputs."""
@@ -181,7 +208,7 @@ def _check_output(output: Any) -> None:
 
 def _evaluator(inputs: list[Variable], outputs: list[Variable], mode: Any) -> Callable[..., Any]:
     if mode is None:
-        return Evaluator(inputs, outputs)
+        return Evaluator(inputs, outputs, sparing=True)
 
     def run(*values: Any) -> list[Any]:
         givens: dict[Any, Any] = dict(zip(inputs, values, strict=True))

@@ -6,7 +6,8 @@ equal ones are one object · `frozen.py` a graph to be read, `store.py` how its 
 `history.py`, `destroyhandler.py` · `memory.py` what ops do with memory · `inner.py` ops that hold
 a graph · `knowledge.py` what facts have found out, `assume.py` what is declared · `origin.py`
 where nodes come from · `traverse.py`, `postorder.py` walks · `replace.py` copies with replacements
-· `columns.py` pickling. Start with `node.py`, then `fgraph.py`.
+· `columns.py` pickling · `weak.py` weak references with callbacks in C. Start with `node.py`, then
+`fgraph.py`.
 """
 
 from rewrite_engine.lazy import lookup

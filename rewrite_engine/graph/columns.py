@@ -19,12 +19,12 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakValueDictionary
 
 from rewrite_engine.graph.knowledge import knowledge_of
-from rewrite_engine.graph.node import Apply, Variable, build_node, mark
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, mark
 from rewrite_engine.graph.origin import Row, origin_rows, origins_of
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.graph.weak import WeakValues
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.frozen import FrozenGraph
@@ -54,7 +54,7 @@ class Columns(NamedTuple):
 def to_columns(fgraph: FrozenGraph) -> Columns:
     """Write a graph as columns. Linear. The features are cloned."""
     nodes = fgraph.toposort()
-    roots = [*fgraph.inputs, *fgraph.constants.values()]
+    roots = [*fgraph.inputs, *[v for v in fgraph.users if isinstance(v, Constant)]]
     number: dict[Variable, int] = {v: i for i, v in enumerate(roots)}
     made = [v for node in nodes for v in node.outputs]
     number.update((v, i) for i, v in enumerate(made, len(roots)))
@@ -139,7 +139,7 @@ class Rows:
 
     def __init__(self, write: Callable[[Any], Any]) -> None:
         self.write = write
-        self.known: WeakValueDictionary[int, Written] = WeakValueDictionary()
+        self.known: WeakValues[int, Written] = WeakValues()
 
     def __call__(self, thing: Any) -> Written:
         row = self.known.get(id(thing))

@@ -13,13 +13,13 @@ class Displayed:
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        """Formulas as text."""
+        """Formulas, with a picture of the graph folded below."""
         return hooks.as_html(self)  # type: ignore[no-any-return]
 
     def _repr_latex_(self) -> str:
         """Formulas in the notation of mathematics."""
-        return f"${hooks.latex(self)}$"
+        return f"${hooks.as_latex(self)}$"
 
-    def _repr_svg_(self) -> str:
+    def _repr_svg_(self) -> str | None:
         """A picture of the graph."""
-        return hooks.svg(self)  # type: ignore[no-any-return]
+        return hooks.as_svg(self)  # type: ignore[no-any-return]

@@ -17,6 +17,7 @@ from rewrite_engine.errors import InputError
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.feature import Feature, heard_by
 from rewrite_engine.graph.frozen import FrozenGraph
+from rewrite_engine.graph.integrity import check_changes_of
 from rewrite_engine.graph.intern import key_in_any_order, key_of
 from rewrite_engine.graph.journal import PUT_BACK, State, replace_all_validate
 from rewrite_engine.graph.knowledge import knowledge_of
@@ -79,19 +80,11 @@ class FunctionGraph(NodeStore):
     def reorders(self, allowed: bool) -> None:
         level, table = self.order.level, self.table
         wide = [n for n in level if len(n.inputs) > 2 and not n.op.destroy_map]
-        self._unfile(wide)  # the keys of all others stay the same
+        for node in wide:  # the keys of all others stay the same
+            self._unfile(node)
         self.key_of = key_in_any_order if allowed else key_of
         for node in sorted(wide, key=level.__getitem__):
-            key = self.key_of(node, node.inputs)
-            if table.setdefault(key, node) is node:
-                node.key = key
-
-    def _unfile(self, nodes: Iterable[Apply]) -> None:
-        """Let nodes not be found by their keys any more."""
-        for node in nodes:
-            if node.key is not None:
-                del self.table[node.key]
-                node.key = None
+            table.setdefault(self.key_of(node, node.inputs), node)
 
     # --- features --------------------------------------------------------------------------------
 
@@ -107,10 +100,12 @@ class FunctionGraph(NodeStore):
         if feature not in self.features:
             return
         self.flush()
-        self.features.remove(feature)
         kind: Any = type(feature)
         for name in heard_by(kind):
-            getattr(self, name).remove(getattr(feature, name))
+            listeners, listener = getattr(self, name), getattr(feature, name)
+            if listener in listeners:  # (not if Ctrl-C came while it was attached)
+                listeners.remove(listener)
+        self.features.remove(feature)
         feature.on_detach(self)
 
     def watch(self) -> None:
@@ -162,7 +157,8 @@ class FunctionGraph(NodeStore):
         nodes that leave and come in again. What is overwritten, the `destroy_handler` has to be
         told.
         """
-        self._unfile(nodes)
+        for node in nodes:
+            self._unfile(node)
         own, new = self.destroy_handler, dict(zip(nodes, ops, strict=True))
         leave, enter = [
             [call for call in calls if getattr(call, "__self__", call) is not own]
@@ -364,3 +360,6 @@ def changeable(
         copy.check_integrity()
     memo.update([(node, memo[node.outputs[0]].owner) for node in graph.apply_nodes])
     return copy, memo
+
+
+check_changes_of(FunctionGraph)

@@ -9,7 +9,7 @@ through which that is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from rewrite_engine import hooks
@@ -17,7 +17,6 @@ from rewrite_engine.errors import (
     ConstantInputError,
     DuplicateInputError,
     ForeignObjectError,
-    InconsistencyError,
     InputError,
     MissingInputError,
     describe,
@@ -27,6 +26,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.display import Displayed
 from rewrite_engine.graph.feature import AlreadyThere, Feature, heard_by
+from rewrite_engine.graph.integrity import check_store
 from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.memory import makers_of_destroyed
 from rewrite_engine.graph.node import Apply, Constant, Variable, copied, variables
@@ -45,6 +45,8 @@ class FrozenGraph(Displayed):
 
     #: the driver that is at work, where something changes the graph
     worklist: Worklist | None = None
+    #: whether a driver is at work, so that what comes in is nobody else's
+    is_driven: bool = False
     #: whether the order of operands may be another (see `FunctionGraph`)
     reorders: bool = False
 
@@ -140,6 +142,8 @@ class FrozenGraph(Displayed):
             return v
         if isinstance(v, Constant):
             own = self.constants.setdefault(v.signature(), v)
+            if not self.merging:  # (the node may be in another graph, too, which knows `v`)
+                own = v
             self.users.setdefault(own, {})
             return own
         if node is None:
@@ -175,9 +179,8 @@ class FrozenGraph(Displayed):
                 continue
             own = copied(node, inputs) if copies else node
             own.inputs = inputs
-            own.key = None
-            if not own.op.destroy_map and table.setdefault(key, own) is own:
-                own.key = key
+            if not own.op.destroy_map:
+                table.setdefault(key, own)
             if own.op.read_if is not None:
                 self.lazy = True
             level = self.order.insert(own, gap)
@@ -305,63 +308,16 @@ class FrozenGraph(Displayed):
 
         return from_columns, (to_columns(self),)
 
+    def check_integrity(self) -> None:
+        """Raise `InconsistencyError` naming the first invariant that does not hold.
+
+        Linear; for tests and for hunting bugs. `config.check_graphs` does it after every change.
+        """
+        self.flush()
+        check_store(self)
+
     def validate(self) -> None:
         """Ask every feature; raises `InconsistencyError`."""
         self.flush()
         for check in self.on_validate:
             check(self)
-
-    # --- what always holds -----------------------------------------------------------------------
-
-    def check_integrity(self) -> None:
-        """Raise `InconsistencyError` naming the first invariant that does not hold.
-
-        Linear; for tests and for hunting bugs.
-        """
-        self.flush()
-        live, table = toposort(self.outputs), self.table
-        _same("nodes", set(live), self.order.level.keys())
-        indexed = {n for n in live if not n.op.destroy_map}
-        if self.destroy_handler is None and self.merging:
-            _same("table", indexed, set(table.values()))
-        elif not indexed.issuperset(table.values()):
-            raise InconsistencyError("a node that has left the graph is in the table")
-        for key, node in table.items():
-            if key != self.key_of(node, node.inputs) or node.key != key:
-                raise InconsistencyError(f"{node} is in the table under another key")
-        self._check_clients(live)
-        self._check_levels(live)
-
-    def _check_clients(self, live: list[Apply]) -> None:
-        made = [v for node in live for v in node.outputs]
-        clients: dict[Variable, set[Apply]] = {v: set() for v in (*self.inputs, *made)}
-        for node in live:
-            for v in node.inputs:
-                clients.setdefault(v, set()).add(node)
-        for v in self.outputs:
-            clients.setdefault(v, set())
-        _same("variables", clients.keys(), self.users.keys())
-        for v, nodes in clients.items():
-            _same(f"clients of {v!r}", nodes, self.users[v].keys())
-        roots = {v for v in clients if isinstance(v, Constant)}
-        _same("constants", roots, set(self.constants.values()))
-
-    def _check_levels(self, live: list[Apply]) -> None:
-        level = self.order.level
-        for node in live:
-            for v in node.inputs:
-                if v.owner is not None and level[v.owner] >= level[node]:
-                    raise InconsistencyError(f"{node} is not above its input {v!r} in the order")
-        for before, afters in self.order.extra.items():
-            for after in afters:
-                if level[before] >= level[after]:
-                    what = f"{after} must run after {before}, but is not above it"
-                    raise InconsistencyError(what)
-
-
-def _same(what: str, expected: Set[Any], found: Set[Any]) -> None:
-    if expected != found:
-        extra, missing = found - expected, expected - found
-        raise InconsistencyError(
-            f"{what}: too many {sorted(map(str, extra))}, missing {sorted(map(str, missing))}"
-        )

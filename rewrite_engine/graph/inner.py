@@ -21,7 +21,7 @@ from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.intern import intern
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.postorder import postorder
-from rewrite_engine.graph.replace import clone_replace, rebuilt
+from rewrite_engine.graph.replace import rebuilt, substituted
 from rewrite_engine.graph.traverse import graph_inputs, toposort
 
 
@@ -271,7 +271,7 @@ def unfolded(outputs: Sequence[Variable], ops: Collection[Any]) -> list[Variable
     found = list(outputs)
     while nodes := [node for node in toposort(found) if node.op in ops]:
         pairs = [pair for node in nodes for pair in zip(node.outputs, inlined(node), strict=True)]
-        found = clone_replace(found, pairs)
+        found = substituted(found, pairs)
     return found
 
 

@@ -9,18 +9,18 @@ compares by identity; one that defines `__eq__` itself is left alone.
 
 from __future__ import annotations
 
-from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]
 from abc import ABCMeta
-from collections.abc import Callable
-from inspect import signature
+from collections.abc import Callable, Iterable
+from inspect import getattr_static, signature
 from typing import Any
-from weakref import KeyedRef
+from zlib import crc32
 
-from rewrite_engine.errors import PropsError
+from rewrite_engine import hooks
+from rewrite_engine.errors import PropsError, describe
 from rewrite_engine.graph.origin import located
+from rewrite_engine.graph.weak import WeakValues
 
-#: without a lock, which Ctrl-C could leave locked: each step is atomic
-_interned: dict[Any, KeyedRef[Any, Any]] = {}
+_interned: WeakValues[Any, Any] = WeakValues()
 _identity_eq: Any = object.__eq__
 
 
@@ -32,6 +32,7 @@ class Interned(ABCMeta):
     """
 
     _ours: bool  # whether it is a class of this library
+    _says_all: bool  # whether instances with equal keys are equal, whatever else they keep
 
     __instancecheck__ = type.__instancecheck__
     __subclasscheck__ = type.__subclasscheck__
@@ -42,9 +43,23 @@ class Interned(ABCMeta):
         if "__eq__" in namespace:
             namespace.setdefault("__hash__", lambda self: hash(type(self)))
         ours = namespace.get("__module__", "").startswith("rewrite_engine.")
+        if "c_code" in namespace and not ours:
+            bases = hooks.with_c_code(bases, namespace)
         namespace["_ours"] = ours
         namespace["_says_all"] = ours or "__props__" in namespace
         return super().__new__(mcs, name, bases, namespace, **kw)
+
+    def adapted(cls, name: str, value: Any) -> Iterable[tuple[str, Any]]:
+        """Return what a class gets for an attribute of its body, or one that is set later: pairs of
+        names and values. Class methods of this name read what other libraries write otherwise.
+        """
+        return [(name, value)]
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        """Set an attribute of the class, in the form in which it is called (`adapted`)."""
+        check_props(cls.__name__, name, value)
+        for key, form in cls.adapted(name, value):
+            super().__setattr__(key, form)
 
     def register(cls, subclass: Any) -> Any:
         """Let a class count as a subclass of this one, and of those above it."""
@@ -65,6 +80,19 @@ class Interned(ABCMeta):
         return found
 
 
+def check_props(where: str, name: str, value: Any) -> None:
+    """Raise `PropsError` if an attribute of a class is `__props__`, and no tuple of names (or None,
+    or a property).
+    """
+    if name != "__props__" or value is None or hasattr(type(value), "__get__"):
+        return
+    if isinstance(value, tuple) and all([isinstance(one, str) for one in value]):
+        return
+    what = f"{where}: its __props__ have to be a tuple of names, not {describe(value)}"
+    hint = "a single one is written with a comma" if isinstance(value, str) else None
+    raise PropsError(located(what, hint=hint))
+
+
 def intern(instance: Any) -> Any:
     """Return the instance that stands for all with this class and these `__props__`.
 
@@ -77,7 +105,7 @@ def intern(instance: Any) -> Any:
         return instance
     try:
         key = cls, instance.__key__()
-        known = _first_with(key, instance)
+        known = _interned.setdefault(key, instance)
     except TypeError:
         return instance
     if known is instance or cls._says_all or _alike(known, instance):
@@ -112,21 +140,6 @@ def check_twin(known: Any, twin: Any, args: tuple[Any, ...], kwargs: dict[str, A
         raise PropsError(located(f"{what}be one", hint=hint))
 
 
-def _first_with(key: Any, instance: Any) -> Any:
-    """The living instance that first had this key: this one, if there is none."""
-    there = _interned.get(key)
-    known = None if there is None else there()
-    if known is None:
-        mine = KeyedRef(instance, _forget, key)
-        while (known := _interned.setdefault(key, mine)()) is None:
-            _remove_dead_weakref(_interned, key)
-    return known
-
-
-def _forget(dead: KeyedRef[Any, Any]) -> None:
-    _remove_dead_weakref(_interned, dead.key)  # (unless another one took its place)
-
-
 def _alike(one: Any, other: Any) -> bool:
     """Whether two instances have equal attributes, but for caches."""
     mine, its = [{k: v for k, v in vars(x).items() if k[:1] != "_"} for x in (one, other)]
@@ -146,7 +159,7 @@ def _same(a: Any, b: Any) -> bool:
 def prop_key(value: Any) -> Any:
     """A key under which 1, 1.0, True and -0.0 differ (plain equality would merge them)."""
     cls = type(value)
-    if cls is str or value is None or type(cls) is Interned:
+    if cls is str or value is None or isinstance(cls, Interned):
         return value
     if isinstance(value, tuple):
         return tuple([prop_key(v) for v in value])
@@ -155,6 +168,36 @@ def prop_key(value: Any) -> Any:
     if isinstance(value, complex):
         return (cls, value.real.hex(), value.imag.hex())
     return cls, value
+
+
+def hash_of(instance: Any) -> int:
+    """Hash an instance by its class and `__props__`, so that it is the same in every process where
+    their hashes are, and for an equal instance that is made after this one is gone.
+    """
+    cls = type(instance)
+    if cls.__props__ is None or cls.__eq__ is not _identity_eq:
+        return object.__hash__(instance)
+    values = tuple([getattr(instance, name) for name in cls.__props__])
+    try:
+        return hash((stable_hash(cls), stable_hash(values)))
+    except TypeError:  # as `intern`: it is equal to itself alone
+        return object.__hash__(instance)
+
+
+def stable_hash(value: Any) -> int:
+    """Hash a property without the addresses of classes and of None, which differ from run to run.
+
+    Numbers -1 and -2, whose own hashes are equal, have different ones.
+    """
+    if type(value) is int:
+        return hash(3 * value)
+    if value is None:
+        return 1
+    if isinstance(value, type):
+        return crc32(f"{value.__module__}.{value.__qualname__}".encode())
+    if isinstance(value, tuple):
+        return hash(tuple([stable_hash(v) for v in value]))
+    return hash(value)
 
 
 def rebuild(cls: type, state: dict[str, Any]) -> Any:
@@ -176,6 +219,17 @@ class Record(metaclass=Interned):
 
     __props__: tuple[str, ...] | None = None
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        plain = [base for base in cls.__mro__[1:-1] if not isinstance(base, Interned)]
+        mixed = [(name, value) for base in plain for name, value in vars(base).items()]
+        mixed = [pair for pair in mixed if getattr_static(cls, pair[0], None) is pair[1]]
+        for name, value in [*mixed, *vars(cls).items()]:
+            check_props(cls.__name__, name, value)
+            for key, form in cls.adapted(name, value):
+                if key != name or form is not value:
+                    type.__setattr__(cls, key, form)
+
     def __str__(self) -> str:
         if not self.__props__:
             return type(self).__name__
@@ -184,6 +238,16 @@ class Record(metaclass=Interned):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def __hash__(self) -> int:
+        """Return the hash of the class and the `__props__`; without these, that of the object."""
+        try:
+            return self._hash
+        except AttributeError:  # only once: it never changes
+            self._hash = hash_of(self)
+            return self._hash
+
+    _hash: int
 
     def __key__(self) -> tuple[Any, ...]:
         """What equal instances of a class have in common: their `__props__`."""

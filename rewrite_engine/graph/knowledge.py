@@ -14,11 +14,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, ref
+from weakref import ref
 
 from rewrite_engine.errors import FactError
 from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.weak import WeakKeys
 
 if TYPE_CHECKING:
     from rewrite_engine.graph.fgraph import FunctionGraph
@@ -48,12 +49,9 @@ class Knowledge:
         self.waits: dict[Apply, dict[Key, None]] = {}
         #: per variable: facts, and what the user says of them. (Weak: a history may hold variables
         #: that left, and come back with what was declared of them.)
-        self.declared: WeakKeyDictionary[Variable, dict[Any, Any]] = WeakKeyDictionary()
+        self.declared: WeakKeys[Variable, dict[Any, Any]] = WeakKeys()
         #: who is told of each answer that is computed: (fact, arguments, answer)
         self.told: Callable[[Any, tuple[Any, ...], Any], None] | None = None
-        if fgraph is not None:
-            fgraph.on_change_type.append(self.on_change_type)
-            fgraph.on_prune.append(self.on_prune)
 
     # --- what changes in the graph ---------------------------------------------------------------
 
@@ -162,9 +160,12 @@ def _unlink(links: dict[Any, dict[Any, None]], here: Any, key: Any) -> None:
 def knowledge_of(fgraph: FrozenGraph) -> Knowledge:
     """What is known of a graph (kept with it from the first question on)."""
     if fgraph.facts is None:
-        fgraph.facts = Knowledge(fgraph)
-    known: Knowledge = fgraph.facts
-    return known
+        known = Knowledge(fgraph)
+        changes, prunes = fgraph.on_change_type, fgraph.on_prune
+        changes, prunes = [*changes, known.on_change_type], [*prunes, known.on_prune]
+        # all or nothing, also if Ctrl-C comes in between: no statement below calls anything
+        fgraph.on_change_type, fgraph.on_prune, fgraph.facts = changes, prunes, known
+    return fgraph.facts  # type: ignore[no-any-return]
 
 
 def variables_in(args: Iterable[Any]) -> Iterator[Variable]:

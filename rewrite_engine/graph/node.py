@@ -8,8 +8,9 @@ Nothing here knows of clients or order; that belongs to a `FunctionGraph`. Trave
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from types import GenericAlias, SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import ForeignObjectError, ReadOnlyError, describe, message
@@ -63,6 +64,9 @@ class Tagged:
 
     __slots__ = ()
 
+    __class_getitem__: ClassVar[Any] = classmethod(
+        GenericAlias
+    )  # in annotations: `Variable[TensorType, Apply]`
     _tag: Any  # a namespace, None until it is asked for
 
     @property
@@ -76,6 +80,8 @@ class Tagged:
     def tag(self, value: SimpleNamespace) -> None:
         self._tag = value
 
+
+_auto_numbers = count()
 
 #: characters of a term that IPython prints, and of a constant that is written out
 LONG, SHORT = 500, 20
@@ -116,6 +122,16 @@ class Variable(Displayed, Tagged):
         if owner is not None:
             n = len(owner.outputs)
             self.head = owner.op if n < 2 else heads_of(owner.op, n)[index or 0]
+
+    @property
+    def auto_name(self) -> str:
+        """A name that no other variable of this process has, `auto_0`, …, given when it is first
+        asked for.
+        """
+        found = self.__dict__.get("_auto_name")
+        if found is None:
+            found = self.__dict__.setdefault("_auto_name", f"auto_{next(_auto_numbers)}")
+        return found  # type: ignore[no-any-return]
 
     def clone(self, name: str | None = None) -> Any:
         """Return a root variable like this one: with its type, its name and a copy of its tag."""
@@ -190,6 +206,11 @@ class Constant(Variable):
     number: Any
     _element: Any
     _signature: Any
+
+    def __new__(cls, type: Any = None, *args: Any, **options: Any) -> Constant:
+        """Return a constant of the class that the type has for them."""
+        own = cls if type is None or cls is not Constant else type.constant_type
+        return object.__new__(own)  # type: ignore[no-any-return]
 
     def __init__(self, type: Type, data: Any, name: str | None = None) -> None:
         self.type = type
@@ -300,17 +321,15 @@ class Apply(Tagged):
 
     inputs, outputs: sequences of variables (kept as tuples). An output that has no owner yet
     becomes this node's. Raises `ForeignObjectError` if something else than a variable is among
-    them. key: what the graph that the node is in finds it by; None where that finds another one
-    (set by the graph).
+    them. A node may be in several graphs, until one of them changes it: graphs keep nothing here.
     """
 
-    __slots__ = ("op", "inputs", "outputs", "origin", "key", "__weakref__")  # (a 7th costs 16 B)
+    __slots__ = ("op", "inputs", "outputs", "origin", "__weakref__")
 
     op: Any
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]
     origin: Origin | None
-    key: Any
 
     def __init__(self, op: Op, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
         self.op = op

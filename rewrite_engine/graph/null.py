@@ -18,7 +18,7 @@ class Valueless(Type):
 
     why: str
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         raise TypeError(f"there are no values of a {self}{self.why}")
 
     def values_eq(self, a: Any, b: Any) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, wraps
-from inspect import CO_VARARGS, signature
+from inspect import CO_VARARGS, signature, unwrap
 from typing import Any
 
 from rewrite_engine.errors import (
@@ -39,19 +39,25 @@ LOWEST, UNARY, POWER, ATOM = 0, 8, 9, 10
 
 
 def takes(method: Any, n: int) -> bool:
-    """Whether a method takes so many arguments."""
-    code = getattr(method, "__code__", None)
+    """Whether a method of a class takes so many arguments, itself included."""
+    if isinstance(method, staticmethod):
+        return takes(method.__func__, n - 1)
+    function = unwrap(getattr(method, "__func__", method))
+    code = getattr(function, "__code__", None)
     return code is not None and code.co_argcount == n and not code.co_flags & CO_VARARGS
 
 
-def without_graph(infer_shape: Callable[..., Any]) -> Callable[..., Any]:
-    """An `infer_shape(self, node, shapes)` as it is called."""
+def without_graph(method: Any) -> Callable[..., Any]:
+    """Return a method that is given a graph first, made of one that does not take it:
+    `infer_shape(self, node, shapes)`, `do_constant_folding(self, node)`.
+    """
 
-    @wraps(infer_shape)
-    def method(self: Any, fgraph: Any, node: Apply, shapes: Any) -> Any:
-        return infer_shape(self, node, shapes)
+    @wraps(getattr(method, "__func__", method))
+    def called(self: Any, fgraph: Any, *args: Any) -> Any:
+        return method.__get__(self, type(self))(*args)
 
-    return method
+    del called.__wrapped__  # (it takes other arguments)
+    return called
 
 
 def with_outputs(pushforward: Callable[..., Any]) -> Callable[..., Any]:
@@ -170,19 +176,21 @@ class Op(Record):
     #: differences as parts of sums
     undone_by: tuple[Op, Op] | None = None
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    @classmethod
+    def adapted(cls, name: str, value: Any) -> list[tuple[str, Any]]:
         """Read methods with the names and parameters that other libraries give them:
-        `infer_shape(self, node, shapes)`, `pullback` (`L_op`), `pushforward` (an `R_op` that gets
-        the outputs, too).
+        `infer_shape(self, node, shapes)`, `do_constant_folding(self, node)`, `pullback` (`L_op`),
+        `pushforward` (an `R_op` that gets the outputs, too).
         """
-        super().__init_subclass__(**options)
-        own: Any = vars(cls)
-        if takes(own.get("infer_shape"), 3):
-            cls.infer_shape = without_graph(own["infer_shape"])  # type: ignore[method-assign]
-        if takes(own.get("pullback"), 4) and "L_op" not in own:
-            cls.L_op = own["pullback"]  # type: ignore[method-assign]
-        if takes(own.get("pushforward"), 4) and "R_op" not in own:
-            cls.R_op = with_outputs(own["pushforward"])  # type: ignore[method-assign]
+        if (name == "infer_shape" and takes(value, 3)) or (
+            name == "do_constant_folding" and takes(value, 2)
+        ):
+            return [(name, without_graph(value))]
+        if name == "pullback" and takes(value, 4) and "L_op" not in vars(cls):
+            return [(name, value), ("L_op", value)]
+        if name == "pushforward" and takes(value, 4) and "R_op" not in vars(cls):
+            return [(name, value), ("R_op", with_outputs(value))]
+        return [(name, value)]
 
     # --- building nodes --------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from rewrite_engine.errors import InputError, RewriteEngineError
 from rewrite_engine.graph.intern import key_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.traverse import ancestors, copy_nodes, explicit_graph_inputs, toposort
 
 #: what building a term of the wrong types raises; ops of others raise plain errors
@@ -32,23 +34,48 @@ def clone_replace(
 ) -> Any:
     """Copy the graph of `output` (a variable, or a list or dict of them) with subgraphs replaced.
 
+    All nodes are copied, so what is returned can be renamed; inputs and constants are shared.
     replace: {variable: what to put in its place}. The new variables are converted to the type of
     the old ones (`TypeMismatchError` if that cannot be); rebuild_strict=False takes them as they
-    are and types the nodes above anew. All replacements happen at once: what is put in is not
-    searched again. copy_inputs_over: False puts copies in the place of all inputs that are then
-    there (of a shared variable, one with the same value).
+    are and types the nodes above anew, with a warning where static lengths differ: those that were
+    read of the old variable are constants, and stay. All replacements happen at once: what is put
+    in is not searched again. copy_inputs_over: False puts copies in the place of all inputs that
+    are then there (of a shared variable, one with the same value).
     """
     pairs = dict(replace or ())
-    if rebuild_strict:
-        pairs = {old: old.type.filter_variable(new) for old, new in pairs.items()}
+    if not rebuild_strict:
+        _warn_of_lengths(pairs)
     single = isinstance(output, Variable)
     given = output.values() if isinstance(output, Mapping) else [output] if single else output
-    found = rebuilt(list(given), pairs, rebuild_strict)
+    found = substituted(list(given), pairs, rebuild_strict, anew=True)
     if not copy_inputs_over:
         found = rebuilt(found, {v: v.clone() for v in explicit_graph_inputs(found)}, True)
     if isinstance(output, Mapping):
         return dict(zip(output, found, strict=True))
     return found[0] if single else found
+
+
+def substituted(
+    outputs: Sequence[Variable], replace: Pairs | None, strict: bool = True, anew: bool = False
+) -> list[Variable]:
+    """Return outputs with variables replaced; only nodes above these are copied (anew: all).
+
+    strict: replacements are converted to the types of what they replace.
+    """
+    pairs = dict(replace or ())
+    if strict:
+        pairs = {old: old.type.filter_variable(new) for old, new in pairs.items()}
+    return rebuilt(outputs, pairs, strict, anew)
+
+
+def _warn_of_lengths(pairs: Mapping[Variable, Any]) -> None:
+    for old, new in pairs.items():
+        known, other = [getattr(getattr(v, "type", None), "shape", None) for v in (old, new)]
+        both = zip(known, other) if isinstance(known, tuple) and isinstance(other, tuple) else ()
+        if any([a != b and a is not None and b is not None for a, b in both]):
+            what = f"the lengths {known} of {old!r} are {other} in its place: those that were read "
+            text = located(f"{what}of it when the graph was built stay what they are", inputs=[old])
+            warnings.warn(text, stacklevel=3)
 
 
 def graph_replace(
@@ -60,12 +87,14 @@ def graph_replace(
     `TypeMismatchError` where types do not fit.
     """
     pairs = dict(replace or ())
+    given = [outputs] if isinstance(outputs, Variable) else list(outputs)
     if strict:
-        found = set(ancestors([outputs] if isinstance(outputs, Variable) else outputs))
+        found = set(ancestors(given))
         missing = [v for v in pairs if v not in found]
         if missing:
             raise InputError(f"{missing[0]!r} is not in the graph, so it cannot be replaced")
-    return clone_replace(outputs, pairs)
+    new = substituted(given, pairs)
+    return new[0] if isinstance(outputs, Variable) else new
 
 
 def rebuilt(
@@ -161,7 +190,7 @@ def put(shared: Shared, term: Variable, old: Variable, new: Variable) -> Variabl
     if term is old:
         return new
     try:
-        return shared(clone_replace(term, {old: new}, rebuild_strict=False))
+        return shared(substituted([term], {old: new}, strict=False)[0])
     except ILL_TYPED:
         return None
 
@@ -189,9 +218,7 @@ def equal_computations(
     def side(graphs: Sequence[Any], inputs: Sequence[Variable]) -> list[Any]:
         pairs = dict(zip(inputs, fresh, strict=True))
         return [
-            shared(clone_replace(x, pairs, rebuild_strict=False))
-            if isinstance(x, Variable)
-            else repr(x)
+            shared(substituted([x], pairs, strict=False)[0]) if isinstance(x, Variable) else repr(x)
             for x in graphs
         ]
 
@@ -204,7 +231,7 @@ def is_same_graph(var1: Variable, var2: Variable, givens: Any = None) -> bool:
     givens: {variable: what stands for it}, in both, or pairs.
     """
     if pairs := dict(givens or ()):
-        var1, var2 = [clone_replace(v, pairs, rebuild_strict=False) for v in (var1, var2)]
+        var1, var2 = substituted([var1, var2], pairs, strict=False)
     return equal_computations([var1], [var2])
 
 

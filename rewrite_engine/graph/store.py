@@ -75,6 +75,8 @@ class NodeStore(FrozenGraph):
             if missing:
                 self._let_in(var)
             return self._root(var)
+        if not self.is_driven:  # the term stays its maker's
+            self.owns_nodes = False
         names: dict[Variable, Variable] = {}
         nodes, known = [var.owner], self.users
         for v in var.owner.inputs:
@@ -102,10 +104,16 @@ class NodeStore(FrozenGraph):
             self._put_input(root)
 
     def _drop_unused(self, nodes: Sequence[Apply]) -> None:
-        """Remove what a failed import has left: nodes and constants without clients."""
+        """Remove what a failed import has left: nodes and constants without clients. (Ctrl-C may
+        have come while a node was entered.)
+        """
+        for node in nodes:
+            self._unfile(node)
+            if node in self.order.level:
+                self.users.update([(v, {}) for v in node.outputs if v not in self.users])
         for node in reversed(nodes):
             for v in (*node.outputs, *node.inputs):
-                if isinstance(v, Constant):
+                if isinstance(v, Constant) and v not in self.users:
                     v = self.constants.get(v.signature(), v)
                 self._prune(v, "failed import", free=False)  # the terms stay their makers'
 
@@ -113,7 +121,6 @@ class NodeStore(FrozenGraph):
         """Whether a node is equal to the one that the table has under its key, and may be it."""
         if twin in self.dirty and self.key_of(twin, self.present_inputs(twin)) != key:
             del self.table[key]  # its inputs are replaced already, and only its key is not
-            twin.key = None
             return False
         handler = self.destroy_handler
         return handler is None or handler.may_merge(node, twin)
@@ -194,24 +201,20 @@ class NodeStore(FrozenGraph):
         pending = self.dirty.pop(node, None)
         if pending is None:
             return True
+        self._unfile(node)
         before = node.inputs
-        after = substitute(before, pending)
-        table = self.table
-        if node.key is not None:
-            del table[node.key]
-            node.key = None
-        node.inputs = after
+        after = node.inputs = substitute(before, pending)
         if (facts := self.facts) is not None and not facts.about.keys().isdisjoint(node.outputs):
             facts.forget(node.outputs)
         if self.on_change_input:
             self._tell_changes(node, before, after)
         key = self.key_of(node, after)
-        twin = table.get(key) if self.merging else None
+        twin = self.table.get(key) if self.merging else None
         if twin is not None and self._may_merge(node, twin, key):
             self._merge(node, twin)
             return False
-        if not node.op.destroy_map and table.setdefault(key, node) is node:
-            node.key = key
+        if not node.op.destroy_map:
+            self.table.setdefault(key, node)
         for a, b in pending:
             if a is None or a.type is not b.type:  # type: ignore[union-attr]
                 self._retype(node)
@@ -253,9 +256,15 @@ class NodeStore(FrozenGraph):
 
     # --- removing --------------------------------------------------------------------------------
 
+    def _unfile(self, node: Apply) -> None:
+        """Let a node not be found by the key that its inputs, not yet replaced, give it."""
+        key = self.key_of(node, node.inputs)
+        if self.table.get(key) is node:
+            del self.table[key]
+
     def _prune(self, var: Variable, reason: Any, free: bool = True) -> None:
         """Remove a variable that nobody uses, with everything that only it needed."""
-        clients, table, used, level = self.users, self.table, self.out_uses, self.order.level
+        clients, used, level = self.users, self.out_uses, self.order.level
         worklist = self.worklist
         free = free and worklist is not None and worklist.frees
         stack = [var]
@@ -270,9 +279,7 @@ class NodeStore(FrozenGraph):
             outputs, inputs = node.outputs, node.inputs
             if len(outputs) > 1 and any(clients[out] or out in used for out in outputs):
                 continue
-            if node.key is not None:
-                del table[node.key]
-                node.key = None
+            self._unfile(node)
             if node in self.dirty:
                 inputs = node.inputs = substitute(inputs, self.dirty.pop(node))
             del level[node]

@@ -8,12 +8,44 @@ variables.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from types import GenericAlias
 from typing import Any, ClassVar
 
 from rewrite_engine.errors import DTypeError, MethodNotDefined, TypeMismatchError, describe
 from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.number import NO_NUMBER, NO_RANK
+
+
+def also_called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let the first argument of a method be given by the names that other libraries have for it."""
+
+    def decorated(method: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(method)
+        def called(self: Any, *args: Any, **options: Any) -> Any:
+            given = [options.pop(name) for name in names if name in options]
+            return method(self, *given, *args, **options)
+
+        return called
+
+    return decorated
+
+
+class OlderName:
+    """A name that Theano has for an attribute of a class, to be read of it and of instances."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        return getattr(owner, self.name)
+
+
+#: Theano's names of classes that a type keeps: `MyType.Variable = MyVariable`
+OLDER_NAMES = {"Variable": "variable_type", "Constant": "constant_type"}
 
 
 class Type(Record):
@@ -37,13 +69,14 @@ class Type(Record):
     ndim: Any = NO_RANK
     shape: tuple[int | None, ...] = ()
 
+    __class_getitem__: ClassVar[Any] = classmethod(GenericAlias)  # `class MyType(Type[float])`
     variable_type: ClassVar[type[Variable]] = Variable
     constant_type: ClassVar[type[Constant]] = Constant
 
     # --- values ----------------------------------------------------------------------------------
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        """Return `value`, or a version of it that conforms to this type.
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        """Return `data`, or a version of it that conforms to this type.
 
         strict: the very object must be valid; nothing is converted. allow_downcast: True permits
         loss of precision, False never, None leaves it to the type. Raises `TypeError` for a value
@@ -60,6 +93,7 @@ class Type(Record):
         """
         return self.filter(value, strict, allow_downcast)
 
+    @also_called("data", "a")
     def is_valid_value(self, value: Any, strict: bool = True) -> bool:
         """True iff `filter(value, strict=strict)` accepts the value."""
         try:
@@ -68,6 +102,7 @@ class Type(Record):
             return False
         return True
 
+    @also_called("data", "a")
     def value_validity_msg(self, value: Any) -> str:
         """Say why `is_valid_value(value)` is what it is."""
         try:
@@ -221,13 +256,27 @@ class Type(Record):
         """Shortcut for `make_variable`."""
         return self.make_variable(name)
 
-    def clone(self, **changes: Any) -> Type:
-        """Return a type with some of its `__props__` changed."""
-        if self.__props__ is None:
-            raise MethodNotDefined(
-                f"{type(self).__name__} has no __props__ and does not define clone"
-            )
-        return type(self)(**({name: getattr(self, name) for name in self.__props__} | changes))
+    def clone(self, *args: Any, **changes: Any) -> Type:
+        """Return a type of this class that is made with these arguments. What is not given is what
+        this type has as an attribute of the parameter's name, else the parameter's default.
+        """
+        made = signature(type(self).__init__)
+        given = made.bind_partial(self, *args, **changes)
+        for name, parameter in made.parameters.items():
+            if parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                if name not in given.arguments and hasattr(self, name):
+                    given.arguments[name] = getattr(self, name)
+        return type(self)(*given.args[1:], **given.kwargs)
+
+    @classmethod
+    def adapted(cls, name: str, value: Any) -> list[tuple[str, Any]]:
+        """Read the names that Theano has for the classes of variables and constants."""
+        older = isinstance(value, type) and OLDER_NAMES.get(name)
+        return [(name, OlderName(older)), (older, value)] if older else [(name, value)]
+
+
+for _older, _name in OLDER_NAMES.items():
+    setattr(Type, _older, OlderName(_name))
 
 
 class SingletonType(Type):
@@ -239,8 +288,8 @@ class SingletonType(Type):
 class Generic(SingletonType):
     """Any Python object."""
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        return value
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        return data
 
     def is_super(self, otype: Type) -> bool | None:
         return True
@@ -252,11 +301,11 @@ generic = Generic()
 class NoneType(SingletonType):
     """None alone: what is an input of a node, and not given."""
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Raise `DTypeError` for anything else."""
-        if value is not None:
-            raise DTypeError(f"expected None, got {describe(value)}")
-        return value
+        if data is not None:
+            raise DTypeError(f"expected None, got {describe(data)}")
+        return data
 
 
 NoneConst = NoneType().make_constant(None)

@@ -130,24 +130,25 @@ def _agree(x: Any, y: Any, worst: float, special: int, size: int) -> Comparison:
     if worst == 0:
         return _same()
     if worst <= FEW:
-        return Comparison(Verdict.AGREE, f"agree to {_ulps_text(worst)}", worst)
+        return Comparison(Verdict.AGREE, f"agree to {ulps_text(worst)}", worst)
     largest, apart = np.abs(x).max(), np.max(np.abs(x - y))
     if largest and apart <= FEW * np.spacing(largest):
         n = max(1, round(float(apart / np.spacing(largest))))
-        text = f"agree to {_ulps_text(n)} of the largest element ({largest:.3g})"
+        text = f"agree to {ulps_text(n)} of the largest element ({largest:.3g})"
         return Comparison(Verdict.AGREE, text, n)
     unit = np.spacing(np.abs(x).dtype.type(1))
     if largest <= FEW * unit and apart <= FEW * unit:
         n = max(1, round(float(apart / unit)))
-        text = f"agree to {_ulps_text(n)} of 1.0 (they are 0 up to rounding)"
+        text = f"agree to {ulps_text(n)} of 1.0 (they are 0 up to rounding)"
         return Comparison(Verdict.AGREE, text, n)
     relative = float((np.abs(x - y) / np.maximum(np.abs(x), np.abs(y))).max())
     return Comparison(
-        Verdict.AGREE, f"agree to {_ulps_text(worst)} (a relative {relative:.1e})", worst
+        Verdict.AGREE, f"agree to {ulps_text(worst)} (a relative {relative:.1e})", worst
     )
 
 
-def _ulps_text(n: float) -> str:
+def ulps_text(n: float) -> str:
+    """A number of units in the last place, in words."""
     return "1 ulp" if n == 1 else f"{n:.0f} ulps" if n < 1e6 else f"{n:.1e} ulps"
 
 
@@ -156,7 +157,7 @@ def _repaired(a: Any, b: Any, where: Any, worst: float) -> Comparison:
     text = f"repaired: {a[at]} became {b[at]:.6g}"
     if a.size > 1:
         text += f" in {int(where.sum())} of {a.size} elements"
-        text += f", the others agree to {_ulps_text(worst)}" if not where.all() else ""
+        text += f", the others agree to {ulps_text(worst)}" if not where.all() else ""
     return Comparison(Verdict.REPAIRED, text, worst)
 
 

@@ -1,8 +1,9 @@
 """The forms of a node: all ways in which it can be run alone, which have to give equal values.
 
-`perform` is one, `debug_perform`, `make_function` and `make_thunk` are others where an op defines
-them, and the line that the VM writes is one. A way of running that has code of its own for some ops
-registers a function of a node, which returns a `Form`, or None where there is none:
+`perform` is one, `make_function` and `make_thunk` are others where an op defines them, and the line
+that the VM writes is one. An op that defines `debug_perform` has that form alone. A way of running
+that has code of its own for some ops registers a function of a node, which returns a `Form`, or
+None where there is none:
 
     @register_form
     def native_code(node):
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.inner import HasInnerGraph
+from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
 from rewrite_engine.graph.node import Apply, Constant, copied
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.linker import Linker, get_linker
@@ -53,13 +54,14 @@ def register_form(make: Callable[[Apply], Form | None]) -> Callable[[Apply], For
 
 
 def forms_of(node: Apply, linker: Linker) -> list[Form]:
-    """Every form of a node, that of the op's own Python first (`debug_perform` where there is one).
+    """Return every form of a node, the op's own Python first; `debug_perform` replaces all others.
+
     linker: what runs the graph inside an op.
     """
     op, found = node.op, list[Form]()
     op.prepare_node(node, None, None, "py")
     if op.debug_perform is not None:
-        found.append(Form("debug_perform", _of_node(node, op.debug_perform), reuses=True))
+        return [Form("debug_perform", _of_node(node, op.debug_perform), reuses=True)]
     if isinstance(op, HasInnerGraph) and op.runs is not None:
         found.append(Form("perform", into_cells(linker.runner(node))))
     elif type(op).perform is not Op.perform:
@@ -68,8 +70,19 @@ def forms_of(node: Apply, linker: Linker) -> list[Form]:
         found.append(Form("make_thunk", into_cells(call_thunk(node))))
     elif not op.native and (function := op.make_function(node)) is not None:
         found.append(Form("make_function", into_cells(function)))
-    found += [form for make in _registered if (form := make(node)) is not None]
-    return found
+    made = [form for make in _registered if (form := make(node)) is not None]
+    return found if is_replaced(op) else found + made
+
+
+def is_replaced(op: Op) -> bool:
+    """Whether `debug_perform` replaces the op, or one in the graph that it holds, at any depth:
+    generated code does not call that.
+    """
+    if op.debug_perform is not None:
+        return True
+    graphs = [one.fgraph for one in inner_ops([op])] if isinstance(op, HasInnerGraph) else []
+    nodes = [node for fgraph in graphs for node in fgraph.apply_nodes]
+    return any([node.op.debug_perform is not None for node in nodes])
 
 
 def _of_node(node: Apply, perform: Callable[..., None]) -> Run:

@@ -1,10 +1,12 @@
 """How a node runs alone: by the op's `perform`, or by its `make_thunk` or `make_function` if it
-defines one.
+defines one. Ops of others are run with care: see `careful`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 from typing import Any
 
@@ -23,19 +25,79 @@ def runner(node: Apply, reference: bool = False) -> Callable[..., Any]:
     """
     op = node.op
     if type(op).make_thunk is not Op.make_thunk:
-        return held_to_types(node, call_thunk(node))
+        return careful(node, call_thunk(node))
     if op.native and reference and type(op).perform is not Op.perform:
-        return held_to_types(node, call_perform(node))
+        return careful(node, call_perform(node))
     function = op.make_function(node)
     if op.native and function is not None:
         return function
-    return held_to_types(node, function or call_perform(node))
+    return careful(node, function or call_perform(node))
+
+
+def careful(node: Apply, run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that runs an op of others: it cannot overwrite arrays but those that its
+    `destroy_map` names, and what it returns is of the types of the outputs.
+    """
+    if type(node.op).__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return run
+    return held_to_types(node, protected(node.op, len(node.inputs), run))
+
+
+def protected(op: Op, nin: int, run: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that gives `run` read-only views of the arrays that the op does not declare
+    to overwrite. If `run` wants to write all the same, it gets copies, from then on.
+    """
+    declared = {i for some in op.destroy_map.values() for i in some}
+    places = [i for i in range(nin) if i not in declared]
+    shown = {*op.view_map, *op.destroy_map}
+    shield: list[Callable[[Any], Any]] = [read_only]
+
+    def guarded(*inputs: Any) -> Any:
+        given = list(inputs)
+        for i in places:
+            if given[i].__class__ is np.ndarray:
+                given[i] = shield[0](given[i])
+        try:
+            found = run(*given)
+        except (ValueError, TypeError, BufferError) as error:
+            if shield[0] is not read_only or not WRITES.search(str(error)):
+                raise
+        else:
+            if found.__class__ is tuple:
+                return tuple([own(x, o in shown) for o, x in enumerate(found)])
+            return own(found, 0 in shown)
+        shield[0] = np.array
+        return guarded(*inputs)
+
+    return guarded
+
+
+#: what NumPy, Cython and others say of memory that cannot be written to
+WRITES = re.compile("read-?only|writ(e)?able")
+
+
+def read_only(x: Any) -> Any:
+    """Return a view of an array that cannot be written to."""
+    view = x.view()
+    view.flags.writeable = False
+    return view
+
+
+def own(x: Any, may_share: bool) -> Any:
+    """Return a result that can be written to, if it is a read-only view of an argument; a copy of
+    it, if the op does not declare that it shares memory.
+    """
+    if x.__class__ is not np.ndarray or x.flags.writeable or x.base is None:
+        return x
+    if not may_share:
+        return x.copy()
+    with suppress(ValueError):  # the argument cannot be written to
+        x.flags.writeable = True
+    return x
 
 
 def held_to_types(node: Apply, run: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the input values whose values must be of the types of the outputs."""
-    if type(node.op).__module__.partition(".")[0] == __name__.partition(".")[0]:
-        return run
     types = [v.type for v in node.outputs]
     if len(types) == 1:
         (type_,) = types

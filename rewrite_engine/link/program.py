@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -89,6 +90,18 @@ class Argument(NamedTuple):
     borrow: bool = False
 
 
+class Asked:
+    """The user's variable of an input, as long as the user has it; a copy knows none."""
+
+    __slots__ = ("find",)
+
+    def __init__(self, variable: Any = None) -> None:
+        self.find: Callable[[], Any] = (lambda: None) if variable is None else ref(variable)
+
+    def __reduce__(self) -> Any:
+        return Asked, ()
+
+
 class Program(NamedTuple):
     """A graph to run.
 
@@ -96,7 +109,7 @@ class Program(NamedTuple):
     outputs of the graph are results, the others are new states. packing: "none", "single",
     "list", or the keys of a dict. borrowed: results that may show memory that others see.
     updates: {output position: cell to store it in}. shared: the user's shared variables, in the
-    order of their cells among the inputs.
+    order of their cells among the inputs. asked: the user's variables of all inputs.
     """
 
     fgraph: FunctionGraph
@@ -107,6 +120,13 @@ class Program(NamedTuple):
     borrowed: frozenset[int] = frozenset()
     updates: tuple[tuple[int, Cell], ...] = ()
     shared: tuple[Any, ...] = ()
+    asked: tuple[Asked, ...] = ()
+
+    @property
+    def variables(self) -> list[Any]:
+        """The user's variables of all inputs, None for one that the user has no more."""
+        found = [one.find() for one in self.asked]
+        return found + [None] * (len(self.inputs) - len(found))
 
 
 class Linked(NamedTuple):

@@ -5,13 +5,17 @@ pdb see it.
 from __future__ import annotations
 
 import linecache
-import weakref
 from collections.abc import Sequence
 from itertools import count
+from operator import setitem
 from types import CodeType, FunctionType
 from typing import Any
 
+from rewrite_engine.graph.weak import on_death
+
 _number = count(1)
+#: by the name of a file: weak references to its owner, which empty it when that dies
+_owners: dict[str, Any] = {}
 _gone: list[str] = []  # files whose owners are no more
 
 
@@ -32,21 +36,22 @@ def define(text: str, first_line: int, filename: str, namespace: dict[str, Any])
 
 
 def publish(filename: str, text: str, owner: Any) -> None:
-    """Show the text to tracebacks, pdb and `inspect.getsource` for as long as `owner` lives."""
+    """Show the text to tracebacks, pdb and `inspect.getsource` for as long as `owner` lives.
+
+    The name is removed with the next text that comes: owners die at any moment, also while
+    `linecache.checkcache` walks through the names.
+    """
     while _gone:
-        linecache.cache.pop(_gone.pop(), None)
+        name = _gone.pop()
+        linecache.cache.pop(name, None)
+        _owners.pop(name, None)
     lines = text.splitlines(keepends=True)
     linecache.cache[filename] = (len(text), None, lines, filename)
-    weakref.finalize(owner, _forget, filename).atexit = False
-
-
-def _forget(filename: str) -> None:
-    """Let go of a text. Its name goes with the next one that comes: owners die at any moment, also
-    while `linecache.checkcache` walks through the names.
-    """
-    if filename in linecache.cache:
-        linecache.cache[filename] = (0, None, [], filename)
-        _gone.append(filename)
+    empty: tuple[int, None, list[str], str] = (0, None, [], filename)
+    _owners[filename] = (
+        on_death(owner, setitem, linecache.cache, filename, empty),
+        on_death(owner, _gone.append, filename),
+    )
 
 
 def indent(lines: Sequence[str], depth: int) -> list[str]:

@@ -158,10 +158,16 @@ def check_lengths(sequences: list[Any], n: int) -> None:
             raise ShapeError(located(what, inputs=[x]))
 
 
-def slice_of(x: Any) -> Any:
-    """A variable for the elements of a sequence."""
-    name = f"{x.name}[t]" if x.name else None
-    return x.type.clone(shape=x.type.shape[1:])(name)
+def slice_of(x: Any, name: str | None, tap: int) -> Any:
+    """Return a variable for the elements of an array, called after the array and the step that they
+    are of: `x[t]`, `x[t+1]`, `x[t-3]`.
+    """
+    return x.type.clone(shape=x.type.shape[1:])(at_step(name, tap))
+
+
+def at_step(name: str | None, tap: int) -> str | None:
+    """Return the name of a value of another step, or of this one."""
+    return f"{name}[t{tap:+d}]" if name and tap else f"{name}[t]" if name else None
 
 
 def values_of(k: int, info: Taps) -> list[Any]:
@@ -169,13 +175,14 @@ def values_of(k: int, info: Taps) -> list[Any]:
     if info.start is None:
         return []
     if info.taps == [-1]:
-        return [info.start.type(f"{info.start.name}[t-1]" if info.start.name else None)]
+        return [info.start.type(at_step(info.start.name, -1))]
     length = info.start.type.shape[0]
     if length is not None and length < info.reach:
         what = f"the initial value of output {k} holds {length} values"
         what += f", and its taps {info.taps} reach back {info.reach}"
         raise ShapeError(located(f"scan: {what}", inputs=[info.start]))
-    return [slice_of(info.start) for _ in range(info.reach)]
+    taps = range(-info.reach, 0)
+    return [slice_of(info.start, info.start.name, tap) for tap in taps]
 
 
 def given_of(info: Taps, values: list[Any]) -> list[Any]:

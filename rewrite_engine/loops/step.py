@@ -113,12 +113,12 @@ def scan(
     where, if there are others than -1, `initial` holds as many values as they reach back, the
     oldest first (also one, for a tap -1 that is given in a tuple or `range`, as in PyTensor); or
     None, where steps do not need earlier values. non_sequences: further arguments, which the step
-    gets as they are; whatever else it uses is found by itself (strict: is an error). n_steps: how
-    many; by default as many as the shortest sequence allows. go_backwards: sequences are read from
-    their ends. truncate_gradient: over how many of the last steps gradients go back (-1: all).
-    mode: how the loop is compiled, if not as the function around it; nothing is moved out of it
-    then. profile changes nothing: the profile of the function around has a row for each node of a
-    step. allow_gc: True or False, which changes nothing.
+    gets as they are; whatever else it uses is found by itself (strict: a shared variable is an
+    error). n_steps: how many; by default as many as the shortest sequence allows. go_backwards:
+    sequences are read from their ends. truncate_gradient: over how many of the last steps gradients
+    go back (-1: all). mode: how the loop is compiled, if not as the function around it; nothing is
+    moved out of it then. profile changes nothing: the profile of the function around has a row for
+    each node of a step. allow_gc: True or False, which changes nothing.
 
     An output that is no tensor (a random generator) is what the last step gives.
 
@@ -155,7 +155,8 @@ def loop_of(
     infos = None if outputs_info is None else [read_output(o) for o in listed(outputs_info)]
     others = [variable_of(v) for v in listed(non_sequences)]
     steps, shifted = steps_of(reads, n_steps, go_backwards)
-    slices = [slice_of(x) for x in shifted]
+    places = [(read.start.name, tap) for read in reads for tap in read.taps]
+    slices = [slice_of(x, *place) for x, place in zip(shifted, places, strict=True)]
     past = [values_of(k, info) for k, info in enumerate(infos or [])]
     given = [x for info, values in zip(infos or [], past, strict=True)
              for x in given_of(info, values)]  # fmt: skip
@@ -404,7 +405,7 @@ class LoopRequest:
         known, said = set(inputs), {*self.others, *self.sequences}
         found = [v for v in roots if v not in known and any(True for _ in explicit_graph_inputs(v))]
         for v in found if self.strict else ():
-            if any(r not in said and not isinstance(r, Constant) for r in graph_inputs([v], said)):
+            if any([r not in said and _is_shared(r) for r in graph_inputs([v], said)]):
                 what = f"scan: the step uses {describe(v)}, which is not among its arguments"
                 raise MissingInputError(located(what, hint="strict=True: name it in non_sequences"))
         return found

@@ -18,9 +18,9 @@ from functools import cached_property
 from itertools import chain
 from types import FunctionType
 from typing import Any, TypeVar
-from weakref import WeakValueDictionary
 
 from rewrite_engine.graph.node import CONSTANT, Apply
+from rewrite_engine.graph.weak import WeakValues
 from rewrite_engine.match.outline import ROOTS, Outline, RuleIndex, outline
 from rewrite_engine.match.rule import Rule
 
@@ -282,7 +282,7 @@ class Dispatch:
         return candidates
 
 
-_shared: WeakValueDictionary[tuple[Rule, ...], Dispatch] = WeakValueDictionary()
+_shared: WeakValues[tuple[Rule, ...], Dispatch] = WeakValues()
 
 
 def dispatch_of(rules: tuple[Rule, ...]) -> Dispatch:

@@ -246,7 +246,7 @@ class Fact:
         """What the fact says of a value of a type. more: the `Evidence.value` that was declared."""
         if self.tester is None or (self.takes_value and more is None):
             return self(type_.make_constant(value))
-        holds = self.tester(value) if more is None else self.tester(value, more)
+        holds = self.tester(value, more) if self.takes_value else self.tester(value)
         return because("its value") if holds else unknown("its value is not")
 
     def look(self, knowledge: Knowledge, args: tuple[Any, ...]) -> Any:

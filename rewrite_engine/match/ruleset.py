@@ -12,7 +12,14 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from rewrite_engine.errors import DuplicateRuleError, UnknownNameError, did_you_mean, source_line
+from rewrite_engine import hooks
+from rewrite_engine.errors import (
+    DuplicateRuleError,
+    UnknownNameError,
+    did_you_mean,
+    plural,
+    source_line,
+)
 from rewrite_engine.match.dispatch import Dispatch, dispatch_of
 from rewrite_engine.match.query import ALWAYS, Query, labels
 from rewrite_engine.match.rule import Rule, pack_of
@@ -214,7 +221,11 @@ class RuleSet:
         return dispatch_of(self.rules)
 
     def __repr__(self) -> str:
-        return f"<RuleSet of {len(self)} rules>"
+        return f"<RuleSet of {plural(len(self), 'rule')}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the rules of each phase, as formulas."""
+        return hooks.html_of_rules(self)  # type: ignore[no-any-return]
 
 
 def _each(given: Any) -> Iterable[Any]:

@@ -1,29 +1,44 @@
 """Graphs as text and pictures. Looks at graphs and never changes them.
 
 `tree.py` `debugprint` · `formula.py` `pp` · `picture.py` `pydotprint`, `d3viz`, and pictures as
-`svg`, `dot` or `mermaid` · `latex.py` formulas for people · `identifier.py` the letters that nodes
-are called by.
+`svg`, `dot` or `mermaid` · `latex.py` formulas for people, `mathml.py` the same for browsers ·
+`notebook.py` what notebooks show · `identifier.py` the letters that nodes are called by.
 """
 
 from typing import Any
 
-from rewrite_engine.printing.formula import as_html, pp, pprint
-from rewrite_engine.printing.latex import latex
+from rewrite_engine.printing.formula import pp, pprint, short
+from rewrite_engine.printing.latex import latex, rule_as_latex
+from rewrite_engine.printing.mathml import mathml
+from rewrite_engine.printing.notebook import (
+    as_html,
+    as_latex,
+    as_svg,
+    rule_as_html,
+    rules_as_html,
+)
 from rewrite_engine.printing.picture import d3viz, dot, mermaid, pydotprint, svg
 from rewrite_engine.printing.tree import debugprint, dprint, op_debug_information
 
 __all__ = [
     "as_html",
+    "as_latex",
+    "as_svg",
     "d3viz",
     "debugprint",
     "dot",
     "dprint",
     "latex",
+    "mathml",
     "mermaid",
     "op_debug_information",
     "pp",
     "pprint",
     "pydotprint",
+    "rule_as_html",
+    "rule_as_latex",
+    "rules_as_html",
+    "short",
     "svg",
 ]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from html import escape
 from itertools import count
 from typing import Any
 
@@ -24,6 +23,7 @@ from rewrite_engine.terms.print import (
     call_tokens,
     leaf_text,
     letter,
+    name_of,
     operator_text,
     tokens,
     which_output,
@@ -79,7 +79,7 @@ def short(outputs: Any, limit: int = LINE) -> str:
     'exp(x) + 1.0'
     """
     out: list[str] = []
-    names = _Roots()
+    names = Roots()
     for v in [outputs] if isinstance(outputs, Variable) else outputs:
         size = {"depth": LEVELS, "width": WIDTH, "limit": limit}
         out.append(write(v, name=names, call=formula, **size))  # type: ignore[arg-type]
@@ -89,7 +89,7 @@ def short(outputs: Any, limit: int = LINE) -> str:
     return ", ".join(out)
 
 
-class _Roots(dict[Variable, str]):
+class Roots(dict[Variable, str]):
     """What variables are called on a line: by their names; roots that would look like an earlier
     one, with a number.
     """
@@ -107,11 +107,6 @@ class _Roots(dict[Variable, str]):
                 text = f"{text.removesuffix('>')}_{self.alike[text]}{'>' * text.endswith('>')}"
             self[v] = text
         return self[v]
-
-
-def as_html(graph_like: Any, limit: int = 4000) -> str:
-    """The same for a page, cut at `limit` characters."""
-    return f"<pre>{escape(pp(graph_like, limit))}</pre>"
 
 
 #: a word that stands alone
@@ -162,16 +157,17 @@ class Formula:
         """
         found = [*others, *[v for node in self.order for v in node.inputs]]
         roots = [v for v in dict.fromkeys(found) if v.owner is None and not _is_constant(v)]
-        self.taken |= {v.name for v in roots if v.name is not None}
+        called = {v: name_of(v) for v in roots}
+        self.taken |= {name for name in called.values() if name is not None}
         alike = Counter([leaf_text(v) for v in roots])
         names: dict[Any, str] = {}
         for v in roots:
             text = leaf_text(v)
-            if v.name is None and (alike[text] > 1 or inside):
+            if called[v] is None and (alike[text] > 1 or inside):
                 names[v] = next(self.fresh)
                 self.taken.add(names[v])
         for text, n in alike.items():
-            if n > 1 and (same := [v for v in roots if v.name == text])[1:]:
+            if n > 1 and (same := [v for v in roots if called[v] == text])[1:]:
                 numbered = (f"{text}_{k}" for k in count(2))
                 free = (name for name in numbered if name not in self.taken)
                 names.update(zip(same[1:], free, strict=False))

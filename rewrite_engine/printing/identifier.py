@@ -20,8 +20,9 @@ def letters(n: int) -> str:
 class Identifiers:
     """Gives each node (or root variable) an identifier, the same one whenever it is asked again.
 
-    kind: "CHAR" (letters), "int", "id" (Python's), "auto" (`auto_0`, …) or "" (none). known: what
-    was given before; new ones are entered there, so several printouts can share it.
+    kind: "CHAR" (letters), "int", "id" (Python's), "auto" (`Variable.auto_name`, of a node that of
+    its first output) or "" (none). known: what was given before; new ones are entered there, so
+    several printouts can share it.
     Raises `ValueError` for another kind.
     """
 
@@ -47,4 +48,7 @@ class Identifiers:
             return f" [id {letters(n)}]"
         if self.kind == "int":
             return f" [id {n}]"
-        return f" [id {id(node)}]" if self.kind == "id" else f" [id auto_{n}]"
+        if self.kind == "id":
+            return f" [id {id(node)}]"
+        outputs = getattr(node, "outputs", None)
+        return f" [id {(outputs[0] if outputs else node).auto_name}]"

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
+from rewrite_engine.graph.html import code, folded, scrolled, whole
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.number import Leaf
 from rewrite_engine.printing.formula import Formula
@@ -25,6 +26,7 @@ from rewrite_engine.printing.mathematics import (
     operator,
     text_of,
 )
+from rewrite_engine.printing.mathml import mathml
 from rewrite_engine.printing.tree import sources
 from rewrite_engine.terms.print import Token, leaf_text, operator_text, which_output, write
 
@@ -49,43 +51,94 @@ KNOWN = {
 }  # fmt: skip
 LIMIT = 4000  # characters of one formula
 MOST = 500  # nodes of all
+FEWEST = 4  # operands of an op that are written, however little room there is
 
 
 def latex(graph_like: Any, limit: int | None = LIMIT, most: int | None = MOST) -> str:
     r"""Return a graph as LaTeX, for mathematics mode.
 
     graph_like: a variable, a `FunctionGraph`, a compiled function, or a list of variables. limit:
-    the most characters of a formula; most: nodes, those nearest to the outputs. Raises `TypeError`
-    for an object that has no graph.
+    the most characters of a formula; most: nodes, those nearest to the outputs, and fewer where the
+    formulas would be longer than `limit`. New values of shared variables stand behind an arrow. The
+    text is a `str` that notebooks show as a formula. Raises `TypeError` for an object that has no
+    graph.
 
     >>> import rewrite_engine.tensor as pt
     >>> x, mu, sigma = pt.dscalars("x", "mu", "sigma")
     >>> print(latex(-0.5 * ((x - mu) / sigma) ** 2 - pt.log(sigma)))
     -0.5 \, \left(\frac{x - \mu}{\sigma}\right)^{2} - \log\left(\sigma\right)
     """
-    outputs = [v for source in sources(graph_like) for v in source.outputs]
-    formula = Formula(outputs, most=most)
-    writer = Writer(formula)
-    lines = [*_definitions(formula, limit)]
-    lines += [f"{_word(name)} &= {writer.text(n, limit)}" for n, name in formula.names.items()]
-    names = [f"{_word(v.name)} &= " if v.name and v.owner else "&" for v in outputs]
-    last = [writer.text(v, limit) for v in outputs]
-    if not lines and len(last) == 1:
-        return last[0]
-    lines += [name + text for name, text in zip(names, last, strict=True)]
-    return r"\begin{aligned}" + " \\\\\n".join(["", *lines])[3:] + "\n" + r"\end{aligned}"
+    found = sources(graph_like)
+    size = most
+    while True:
+        lines = _Lines(found, limit, size)
+        text = lines.text()
+        if not lines.too_long:
+            return LatexText(text)
+        size = max((size or 2 * MOST) // 2, 1)
 
 
-def _definitions(formula: Formula, limit: int | None) -> Iterator[str]:
-    """The ops that hold graphs: `f(x) = …`."""
-    for op, name in formula.ops.items():
-        inner = Formula(op.inner_outputs, formula.ops, op.inner_inputs)
-        w = Writer(inner)
-        inputs = ", ".join([w.name(v) or "x" for v in op.inner_inputs])
-        outputs = ", ".join([w.text(v, limit) for v in op.inner_outputs])
-        own = [f"{_word(a)} = {w.text(n, limit)}" for n, a in inner.names.items()]
-        where = rf" \text{{ where }} {'; '.join(own)}" if own else ""
-        yield rf"{named(name)}\left({inputs}\right) &= {outputs}{where}"
+class LatexText(str):
+    """LaTeX, which notebooks show as a formula."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return whole(scrolled(mathml(self), short=True), folded("LaTeX", code(self)))
+
+
+class _Lines:
+    """The lines of a formula of at most `most` nodes. too_long: whether one has more than `limit`
+    characters, so that there have to be fewer nodes.
+    """
+
+    def __init__(self, found: Sequence[Any], limit: int | None, most: int | None) -> None:
+        self.limit, self.most = limit, most
+        self.too_long = False
+        self.outputs = [v for source in found for v in source.outputs]
+        self.formula = Formula(self.outputs, most=most)
+        self.writer = Writer(self.formula)
+        self.states = [one.updates.get(i) for one in found for i in range(len(one.outputs))]
+
+    def text(self) -> str:
+        """All lines: definitions of ops, of what is used several times, and the outputs."""
+        write = self.write
+        lines = [*self.definitions()]
+        for node, name in self.formula.names.items():
+            lines.append(f"{_word(name)} &= {write(self.writer, node)}")
+        last = [write(self.writer, v) for v in self.outputs]
+        if not lines and len(last) == 1 and self.states == [None]:
+            return last[0]
+        for v, state, text in zip(self.outputs, self.states, last, strict=True):
+            lines.append(self.left(v, state) + text)
+        return r"\begin{aligned}" + " \\\\\n".join(["", *lines])[3:] + "\n" + r"\end{aligned}"
+
+    def left(self, v: Any, state: Any) -> str:
+        """What stands before an output: its name, or the state of which it is the new value."""
+        if state is not None:
+            return rf"{self.writer.name(state)} &\leftarrow "
+        return f"{_word(v.name)} &= " if v.name and v.owner else "&"
+
+    def write(self, writer: Writer, x: Any) -> str:
+        """A variable, or a node; if it does not fit, dots."""
+        width = None if self.most is None else max(self.most, FEWEST)
+        text = writer.text(x, self.limit, width)
+        if self.limit is None or len(text) <= self.limit:
+            return text
+        self.too_long = self.most is None or self.most > 1
+        return r"\ldots"
+
+    def definitions(self) -> Iterator[str]:
+        """The ops that hold graphs: `f(x) = …`."""
+        ops = self.formula.ops
+        for op, name in ops.items():
+            inner = Formula(op.inner_outputs, ops, op.inner_inputs, self.most)
+            w = Writer(inner)
+            inputs = ", ".join([w.name(v) or "x" for v in op.inner_inputs])
+            outputs = ", ".join([self.write(w, v) for v in op.inner_outputs])
+            own = [f"{_word(a)} = {self.write(w, n)}" for n, a in inner.names.items()]
+            where = rf" \text{{ where }} {'; '.join(own)}" if own else ""
+            yield rf"{named(name)}\left({inputs}\right) &= {outputs}{where}"
 
 
 def rule_as_latex(rule: Any) -> str:
@@ -102,9 +155,11 @@ class Writer:
     def __init__(self, formula: Formula | None) -> None:
         self.formula = formula
 
-    def text(self, x: Any, limit: int | None) -> str:
-        """A variable, or a node written out even if it has a name; or a pattern."""
-        return write(x, limit=limit, name=self.name, call=self.call)
+    def text(self, x: Any, limit: int | None, width: int | None = None) -> str:
+        """A variable, or a node written out even if it has a name; or a pattern. width: operands of
+        an op that are written.
+        """
+        return write(x, limit=limit, width=width, name=self.name, call=self.call)
 
     def name(self, v: Any) -> str | None:
         """What a variable is called; None if it is written out."""
@@ -126,16 +181,17 @@ class Writer:
             names = [getattr(x, "name", None) for x in args]
             pairs = zip(args, names, strict=True)
             args = [Leaf(_word(name)) if isinstance(name, str) else x for x, name in pairs]
-        elif op in self.formula.ops:
+        elif args and isinstance(args[-1], Leaf):  # how many more there are
+            args = [*args[:-1], Leaf(text_of(repr(args[-1])))]
+        if self.formula is not None and op in self.formula.ops:
             return applied(named(self.formula.ops[op]), args)
-        text = operator_text(op)
         notation = NOTATIONS.get(called(op))
         if self.formula is None and called(op) in ALIKE:
             notation = None
         found = index_notation(self, op, args) if notation is None else None
         if notation is not None:
             found = notation(self, op, args, outer)
-        return applied(operator(text), args) if found is None else found
+        return applied(operator(operator_text(op)), args) if found is None else found
 
     # --- what notations ask -----------------------------------------------------------------------
 

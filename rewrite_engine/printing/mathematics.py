@@ -6,6 +6,7 @@ it; it returns text and operands, or None where it does not fit.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -32,9 +33,10 @@ def called(op: Any) -> str:
 
 def text_of(text: str) -> str:
     r"""Text in upright letters."""
-    for sign in "#_%&${}":
-        text = text.replace(sign, "\\" + sign)
-    return rf"\mathrm{{{text}}}" if " " not in text else rf"\text{{{text}}}"
+    upright = " " not in text
+    spelled = r"\backslash{}" if upright else r"\textbackslash{}"
+    text = re.sub(r"[#_%&${}\\]", lambda m: spelled if m[0] == "\\" else "\\" + m[0], text)
+    return rf"\mathrm{{{text}}}" if upright else rf"\text{{{text}}}"
 
 
 def bracketed(tokens: Tokens, level: int, outer: int) -> Tokens:

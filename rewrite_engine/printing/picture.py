@@ -36,6 +36,25 @@ class Picture(NamedTuple):
     edges: list[tuple[int, int, str]]
 
 
+class PictureText(str):
+    """The text of a picture, in any language. Notebooks show the picture instead."""
+
+    drawn: Picture
+
+    @classmethod
+    def of(cls, text: str, drawn: Picture) -> PictureText:
+        """Return the text of a picture."""
+        made = cls(text)
+        made.drawn = drawn
+        return made
+
+    def _repr_svg_(self) -> str:
+        return _as_svg(self.drawn, "graph")
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(f"<picture of {len(self.drawn.boxes)} boxes; `print` shows its text>")
+
+
 def picture(graph_like: Any, most: int = MOST) -> Picture:
     """What there is to draw of a variable, graph, function, or list of them; of more than `most`
     nodes those nearest to the outputs.
@@ -89,7 +108,7 @@ def dot(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
       n1 -> n2;
     }
     """
-    boxes, edges = picture(graph_like, most)
+    drawn = boxes, edges = picture(graph_like, most)
     into = Counter([end for _, end, _ in edges])
     lines = [f"digraph {_quoted(title)} {{", '  node [style=filled, fontname="monospace"];']
     for one in boxes:
@@ -98,7 +117,7 @@ def dot(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
     for start, end, label in edges:
         note = f" [label={_quoted(label)}]" if into[end] > 1 else ""
         lines.append(f"  {boxes[start].name} -> {boxes[end].name}{note};")
-    return "\n".join([*lines, "}"])
+    return PictureText.of("\n".join([*lines, "}"]), drawn)
 
 
 def _quoted(text: str) -> str:
@@ -117,7 +136,7 @@ def mermaid(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
       n0(["x"]) --> n1["log"]
       n1["log"] --> n2[["output 0"]]
     """
-    boxes, edges = picture(graph_like, most)
+    drawn = boxes, edges = picture(graph_like, most)
     signs = {"op": '["{}"]', "input": '(["{}"])', "constant": '["{}"]', "output": '[["{}"]]'}
 
     def text(k: int) -> str:
@@ -125,7 +144,8 @@ def mermaid(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
         return boxes[k].name + signs[boxes[k].kind].format(words)
 
     lines = [f"  {text(start)} --> {text(end)}" for start, end, _ in edges]
-    return "\n".join(["---", f"title: {title}", "---", "flowchart TD", *lines])
+    head = ["---", f"title: {title}", "---", "flowchart TD"]
+    return PictureText.of("\n".join([*head, *lines]), drawn)
 
 
 # --- SVG -----------------------------------------------------------------------------------------
@@ -134,6 +154,10 @@ def mermaid(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
 def svg(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
     """A graph as a picture: rows of boxes, each below all that it is computed from."""
     drawn = picture(graph_like, most)
+    return PictureText.of(_as_svg(drawn, title), drawn)
+
+
+def _as_svg(drawn: Picture, title: str) -> str:
     places, size = _laid_out(drawn)
     width, height = size
     head = (
@@ -229,15 +253,6 @@ DRAWN = {"dot": dot, "mermaid": mermaid, "svg": svg}
 # --- by the names of PyTensor --------------------------------------------------------------------
 
 
-class SvgText(str):
-    """The text of a picture, which notebooks show."""
-
-    __slots__ = ()
-
-    def _repr_svg_(self) -> str:
-        return str(self)
-
-
 def pydotprint(
     fct: Any,
     outfile: Any = None,
@@ -261,7 +276,7 @@ def pydotprint(
     refuse_options("pydotprint", hint, **plain, **unknown)
     kind = format if outfile is None else Path(outfile).suffix.removeprefix(".") or format
     if kind in ("svg", "dot"):
-        text = SvgText(svg(fct)) if kind == "svg" else dot(fct)
+        text = svg(fct) if kind == "svg" else dot(fct)
         if outfile is None or return_image:
             return text
         Path(outfile).write_text(text, encoding="utf-8")

@@ -57,6 +57,7 @@ class PrintedGraph:
     notes: dict[int, str]
     storage: dict[Any, list[Any]]
     told: dict[Any, str] = field(default_factory=dict)  # what an op tells of the graph inside
+    updates: dict[int, Any] = field(default_factory=dict)  # {output: state}
 
 
 @singledispatch
@@ -148,9 +149,11 @@ def sources(obj: Any) -> list[PrintedGraph]:
 def graph_source(fgraph: Any, storage: dict[Any, list[Any]] | None) -> PrintedGraph:
     """The outputs of a function graph, with the order of execution and what they update."""
     order = {node: i for i, node in enumerate(fgraph.toposort())}
-    updates = getattr(fgraph, "updates", None) or {}
-    notes = {out: f"  (new value of {fgraph.inputs[i]})" for out, i in updates.items()}
-    return PrintedGraph(list(fgraph.outputs), list(fgraph.inputs), order, notes, storage or {})
+    updates = {k: fgraph.inputs[i] for k, i in (getattr(fgraph, "updates", None) or {}).items()}
+    notes = {out: f"  (new value of {state})" for out, state in updates.items()}
+    found = PrintedGraph(list(fgraph.outputs), list(fgraph.inputs), order, notes, storage or {})
+    found.updates = updates
+    return found
 
 
 class Tree:

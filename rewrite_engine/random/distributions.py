@@ -58,8 +58,9 @@ def call_signature(name: str) -> Signature:
 
 
 def _scipy(name: str, *own: str) -> Callable[..., Any]:
-    """Draws by a distribution of `scipy.stats`, which is loaded then. own: what it calls the
-    parameters.
+    """Return the function that draws from a distribution of `scipy.stats`, which is loaded when it
+    runs. own: the names of the parameters there. (Without a size, SciPy drops leading lengths of
+    1.)
     """
 
     def draw(rng: Any, *args: Any) -> Any:
@@ -67,7 +68,7 @@ def _scipy(name: str, *own: str) -> Callable[..., Any]:
 
         *params, size = args
         given = dict(zip(own, params, strict=True))
-        return getattr(stats, name).rvs(**given, size=size, random_state=rng)
+        return getattr(stats, name).rvs(**given, size=_all(size, *params), random_state=rng)
 
     return draw
 

@@ -402,14 +402,20 @@ class ScipyRandomVariable(RandomVariable):
         raise MethodNotDefined(f"{self} defines no rng_fn_scipy")
 
     def rng_fn(self, rng: Any, *args: Any) -> Any:
-        """By `rng_fn_scipy`."""
-        return self.rng_fn_scipy(rng, *args)
+        """Draw by `rng_fn_scipy`; without a size, SciPy drops leading lengths of 1."""
+        drawn, (*params, size) = np.asarray(self.rng_fn_scipy(rng, *args)), args
+        return drawn if size is not None else broadcast_all(drawn, params)
 
 
 def as_parameter(x: Any) -> Any:
     """A parameter as a variable: what has dimensions (a sparse matrix has) as it is."""
     is_other = isinstance(x, Variable) and x.type.ndim is not NO_RANK
     return x if is_other else as_tensor_variable(x)
+
+
+def broadcast_all(drawn: np.ndarray, params: Sequence[Any]) -> np.ndarray:
+    """Draws stretched to the shape of all parameters."""
+    return np.broadcast_to(drawn, np.broadcast_shapes(*map(np.shape, params)))
 
 
 def fits(shape: tuple[int, ...], static: tuple[int | None, ...]) -> bool:

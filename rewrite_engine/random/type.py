@@ -35,11 +35,11 @@ class RandomGeneratorType(SingletonType):
 
     variable_type: ClassVar[type[Variable]] = RandomGeneratorVariable
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        """Return `value` itself; `DTypeError` for what is no generator."""
-        if not is_generator(value):
-            raise DTypeError(f"expected a numpy.random.Generator, got {describe(value)}")
-        return value
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        """Return `data` itself; `DTypeError` for what is no generator."""
+        if not is_generator(data):
+            raise DTypeError(f"expected a numpy.random.Generator, got {describe(data)}")
+        return data
 
     def values_eq(self, a: Any, b: Any) -> bool:
         """Whether the kinds and the states of both are equal."""

@@ -1,8 +1,7 @@
 """What all drivers share: `GraphRewriter`; drivers made of drivers; merging.
 
 While a graph is rewritten, Python's cyclic collector is kept still: graphs are reference cycles
-that live, and scanning them again and again makes rewriting superlinear. The guard is counted, so
-nested and concurrent runs work, and restores what it found. Which driver is for what:
+that live, and scanning them again and again makes rewriting superlinear. Which driver is for what:
 `rewrite/strategies`.
 """
 
@@ -23,36 +22,34 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Constant
+from rewrite_engine.graph.weak import on_death
 from rewrite_engine.rewrite.budget import Account, RunBudget
 from rewrite_engine.rewrite.loop import Cycle
 from rewrite_engine.rewrite.result import Result, Rollback, StopReason
 
 ENDLESS = (StopReason.BUDGET, StopReason.LOOP)
-_holders: set[int] = set()
-_switched_off: set[object] = set()  # one for each time that somebody did
 
 
 class paused_collector:  # noqa: N801  (used as a function)
-    """Switch the collector off, if it is on, until the outermost such block ends. One that is
-    interrupted while it is entered, or left, ends when nobody has it any more. (Without a lock,
-    which Ctrl-C could leave locked: in several threads, whoever ends last sees what is to be done.)
+    """Switch the collector off, if it is on, until this block ends. A block that is interrupted
+    while it is entered or left ends when its object dies. (In several threads, whoever switched the
+    collector off switches it on again. There is no lock that Ctrl-C could leave locked.)
     """
 
+    __slots__ = ("__weakref__", "end")
+    end: Any
+
     def __enter__(self) -> None:
-        _holders.add(id(self))
+        self.end = None
         if gc.isenabled():
-            _switched_off.add(object())
+            self.end = on_death(self, gc.enable)
             gc.disable()
 
     def __exit__(self, *error: object) -> None:
-        _holders.discard(id(self))
-        done = list(_switched_off)
-        if done and not _holders:
+        if self.end is not None:
             gc.enable()
-            _switched_off.difference_update(done)
-
-    def __del__(self) -> None:
-        self.__exit__()
+            self.end = None
 
 
 class GraphRewriter:
@@ -103,12 +100,13 @@ class GraphRewriter:
         if within is not None:
             result.within = within.within
             within.parts.append(result)
-        merged = fgraph.merged
+        merged, outer = fgraph.merged, fgraph.is_driven
         start = perf_counter()
         for feature in fgraph.features:
             feature.on_begin(fgraph, self)
         try:
             with paused_collector() if gc.isenabled() else nullcontext():
+                fgraph.is_driven = True
                 self.run(fgraph, result)
         except BaseException as error:
             at = result.parts[-1] if result.parts and result.stopped not in ENDLESS else result
@@ -118,7 +116,7 @@ class GraphRewriter:
                 error.result = result  # of the outermost driver in the end
             raise
         finally:
-            result.within = None
+            fgraph.is_driven, result.within = outer, None
             result.seconds = perf_counter() - start
             result.nodes_after = len(fgraph)
             result.merged = fgraph.merged - merged
@@ -258,6 +256,9 @@ class MergeOptimizer(GraphRewriter):
         fgraph.merging = True
         fgraph.reorders = self.reorders
         result.stopped = StopReason.PASSED
+        constants = [v for v in fgraph.variables if isinstance(v, Constant)]
+        for v in constants if len(constants) > len(fgraph.constants) else ():
+            fgraph.replace(v, fgraph.constants.setdefault(v.signature(), v), self.name)
         if len(fgraph.table) == len(fgraph):  # every node is the only one with its key
             return
         for node in fgraph.toposort():

@@ -22,7 +22,7 @@ from rewrite_engine.graph.inner import HasInnerGraph, held
 from rewrite_engine.graph.knowledge import key_for, knowledge_of
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.postorder import postorder, same
-from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.replace import substituted
 from rewrite_engine.match.fact import Fact, because
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import Fixpoint, GraphRewriter, SequentialOptimizer
@@ -55,7 +55,7 @@ class Call:
             graph: FunctionGraph = op.fgraph.clone()
         else:
             typed = {v: new for v, new in pairs if not isinstance(new, Constant)}
-            outputs = clone_replace(op.inner_outputs, pairs, rebuild_strict=False)
+            outputs = substituted(op.inner_outputs, pairs, strict=False)
             graph = FunctionGraph([typed.get(v, v) for v in op.inner_inputs], outputs)
             graph.memo = {}
         for v, known in zip(graph.inputs, self.told):

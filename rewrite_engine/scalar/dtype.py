@@ -33,7 +33,8 @@ _PLAIN_NUMBERS = frozenset((bool, int, float, complex))
 
 
 def dtype_name(dtype: Any) -> str:
-    """Return the canonical name of a dtype ("floatX" stands for `config.floatX`).
+    """Return the canonical name of a dtype ("floatX" stands for `config.floatX`), or of that of a
+    scalar type.
 
     Raises `DTypeError` for one that tensors cannot have (strings, objects, dates, extended
     precision).
@@ -43,8 +44,9 @@ def dtype_name(dtype: Any) -> str:
             return dtype
         if dtype == "floatX":
             return config.floatX
+    own = getattr(dtype, "dtype", None)
     try:
-        name = np.dtype(dtype).name
+        name = own if isinstance(own, str) else np.dtype(dtype).name
     except TypeError:
         name = str(dtype)
     if dtype is None or name not in KIND:

@@ -34,6 +34,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.scalar.bounds import Interval, as_result, converted, monotone
 from rewrite_engine.scalar.dtype import (
     DISCRETE,
+    dtype_name,
     float_dtype,
     is_number,
     promote,
@@ -215,6 +216,8 @@ class ScalarOp(Op):
         self.check_arity(len(dtypes))
         try:
             return (self._resolve(dtypes),)
+        except OptionError:  # the op is wrong, and not the dtypes
+            raise
         except TypeError as error:
             what = f"is not defined for dtype{'s' * (len(dtypes) > 1)} {', '.join(dtypes)}"
             raise DTypeError(message(what, op=self)) from error
@@ -269,7 +272,7 @@ class ScalarOp(Op):
         its neighbours'.
         """
         strong = [d for i, d in enumerate(dtypes) if d is not None and i not in self.free]
-        common = promote(*strong) if strong else None
+        common = promote(*strong) if strong else self._alone(values)
         result = []
         for i, dtype in enumerate(dtypes):
             if dtype is None:
@@ -277,6 +280,15 @@ class ScalarOp(Op):
                 dtype = self._weak(values[i], beside)
             result.append(dtype)
         return result
+
+    def _alone(self, values: Sequence[Any]) -> str | None:
+        """What Python's numbers alone become where a float comes of them, and floatX is not float64
+        (which integers and floats make anyway); None: each by itself.
+        """
+        if config.floatX == "float64" or complex in map(type, values):
+            return None
+        wide = self.inner is float_dtype or float in map(type, values)
+        return config.floatX if wide else None
 
     def _weak(self, value: Any, beside: str | None) -> str:
         try:
@@ -516,15 +528,22 @@ def _unary(name: str, function: str, grad: Any, **options: Any) -> ScalarOp:
 _float = partial(_unary, inner=float_dtype)
 
 
+def goes_by_int64(own: Any, dtype: Any) -> bool:
+    """Return whether numbers of a dtype are converted to int64 before they are to another. What
+    NumPy makes of a float that is no uint32 depends on its place in the array; so it does not.
+    """
+    return np.dtype(dtype) == np.uint32 and np.dtype(own).kind == "f"
+
+
 class Cast(ScalarOp):
-    """Conversion to another dtype: `Cast("float32")`. Complex numbers cannot become real ones
-    silently.
+    """Conversion to another dtype: `Cast("float32")`, or a scalar type. Complex numbers cannot
+    become real ones silently.
     """
 
     __props__ = ("dtype",)
 
     def __init__(self, dtype: Any) -> None:
-        self.dtype = np.dtype(dtype).name
+        self.dtype = dtype_name(dtype)
         grad = (_passed_on,)
         super().__init__(
             f"Cast{{{self.dtype}}}",
@@ -544,8 +563,11 @@ class Cast(ScalarOp):
         return f.unknown("it may be infinite, or NaN", blame=x)
 
     def _convert(self, x: Any, out: Any = None) -> Any:
+        x = np.asarray(x)
+        if goes_by_int64(x.dtype, self.dtype):
+            x = x.astype(np.int64)
         if out is None:
-            return np.asarray(x).astype(self.dtype)
+            return x.astype(self.dtype)
         np.copyto(out, x, casting="unsafe")
         return out
 

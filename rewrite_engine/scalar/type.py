@@ -133,6 +133,10 @@ class ScalarConstant(ScalarVariable, Constant):
 
     __slots__ = ()
 
+    def __init__(self, type: Any, data: Any, name: str | None = None) -> None:
+        value = data if isinstance(data, np.generic) else type.filter(data)
+        super().__init__(type, np.dtype(type.dtype).type(value), name)
+
     def as_number(self) -> Any:
         """The value as a Python number."""
         return self.data.item()
@@ -169,31 +173,31 @@ class ScalarType(Type):
     def __str__(self) -> str:
         return f"ScalarType({self.dtype})"
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Return a NumPy scalar of this dtype. A conversion must keep the value unless
         `allow_downcast`.
 
         Raises `DTypeError`, `NDimError`.
         """
-        if isinstance(value, np.generic) and value.dtype == self.numpy_dtype:
-            return value
+        if isinstance(data, np.generic) and data.dtype == self.numpy_dtype:
+            return data
         if strict:
-            raise DTypeError(f"expected a NumPy scalar of dtype {self.dtype}, got {value!r}")
-        refuse_masked(value)
-        array = np.asarray(value)
+            raise DTypeError(f"expected a NumPy scalar of dtype {self.dtype}, got {data!r}")
+        refuse_masked(data)
+        array = np.asarray(data)
         if array.ndim:
             raise NDimError(
                 f"expected a single number for {self}, got an array of shape {array.shape}"
             )
         if array.dtype.kind not in "biufc" or (array.dtype.kind == "c" and self.kind != "c"):
-            raise DTypeError(f"expected dtype {self.dtype} for {self}, got {value!r}")
+            raise DTypeError(f"expected dtype {self.dtype} for {self}, got {data!r}")
         result = array.astype(self.numpy_dtype)[()]
-        rounded = type(value) is float and allow_downcast is None and self.kind in "fc"
+        rounded = type(data) is float and allow_downcast is None and self.kind in "fc"
         if not (
             allow_downcast or rounded or result == array or (result != result and array != array)
         ):
             raise DTypeError(
-                f"{value!r} cannot become {self.dtype} without loss; pass allow_downcast=True"
+                f"{data!r} cannot become {self.dtype} without loss; pass allow_downcast=True"
             )
         return result
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse as scipy_sparse
 
+from rewrite_engine.config import config
 from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
@@ -54,7 +55,8 @@ class SparseTensorType(Type):
 
     format: "csr" or "csc". dtype: any but float16. shape: two lengths, None for "not known". A
     value is an array of `scipy.sparse` (`csr_array`, `csc_array`) or a matrix (`csr_matrix`,
-    `csc_matrix`) and stays what it is; what is made of dense values is an array. Raises
+    `csc_matrix`) and stays what it is; what is made of dense values is an array, or a matrix with
+    `config.sparse_values = "matrix"`. Raises
     `OptionError`, `DTypeError`, `NDimError`.
 
     >>> SparseTensorType("csr", "float64", (None, 3))
@@ -97,7 +99,6 @@ class SparseTensorType(Type):
         self.numpy_dtype: np.dtype[Any] = dense.numpy_dtype
         self.dense = dense
         self.regroups_exactly = dense.regroups_exactly
-        self.classes = FORMATS[format]
 
     def __str__(self) -> str:
         return f"Sparse({self.format}, {self.dtype}, {self.shape})"
@@ -120,20 +121,26 @@ class SparseTensorType(Type):
 
     # --- values -----------------------------------------------------------------------------
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        """Return `value` as a matrix of this format and dtype.
+    @property
+    def classes(self) -> tuple[type, type]:
+        """SciPy's two classes of values; the first is that of values made of dense ones."""
+        arrays, matrices = FORMATS[self.format]
+        return (arrays, matrices) if config.sparse_values == "array" else (matrices, arrays)
+
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        """Return `data` as a matrix of this format and dtype.
 
         strict: the object itself must be one. Otherwise other formats, dense matrices and nested
         lists are converted, and dtypes as `TensorType.filter` does it. Raises `DTypeError`,
         `NDimError`, `StaticShapeError`, `ForeignObjectError`; all are a `TypeError`.
         """
-        if type(value) in self.classes and value.dtype == self.numpy_dtype:
-            if value.ndim != 2 or self.shape != (None, None):
-                self._check_shape(value.shape)
-            return value
+        if type(data) in self.classes and data.dtype == self.numpy_dtype:
+            if data.ndim != 2 or self.shape != (None, None):
+                self._check_shape(data.shape)
+            return data
         if strict:
-            raise DTypeError(f"expected a {self.format} matrix of {self}, got {describe(value)}")
-        found = self._convert(value, allow_downcast)
+            raise DTypeError(f"expected a {self.format} matrix of {self}, got {describe(data)}")
+        found = self._convert(data, allow_downcast)
         self._check_shape(found.shape)
         return found
 

@@ -79,44 +79,44 @@ def _groups(text: str) -> Names | None:
 
 
 class Blockwise(TensorOp):
-    """`core` on the last dimensions of arrays, along all the others.
+    """`core_op` on the last dimensions of arrays, along all the others.
 
-    signature: "(m,n),(n)->(m)". Where the core op has an attribute `batched`, a function of arrays
-    that broadcasts as NumPy's do, that computes it, else `core.perform`, one by one. Gradients are
+    signature: "(m,n),(n)->(m)"; by default the `gufunc_signature` of the core op. Where the core op
+    has an attribute `batched`, a function of arrays that broadcasts as NumPy's do, that computes
+    it, else `core.perform`, one by one. Gradients are
     those of the core op, with more dimensions. Raises `NDimError`, `ShapeError`, `BroadcastError`,
     and what the core op raises.
     """
 
-    __props__: tuple[str, ...] | None = ("core", "signature")
+    __props__: tuple[str, ...] | None = ("core_op", "signature")
     samples: Sequence[Any] = (
-        ({"core": Sum(axis=0), "signature": "(m,n)->(n)"}, (4, 2, 3)),
-        ({"core": Sum(), "signature": "(3)->()"}, (3,)),
-        ({"core": Sum(axis=0), "signature": "(m,n)->(n)"}, (0, 2, 3)),
+        ({"core_op": Sum(axis=0), "signature": "(m,n)->(n)"}, (4, 2, 3)),
+        ({"core_op": Sum(), "signature": "(3)->()"}, (3,)),
+        ({"core_op": Sum(axis=0), "signature": "(m,n)->(n)"}, (0, 2, 3)),
     )
 
-    def __init__(self, core: Op, signature: str) -> None:
-        self.core = core
+    def __init__(self, core_op: Op, signature: str | None = None) -> None:
+        if signature is None:
+            signature = getattr(core_op, "gufunc_signature", None)
+        if signature is None:
+            raise ShapeError(f"{core_op} has no gufunc_signature: say Blockwise(…, signature=…)")
+        self.core_op = core_op
         self.signature = signature.replace(" ", "")
         self.nin, self.nout = map(len, parse(self.signature))
-        if known_outputs(core) not in (None, self.nout):
-            told = f"{core} has {known_outputs(core)} outputs"
+        if known_outputs(core_op) not in (None, self.nout):
+            told = f"{core_op} has {known_outputs(core_op)} outputs"
             raise ShapeError(f"{told}, and the signature {signature!r} has {self.nout}")
-        self.output_names = core.output_names
-        self.only_lengths = getattr(core, "only_lengths", False)
+        self.output_names = core_op.output_names
+        self.only_lengths = getattr(core_op, "only_lengths", False)
 
     @property
     def batched(self) -> Callable[..., Any] | None:
         """What computes all of a batch at once, if there is something."""
-        inner = isinstance(self.core, Blockwise)  # its batch would not be ours
-        return None if inner else getattr(self.core, "batched", None)
-
-    @property
-    def core_op(self) -> Op:
-        """As PyTensor calls it."""
-        return self.core
+        inner = isinstance(self.core_op, Blockwise)  # its batch would not be ours
+        return None if inner else getattr(self.core_op, "batched", None)
 
     def __str__(self) -> str:
-        return f"Blockwise{{{self.core}, {self.signature}}}"
+        return f"Blockwise{{{self.core_op}, {self.signature}}}"
 
     # --- shapes -------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ class Blockwise(TensorOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         """As the core op says."""
-        return [t.dtype for t in self.core.infer_types(self.core_types(types))]
+        return [t.dtype for t in self.core_op.infer_types(self.core_types(types))]
 
     def shapes(self, *types: TensorType) -> Shapes:
         """The batch, and what the signature and the core op say."""
@@ -153,7 +153,7 @@ class Blockwise(TensorOp):
         equal += [group for group in more if group not in equal]
         if [len(own) for own in known] != [len(names) for names in outputs]:
             ranks_of = ", ".join([str(len(own)) for own in known])
-            what = f"{self.core} has {len(known)} outputs, of {ranks_of} dimensions"
+            what = f"{self.core_op} has {len(known)} outputs, of {ranks_of} dimensions"
             raise NDimError(f"{what}, and the signature is {self.signature}")
         lengths = [
             [*batch, *[places[n][0] if n in places else k for n, k in zip(names, own, strict=True)]]
@@ -164,9 +164,9 @@ class Blockwise(TensorOp):
     def _core_shapes(self, types: Types, ranks: Sequence[int]) -> tuple[Any, Any]:
         """The lengths of the core op's outputs and those that it compares, as of our inputs."""
         own = self.core_types(types)
-        if not isinstance(self.core, TensorOp):
-            return [t.shape for t in self.core.infer_types(own)], []
-        rule = self.core.shape_rule(own)
+        if not isinstance(self.core_op, TensorOp):
+            return [t.shape for t in self.core_op.infer_types(own)], []
+        rule = self.core_op.shape_rule(own)
 
         def lifted(length: Any) -> Any:
             if isinstance(length, Computed):
@@ -210,14 +210,14 @@ class Blockwise(TensorOp):
         arrays = [np.asarray(x) for x in inputs]
         batch = np.broadcast_shapes(*[x.shape[:n] for x, n in zip(arrays, ranks)])
         arrays = [np.broadcast_to(x, batch + x.shape[n:]) for x, n in zip(arrays, ranks)]
-        core = self.core.make_node(*self._core_inputs(node.inputs))
+        core = self.core_op.make_node(*self._core_inputs(node.inputs))
         results = [
             None if None in s else np.empty(s, v.type.numpy_dtype)
             for s, v in zip(shapes, node.outputs, strict=True)
         ]
         for index in np.ndindex(batch):
             found: list[list[Any]] = [[None] for _ in results]
-            self.core.perform(core, [np.asarray(x[index]) for x in arrays], found)
+            self.core_op.perform(core, [np.asarray(x[index]) for x in arrays], found)
             for k, (value,) in enumerate(found):
                 result = results[k]
                 if result is None:
@@ -237,7 +237,7 @@ class Blockwise(TensorOp):
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
         """As the core op says."""
-        return self.core.do_constant_folding(fgraph, node)
+        return self.core_op.do_constant_folding(fgraph, node)
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
         """Those of the core op, times the size of the batch."""
@@ -245,16 +245,16 @@ class Blockwise(TensorOp):
         core = [s[len(s) - len(names) :] for s, names in zip(inputs, ins)]
         made = [s[len(s) - len(names) :] for s, names in zip(outputs, outs)]
         batch = outputs[0][: len(outputs[0]) - len(outs[0])]
-        return math.prod(batch) * self.core.flops(core, made)
+        return math.prod(batch) * self.core_op.flops(core, made)
 
     # --- derivatives --------------------------------------------------------------------------
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         """As the core op says."""
-        pattern = self.core.connection_pattern
+        pattern = self.core_op.connection_pattern
         if pattern is None:
             return [[True] * len(node.outputs) for _ in node.inputs]
-        return pattern(self.core.make_node(*self._core_inputs(node.inputs)))
+        return pattern(self.core_op.make_node(*self._core_inputs(node.inputs)))
 
     def L_op(
         self,
@@ -266,7 +266,7 @@ class Blockwise(TensorOp):
         types = self.core_types([x.type for x in inputs])
         outs = parse(self.signature)[1]
         slopes = [_last(g.type, len(names)) for g, names in zip(output_gradients, outs)]
-        own, made, gs, found = _pullback(self.core, types, tuple(slopes), config.floatX)
+        own, made, gs, found = _pullback(self.core_op, types, tuple(slopes), config.floatX)
         given = dict(zip([*own, *made, *gs], [*inputs, *outputs, *output_gradients], strict=True))
         batch = outputs[0].type.ndim - made[0].type.ndim
         result = []
@@ -283,14 +283,14 @@ class Blockwise(TensorOp):
         """The core op's Jacobian-vector products along the batch."""
         outputs = self.make_node(*inputs).outputs
         own, ins = self._core_inputs(inputs), parse(self.signature)[0]
-        made = self.core.make_node(*own).outputs
+        made = self.core_op.make_node(*own).outputs
         points = [
             None if v is None else _last(v.type, len(names))()
             for v, names in zip(eval_points, ins, strict=True)
         ]
         given = dict(zip([*own, *made, *points], [*inputs, *outputs, *eval_points], strict=True))
         found: list[Any] = []
-        for z, v in zip(outputs, self.core.R_op(own, points), strict=True):
+        for z, v in zip(outputs, self.core_op.R_op(own, points), strict=True):
             if v is not None and not is_disconnected(v):
                 (v,) = along_batch([v], given, self)
                 v = v if v.type.broadcastable == z.type.broadcastable else second(z, v)
@@ -479,7 +479,7 @@ def _vectorized(node: Apply, inputs: Sequence[Any], like: Blockwise | None) -> S
     op, ranks = node.op, [v.type.ndim for v in node.inputs]
     if [v.type.ndim for v in inputs] == ranks:
         return op.make_node(*inputs).outputs  # type: ignore[no-any-return]
-    if like is not None and op is like.core and ranks == [*map(len, parse(like.signature)[0])]:
+    if like is not None and op is like.core_op and ranks == [*map(len, parse(like.signature)[0])]:
         return like.make_node(*inputs).outputs
     made = op.vectorize(node, inputs)
     return Blockwise(op, _ranks_only(node)).make_node(*inputs).outputs if made is None else made

@@ -2,7 +2,8 @@
 
 A Python number alone becomes int64, floatX or bool. Beside other tensors it is *weak* (it takes
 their precision); that is decided in `Elemwise.convert_inputs`, which gets its constants from
-`weak_constant` here.
+`weak_constant` here. Where floatX is not float64, an integer alone stays weak beside floats: it
+would make float64 of all that it touches.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ def constant(
             raise NDimError(f"expected at most {ndim} dimensions, got {array.ndim}: {describe(x)}")
         array = array.reshape((1,) * (ndim - array.ndim) + array.shape[spare:])
     type_ = TensorType(array.dtype, array.shape)
-    return TensorConstant(type_, read_only(array, x), name)
+    found = TensorConstant(type_, read_only(array, x), name)
+    if type(x) is int and dtype is None and config.floatX != "float64":
+        found.weak = True
+    return found
 
 
 def _value(x: Any, dtype: str | None) -> np.ndarray:
@@ -99,6 +103,11 @@ def weak_constant(value: bool | int | float | complex, dtype: str) -> TensorCons
             _weak.clear()
         found = _weak[key] = constant(value, dtype=dtype)
     return found
+
+
+def is_weak(x: Any) -> bool:
+    """Whether something is a constant that takes the precision of floats beside it."""
+    return x.__class__ is TensorConstant and x.weak
 
 
 def as_tensor_variable(

@@ -251,7 +251,9 @@ class ARange(_Allocating):
         if not isinstance(start, Variable):
             if not step:
                 return None
-            return len(np.arange(*parts, dtype=self.dtype))
+            if any([isinstance(x, float | np.floating) for x in parts]):
+                return len(np.arange(*parts, dtype=self.dtype))
+            return max(0, -((int(start) - int(stop)) // int(step)))
         whole = all(x.type.dtype in DISCRETE for x in parts)
         if whole and getattr(step, "number", None) == 1:
             zero = getattr(start, "number", None) == 0
@@ -267,7 +269,10 @@ class ARange(_Allocating):
         """Compute."""
         if not inputs[2]:
             self.fail(node, "the step is 0", StepError)
-        output_storage[0][0] = np.arange(*[x.item() for x in inputs], dtype=self.dtype)
+        start, stop, step = [x.item() for x in inputs]
+        found = output_storage[0][0] = np.arange(start, stop, step, dtype=self.dtype)
+        if not len(found) and (stop - start) / step >= 1:  # NumPy gives none for nearly 2 ** 63
+            self.fail(node, f"from {start} to {stop} there are more numbers than an array can have")
 
     def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
         """Those of start, start + step, … below stop, where these are integers."""

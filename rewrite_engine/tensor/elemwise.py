@@ -28,9 +28,18 @@ from rewrite_engine.scalar.dtype import DISCRETE, is_number, quotient_dtype
 from rewrite_engine.scalar.matrices import symmetric
 from rewrite_engine.scalar.op import ScalarOp, named
 from rewrite_engine.tensor.broadcast import broadcast
-from rewrite_engine.tensor.constant import as_tensor_variable, refuse_truth, weak_constant
+from rewrite_engine.tensor.constant import (
+    as_tensor_variable,
+    constant,
+    is_weak,
+    refuse_truth,
+    weak_constant,
+)
 from rewrite_engine.tensor.op import Group, Shapes, TensorOp, Types, behind_batch
 from rewrite_engine.tensor.type import TensorType
+
+#: the type of integers that may be weak, and what they make of narrower floats where they are not
+INTEGER, WIDEST = TensorType("int64", ()), ("float64", "complex128")
 
 
 class Elemwise(TensorOp):
@@ -97,7 +106,7 @@ class Elemwise(TensorOp):
                 return self._call_with_numbers(inputs, options)
             types.append(x.type)
         found = self._memo.get(tuple(types))
-        if found is None or len(found) != 1 or options:
+        if found is None or len(found) != 1 or options or is_weak(inputs[0]):
             return self._call(inputs, options)
         return build_variable(self, inputs, found[0], user_origin())
 
@@ -113,7 +122,7 @@ class Elemwise(TensorOp):
         key: list[Any] = [config.floatX]
         for x in inputs:
             if isinstance(x, Variable):
-                key.append(x.type)
+                key.append((x.type, True) if is_weak(x) else x.type)
             elif x.__class__ is int or (
                 x.__class__ is float and x != 0.0
             ):  # not -0.0, which equals 0.0
@@ -123,7 +132,7 @@ class Elemwise(TensorOp):
         found = self._weak_memo.get(tuple(key))
         if found is None or options:
             out = self._call(inputs, options)
-            if self.nout == 1 and not options:
+            if self.nout == 1 and not options and out.owner is not None:
                 if len(self._weak_memo) >= REMEMBERED:
                     self._weak_memo.clear()
                 pairs = list(zip(inputs, out.owner.inputs, strict=True))
@@ -143,6 +152,10 @@ class Elemwise(TensorOp):
                 return x.__class__.__apply_op__(self, inputs, options)
         if options or self.nout != 1:
             return super().__call__(*inputs, **options)
+        if any(map(is_weak, inputs)) and all([is_weak(x) or type(x) is int for x in inputs]):
+            found = self._of_weak(inputs)
+            if found is not None:
+                return found
         variables = self.convert_inputs(inputs)
         types = self.output_types(tuple([v.type for v in variables]))
         return build_variable(self, variables, types[0], user_origin())
@@ -154,6 +167,7 @@ class Elemwise(TensorOp):
         result: list[Any] = []
         dtypes: list[str | None] = []
         unfilled = self.scalar_op.shape_only
+        inputs = self._weak_as_numbers(inputs)
         for i, x in enumerate(inputs):
             if not is_number(x):
                 x = self.convert_input(x)
@@ -167,6 +181,24 @@ class Elemwise(TensorOp):
                 if dtype is None:
                     result[i] = weak_constant(inputs[i], names[i])
         return tuple(result)
+
+    def _of_weak(self, inputs: Sequence[Any]) -> Any:
+        """The integer that integers alone make, as weak as they are; None for another result."""
+        kinds = self.scalar_op.result_dtypes(("int64",) * len(inputs))
+        if kinds != ("int64",):
+            return None
+        found = constant(self.on_numbers(*[getattr(x, "number", x) for x in inputs]))
+        return found if is_weak(found) else None
+
+    def _weak_as_numbers(self, inputs: Sequence[Any]) -> Sequence[Any]:
+        """Arguments, with the numbers of weak constants where the result is a float."""
+        if not any(map(is_weak, inputs)):
+            return inputs
+        numbers = [x.number if is_weak(x) else x for x in inputs]
+        known = [getattr(getattr(x, "type", x), "dtype", None) for x in numbers]
+        names = self.scalar_op.weak_dtypes([None if d is None else str(d) for d in known], numbers)
+        outputs = self.scalar_op.result_dtypes(tuple(names))
+        return numbers if DISCRETE.isdisjoint(outputs) else inputs
 
     def _weak_dtypes(self, dtypes: Sequence[str | None], inputs: Sequence[Any]) -> list[str]:
         try:
@@ -217,13 +249,26 @@ class Elemwise(TensorOp):
     def output_types(self, types: tuple[Any, ...]) -> tuple[Any, ...]:
         """`infer_types`, remembered; for each floatX where it has a say (quotients of integers)."""
         if not self.scalar_op.follows_floatX([getattr(t, "dtype", None) for t in types]):
-            return super().output_types(types)
+            if INTEGER not in types or not (found := self._widened(types)):
+                return super().output_types(types)
+            return found
         found = self._quotients.get((config.floatX, types))
         if found is None:
             if len(self._quotients) >= REMEMBERED:
                 self._quotients.clear()
             found = self._quotients[config.floatX, types] = self.typed(types)
         return found  # type: ignore[no-any-return]
+
+    def _widened(self, types: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """The types of the outputs where an integer that may be weak makes them float64: they are
+        not remembered by types alone. None: in other cases.
+        """
+        if any([getattr(t, "dtype", None) in WIDEST for t in types]):
+            return None
+        found = self._quotients.get(types)
+        if found is None:
+            found = self._quotients[types] = self.typed(types)
+        return found if any([t.dtype in WIDEST for t in found]) else None
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         """With dimensions of length 1 between the batch and those of operands that have fewer."""

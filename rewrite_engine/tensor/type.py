@@ -119,14 +119,14 @@ class TensorType(Type):
         dims = changes.pop("broadcastable", self.shape) if shape is None else shape
         if changes:
             raise TypeError(f"TensorType.clone takes dtype and shape, not {sorted(changes)}")
-        return TensorType(self.dtype if dtype is None else dtype, dims)
+        return type(self)(self.dtype if dtype is None else dtype, dims)
 
     # --- values -----------------------------------------------------------------------------
 
     def filter(
-        self, value: Any, strict: bool = False, allow_downcast: bool | None = None
+        self, data: Any, strict: bool = False, allow_downcast: bool | None = None
     ) -> np.ndarray:
-        """Return `value` as an array of this type.
+        """Return `data` as an array of this type.
 
         strict: the object itself must be one. Otherwise a conversion that cannot lose anything
         is made: an upcast, whole numbers to floats that represent them, and Python numbers and
@@ -135,14 +135,14 @@ class TensorType(Type):
         `DTypeError`, `NDimError`, `StaticShapeError` (`ForeignObjectError` for a variable); all are
         a `TypeError`.
         """
-        if isinstance(value, np.ndarray) and value.dtype == self.numpy_dtype:
-            array = value
-            if value.__class__ is not np.ndarray:
-                refuse_masked(value)
+        if isinstance(data, np.ndarray) and data.dtype == self.numpy_dtype:
+            array = data
+            if data.__class__ is not np.ndarray:
+                refuse_masked(data)
         elif strict:
-            raise DTypeError(f"expected an array of dtype {self.dtype}, got {_name_value(value)}")
+            raise DTypeError(f"expected an array of dtype {self.dtype}, got {_name_value(data)}")
         else:
-            array = self._convert(value, allow_downcast)
+            array = self._convert(data, allow_downcast)
         if array.shape != self.shape:
             self._check_shape(array.shape)
         return array

@@ -100,14 +100,19 @@ def _no_number(x: Any, dtype: str) -> str:
 
 
 class TensorConstant(TensorVariable, Constant):
-    """An array that is part of the graph. `data` is read-only."""
+    """An array that is part of the graph. `data` is read-only. weak: whether it is an integer of
+    Python made where `config.floatX` is not float64, which takes the precision of floats beside it.
+    """
 
     __slots__ = ()
+    weak: bool = False
 
     def __init__(self, type: Any, data: Any, name: str | None = None) -> None:
         """type: lengths that it leaves open are those of the data; but one of 1 stays open, which
-        would be stretched.
+        would be stretched. data: what can still be written to is converted, and copied.
         """
+        if not isinstance(data, np.ndarray) or data.flags.writeable:
+            data = type.make_constant(data).data
         if None in type.shape:
             lengths = zip(type.shape, data.shape, strict=True)
             shape = [n if n is not None or m == 1 else m for n, m in lengths]
@@ -121,10 +126,11 @@ class TensorConstant(TensorVariable, Constant):
 
     def signature(self) -> Any:
         """Equal iff type and bits are equal: 0.0 and -0.0 differ, all NaNs are one, dtypes
-        differ.
+        differ; so do those that are weak.
         """
         if self._signature is None:
-            self._signature = (self.type, self.data.shape, _content(self.data))
+            own = self.type, self.data.shape, _content(self.data)
+            self._signature = (*own, True) if self.weak else own
         return self._signature
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:

@@ -22,7 +22,6 @@ from types import FrameType
 from typing import Literal, TypeVar
 
 from rewrite_engine.errors import SearchBudgetError
-from rewrite_engine.graph import intern
 
 T = TypeVar("T")
 
@@ -205,11 +204,11 @@ def frames_inside(watch: Watch, thread: int) -> list[FrameType] | None:
 
 
 def drops_exceptions(frame: FrameType) -> bool:
-    """Whether this is what the collector calls: a finalizer, or a callback of a weak reference."""
+    """Whether this is what the collector calls: a finalizer, or a callback of a weak reference
+    (of other packages: this one has only callbacks in C).
+    """
     code = frame.f_code
-    if code.co_name == "__del__" or code is intern._forget.__code__:
-        return True
-    return code.co_filename in (weakref.__file__, _weakrefset.__file__)
+    return code.co_name == "__del__" or code.co_filename in (weakref.__file__, _weakrefset.__file__)
 
 
 watchdog = Watchdog()

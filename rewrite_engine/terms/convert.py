@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from weakref import WeakValueDictionary
 
 from etuples.core import ExpressionTuple, InvalidExpression, KwdPair
 from unification import Var
@@ -26,6 +25,7 @@ from rewrite_engine.graph.intern import Record
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import LOWEST
 from rewrite_engine.graph.postorder import postorder
+from rewrite_engine.graph.weak import WeakValues
 from rewrite_engine.terms.logic import LogicVariable, PatternTerm, Term, nth
 from rewrite_engine.terms.print import Call, Token, etuple_text, written
 
@@ -188,7 +188,7 @@ def parts(x: Any) -> tuple[Any, ...] | None:
 # --- there and back ------------------------------------------------------------------------------
 
 #: the term of a variable, as long as somebody holds it
-_known: WeakValueDictionary[Variable, GraphTuple] = WeakValueDictionary()
+_known: WeakValues[Variable, GraphTuple] = WeakValues()
 
 
 def etuplize(x: Any, shallow: bool = False, holes: Mapping[Variable, Any] | None = None) -> Any:
@@ -286,7 +286,8 @@ class Converter:
         """Make the term of a variable. The outputs of a node share its term, which is also that of
         its default output.
         """
-        node, known = v.owner, {} if self.holes else _known
+        node = v.owner
+        known: Any = {} if self.holes else _known
         if len(node.outputs) == 1:
             term = self.made(node, v)
         else:

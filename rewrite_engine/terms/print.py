@@ -152,6 +152,11 @@ def _wrapped(out: list[Token], level: int, outer: int) -> list[Token]:
     return ["(", *out, ")"] if level < outer else out
 
 
+def name_of(v: Variable) -> str | None:
+    """A variable's name; of a shared one without, the name that the program assigned it to."""
+    return v.name if v.name is not None else getattr(v, "assigned", None)
+
+
 def which_output(v: Variable) -> str:
     """What is written behind a node for one of several outputs; nothing for the only one."""
     node = v.owner

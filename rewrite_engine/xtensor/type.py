@@ -95,15 +95,15 @@ class XTensorType(Type):
 
     # --- values -----------------------------------------------------------------------------------
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Return a value as an array, as `TensorType.filter` does; an `xarray.DataArray` with these
         names is put in this order. Raises `DimsError` for other names.
         """
-        if is_data_array(value):
-            if {*value.dims} != {*self.dims}:
-                raise DimsError(f"expected the dimensions {self.dims}, got {value.dims}")
-            value = value.transpose(*self.dims).values
-        return self.tensor_type.filter(value, strict, allow_downcast)
+        if is_data_array(data):
+            if {*data.dims} != {*self.dims}:
+                raise DimsError(f"expected the dimensions {self.dims}, got {data.dims}")
+            data = data.transpose(*self.dims).values
+        return self.tensor_type.filter(data, strict, allow_downcast)
 
     def filter_inplace(
         self, value: Any, storage: Any, strict: bool = False, allow_downcast: bool | None = None

@@ -407,6 +407,7 @@ class XTensorConstant(XTensorVariable, Constant):
 
     __slots__ = ()
 
+    weak = TensorConstant.weak
     signature = TensorConstant.signature
     __setstate__ = TensorConstant.__setstate__
     value_text = TensorConstant.value_text

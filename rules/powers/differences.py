@@ -17,6 +17,7 @@ from rewrite_engine.tensor import (
     sigmoid,
     softplus,
     switch,
+    xlog1py,
 )
 
 
@@ -95,5 +96,6 @@ def log_of_rest(t, log_of_t, dtype):
     alone = function_of(t)
     if alone is not None and alone[1].head is erfc and alone[0] == 0.5:
         x = opposite(alone[1].owner.inputs[0], dtype)  # where it is below 0 the rest is near 1
-        return switch(lt(x, 0.0), log1mexp(log_of_t), logerfc(x) - math.log(2.0))
+        near = xlog1py(1.0, -t)  # (of log1p there would be no end)
+        return switch(lt(x, 0.0), near, logerfc(x) - math.log(2.0))
     return log1mexp(log_of_t)

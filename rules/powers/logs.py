@@ -224,8 +224,8 @@ def log_of_exponentials(p, dtype):
     if more or q != 1 or not f.on_ray:
         return []
     whole = combined(p.form, f.form())
-    if not p.form or not whole or len(whole) >= len(f.ray):
-        return []
+    if not p.form or not whole or max(len(p.form), len(whole)) >= len(f.ray):
+        return []  # (parts that cancel in neither may be two infinities)
     a, b = written(p.form, dtype), written(whole, dtype)
     if f.kind == 1:
         return [(1.0, logaddexp(a, b))]

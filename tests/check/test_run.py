@@ -318,3 +318,85 @@ def test_ops_of_the_library_are_as_they_say() -> None:
     some = [pt.Sum, pt.Subtensor, pt.IncSubtensor, pt.Softmax, pt.Join, pt.linalg.Lstsq, pt.CumOp]
     more = [pt.linalg.CholeskyGradient, pt.minimum, pt.abs, pt.logdiffexp, pt.gammaincc, pt.add]
     assert rw.check(*some, *more, only="ops").findings == []
+
+
+OP_ALONE = """
+import rewrite_engine.tensor as pt
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.node import Apply
+
+class Twice(Op):
+    __props__ = ()
+    {}
+
+    def make_node(self, x):
+        x = pt.as_tensor_variable(x)
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        outputs[0][0] = inputs[0] * 2
+"""
+FACT_ALONE = """
+from rewrite_engine.rules.language import *
+
+@fact
+def small(x):
+    "."
+    return unknown("nobody looked")
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "status", "strict"),
+    [(OP_ALONE.format(""), 0, 0), (FACT_ALONE, 0, 1),
+     (OP_ALONE.format("view_map = {0: [0]}").replace("* 2", "[...]"), 0, 0),
+     (OP_ALONE.format("").replace("self, x)", "self, x, *, y)"), 0, 1),
+     (OP_ALONE.format("").replace(" * 2", ""), 1, 1), ("x = 1\n", 2, 2)],
+    ids=["op", "silent fact", "view", "op that cannot be made", "wrong op", "nothing"],
+)  # fmt: skip
+def test_a_file_without_rules(tmp_path: Path, source: str, status: int, strict: int) -> None:
+    path = tmp_path / "alone.py"
+    path.write_text(source)
+    only = ["--only", "facts", "--only", "ops"]
+    assert main([str(path), *only]) == status
+    assert main([str(path), "--strict", *only]) == strict
+
+
+def test_what_is_unproved_fails_where_strict_is_asked_for(tmp_path: Path) -> None:
+    source = rule_of("pt.arcsinh(-x) >> -pt.arcsinh(x)", options='tags=["held_apart"]')
+    path = pack(tmp_path, source)
+    assert main([str(path), "--only", "claims"]) == 0
+    assert main([str(path), "--only", "claims", "--strict"]) == 1
+    assert json.loads(rw.check(path, only="claims").json())["unproved"]
+
+
+@pytest.mark.parametrize(
+    ("example", "why"),
+    [("pt.arcsinh(-vector('x'))", "guard nonneg(x): its sign is not known"),
+     ("pt.arcsinh(vector('x'))", "at arcsinh(x): "),
+     ("pt.arccosh(-vector('x'))", "it looks at arcsinh, and there is none")],
+)  # fmt: skip
+def test_an_example_that_does_not_fire_says_why(tmp_path: Path, example: str, why: str) -> None:
+    source = f"""
+@rule(phase="canonicalize")
+def wrong(x: Float):
+    '''.
+
+    >>> _ = rewritten({example})
+    '''
+    return pt.arcsinh(-x) >> -pt.arcsinh(x), given(nonneg(x))
+"""
+    report = rw.check(pack(tmp_path, source), only="lint")
+    (found,) = [f for f in report if f.name == "example"]
+    assert "it does not fire in its own example: " in found.why
+    assert why in found.why
+
+
+def test_an_error_in_a_measure_or_a_test_is_a_finding(tmp_path: Path) -> None:
+    ends = ENDS.format("(lambda term: 1 / 0)", "pt.tan(pt.arctan(x))", "x")
+    (found,) = rw.check(pack(tmp_path, ends), only="termination").findings
+    assert "its measure raises ZeroDivisionError" in found.why
+    source = "@fact\ndef wrong(x):\n    return because('so')\n"
+    source += "@wrong.test\ndef is_so(value):\n    return value.nothing\n"
+    (found,) = rw.check(pack(tmp_path, source), only="facts").findings
+    assert "it raises AttributeError" in found.why

@@ -7,6 +7,7 @@ import pytest
 
 from rewrite_engine.compat import PeerFinder, install
 from rewrite_engine.compat.table import VERSIONS
+from rewrite_engine.config import config
 from rewrite_engine.tensor.numpy_calls import AS_OBJECTS
 
 collect_ignore = ["programs", "pymc"]  # they are run, not imported
@@ -24,6 +25,7 @@ def peers() -> Iterator[None]:
 def forget() -> None:
     """As if nobody had asked for them."""
     AS_OBJECTS.clear()
+    config.sparse_values = "array"
     sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, PeerFinder)]
     asking = {f"rewrite_engine.compat.{library}" for library in VERSIONS}
     for name in [n for n in sys.modules if n.partition(".")[0] in VERSIONS or n in asking]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import special as reference
+from scipy import stats
 
 import rewrite_engine as rw
 import rewrite_engine.random as r
@@ -28,6 +29,7 @@ from rewrite_engine.compat.databases import (
     topo_unconditional_constant_folding,
 )
 from rewrite_engine.compat.rewriting import in2out, optdb, out2in
+from rewrite_engine.compat.scalar_outputs import upgrade_to_float_no_complex
 from rewrite_engine.compile.ops import TypeCastingOp, view_op
 from rewrite_engine.errors import (
     DTypeError,
@@ -99,6 +101,13 @@ def test_a_distribution_of_scipy() -> None:
             return 2.0 * np.ones(size) * x
 
     assert Twice()(3.0, size=(2,)).eval().tolist() == [6.0, 6.0]
+
+    class Squeezed(Twice):
+        def rng_fn_scipy(self, rng: Any, *args: Any) -> Any:
+            return stats.cauchy.rvs(args[0], size=args[1], random_state=rng)
+
+    assert Squeezed("squeezed")(np.zeros((1, 1))).eval().shape == (1, 1)
+    assert Squeezed("squeezed")(np.zeros((1, 3))).eval().shape == (1, 3)
     with pytest.raises(MethodNotDefined, match="rng_fn_scipy"):
         r.ScipyRandomVariable("none", signature="()->()")(1.0).eval()
     with pytest.raises(MethodNotDefined, match="update"):
@@ -134,7 +143,7 @@ class I1e(scalars.UnaryScalarOp):
         return reference.i1e(x)
 
 
-i1e = I1e(scalars.upgrade_to_float_no_complex, name="i1e")
+i1e = I1e(upgrade_to_float_no_complex, name="i1e")
 
 
 class I0e(scalars.UnaryScalarOp):
@@ -146,7 +155,7 @@ class I0e(scalars.UnaryScalarOp):
         return [g * (i1e(x) - ops.sign(x) * i0e(x))]
 
 
-i0e = I0e(scalars.upgrade_to_float_no_complex, name="i0e")
+i0e = I0e(upgrade_to_float_no_complex, name="i0e")
 
 
 def test_a_scalar_op_written_as_there() -> None:
@@ -400,3 +409,35 @@ def test_arrays_hold_variables_as_objects() -> None:
 
 def test_arrays_hold_no_variables_elsewhere() -> None:
     assert np.atleast_1d(pt.dscalar("x")).type.ndim == 1
+
+
+def test_shapes_are_asked_of_the_feature() -> None:
+    x, y, m = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m")
+    outputs = [x + 1.0, x + y, pt.exp(m.T)]
+    graph = graphs.UnmergedGraph([x, y, m], outputs, features=[ShapeFeature()], clone=False)
+    shapes = graph.shape_feature
+    assert shapes.same_shape(x, outputs[0])
+    assert not shapes.same_shape(x, outputs[1])
+    assert not shapes.same_shape(x, m)
+    assert shapes.same_shape(m, outputs[2], 0, 1)
+    with pytest.raises(IndexError):
+        shapes.same_shape(x, outputs[0], 1, 0)
+    assert rw.pp(shapes.get_shape(outputs[2], 0)) == rw.pp(m.shape[1])
+    assert [rw.pp(n) for n in shapes.shape_of[outputs[0]]] == [rw.pp(x.shape[0])]
+
+
+def test_graphs_that_do_not_change_and_variables_by_number() -> None:
+    x, y = pt.dvector("x"), pt.dvector("y")
+    frozen = graphs.FrozenFunctionGraph.from_io([x, y], [x * y + x])
+    assert isinstance(frozen, graphs.FrozenFunctionGraph)
+    assert isinstance(rw.OpFromGraph([x], [x + 1.0]).fgraph, graphs.FrozenFunctionGraph)
+    product = x * y
+    structural = graphs.FrozenFunctionGraph.from_io([x, product], [product + x])
+    (out,) = structural.bind([pt.constant([1.0]), pt.constant([5.0])])
+    assert out.eval() == [6.0]
+    first = graphs.NominalVariable(0, x.type)
+    assert first is graphs.NominalVariable(0, x.type)
+    assert first is not graphs.NominalVariable(1, x.type)
+    assert isinstance(first, graphs.NominalVariable)
+    assert not isinstance(x, graphs.NominalVariable)
+    assert (first + 1.0).eval({first: [1.0]}) == [2.0]

@@ -68,3 +68,14 @@ def test_an_element_from_the_front() -> None:
     found, way = get_canonical_form_slice(i, pt.constant(5))
     assert [int(found.eval({i: k})) for k in (2, -1)] == [2, 4]
     assert way == 1
+
+
+def test_numbers_beside_arrays_are_variables() -> None:
+    a, at = np.arange(24.0).reshape(2, 3, 4), np.array([0, 2, 3])
+    for index in ((0, slice(None), rows), (slice(1, None), 0, rows)):
+        node = x[index].owner
+        found = get_idx_list(node.inputs, node.op.idx_list)
+        assert [getattr(e, "ndim", None) for e in found if not isinstance(e, slice)] == [0, 1]
+        want = a[tuple([at if e is rows else e for e in index])]
+        np.testing.assert_array_equal(x[found].eval({x: a, rows: at}), want)
+    assert get_idx_list(x[0].owner.inputs, x[0].owner.op.idx_list) == (0,)

@@ -58,6 +58,21 @@ def test_states_and_outputs_without_initial_values_stay() -> None:
     np.testing.assert_array_equal(f(), [state.normal() for _ in range(3)])
 
 
+def test_slopes_of_loops_that_draw() -> None:
+    a, rng = pt.dscalar("a"), rw.shared(np.random.default_rng(3))
+
+    def step(before: Any, state: Any) -> Any:
+        after, noise = state.normal()
+        return a * before + noise, after
+
+    values, _ = scan(step, None, [pt.constant(1.0), rng], n_steps=3, return_updates=False)
+    noise = np.random.default_rng(3).normal(size=3)
+    f = rw.function([a], [values[-1], rw.grad(values[-1], a)])
+    value, slope = f(2.0)
+    np.testing.assert_allclose(value, 8 + noise @ [4, 2, 1])
+    np.testing.assert_allclose(slope, 12 + noise @ [4, 1, 0])
+
+
 def test_an_empty_size_is_no_argument_of_a_strict_step() -> None:
     size = x.shape[:-1]
     step = lambda _, state: state.normal(size=size)

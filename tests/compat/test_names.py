@@ -144,8 +144,25 @@ def test_what_is_imported_by_name_raises_where_it_is_used() -> None:
     class Mine(NoSuchOp):
         """Inheriting is no use of it; making one is."""
 
-    with pytest.raises(NotHereError, match="NoSuchOp"):
-        Mine()
+    class Other(NoSuchOp[int], rw.graph.Op, option=1):
+        """So is inheriting from other classes, and arguments."""
+
+        __props__ = ("a",)
+
+    for one in (Mine, Other):
+        with pytest.raises(NotHereError, match="NoSuchOp"):
+            one()
+
+
+@pytest.mark.usefixtures("peers")
+def test_a_driver_of_a_missing_rule_raises_where_it_runs() -> None:
+    from pytensor.graph.rewriting.basic import in2out, out2in
+    from pytensor.tensor.rewriting.math import local_no_such  # type: ignore[import-not-found]
+
+    for walk in (in2out, out2in):
+        driver = walk(local_no_such)
+        with pytest.raises(NotHereError, match="local_no_such"):
+            driver.rewrite(None)
 
 
 def test_what_stands_for_a_missing_name_can_be_looked_at() -> None:

@@ -10,11 +10,12 @@ import scipy.linalg
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.compat import inplace
+from rewrite_engine.compat import extras, inplace
 from rewrite_engine.compat.op_classes import (
     AdvancedIncSubtensor1,
     AdvancedSubtensor1,
     CholeskySolve,
+    Repeat,
     Solve,
     SolveTriangular,
     advanced_inc_subtensor,
@@ -43,6 +44,32 @@ def test_triangular_equations(lower: bool) -> None:
     factor = np.linalg.cholesky(A) if lower else np.linalg.cholesky(A).T
     got = CholeskySolve(lower=lower, b_ndim=1)(x, b).eval({x: factor})
     np.testing.assert_allclose(got, np.linalg.solve(A, b))
+
+
+def test_repeat_by_its_class() -> None:
+    np.testing.assert_array_equal(Repeat(axis=0)(x, 2).eval({x: A}), np.repeat(A, 2, 0))
+    np.testing.assert_array_equal(Repeat()(x, 2).eval({x: A}), np.repeat(A, 2))
+
+
+@pytest.mark.parametrize(("axis1", "axis2"), [(0, 1), (1, 0), (0, 2), (-2, -1)])
+@pytest.mark.parametrize("offset", [-1, 0, 2])
+def test_vectors_on_diagonals(offset: int, axis1: int, axis2: int) -> None:
+    v = np.arange(6.0).reshape(2, 3)
+    made = extras.alloc_diag(v, offset, axis1, axis2).eval()
+    assert made.ndim == 3
+    first, second = sorted([axis1 % 3, axis2 % 3])
+    np.testing.assert_array_equal(np.diagonal(made, offset, first, second), v)
+    assert made.sum() == v.sum()
+
+
+@pytest.mark.parametrize("axis", [None, 1])
+def test_unique_as_before_numpy_2(axis: int | None) -> None:
+    values = np.array([[1, 2, 2], [3, 3, 3]])
+    found, at, inverse, counts = extras.old_np_unique(values, True, True, True, axis)
+    assert inverse.ndim == 1
+    assert at.size == counts.size == found.shape[-1]
+    again = found[:, inverse] if axis else found[inverse].reshape(values.shape)
+    np.testing.assert_array_equal(again, values)
 
 
 def ops(v: Any) -> list[Any]:
@@ -109,3 +136,15 @@ def test_what_stands_for_a_class_may_be_inherited_from() -> None:
     assert issubclass(Mine, IfElse)
     x, y = pt.dscalars("x", "y")
     assert isinstance(Mine()(x > 0, x, y).owner.op, Mine)
+
+
+@pytest.mark.parametrize("change", [np.add.at, np.put])
+def test_rows_are_changed_by_options(change: Any) -> None:
+    put = change is np.put
+    want = A[0].copy()
+    change(want, [0, 0, 1], [5.0, 6.0, 7.0])
+    v = pt.dvector("v")
+    got = advanced_inc_subtensor(v, [5.0, 6.0, 7.0], [0, 0, 1], set_instead_of_inc=put)
+    np.testing.assert_array_equal(got.eval({v: A[0]}), want)
+    once = advanced_inc_subtensor(v, [5.0, 6.0], [0, 0], ignore_duplicates=True).eval({v: A[0]})
+    np.testing.assert_array_equal(once, [A[0][0] + 6.0, A[0][1]])

@@ -12,11 +12,18 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.compat.databases import EquilibriumDB, RewriteDatabaseQuery, SequenceDB
+from rewrite_engine.compat.databases import (
+    OPT_FAST_RUN,
+    EquilibriumDB,
+    RewriteDatabaseQuery,
+    SequenceDB,
+    predefined_optimizers,
+)
 from rewrite_engine.compat.graphs import UnmergedGraph
 from rewrite_engine.compat.rewriters import (
     ClassRewriter,
     EquilibriumGraphRewriter,
+    NodeProcessingGraphRewriter,
     OpKeyGraphRewriter,
     RelationOfOthers,
     SequentialNodeRewriter,
@@ -43,6 +50,7 @@ from rewrite_engine.errors import (
     MethodNotDefined,
     OptionError,
     PatternError,
+    RuleError,
     RuleTypeError,
     UnboundVariableError,
     UnknownNameError,
@@ -50,6 +58,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
 from rewrite_engine.rewrite.driver import GraphRewriter
+from rewrite_engine.rewrite.step import RuleWarning
 from rewrite_engine.rules import pipeline
 from rewrite_engine.rules.pipeline import rewrite_graph
 from rewrite_engine.tensor.linalg import Cholesky
@@ -200,6 +209,23 @@ def test_walks(order: Any) -> None:
     assert brief(rewrite_graph(pt.exp(pt.sin(pt.exp(x))), (), walk)) == "sin(x)"
 
 
+def test_a_rule_that_fails_may_be_left_out() -> None:
+    class Fails(ClassRewriter):
+        def transform(self, fgraph: Any, node: Any) -> Any:
+            raise ValueError("no")
+
+    kind = NodeProcessingGraphRewriter
+    assert issubclass(WalkingGraphRewriter, kind)
+    graph = UnmergedGraph([x], [pt.sin(x)])
+    WalkingGraphRewriter(Fails(), failure_callback=kind.warn_ignore).rewrite(graph)
+    with pytest.warns(RuleWarning, match="no"):
+        WalkingGraphRewriter(Fails(), failure_callback=kind.warn).rewrite(graph)
+    with pytest.raises(RuleError, match="no"):
+        WalkingGraphRewriter(Fails()).rewrite(graph)
+    with pytest.raises(OptionError, match="failure_callback"):
+        WalkingGraphRewriter(Fails(), failure_callback=print)
+
+
 def test_drivers_refuse_what_they_do_not_know() -> None:
     with pytest.raises(OptionError, match="in_to_out"):
         WalkingGraphRewriter(Unwrap(pt.exp), "sideways")  # type: ignore[arg-type]
@@ -303,6 +329,24 @@ def test_a_query_has_its_arguments_in_their_order() -> None:
     f = rw.function([x], pt.log(pt.exp(x)), mode=nothing)
     assert [node.op for node in f.maker.fgraph.toposort()] == [pt.exp, pt.log]
     assert query.including("merge").include == {"canonicalize", "merge"}
+
+
+def test_a_query_leaves_out_what_stands_behind_a_position() -> None:
+    early = RewriteDatabaseQuery(["fast_run"], position_cutoff=1.51)
+    set_later = RewriteDatabaseQuery(["fast_run"])
+    set_later.position_cutoff = 1.51
+    assert early.exclude == set_later.exclude == {"specialize", "inplace"}
+    names = [part.name for part in optdb.query(early).parts]
+    assert "stabilize" in names
+    assert not {"specialize", "inplace"} & {*names}
+    with pytest.raises(AttributeError, match="include"):
+        set_later.include = frozenset()  # type: ignore[misc]
+
+
+def test_the_optimizers_by_name() -> None:
+    assert predefined_optimizers["fast_run"] is OPT_FAST_RUN
+    f = rw.function([x], pt.log(pt.exp(x)), mode=rw.Mode("py", predefined_optimizers[None]))
+    assert [node.op for node in f.maker.fgraph.toposort()] == [pt.exp, pt.log]
 
 
 # --- patterns -------------------------------------------------------------------------------------

@@ -126,6 +126,10 @@ def test_names_may_be_any_strings(names: tuple[str, str]) -> None:
     a, b = names
     made = PatternNodeRewriter((pt.sub, (pt.add, a, b), b), a)
     assert brief(rewrite_graph((x + s) - s, (), in2out(made))) == "x"
+    alone = PatternNodeRewriter(
+        (pt.sub, (pt.add, a, b), b), (pt.exp, a), allow_multiple_clients=False
+    )
+    assert brief(rewrite_graph((x + s) - s, (), in2out(alone))) == "exp(x)"
 
 
 @pytest.mark.parametrize("out", ["x", lambda fgraph, node, found: found["x"]])

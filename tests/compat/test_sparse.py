@@ -68,6 +68,13 @@ def test_a_program_of_pytensor() -> None:
     )
 
 
+def test_values_made_of_dense_ones_are_matrices(peers: None) -> None:
+    x = rw.tensor.matrix("x")
+    made = [sparse.csr_from_dense(x), sparse.csc_from_dense(x) * 2, sparse.square_diagonal(x[0])]
+    found = rw.function([x], made)([[1.0, 0.0], [0.0, 2.0]])
+    assert [type(v) for v in found] == [ss.csr_matrix, ss.csc_matrix, ss.csc_matrix]
+
+
 def test_names(peers: None) -> None:
     import aesara.sparse as theirs
     import theano.sparse as older

@@ -1,11 +1,13 @@
 """Walks that only programs of others use."""
 
+from rewrite_engine.compat.graphs import UnmergedGraph
 from rewrite_engine.compat.walks import (
     apply_depends_on,
     applys_between,
     depends_on,
     get_var_by_name,
     io_toposort,
+    last_first,
     orphans_between,
     variable_depends_on,
     vars_between,
@@ -59,3 +61,15 @@ def test_depends_on() -> None:
     assert variable_depends_on(exp(a), a)
     assert depends_on(exp(a), [y, x])
     assert not depends_on(a, [exp(a), y])
+
+
+def test_nodes_in_the_order_of_others() -> None:
+    x, y = num("x"), num("y")
+    a, b = sin(x), exp(y)
+    both = add(a, b)
+    nodes = [both.owner, exp(a).owner]
+    assert last_first([both]) == [b.owner, a.owner, both.owner]
+    assert io_toposort([a], [both]) == [b.owner, both.owner]
+    assert last_first([both, nodes[1].outputs[0]]) == [b.owner, a.owner, *nodes]
+    graph = UnmergedGraph([x, y], [both], clone=False)
+    assert graph.toposort() == [b.owner, a.owner, both.owner]

@@ -286,3 +286,46 @@ def test_a_new_process_can_unpickle() -> None:
     code = "import pickle, sys; f = pickle.load(sys.stdin.buffer); print(f([0.0]).tolist())"
     done = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(f), capture_output=True)
     assert done.stdout.decode().strip() == "[2.0]", done.stderr.decode()
+
+
+def test_values_that_inputs_keep_between_calls() -> None:
+    """Read and set by variable or name: defaults, states and shared variables."""
+    x, y, z = pt.dvectors("xyz")
+    s = shared(np.array([10.0]), "s")
+    f = function([In(x, value=[1.0]), y, In(z, value=[0.0], update=z + 1)], x + y + z + s)
+    for g in (f, f.copy()):
+        assert [g[v].tolist() for v in (x, "x", z, s, "s")] == [[1], [1], [0], [10], [10]]
+    f["x"] = [2]
+    f[s] = np.array([20.0])
+    assert f(y=[0.0]).tolist() == [22]
+    assert f[z].tolist() == f["z"].tolist() == [1]
+    assert s.get_value().tolist() == [20]
+    given = np.array([5.0])
+    f[x] = given
+    given[0] = 7
+    assert f[x].tolist() == [5]
+    with pytest.raises(TypeError):
+        f[x] = "a"
+    for item, text in ((y, "keeps? no value|no value between"), ("w", "there is no input 'w'")):
+        with pytest.raises(KeyError, match=text):
+            f[item]
+    with pytest.raises(KeyError, match="no value between calls"):
+        f["y"] = [1.0]
+    again = pickle.loads(pickle.dumps(f))
+    assert again["x"].tolist() == [5]
+    with pytest.raises(KeyError, match="no input"):
+        again[pt.dvector()]
+
+
+def test_values_of_inputs_that_are_swapped_or_called_alike() -> None:
+    s, t = shared(np.array([1.0]), "s"), shared(np.array([2.0]), "t")
+    f = function([], s * 2)
+    g = f.copy(swap={s: t})
+    assert [f[s].tolist(), g[t].tolist()] == [[1], [2]]
+    with pytest.raises(KeyError, match="no input s"):
+        g[s]
+    a, b = pt.dscalar("a"), pt.dscalar("a")
+    h = function([In(a, value=1.0), In(b, value=2.0)], a + b)
+    assert [float(h[a]), float(h[b])] == [1, 2]
+    with pytest.raises(KeyError, match="several inputs are called 'a'"):
+        h["a"]

@@ -31,6 +31,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import Structure, inlined
 from rewrite_engine.graph.null import DisconnectedType, NullType
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rules.pipeline import optimizer
 from rewrite_engine.scalar import ops as scalar
@@ -540,3 +541,19 @@ def test_inputs_that_are_computed_stay_whole_beside_constants() -> None:
     op = OpFromGraph([size, two], [size + two], strict=True)
     assert op.inner_outputs[0].owner.inputs == tuple(op.inner_inputs)
     assert op(3.0, 4.0).eval() == 7.0
+
+
+class Picked(OpFromGraph):
+    """A part of some data, to be found and replaced by all of them."""
+
+
+def test_ones_own_graph_may_be_replaced_by_longer_values() -> None:
+    data, at = pt.constant(np.arange(20.0)), pt.constant(np.arange(5))
+    whole = pt.dvector("whole")
+    part = Picked([whole], [whole[at]], inline=True)(data)
+    assert part.type.shape == (None,)
+    read = [part.mean(), pt.ones(part.shape[0]).sum(), (part - part.std()).reshape((-1, 1)).sum()]
+    np.testing.assert_allclose(rw.function([], read)(), [2.0, 5.0, 10.0 - 5 * np.std(range(5))])
+    new = clone_replace(read, {part: data}, rebuild_strict=False)
+    every = [9.5, 20.0, 190.0 - 20 * np.std(range(20))]
+    np.testing.assert_allclose(rw.function([], new)(), every)

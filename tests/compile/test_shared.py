@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.compile import (
     Mode,
@@ -225,3 +226,28 @@ def test_the_cell_knows_how_values_are_converted() -> None:
     strict = shared(np.zeros(2), strict=True, allow_downcast=False)
     assert (strict.container.strict, strict.container.allow_downcast) == (True, False)
     assert (shared(0.0).container.strict, shared(0.0).container.allow_downcast) == (False, None)
+
+
+def test_without_a_name_it_prints_as_what_it_was_assigned_to() -> None:
+    weights = shared(np.zeros(2))
+    named = shared(np.zeros(2), "b")
+    two = [shared(np.zeros(2)) for _ in range(2)]
+    assert (str(weights), repr(weights), weights.name) == ("weights", "weights", None)
+    assert (str(named), named.assigned) == ("b", None)
+    assert {str(v) for v in two} == {"<TensorType(float64, (None,))>"}
+    x = pt.dvector("x")
+    f = function([x], x * weights + named + two[0] * two[1])
+    assert rw.printing.pp(f) == "b + a * c + x * weights"
+    assert r"\mathrm{weights}" in rw.printing.latex(f)
+    assert str(weights.clone()) == "weights"
+    assert str(pickle.loads(pickle.dumps(weights))) == "<TensorType(float64, (None,))>"
+
+
+def test_those_of_one_line_that_ran_twice_are_numbered() -> None:
+    def layer() -> Any:
+        w = shared(np.zeros(2))
+        return w * 2.0
+
+    x = pt.dvector("x")
+    assert rw.printing.pp(layer() * x + layer()) == "w * 2.0 * x + w_2 * 2.0"
+    assert repr(layer() * x + layer()) == "w * 2.0 * x + w_2 * 2.0"

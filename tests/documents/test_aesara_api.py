@@ -42,6 +42,34 @@ def test_clone_replace() -> None:
     assert copy.owner.inputs[1] is not y
 
 
+def test_a_copy_without_replacements_is_a_copy() -> None:
+    """Names and tags that it is given are not those of the original, at any depth."""
+    import aesara
+    import aesara.tensor as at
+
+    x = at.dvector("x")
+    z = at.exp(x) * 2
+    z.name = "z"
+    for output in (z, [z], {"k": z}):
+        copy: Any = aesara.clone_replace(output)
+        k = copy if output is z else next(iter(copy.values() if "k" in output else copy))
+        assert k.name == "z"
+        k.name, k.owner.inputs[0].name = "copy", "inside"
+        assert (z.name, z.owner.inputs[0].name) == ("z", None)
+        f = aesara.function([x], [k, z])
+        assert [v.tolist() for v in f([0.0])] == [[2], [2]]
+    assert aesara.clone_replace(x) is x
+
+
+def test_settings_are_read_as_they_are_there() -> None:
+    import aesara
+
+    assert (aesara.config.allow_gc, aesara.config.scan__allow_gc) == (True, False)
+    with aesara.config.change_flags(allow_gc=False, scan__allow_gc=True):
+        assert (aesara.config.allow_gc, aesara.config.scan__allow_gc) == (False, True)
+    assert (aesara.config.allow_gc, aesara.config.scan__allow_gc) == (True, False)
+
+
 # --- the samples of `scan` --------------------------------------------------------------------
 
 
@@ -90,8 +118,17 @@ def test_what_a_step_uses_is_found() -> None:
     rows, weights = np.arange(6.0).reshape(3, 2), np.array([[1.0, 2.0], [3.0, 4.0]])
     np.testing.assert_allclose(aesara.function([X, W], out)(rows, weights), rows @ weights**2)
     assert dict(updates) == {}
-    with pytest.raises(ValueError, match="strict"):  # a shared variable, and whatever else
-        aesara.scan(f, sequences=X, strict=True)
+    out, _ = aesara.scan(f, sequences=X, strict=True)  # what is no shared variable is found
+    np.testing.assert_allclose(aesara.function([X, W], out)(rows, weights), rows @ weights**2)
+    shared = aesara.shared(weights)
+    for others in ([], [shared]):
+        g = lambda x, *_: at.dot(x, shared)
+        if others:
+            out, _ = aesara.scan(g, sequences=X, non_sequences=others, strict=True)
+            np.testing.assert_allclose(out.eval({X: rows}), rows @ weights)
+        else:
+            with pytest.raises(ValueError, match="strict=True: name it in non_sequences"):
+                aesara.scan(g, sequences=X, strict=True)
 
 
 @pytest.mark.parametrize(("start", "steps"), [(0, 1), (100, 6)])

@@ -191,11 +191,34 @@ def test_props_make_equality_hash_and_text() -> None:
 
     Own = op_class(__props__=("by",), __init__=init)
     assert Own(2) == Own(2)
-    assert hash(Own(2)) == hash(Own(2))
+    assert len({hash(Own(2)) for _ in range(20)}) == 1  # (each gone before there is the next)
     assert Own(2) != Own(3)
     assert str(Own(2)) == "Own{by=2}"
     Told = op_class(__props__=("by",), __init__=init, __str__=lambda self: f"Own by {self.by}")
     assert str(Told(2)) == "Own by 2"
+
+
+def test_debug_perform_is_used_instead() -> None:
+    """Of `perform` and of C code, which may cause trouble there; other modes do not look at it."""
+    import pytensor
+    import pytensor.tensor as pt
+    from pytensor.graph.basic import Apply
+    from pytensor.link.c.op import COp
+
+    def trouble(self: Any, node: Any, inputs: Any, output_storage: Any) -> None:
+        raise RuntimeError("no debugging here")
+
+    methods: Any = {"perform": trouble, "debug_perform": doubled}
+    code: Any = {"__props__": (), "c_code": lambda self, *_: "this is no C"}
+    code["make_node"] = lambda self, x: Apply(self, [x], [x.type()])
+    x = pt.dvector("x")
+    for own in (op_class(**methods)(), type("InC", (COp,), code | methods)()):
+        f = pytensor.function([x], own(own(x)) + 1, mode="DebugMode")
+        assert f([1.0, 2.0]).tolist() == [5, 9]
+    with pytest.raises(RuntimeError, match="no debugging here"):
+        pytensor.function([x], op_class(**methods)()(x))([1.0])
+    working = op_class(perform=doubled, debug_perform=trouble)()
+    assert pytensor.function([x], working(x))([1.0]).tolist() == [2]
 
 
 # --- gradients --------------------------------------------------------------------------------

@@ -5,6 +5,8 @@ What it says of `CLinkerType` is C code of types: `tests/link/c/`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -101,3 +103,55 @@ def test_copies_of_variables_and_constants() -> None:
         c.value = np.zeros(3)
     with pytest.raises(ValueError, match="read-only"):
         c.value[0] = 2
+
+
+def test_which_methods_of_types_in_c_are_optional() -> None:
+    """What a subclass does not implement is `MethodNotDefined`, as the page says of each; the rest
+    has its default.
+    """
+    from theano.gof.type import CLinkerType
+    from theano.gof.utils import MethodNotDefined
+
+    side = CLinkerType()
+    for name in ("c_declare", "c_init", "c_extract", "c_sync", "c_cleanup"):
+        with pytest.raises(MethodNotDefined, match=name):
+            getattr(side, name)("v", {})
+    with pytest.raises(MethodNotDefined, match="c_literal"):
+        side.c_literal(1)
+    assert (side.c_is_simple(), side.c_code_cache_version()) == (False, ())
+
+
+def test_classes_that_a_type_keeps() -> None:
+    """`PureType.Variable` and `PureType.Constant`, as the page writes and makes them."""
+    from theano import tensor
+    from theano.gof import Constant, Variable
+    from theano.gof.type import PureType
+
+    assert (PureType.Variable, PureType.Constant) == (Variable, Constant)
+    assert isinstance(tensor.dvector(), tensor.dvector.Variable)
+    assert isinstance(tensor.constant(1.5), tensor.dvector.Constant)
+    v = PureType.Variable(tensor.dvector, None, None, name="v")
+    assert (v.type, v.owner, v.name) == (tensor.dvector, None, "v")
+    values = [1.0, 2.0]
+    for made in (PureType.Constant, tensor.dvector.Constant):
+        c = made(type=tensor.dvector, data=values, name="c")
+        assert c.equals(tensor.constant(values))
+        assert c.name == "c"
+        with pytest.raises(ValueError, match="read-only"):
+            c.value[0] = 3
+    array = np.ones(2)
+    kept = PureType.Constant(tensor.dvector, array)
+    array[0] = 7  # (is not the constant's)
+    assert kept.data.tolist() == [1, 1]
+
+    class MyVariable(Variable):
+        pass
+
+    class MyType(PureType):
+        Variable = MyVariable
+
+        def filter(self, data: Any, strict: bool = False, allow_downcast: Any = None) -> Any:
+            return data
+
+    assert isinstance(MyType()("x"), MyVariable)
+    assert isinstance(MyType().make_variable(), MyType.Variable)

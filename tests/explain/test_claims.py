@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -233,3 +235,32 @@ def test_without_mpmath_no_special_values_are_tried(monkeypatch):
     found = report.functions[0].check.claims
     assert found.untrue == ()
     assert "mpmath" in found.why_not
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rounding_that_grows_from_step_to_step_is_no_false_claim(seed):
+    """Of a network of tanh over 30 steps, trained by Adam's rule."""
+    draw = np.random.default_rng(seed)
+    inputs, target = pt.dtensor3("inputs"), pt.dmatrix("target")
+    values = [draw.normal(size=s) * 0.4 for s in ((16, 16), (3, 16), (16,), (16, 1))]
+    w, u, b, v = parameters = [rw.shared(value) for value in values]
+    states, _ = rw.scan(
+        lambda now, h: pt.tanh(h @ w + now @ u + b), sequences=[inputs],
+        outputs_info=[pt.zeros((inputs.shape[1], 16))],
+    )  # fmt: skip
+    loss = pt.sqr(states[-1] @ v - target).mean()
+    updates = {}
+    for p, g in zip(parameters, rw.grad(loss, parameters), strict=True):
+        m, s = [rw.shared(np.zeros(p.get_value().shape)) for _ in range(2)]
+        updates[m], updates[s] = 0.9 * m + 0.1 * g, 0.999 * s + 0.001 * pt.sqr(g)
+        updates[p] = p - 1e-3 * updates[m] / (pt.sqrt(updates[s]) + 1e-8)
+    call = draw.normal(size=(30, 5, 3)), draw.normal(size=(5, 1))
+    report = reported(loss, call, inputs=(inputs, target), updates=updates)
+    assert report.functions[0].check.claims.untrue == ()
+    assert report.ok
+
+
+def test_the_largest_difference_is_told_in_units():
+    report = reported((x + y) * 0.1, (np.arange(9.0) * 1.1, np.arange(9.0) * 0.7), rules=[shares])
+    (one,) = report.functions[0].check.claims.untrue
+    assert re.search(r"in \d+ of 9 elements, by up to \d ulps?$", one.text)

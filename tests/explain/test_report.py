@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import pickle
 import re
+import weakref
 from io import StringIO
 
 import numpy as np
@@ -12,7 +15,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine import Mode, OpFromGraph, function
-from rewrite_engine.errors import InputError, UnknownNameError
+from rewrite_engine.errors import InputError, OptionError, UnknownNameError
 from rewrite_engine.explain import Report, explain, model, recording, replay
 from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.explain.show import console_for, rule_times
@@ -95,10 +98,90 @@ def test_a_compiled_function_that_was_recorded():
     assert explain(f).functions[0].name == "f"
 
 
-def test_a_compiled_function_that_was_not():
+def test_a_compiled_function_that_was_not_recorded_is_compiled_again():
+    def build():
+        y = pt.dvector("y")  # which nobody else keeps
+        return rw.function([y], pt.log(1 + pt.exp(y)) * 1, name="f", mode="vm")
+
+    f = build()
+    gc.collect()
+    (found,) = explain(f).functions
+    assert found.name == "f"
+    assert {"exp_log/log_of_one_plus", "ac/drop_identity"} <= {s.rule_name for s in found.steps}
+    assert (len(found.record.before), len(found.record.after)) == (4, len(f.fgraph))
+    assert found.record.mode == f.mode
+    assert "pt.log(1 + pt.exp(y))" in str(explain(f))  # the line on which it was compiled
+    assert found.check.verdict is Verdict.AGREE
+    assert explain(f, mode="fast_compile").functions[0].record.mode == rw.Mode("fast_compile")
+    assert explain(f, values=[[1.0]]).functions[0].record.called.count == 1
+    assert explain(f, attempts=True).attempts("log")
+
+
+def test_a_function_with_states_is_explained_without_changing_them():
+    w, other = rw.shared(np.ones(2)), rw.shared(np.zeros(2))
+    y = pt.dvector("y")
+    s = rw.In(pt.dscalar("s"), value=2.0, update=y.sum())
+    f = rw.function([y, s], y * w * s.variable, updates={w: w + 1.0}, givens={}, name="f")
+    f([1.0, 2.0])
+    (found,) = explain(f, values=[[1.0, 2.0]]).functions
+    assert found.outputs == ("result", "new s", "new w")
+    assert [v.shape for v in found.inputs] == [(2,), (), (2,)]
+    assert np.array_equal(w.get_value(), [2.0, 2.0])
+    assert np.array_equal(f([1.0, 1.0]), [6.0, 6.0])  # s was 3
+    explain(y, updates={w: w + 1.0}, values=[[0.0, 0.0]])
+    assert np.array_equal(w.get_value(), [3.0, 3.0])
+
+    copy = f.copy(swap={w: other})
+    (found,) = explain(copy, values=[[1.0, 2.0]]).functions
+    assert found.record.called.values[-1].tolist() == [0.0, 0.0]
+    assert np.array_equal(other.get_value(), [0.0, 0.0])
+    back = copy.copy(swap={other: w}, name="g")
+    (found,) = explain(back, values=[[1.0, 2.0]]).functions
+    assert found.record.called.values[-1].tolist() == [3.0, 3.0]
+    assert found.name == "g"
+    assert explain(f.copy(delete_updates=True)).functions[0].outputs == ("result",)
+
+
+def test_a_function_whose_input_is_trusted_or_checked_is_explained():
+    y = pt.dvector("y")
+    f = rw.function([y], pt.sqrt(rw.assume(y, nonneg=True)) * 1, check=True, name="f")
+    f.trust_input = True
+    assert explain(f).functions[0].steps
+
+
+def test_what_cannot_be_explained_says_why():
     f = rw.function([x], x * 1, name="f")
-    with pytest.raises(InputError, match="nobody was watching"):
-        explain(f)
+    with pytest.raises(InputError, match="was unpickled"):
+        explain(pickle.loads(pickle.dumps(f)))
+    with pytest.raises(OptionError, match="no option 'updates'"):
+        explain(f, updates={})
+    with pytest.raises(OptionError, match="no option 'inputs'"):
+        explain(f, [x])
+
+
+def test_states_without_a_name_are_called_after_their_variables_or_numbered():
+    bias = rw.shared(np.zeros(2))
+    others = [rw.shared(np.ones(2)) for _ in range(2)]
+    y = pt.dvector("y")
+    updates = [(v, v * 1 + y) for v in (bias, *others)]
+    (found,) = explain((y + bias) * others[0] * others[1], updates=updates).functions
+    vector = "<TensorType(float64, (None,))"
+    assert [v.name for v in found.inputs] == ["y", "bias", f"{vector}>", f"{vector}_2>"]
+    assert found.outputs[1:] == ("new bias", f"new {vector}>", f"new {vector}_2>")
+    assert "bias * 1" in str(Report.of([found]))
+
+
+def test_a_function_and_what_it_was_written_as_go_together():
+    y = pt.dvector("y")
+    out = pt.exp(y)
+    f = rw.function([y], out, mode="vm")
+    graph, own = weakref.ref(out), weakref.ref(f)
+    del out, y
+    gc.collect()
+    assert graph() is not None
+    del f
+    gc.collect()
+    assert (graph(), own()) == (None, None)
 
 
 def test_inputs_are_found_also_those_of_updates():

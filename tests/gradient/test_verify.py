@@ -13,6 +13,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DTypeError, GradientError
 from rewrite_engine.gradient import grad_scale, numeric_grad, verify_grad
 from rewrite_engine.graph.op import Op
+from rewrite_engine.tensor.elemwise import Elemwise
 
 RNG = np.random.default_rng(0)
 
@@ -45,6 +46,14 @@ def test_the_point_is_not_changed():
     point = np.array([1.0, 2.0])
     verify_grad(lambda x: x**2, [point])
     assert point.tolist() == [1, 2]
+
+
+def test_ops_that_overwrite_their_inputs():
+    overwriting = Elemwise(pt.exp.scalar_op, {0: 0})
+    verify_grad(overwriting, [np.array([1.5, -2.0])])
+    verify_grad(lambda x: pt.cos(x) * overwriting(x) + x**2, [np.array([1.5, -2.0])])
+    with pytest.raises(GradientError):
+        verify_grad(lambda x: Square(1.01)(x) + overwriting(x), [np.array([1.5, -2.0])])
 
 
 def test_other_precisions():

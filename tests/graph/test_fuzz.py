@@ -12,6 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.graph.machine import STEPS, Machine
 
+pytestmark = pytest.mark.usefixtures("checked_graphs")
+
 
 class GraphMachine(RuleBasedStateMachine):
     """The machine with Hypothesis choosing the steps (and shrinking them)."""

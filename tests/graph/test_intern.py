@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import copy
 import gc
+import os
 import pickle
+import subprocess
+import sys
+from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -53,6 +57,61 @@ def test_equal_props_are_one_object() -> None:
     assert Num(True) is pos
     assert Scale(2.0) == Scale(2.0)
     assert hash(Scale(2.0)) == hash(Scale(2.0))
+
+
+@pytest.mark.parametrize("value", [1, -1, 2.5, "a", None, True, (1, None, "b"), int, num, [1]])
+def test_the_hash_is_that_of_the_class_and_its_props(value: Any) -> None:
+    """Also where the first of two equal instances is gone before there is the second."""
+    hashes, memory = set(), []
+    for _ in range(20):
+        hashes.add(hash(Pair(value)))
+        memory.append(object())  # where the last one was
+        gc.collect()
+    assert len(hashes) == 1 or value == [1]  # (equal to itself alone, as lists have no hash)
+    if value != [1]:
+        assert hash(Pair(value)) not in (hash(Pair(value, 2)), hash(Pair(3)))
+    plain = Plain(value)
+    assert hash(plain) == object.__hash__(plain)
+
+
+def test_numbers_with_equal_hashes_make_different_ones() -> None:
+    assert hash(-1) == hash(-2)
+    assert len({hash(Pair(k)) for k in range(-50, 50)}) == 100
+
+
+PRINT_HASHES = """
+from tests.graph.test_intern import Pair
+from rewrite_engine.tensor import dvector, exp
+print([hash(Pair(*v)) for v in ([1], [-1, 2.5], [None, (int, None)], [Pair(3)])])
+print(hash(dvector), hash(exp), hash(Pair("text")))
+"""
+
+
+def test_the_hash_is_the_same_in_every_process_where_those_of_the_props_are() -> None:
+    """Numbers have one hash in all processes; texts in those with one `PYTHONHASHSEED`."""
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", PRINT_HASHES],
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.splitlines()
+        for seed in ("0", "0", "1")
+    ]
+    assert found[0] == found[1]
+    assert found[0][0] == found[2][0]
+    assert found[0][1] != found[2][1]
+
+
+@pytest.mark.parametrize("wrong", [["a"], "a", {"a"}, (1,), ("a", None)])
+def test_props_are_a_tuple_of_names(wrong: Any) -> None:
+    with pytest.raises(PropsError, match=r"Bad: its __props__ have to be a tuple of names, not"):
+        type("Bad", (Record,), {"__props__": wrong})
+    Good = type("Good", (Record,), {"__props__": ("a",)})
+    with pytest.raises(TypeError, match="tuple of names"):
+        Good.__props__ = wrong  # type: ignore[attr-defined]
+    assert Good.__props__ == ("a",)  # type: ignore[attr-defined]
 
 
 def test_a_subclass_is_another_value() -> None:
@@ -172,12 +231,13 @@ def test_one_that_comes_as_another_dies() -> None:
         first = Scale(7.5)
         first.itself = first
         assert Scale(7.5) is first
-        dead = interning._interned[key]
+        interned = interning._interned.refs
+        dead = interned[key]
         del first
         gc.collect()
-        interning._interned.setdefault(key, dead)  # as if nobody had been told
+        interned.setdefault(key, dead)  # as if nobody had been told
         again = Scale(7.5)
-        interning._forget(dead)  # it is told late
+        _remove_dead_weakref(interned, key)  # it is told late
         assert Scale(7.5) is again
 
 

@@ -283,3 +283,14 @@ def test_constants_are_copied(copier: Any) -> None:
     assert isinstance(d, Constant)
     assert d.equals(c)
     assert (d.name, d.tag.note, d.head, d.owner) == ("two", 1, CONSTANT, None)
+
+
+def test_names_of_their_own() -> None:
+    """Another for each variable, the same whenever it is asked for."""
+    x = num("x")
+    y = sin(x)
+    names = [v.auto_name for v in (x, y, const(1.0), x.clone(), copy.copy(x))]
+    assert len(set(names)) == 5
+    assert all(name.startswith("auto_") for name in names)
+    assert [x.auto_name, y.auto_name] == names[:2]
+    assert pickle.loads(pickle.dumps(x)).auto_name not in names

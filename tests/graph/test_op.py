@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 import pytest
@@ -278,3 +279,63 @@ def test_errors_name_the_users_types() -> None:
 def test_an_option_that_an_op_does_not_take_is_named_with_the_op() -> None:
     with pytest.raises(OptionError, match=r"sin: .*unexpected keyword argument 'to'[\s\S]*test_op"):
         sin(num("x"), to=1)
+
+
+def test_older_forms_of_methods_given_later() -> None:
+    """Without the graph, in the class or set on it afterwards."""
+
+    class Own(Op):
+        __props__ = ()
+        itypes = otypes = (num,)
+
+    Own.infer_shape = lambda self, node, shapes: [shapes[0]]  # type: ignore[assignment, misc]
+    Own.do_constant_folding = lambda self, node: False  # type: ignore[assignment, misc]
+    node = Own()(num()).owner
+    assert Own().infer_shape(None, node, [(1,)]) == [(1,)]
+    assert Own().do_constant_folding(None, node) is False
+    Own.infer_shape = lambda self, fgraph, node, shapes: [(fgraph,)]  # type: ignore[method-assign]
+    Own.do_constant_folding = lambda self, fgraph, node: fgraph  # type: ignore[method-assign]
+    assert Own().infer_shape("graph", node, [(1,)]) == [("graph",)]
+    assert Own().do_constant_folding("graph", node) == "graph"
+
+    class Folded(Own):
+        def do_constant_folding(self, node: Any) -> bool:  # type: ignore[override]
+            return node.op is self
+
+    assert Folded().do_constant_folding(None, Folded()(num()).owner)
+
+
+def test_older_forms_of_methods_of_all_kinds() -> None:
+    """Of a plain base, decorated, static, of the class; what overrides them counts."""
+
+    class Mixin:
+        def infer_shape(self, node: Any, shapes: Any) -> Any:
+            return [*shapes, "mixin"]
+
+    class Mixed(Mixin, Op):  # type: ignore[misc]
+        __props__ = ()
+
+    class Newer(Mixed):
+        def infer_shape(self, fgraph: Any, node: Any, shapes: Any) -> Any:
+            return [*shapes, fgraph]
+
+    class Static(Op):
+        infer_shape: Any = staticmethod(lambda node, shapes: [*shapes, "static"])
+
+    class OfClass(Op):
+        @classmethod
+        def infer_shape(cls, node: Any, shapes: Any) -> Any:  # type: ignore[override]
+            return [*shapes, cls]
+
+    class Decorated(Op):
+        @wraps(Mixin.infer_shape)
+        def infer_shape(self, *args: Any) -> Any:
+            return Mixin.infer_shape(self, *args)  # type: ignore[arg-type]
+
+    for cls, last in (
+        (Mixed, "mixin"), (Newer, "graph"), (Static, "static"), (OfClass, OfClass),
+        (Decorated, "mixin"),
+    ):  # fmt: skip
+        assert cls().infer_shape("graph", None, [(1,)]) == [(1,), last]  # type: ignore[arg-type]
+    Static.infer_shape = Mixed.infer_shape  # (as it was read)
+    assert Static().infer_shape("graph", None, []) == ["mixin"]

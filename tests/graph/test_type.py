@@ -10,7 +10,7 @@ import pytest
 
 from rewrite_engine.errors import MethodNotDefined, TypeMismatchError
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.type import Generic, NoneType, SingletonType, Type, generic
 from tests.toy import add, const, exp, num, pos, sin
@@ -231,9 +231,83 @@ def test_filter_variable_uses_the_types_conversion() -> None:
 
 def test_clone_changes_props() -> None:
     assert num.clone(positive=True) is pos
+    assert num.clone(True) is pos
     assert num.clone() is num
-    with pytest.raises(MethodNotDefined, match="DoubleType has no __props__"):
-        double.clone()
+
+
+class Bounded(DoubleType):
+    """A type without `__props__`: one parameter is kept by its name, one is not."""
+
+    def __init__(self, low: float, high: float = 5.0, *, note: str = "") -> None:
+        self.low, self.upper, self.note = low, high, note
+
+
+def test_clone_makes_a_type_of_what_is_given() -> None:
+    """By positions and names; what is not given is kept where the type has it by its name."""
+    first = Bounded(1.0, 2.0, note="kept")
+    for made, expected in (
+        (first.clone(), (1.0, 5.0, "kept")),
+        (first.clone(3.0), (3.0, 5.0, "kept")),
+        (first.clone(3.0, 4.0, note="new"), (3.0, 4.0, "new")),
+        (first.clone(high=7.0), (1.0, 7.0, "kept")),
+    ):
+        assert type(made) is Bounded
+        assert (made.low, made.upper, made.note) == expected
+    assert type(double.clone()) is DoubleType
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        first.clone(k=1)
+
+    class Open(DoubleType):
+        def __init__(self, *parts: Any, **more: Any) -> None:
+            self.parts, self.more = parts, more
+
+    copy = Open(1).clone(2, 3, k=4)
+    assert (copy.parts, copy.more) == ((2, 3), {"k": 4})
+
+
+def test_older_names_of_arguments() -> None:
+    """`data`, as of `filter`, and `a`, as Theano has it."""
+    for name in ("value", "data", "a"):
+        assert double.is_valid_value(**{name: 1.0})
+        assert not double.is_valid_value(**{name: "x"})
+        assert "float" in double.value_validity_msg(**{name: "x"})
+    assert double.is_valid_value(a=1, strict=False)
+    assert not double.is_valid_value(data=1)
+    with pytest.raises(TypeError):
+        double.is_valid_value(b=1.0)
+
+
+class OwnVariable(Variable):
+    note = "own"
+
+
+class OwnConstant(Constant):
+    note = "own"
+
+
+def test_theanos_names_of_classes() -> None:
+    """`Variable` and `Constant` of a type: read, and set in the class or later."""
+    assert (Type.Variable, Type.Constant) == (Variable, Constant)
+
+    class Inside(DoubleType):
+        Variable = OwnVariable
+        Constant = OwnConstant
+
+    class Later(DoubleType):
+        pass
+
+    Later.Variable = OwnVariable
+    for one in (Inside(), Later()):
+        assert isinstance(one("x"), OwnVariable)
+        assert one.Variable is type(one).Variable is one.variable_type is OwnVariable
+    assert Inside().make_constant(2.0).note == "own"
+    assert type(Inside.Variable(Inside(), name="y")) is OwnVariable
+    assert DoubleType.Variable is Variable
+
+    class Modern(Inside):
+        variable_type = Variable
+
+    assert type(Modern()()) is Modern.Variable is Variable
 
 
 def test_generic_takes_anything() -> None:
@@ -262,3 +336,14 @@ def test_what_is_no_array_has_no_rank() -> None:
     assert (None,) * rank == ()
     assert max(rank, 2) == 2
     assert rank != 0
+
+
+def test_classes_take_parameters_in_annotations() -> None:
+    class Own(Type[float]):  # type: ignore[type-arg, misc]
+        def filter(self, data: Any, strict: bool = False, allow_downcast: Any = None) -> Any:
+            return float(data)
+
+    assert Own.__mro__[1] is Type
+    assert isinstance(Own()("x"), Variable)
+    for cls in (Variable, Constant, Apply, Type):
+        assert cls[Own, None].__origin__ is cls  # type: ignore[index, type-arg, attr-defined]

@@ -17,7 +17,6 @@ from rewrite_engine.errors import (
     DTypeError,
     ForeignObjectError,
     InputError,
-    MissingInputError,
     NDimError,
     OptionError,
     ShapeError,
@@ -536,8 +535,6 @@ def test_wrong_uses() -> None:
     for k in (0, -7):
         with pytest.raises(InputError, match=f"a number of steps, or -1, not {k}"):
             scan(lambda v: v, x, truncate_gradient=k)
-    with pytest.raises(MissingInputError, match="uses s of type"):
-        scan(lambda v: v * s, x, strict=True)
     out, _ = scan(lambda v, t: pt.sin(t) + v, x, zero, n_steps=5)
     with pytest.raises(ShapeError, match="sequence 0 has 3 elements, and there are 5 steps"):
         run(out, {x: np.ones(3)})

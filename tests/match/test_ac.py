@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +22,7 @@ from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.search import run
+from tests.growth import lines
 from tests.match.language import ask, make, merged, same, x, y, z
 from tests.match.random_rules import with_sides
 from tests.toy import add, exp, join, log, mul, neg, num, sin, sub
@@ -175,9 +175,9 @@ def test_a_failing_match_among_thousands_of_operands_is_linear() -> None:
     parts = [sub(a, b) for a, b in pairwise(xs)]
     parts += [log(sin(a)) for a in xs]
     node = mul(*parts).owner
-    start = time.process_time()
-    assert rule.transform(None, node) is None
-    assert time.process_time() - start < 1  # 16 million pairs take longer
+    found: list[Any] = []
+    assert lines(lambda: found.append(rule.transform(None, node))) < 50 * len(parts)
+    assert found == [None]
 
 
 def rest_twice(a: Any, rest: Rest) -> Any:

@@ -4,7 +4,6 @@ side, and leaves those on both sides of them alone.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -25,7 +24,7 @@ from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.search import run
-from tests.growth import exponent
+from tests.growth import exponent, lines
 from tests.match.language import ask, make, merged, same, x, y, z
 from tests.toy import ToyOp, exp, join, log, neg, num, rough, sin, sub
 
@@ -138,9 +137,9 @@ def test_a_failing_match_among_thousands_is_linear() -> None:
     xs = [num(f"x{i}") for i in range(20_000)]
     node = cat(*[sub(a, b) for a, b in pairwise(xs)]).owner
     rule = make(lambda a, b: cat(sub(a, b), sub(a, b)) >> a)
-    start = time.process_time()
-    assert rule.transform(None, node) is None
-    assert time.process_time() - start < 0.5
+    found: list[Any] = []
+    assert lines(lambda: found.append(rule.transform(None, node))) < 50 * len(xs)
+    assert found == [None]
 
 
 @pytest.mark.parametrize("claim", [exact, approx(ulps=2)])

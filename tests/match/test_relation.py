@@ -5,7 +5,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import count
-from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ from rewrite_engine.graph.node import Constant
 from rewrite_engine.match.decorate import relation
 from rewrite_engine.match.relation import KanrenRelationSub
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
-from rewrite_engine.terms import etuplize
+from rewrite_engine.terms import budget, etuplize
 from rewrite_engine.terms.budget import Budget
 from rewrite_engine.terms.logic import LogicVariable
 from rewrite_engine.terms.search import run
@@ -208,10 +207,8 @@ def countless(term: Any, result: Any) -> Any:
 
 def test_a_relation_that_diverges_is_stopped() -> None:
     rule = KanrenRelationSub(forever, budget=Budget(seconds=0.05))
-    start = perf_counter()
     with pytest.raises(RelationBudgetError, match=r"0\.05 seconds, in which it found 0 answers"):
         rule.transform(None, sin(x).owner)
-    assert perf_counter() - start < 5
     patient = KanrenRelationSub(forever, budget=Budget(seconds=0.05, on_budget="stop"))
     assert patient.transform(None, sin(x).owner) is None
 
@@ -286,12 +283,14 @@ def test_a_search_is_watched_in_any_thread() -> None:
         assert [f.result() for f in [pool.submit(search) for _ in range(2)]] == [(), ()]
 
 
-def test_time_between_answers_does_not_count() -> None:
+def test_time_between_answers_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(budget, "perf_counter", lambda: now[0])
     a = LogicVariable("a")
     found = run(None, a, countless(x, a), seconds=0.2)
     for _ in range(3):
         next(found)
-        sleep(0.1)
+        now[0] += 0.1
     assert next(found) == -4.0
 
 

@@ -142,13 +142,20 @@ sub [id A]
     [
         ("CHAR", "log [id A]\n └─ x [id B]"),
         ("int", "log [id 0]\n └─ x [id 1]"),
-        ("auto", "log [id auto_0]\n └─ x [id auto_1]"),
         ("", "log\n └─ x"),
     ],
 )
 def test_identifiers(kind: str, shown: str) -> None:
     assert debugprint(log(x), ids=kind, file="str") == shown
     assert debugprint(log(x), id_type=kind, file="str") == shown
+
+
+def test_names_that_variables_have() -> None:
+    """The same ones in all printouts; of a node that of its first output."""
+    v = log(x)
+    expected = f"log [id {v.auto_name}]\n └─ x [id {x.auto_name}]"
+    assert debugprint(v, ids="auto", file="str") == expected
+    assert debugprint([v, v], ids="auto", file="str").startswith(expected)
 
 
 def test_python_ids() -> None:

@@ -133,6 +133,14 @@ def test_parameters_and_sizes_broadcast(case: Case) -> None:
 
 
 @of_numbers
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (1, 3), (1, 0)], ids=str)
+def test_leading_lengths_of_one_stay(case: Case, shape: tuple[int, ...]) -> None:
+    params = [np.full(shape, p) for p in case.params]
+    for given in (params, [params[0], *case.params[1:]]):
+        assert case.draw(given).eval().shape == shape
+
+
+@of_numbers
 def test_lengths_that_do_not_fit(case: Case) -> None:
     two = [np.stack([np.asarray(p)] * 2) for p in case.params]
     with pytest.raises(BroadcastError, match="is 2"):

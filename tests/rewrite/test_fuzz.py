@@ -21,6 +21,8 @@ from tests.match.random_rules import instances, op_nodes, variables, with_sides
 from tests.rewrite.graphs import SOUND, graphs, values
 from tests.toy import sub
 
+pytestmark = pytest.mark.usefixtures("checked_graphs")
+
 
 def check(graph: FunctionGraph) -> None:
     graph.check_integrity()

@@ -186,3 +186,18 @@ def test_numbers_whose_powers_are_no_numbers(number: float) -> None:
     for term in (pt.log1mexp(-pt.softplus(x) / abs(number)), pt.log(pt.exp(x) / number * x)):
         f, plain = [rw.function([x], term, mode=mode) for mode in (None, rw.Mode(optimizer=None))]
         np.testing.assert_allclose(f(-720.0), plain(-720.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [lambda x, y: pt.log(pt.exp(x) / pt.sigmoid(y + 1)),
+     lambda x, y: pt.log(2 * pt.exp(x) / pt.sigmoid(y + x)),
+     lambda x, y: pt.log(pt.exp(x) * (1 + pt.exp(-1 - y)))],
+)  # fmt: skip
+def test_logarithms_that_are_infinite_stay_so(formula: Any) -> None:
+    """No two infinities are subtracted that the formula has not."""
+    x, y = pt.dvectors("x y")
+    ends = np.array([np.inf, np.inf, 1.0, 700.0]), np.array([np.inf, 3.0, np.inf, np.inf])
+    (found,) = rewritten([x, y], [formula(x, y)], list(ends))
+    assert found.tolist()[:2] == [np.inf, np.inf]
+    assert np.isfinite(found[2:]).all()

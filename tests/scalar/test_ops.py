@@ -300,3 +300,16 @@ def test_gradients_work_on_scalars():
 def test_what_is_said_of_an_op_has_to_make_sense(nin, options, what):
     with pytest.raises(OptionError, match=what):
         ScalarOp("mine", nin, compute=_twice, inner=float_dtype, **options)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("linker", ["vm", "py", "native"])
+def test_what_a_float_is_as_uint32_does_not_depend_on_its_place(linker: str, dtype: str) -> None:
+    far = [-1.5, 2.0**32 + 512, -(2.0**31) - 512, 1e10, -1e10, 1e30, np.inf, -np.inf, np.nan]
+    x = pt.vector(dtype=dtype)
+    f = rw.function([x], [x.astype("uint32"), x[0].astype("uint32")], mode=rw.Mode(linker=linker))
+    with np.errstate(invalid="ignore"):
+        for value in far:
+            for n in (1, 2, 3, 8, 33):
+                found = {int(v) for one in f(np.full(n, value, dtype)) for v in np.ravel(one)}
+                assert found == {int(np.asarray(value, dtype).astype("int64")) % 2**32}

@@ -16,6 +16,7 @@ from scipy import sparse as ss
 import rewrite_engine as rw
 import rewrite_engine.sparse as sparse
 import rewrite_engine.tensor as pt
+from rewrite_engine.errors import ShapeError
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rules import language, pipeline
 from rewrite_engine.rules.facts import band, one_for_each, same_pattern, stored_once
@@ -197,3 +198,18 @@ def test_patterns() -> None:
     assert stored_once(z * 2)
     assert not stored_once(x)
     assert rewritten(x.T.T).variable.name == "x"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda one: sparse.dot(sparse.square_diagonal(v), one),
+     lambda one: sparse.dot(one, sparse.square_diagonal(v)),
+     lambda one: sparse.entries_at(sparse.csr_from_dense(one), x)],
+    ids=["diagonal times", "times diagonal", "entries"],
+)  # fmt: skip
+def test_a_static_length_of_1_is_not_stretched(make: Any) -> None:
+    """An error of lengths that do not fit is kept."""
+    one = pt.matrix("one", shape=(1, 1))
+    f = rw.function([one, v, x], make(one), on_unused_input="ignore")
+    with pytest.raises((ShapeError, IndexError)):
+        f(np.ones((1, 1)), np.ones(4), A)

@@ -202,3 +202,36 @@ def test_lengths_that_types_know(made: Any, shape: Any) -> None:
     if 1 in shape:
         wide = pt.zeros([5 if n == 1 else n for n in value.shape])
         assert evaluate(made + wide, {row: np.ones((1, 2)), any_vector: np.ones(2)}).max() <= 2
+
+
+NUMBERS = {  # of one integer: what is computed of as many numbers
+    "all": lambda n: pt.arange(n),
+    "sum": lambda n: pt.exp(pt.arange(n)).sum(),
+    "few": lambda n: pt.arange(n)[:3] + 1,
+    "below": lambda n: pt.arange(-1, -n, -1),
+    "grid": lambda n: (pt.arange(n)[:, None] * pt.arange(n)[None, :]).max(),
+}
+
+
+@pytest.mark.parametrize("linker", ["vm", "py", "native"])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_more_numbers_than_an_array_can_have_are_an_error(name: str, linker: str) -> None:
+    """Also where their bytes, counted in 64 bits, would be few."""
+    n = pt.lscalar("n")
+    f = rw.function([n], NUMBERS[name](n), mode=rw.Mode(linker=linker))
+    for number in (2**63 - 1, 2**63 - 300, 2**62, 2**61 + 1, 2**60):
+        with pytest.raises((ValueError, MemoryError)):
+            f(number)
+    f(3)
+
+
+def test_numbers_near_the_ends_of_int64() -> None:
+    a, b, c = pt.lscalars("a", "b", "c")
+    f = rw.function([a, b, c], pt.arange(a, b, c))
+    assert f(2**63 - 5, 2**63 - 1, 2).tolist() == [2**63 - 5, 2**63 - 3]
+    assert f(-(2**63), 2**63 - 1, 2**62).tolist() == [-(2**63), -(2**62), 0, 2**62]
+    assert pt.arange(2**63 - 5, 2**63 - 1).type.shape == (4,)
+    assert pt.arange(2**63 - 1).type.shape == (2**63 - 1,)
+    assert pt.arange(0.0, 1e-300, 1e300).eval().tolist() == np.arange(0.0, 1e-300, 1e300).tolist()
+    with pytest.raises(ShapeError, match="more numbers than an array can have"):
+        pt.arange(b).eval({b: 2**63 - 1})

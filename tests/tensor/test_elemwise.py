@@ -183,6 +183,44 @@ def test_equal_numbers_are_one_constant():
     assert (x + 1).owner.inputs[1].dtype == "float64"
 
 
+@pytest.mark.parametrize(
+    ("term", "dtype"),
+    [
+        (lambda f, two: f - two, "float32"),
+        (lambda f, two: two * f, "float32"),
+        (lambda f, two: pt.log(two), "float32"),
+        (lambda f, two: f * (two + two - 1), "float32"),
+        (lambda f, two: pt.switch(f > two, f, two), "float32"),
+        (lambda f, two: f * pt.lvector(), "float64"),
+        (lambda f, two: two * pt.lvector(), "int64"),
+        (lambda f, two: two * pt.dvector(), "float64"),
+        (lambda f, two: two * pt.bvector(), "int64"),
+        (lambda f, two: f * pt.constant(np.int64(2)), "float64"),
+        (lambda f, two: f * pt.constant([2]), "float64"),
+        (lambda f, two: pt.eq(two, f), "bool"),
+    ],
+)
+def test_integers_stay_weak_as_constants_where_floats_are_narrow(term, dtype):
+    with rw.config.change_flags(floatX="float32"):
+        made = term(pt.vector("f"), pt.as_tensor_variable(2))
+        assert made.type.dtype == dtype
+        again = term(pt.vector("f"), pt.as_tensor_variable(2))  # types are remembered
+        assert again.type.dtype == dtype
+    strong = pt.fvector("f") * pt.as_tensor_variable(2)
+    assert strong.type.dtype == "float64"
+
+
+def test_integers_alone_make_floats_of_floatx():
+    with rw.config.change_flags(floatX="float32"):
+        made = [pt.log(2), pt.sqrt(3), pt.switch(pt.scalar(dtype="bool"), -np.inf, 0), pt.abs(-2)]
+        kinds = [v.type.dtype for v in made]
+        assert kinds == ["float32", "float32", "float32", "int64"]
+        two = pt.as_tensor_variable(2)
+        assert (two**2).data == 4
+        assert not two.equals(pt.constant(np.int64(2)))
+    assert [pt.log(2).type.dtype, pt.sqrt(3).type.dtype] == ["float64", "float64"]
+
+
 def test_numpy_scalars_and_arrays_are_not_weak():
     x = pt.fvector("x")
     assert (x + np.float64(1)).dtype == "float64"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.gradient import grad, verify_grad
 from rewrite_engine.gradient.verify import evaluate
 from rewrite_engine.graph.node import Constant
+from rewrite_engine.graph.replace import clone_replace
 from rewrite_engine.tensor.shape import Shape, Shape_i, SpecifyShape, shape_i, shape_tuple
 from rewrite_engine.tensor.type import TensorType
 
@@ -159,3 +162,14 @@ def test_patterns_of_lengths_that_are_1():
         pt.patternbroadcast(x, (True,))
     with pytest.raises(AssertionError):
         rw.function([x], y)([[2.0, 3.0]])
+
+
+def test_lengths_that_were_read_stay_with_a_warning() -> None:
+    x, longer = pt.tensor("x", shape=(5,)), pt.tensor("longer", shape=(20,))
+    with pytest.warns(UserWarning, match=r"lengths \(5,\) of x .*\(20,\).*\n.*\n.*test_shape.py"):
+        total = clone_replace(x.sum(), {x: longer}, rebuild_strict=False)
+    assert total.eval({longer: np.ones(20)}) == 20.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clone_replace(x.sum(), {x: pt.vector("y")}, rebuild_strict=False)
+        clone_replace(pt.vector("z").sum(), {pt.vector("y"): longer}, rebuild_strict=False)

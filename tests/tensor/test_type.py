@@ -330,3 +330,19 @@ def test_clone():
 
 def test_common_shape():
     assert common_shape((1, 2, None), (1, 3, None)) == (1, None, None)
+
+
+def test_clone_keeps_the_class() -> None:
+    class Own(TensorType):
+        pass
+
+    copy = Own("float64", (None,)).clone(shape=(3,))
+    assert (type(copy), copy.dtype, copy.shape) == (Own, "float64", (3,))
+
+
+def test_older_names() -> None:
+    vector = TensorType("float64", (None,))
+    assert vector.filter(data=[1.0]).tolist() == [1]
+    assert vector.is_valid_value(a=[1.0], strict=False)
+    assert vector.Variable is type(vector())
+    assert vector.Constant is type(vector.make_constant([1.0]))

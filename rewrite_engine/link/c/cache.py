@@ -2,9 +2,10 @@
 
 Each has a folder in `folder()`, named by a hash of its text, its versions, the compiler and its
 arguments, Python and NumPy: nothing can be out of date but what the text does not show, and for
-that there are versions. In it are the module, its text and its checksum. A module is compiled in a
-folder of its own, which then takes its place in one step, so that processes do not see each
-other's halves; whoever comes second uses what is there. What is damaged is made again.
+that there are versions. In it are the module, its text, and a checksum of its name and itself. A
+module is compiled in a folder of its own, which then takes its place in one step, so that processes
+do not see each other's halves; whoever comes second uses what is there. A module that is damaged,
+or of another text, is compiled anew.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def _kept(source: CSource, key: str) -> ModuleType:
         return _new(source)
     try:
         made = compile_module(source, own)
-        (own / SUM).write_text(checksum(made), encoding="ascii")
+        (own / SUM).write_text(checksum(made, key), encoding="ascii")
         return load(put(own, place) / "node.so")
     finally:
         shutil.rmtree(own, ignore_errors=True)
@@ -96,16 +97,17 @@ def put(own: Path, place: Path) -> Path:
 
 
 def is_whole(place: Path) -> bool:
-    """Whether a folder has a module that is as it was made."""
+    """Whether a folder has the module of its name, as it was made."""
     try:
-        return (place / SUM).read_text(encoding="ascii") == checksum(place / "node.so")
+        found = (place / SUM).read_text(encoding="ascii")
+        return found == checksum(place / "node.so", place.name)
     except (OSError, UnicodeDecodeError):
         return False
 
 
-def checksum(file: Path) -> str:
-    """Of what is in a file."""
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+def checksum(file: Path, key: str) -> str:
+    """The checksum of a module with its name."""
+    return hashlib.sha256(key.encode() + file.read_bytes()).hexdigest()
 
 
 def prune(place: Path) -> None:

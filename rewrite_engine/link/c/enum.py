@@ -73,13 +73,13 @@ class EnumType(CType):
         """The other names."""
         return tuple(self.aliases)
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Return one of the numbers. Raises `DTypeError`."""
-        if isinstance(value, str) and not strict and self.aliases.get(value, value) in self:
-            return self.fromalias(value)
-        if isinstance(value, str) or value not in dict(self.constants).values():
-            raise DTypeError(f"expected one of {', '.join(self)}, got {describe(value)}")
-        return int(value) if isinstance(value, bool) else value
+        if isinstance(data, str) and not strict and self.aliases.get(data, data) in self:
+            return self.fromalias(data)
+        if isinstance(data, str) or data not in dict(self.constants).values():
+            raise DTypeError(f"expected one of {', '.join(self)}, got {describe(data)}")
+        return int(data) if isinstance(data, bool) else data
 
     def c_support_code(self, **kwargs: Any) -> str:
         return "\n".join([f"#define {name} {value}" for name, value in self.constants])

@@ -148,8 +148,10 @@ class CLinkerType(CLinkerObject):
         raise MethodNotDefined(f"{self} defines no c_sync")
 
     def c_cleanup(self, name: str, sub: Sub) -> str:
-        """Statements that free what was allocated, after `c_sync`, and after a failure."""
-        return ""
+        """Statements that free what was allocated, after `c_sync`, and after a failure. Optional:
+        raises `MethodNotDefined` where there are none (`cleanup_of`).
+        """
+        raise MethodNotDefined(f"{self} defines no c_cleanup")
 
     def c_literal(self, data: Any) -> str:
         """A constant's value as an expression. Of types that are `c_is_simple`, it is written in
@@ -170,3 +172,9 @@ class CLinkerType(CLinkerObject):
         false the type's `filter` tells.
         """
         return "0"
+
+
+def cleanup_of(type_: Any, name: str, sub: Sub) -> str:
+    """Return the statements of `c_cleanup`; none if a type does not define it."""
+    defined = getattr(type_.c_cleanup, "__func__", None) is not CLinkerType.c_cleanup
+    return type_.c_cleanup(name, sub) if defined else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -46,6 +46,19 @@ class COp(Op, CLinkerOp):
     def make_function(self, node: Apply) -> Callable[..., Any] | None:
         """The C code of a node. Raises `CompileError`, `NoCompilerError`."""
         return c_function(node)
+
+
+def with_c_code(bases: tuple[type, ...], namespace: Mapping[str, Any]) -> tuple[type, ...]:
+    """Return the bases of a class with `c_code`: with `COp`, if it is an op that nothing else
+    computes. (Theano's ops have C code without being a `COp`.)
+    """
+    ops = [base for base in bases if issubclass(base, Op)]
+    if not ops or any([issubclass(base, CLinkerOp) for base in bases]):
+        return bases
+    for name in ("perform", "make_thunk"):
+        if name in namespace or any([getattr(b, name) is not getattr(Op, name) for b in ops]):
+            return bases
+    return tuple([COp if base is Op else base for base in bases]) if Op in bases else (*bases, COp)
 
 
 _PROGRAM = "#include <omp.h>\nint main() { return omp_get_num_threads() < 1; }\n"

@@ -11,7 +11,7 @@ from rewrite_engine.errors import DTypeError, ParameterError, describe
 from rewrite_engine.graph.intern import prop_key
 from rewrite_engine.graph.type import Type
 from rewrite_engine.link.c.enum import EnumNameError, EnumType
-from rewrite_engine.link.c.interface import Sub
+from rewrite_engine.link.c.interface import Sub, cleanup_of
 from rewrite_engine.link.c.side import c_side
 from rewrite_engine.link.c.source import texts
 from rewrite_engine.link.c.type import CType
@@ -165,14 +165,14 @@ class ParamsType(CType):
             found[name] = kind.filter(value, strict=False, allow_downcast=True)
         return Params(self, **found)
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Return parameters of this type. Raises `DTypeError`, and what the fields' types raise."""
-        if strict and not isinstance(value, Params):
-            raise DTypeError(f"expected Params of {self}, got {describe(value)}")
+        if strict and not isinstance(data, Params):
+            raise DTypeError(f"expected Params of {self}, got {describe(data)}")
         pairs = self._pairs()
-        found = {n: t.filter(getattr(value, n), strict, allow_downcast) for n, t in pairs}
-        same = isinstance(value, Params) and all([value[n] is v for n, v in found.items()])
-        return value if same else Params(self, **found)
+        found = {n: t.filter(getattr(data, n), strict, allow_downcast) for n, t in pairs}
+        same = isinstance(data, Params) and all([data[n] is v for n, v in found.items()])
+        return data if same else Params(self, **found)
 
     def values_eq(self, a: Any, b: Any) -> bool:
         return all([t.values_eq(getattr(a, n), getattr(b, n)) for n, t in self._pairs()])
@@ -222,7 +222,7 @@ class ParamsType(CType):
             lines += ["Py_XDECREF(value);", "if (failed) return -1;"]
         lines += ["return 0;", "}", "void cleanup() {"]
         for field, kind in self._pairs():
-            lines.append(f"if (has_{field}) {{\n{c_side(kind).c_cleanup(field, fail)}\n}}")
+            lines.append(f"if (has_{field}) {{\n{cleanup_of(c_side(kind), field, fail)}\n}}")
         return [*self._all("c_support_code"), "\n".join([*lines, "}", "};", "}"])]
 
     def c_declare(self, name: str, sub: Sub, check_input: bool = True) -> str:

@@ -23,7 +23,7 @@ from typing import Any
 
 from rewrite_engine.errors import MethodNotDefined, message
 from rewrite_engine.graph.node import Apply, Constant
-from rewrite_engine.link.c.interface import CLinkerType
+from rewrite_engine.link.c.interface import CLinkerType, cleanup_of
 from rewrite_engine.link.c.side import c_side
 
 NAME = "n0"  # of the node, in the texts of its op
@@ -146,7 +146,10 @@ class _Writer:
 
     def _of(self, place: CVariable, method: str, end: str, **options: Any) -> str:
         """A text of a variable's type. end: of its label, where it leads on failure."""
-        text = getattr(place.side, method)(place.name, self._sub(end), **options)
+        if method == "c_cleanup":
+            text = cleanup_of(place.side, place.name, self._sub(end))
+        else:
+            text = getattr(place.side, method)(place.name, self._sub(end), **options)
         return self._titled(method, text, type(getattr(place.side, "type", place.side)).__name__)
 
     def _sub(self, label: str) -> dict[str, str]:
@@ -217,7 +220,7 @@ class _Writer:
             before = sub | {"fail": "{ rw_failed = 1; goto rw_end_params; }"}
             lines += [f"PyObject* py_{PARAMS};", params.c_declare(PARAMS, sub)]
             extract = params.c_extract(PARAMS, before)
-            cleanup = f"{{\n{params.c_cleanup(PARAMS, sub)}\n}}\nPy_XDECREF(py_{PARAMS});"
+            cleanup = f"{{\n{cleanup_of(params, PARAMS, sub)}\n}}\nPy_XDECREF(py_{PARAMS});"
             extract = f"py_{PARAMS} = rw_given;\nPy_INCREF(rw_given);\n{{\n{extract}\n}}"
         lines += [own, "int rw_start(PyObject* rw_given) {", "int rw_failed = 0;", extract]
         lines += [f"{{\n{begin}\n}}", "rw_end_struct: ;", "rw_end_params: ;"]

@@ -52,11 +52,11 @@ class CDataType(CType):
         self.compile_args = tuple(compile_args)
         self.extra_support_code, self.version = extra_support_code, version
 
-    def filter(self, value: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Return a capsule, or None. Raises `DTypeError`."""
-        if value is not None and type(value).__name__ != "PyCapsule":
-            raise DTypeError(f"expected a capsule with a {self.ctype}, got {describe(value)}")
-        return value
+        if data is not None and type(data).__name__ != "PyCapsule":
+            raise DTypeError(f"expected a capsule with a {self.ctype}, got {describe(data)}")
+        return data
 
     def c_declare(self, name: str, sub: Sub, check_input: bool = True) -> str:
         return f"{self.ctype} {name};"

@@ -19,7 +19,7 @@ from rewrite_engine.link.debug.contract import equal
 from rewrite_engine.link.debug.noise import WIDE, within
 from rewrite_engine.link.debug.record import RewriteStep
 from rewrite_engine.link.debug.run import TermValues
-from rewrite_engine.link.debug.told import first_difference
+from rewrite_engine.link.debug.told import first_difference, largest_difference
 from rewrite_engine.match.claim import Claim, exact, refines
 from rewrite_engine.tensor.elemwise import Elemwise
 
@@ -238,4 +238,4 @@ def _largest(x: Any) -> float:
 
 def told_of(a: Any, b: Any) -> Sequence[str]:
     """The first difference of two values, as a line."""
-    return [f"first difference: {first_difference(a, b)}"]
+    return [f"first difference: {first_difference(a, b)}{largest_difference(a, b)}"]

@@ -93,7 +93,7 @@ class Contract:
         check_places(node)
         first, *others = self.forms(node)
         found = self.once(node, first, given)
-        check_shapes(node, given, found)
+        check_shapes(node, given, found, self.linker)
         check_promises(node, given, found)
         if not node.op.determined:  # what other runs give is something else
             return found

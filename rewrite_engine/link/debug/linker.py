@@ -21,6 +21,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import InnerGraph
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.link.compare import Verdict, compare_values
 from rewrite_engine.link.debug.claims import claim_of, judged, told_of
@@ -40,8 +41,9 @@ from rewrite_engine.link.debug.run import NoValue, TermValues
 from rewrite_engine.link.debug.storage import copy_of
 from rewrite_engine.link.debug.told import error_at, name_of, shown, term
 from rewrite_engine.link.failure import failed
-from rewrite_engine.link.forms import whole_graph
+from rewrite_engine.link.forms import is_replaced, whole_graph
 from rewrite_engine.link.linker import Linker, get_linker
+from rewrite_engine.link.perform import call_perform, held_to_types
 from rewrite_engine.link.program import Linked
 from rewrite_engine.link.py import PyLinker
 from rewrite_engine.link.vm.linker import VMLinker
@@ -85,6 +87,13 @@ class DebugLinker(PyLinker):
     def watching(self, optimizer: Any) -> Any:
         """What rewrites graphs, with a record of it."""
         return Recording(optimizer, self.chosen.patience)
+
+    def runner(self, node: Apply) -> Callable[..., Any]:
+        """Run `debug_perform` instead of all else, if the op defines it."""
+        debug = node.op.debug_perform
+        if debug is None:
+            return super().runner(node)
+        return held_to_types(node, call_perform(node, debug))
 
     def kept(self, op: Any) -> dict[Linker, Linked]:
         """Where functions of graphs inside ops are kept: each function has its own."""
@@ -162,6 +171,11 @@ def _stochastic(first: list[Any], again: list[Any], k: int) -> StochasticOrder:
     return StochasticOrder("\n".join(lines))
 
 
+def can_be_compared(op: Op) -> bool:
+    """Whether the code of a whole graph with such a node has to give what DebugMode computes."""
+    return op.determined and not is_replaced(op)
+
+
 class CallChecks:
     """What is looked at in each call of a graph. fgraph: that of the function; None: of an op."""
 
@@ -177,8 +191,8 @@ class CallChecks:
         self.inner: dict[int, Callable[..., Any]] = {}
         self.code: Callable[..., Any] | None = None
         graph = toposort(record.outputs)
-        determined = all([node.op.determined for node in graph])
-        self.runs_code = contract.options.check_c_code and determined
+        comparable = all([can_be_compared(node.op) for node in graph])
+        self.runs_code = contract.options.check_c_code and comparable
 
     def begin(self, *values: Any) -> list[Any]:
         """A call of the function."""

@@ -16,6 +16,8 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.link.debug.evidence import constant_of, holds
 from rewrite_engine.link.debug.told import error_at, shown
+from rewrite_engine.link.forms import is_replaced
+from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.perform import runner
 from rewrite_engine.match.fact import Fact, because
 from rewrite_engine.rules.assumptions import SHIPPED
@@ -32,14 +34,16 @@ def lengths_fit(node: Apply, given: Sequence[Any]) -> None:
         node.op.check(node, given)
 
 
-def check_shapes(node: Apply, given: Sequence[Any], found: Sequence[Any]) -> None:
-    """Raise `InvalidValueError` for a shape that is not the one that the op says."""
+def check_shapes(node: Apply, given: Sequence[Any], found: Sequence[Any], linker: Linker) -> None:
+    """Raise `InvalidValueError` for a shape that is not the one that the op says. linker: what runs
+    ops that `debug_perform` replaces.
+    """
     op = node.op
     expected: Sequence[Any]
     if isinstance(op, TensorOp):
         expected, by = op.checked(node, given), "shape rule"
     elif type(op).infer_shape is not Op.infer_shape and op.read_if is None:
-        expected, by = _inferred(node, given), "infer_shape"
+        expected, by = _inferred(node, given, linker), "infer_shape"
     else:
         return
     for o, (v, value, shape) in enumerate(zip(node.outputs, found, expected, strict=True)):
@@ -50,7 +54,7 @@ def check_shapes(node: Apply, given: Sequence[Any], found: Sequence[Any]) -> Non
         raise error_at(InvalidValueError, what, node, given, r=v, v=value)
 
 
-def _inferred(node: Apply, given: Sequence[Any]) -> Sequence[Any]:
+def _inferred(node: Apply, given: Sequence[Any], linker: Linker) -> Sequence[Any]:
     """What `infer_shape` says of the outputs, as numbers; None where it says nothing."""
     nothing = [None] * len(node.outputs)
     shapes = [
@@ -69,7 +73,8 @@ def _inferred(node: Apply, given: Sequence[Any]) -> Sequence[Any]:
     asked = [n for shape in said if shape is not None for n in shape if isinstance(n, Variable)]
     values: dict[Variable, Any] = dict(zip(node.inputs, given, strict=True))
     for one in toposort(asked, node.inputs):
-        results = runner(one)(*[_value(v, values) for v in one.inputs])
+        run = linker.runner(one) if is_replaced(one.op) else runner(one)
+        results = run(*[_value(v, values) for v in one.inputs])
         values.update(zip(one.outputs, results if len(one.outputs) > 1 else (results,)))
 
     def number(n: Any) -> Any:

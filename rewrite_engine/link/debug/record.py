@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.frozen import FrozenGraph
@@ -21,6 +20,7 @@ from rewrite_engine.graph.journal import State
 from rewrite_engine.graph.knowledge import Knowledge, knowledge_of
 from rewrite_engine.graph.node import Apply, Constant, Variable, copied
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.graph.weak import WeakKeys
 from rewrite_engine.match.fact import Fact
 from rewrite_engine.rewrite.inner import Exchange
 from rewrite_engine.rewrite.trace import Firing, Trace
@@ -95,7 +95,7 @@ class RewriteRecord:
 
 
 #: the records of graphs that were rewritten for this linker
-RECORDS: WeakKeyDictionary[FrozenGraph, RewriteRecord] = WeakKeyDictionary()
+RECORDS: WeakKeys[FrozenGraph, RewriteRecord] = WeakKeys()
 
 
 class TermTable:

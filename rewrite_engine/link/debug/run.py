@@ -2,22 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from rewrite_engine.errors import DebugModeError
+from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import ancestors, toposort
 from rewrite_engine.link.debug.contract import Contract
-from rewrite_engine.link.debug.noise import SAMPLES, noisy
+from rewrite_engine.link.debug.noise import SAMPLES, moved, noisy
+from rewrite_engine.link.debug.storage import copy_of
 
 NEAR = 200  # nodes of a term that noise is made in
+MAX_INNER_RUNS = 2_000  # of nodes in loops, with noise in each
 
 
 class NoValue(Exception):
     """A term has no value: it is made of a root that has none, or something it needs has failed."""
+
+
+class Noise:
+    """Runs nodes with noise in each result. In a loop it is in each result of each step, for it
+    grows from step to step; after `MAX_INNER_RUNS`, in what a step hands to the next.
+    """
+
+    def __init__(self, contract: Contract, rng: Any) -> None:
+        self.contract, self.rng = contract, rng
+        self.inner_runs = 0
+
+    def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
+        """Return the results of a node. Raises what it raises."""
+        op = node.op
+        if not isinstance(op, HasInnerGraph) or op.runs is None or op.mode is not None:
+            found = self.contract.plain(node, given)
+        else:
+            made = op.runs(node, self.body(op))(*[copy_of(x) for x in given])
+            found = [made] if len(node.outputs) == 1 else list(made)
+        return [noisy(node, given, x, self.rng) for x in found]
+
+    def body(self, op: Any) -> Callable[..., Any]:
+        """Return the function of the graph inside an op, with noise."""
+        graph, plain = op.fgraph, self.contract.linker.body(op)
+        single = len(graph.outputs) == 1
+
+        def run(*values: Any) -> Any:
+            self.inner_runs += len(graph)
+            if self.inner_runs > MAX_INNER_RUNS:
+                found = plain(*values)
+                return moved(found, self.rng) if single else [moved(x, self.rng) for x in found]
+            inside = NoisyValues(self, graph.inputs, values)
+            found = [inside.value(v) for v in graph.outputs]
+            return found[0] if single else found
+
+        return run
 
 
 class TermValues:
@@ -90,13 +129,17 @@ class TermValues:
             return
         given = [None if v is None else self.at_hand(v) for v in read]
         try:
-            found = self.contract.run(node, given)
+            found = self.run(node, given)
         except DebugModeError:
             raise
         except Exception as error:
             self.failed.update(dict.fromkeys(node.outputs, (error, node, given)))
             return
         self.values.update(zip(node.outputs, found, strict=True))
+
+    def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
+        """Return the results of a node. Raises what it raises."""
+        return self.contract.run(node, given)
 
     def at_hand(self, v: Variable) -> Any:
         """A value that is there."""
@@ -145,14 +188,14 @@ class TermValues:
         what nodes raise.
         """
         values: dict[Variable, Any] = dict(leaves)
+        noise: Noise | None = None
         for node in cone:
             given = [
                 None if w is None else values[w] if w in values else self.value(w)
                 for w in self.read(node)
             ]
-            found = self.contract.plain(node, given)
-            if rng is not None:
-                found = [noisy(node, given, x, rng) for x in found]
+            noise = None if rng is None else noise or Noise(self.contract, rng)
+            found = self.contract.plain(node, given) if noise is None else noise.run(node, given)
             values.update(zip(node.outputs, found, strict=True))
         return values[v]
 
@@ -165,3 +208,14 @@ class TermValues:
             except Exception:
                 return []
         return found
+
+
+class NoisyValues(TermValues):
+    """The values of the graph inside an op in one run, with noise in each."""
+
+    def __init__(self, noise: Noise, inputs: Sequence[Variable], values: Sequence[Any]) -> None:
+        super().__init__(noise.contract, inputs, values)
+        self.noise = noise
+
+    def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
+        return self.noise.run(node, given)

@@ -9,6 +9,7 @@ import numpy as np
 
 from rewrite_engine.errors import DebugModeError, message
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.link.compare import ORDERED, ulps, ulps_text
 from rewrite_engine.terms.print import brief
 
 WIDE = 120  # characters of a value
@@ -42,6 +43,21 @@ def first_difference(a: Any, b: Any) -> str:
     place = f" at {at if len(at) > 1 else at[0]}" if a.ndim else ""
     x, y = np.atleast_1d(a)[at], np.atleast_1d(b)[at]
     return f"{x!s} and {y!s}{place}, in {int(np.sum(apart))} of {a.size} elements"
+
+
+def largest_difference(a: Any, b: Any) -> str:
+    """The largest difference in units in the last place, if both are floats that have it."""
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        return ""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return ""
+    if a.dtype.kind not in "fc" or a.dtype.itemsize // (1 + (a.dtype.kind == "c")) not in ORDERED:
+        return ""
+    both = np.isfinite(a) & np.isfinite(b)
+    if not both.any():
+        return ""
+    apart = ulps(np.atleast_1d(a)[np.atleast_1d(both)], np.atleast_1d(b)[np.atleast_1d(both)])
+    return f", by up to {ulps_text(float(apart.max()))}"
 
 
 def error_at(

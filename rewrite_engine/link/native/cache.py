@@ -1,7 +1,8 @@
 """Machine code on disk, from one process to the next.
 
 A file is named by a hash of its text, the machine and the versions, and begins with a checksum of
-the rest: nothing can be out of date, and what is damaged is made again. Code holds no addresses,
+that name and the rest: nothing can be out of date, and a file that is damaged, or has the code of
+another text, is made again. Code holds no addresses,
 only names, so it may be loaded anywhere. A file is written under another name, and takes its place
 in one step; processes do not see each other's halves. Where nothing can be written, nothing is.
 """
@@ -55,11 +56,12 @@ def _read(place: Path) -> bytes | None:
         data = place.read_bytes()
     except OSError:
         return None
-    return data[_SUM:] if data[:_SUM] == _checksum(data[_SUM:]) else None
+    return data[_SUM:] if data[:_SUM] == _checksum(place, data[_SUM:]) else None
 
 
-def _checksum(data: bytes) -> bytes:
-    return blake2b(data, digest_size=_SUM).digest()
+def _checksum(place: Path, data: bytes) -> bytes:
+    """The checksum of the name of a file, and of what follows it there."""
+    return blake2b(data, digest_size=_SUM, key=place.name.encode()).digest()
 
 
 def _write(place: Path, data: bytes) -> None:
@@ -68,7 +70,7 @@ def _write(place: Path, data: bytes) -> None:
     handle, name = tempfile.mkstemp(prefix="new.", dir=place.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(_checksum(data) + data)
+            file.write(_checksum(place, data) + data)
         os.replace(name, place)
     except OSError:
         with suppress(OSError):

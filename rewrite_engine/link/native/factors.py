@@ -60,7 +60,7 @@ def matrix(plan: RegionPlan, v: Any, rank: int) -> Matrix:
 
 @native.register(Blockwise)
 def _(op: Blockwise, node: Apply) -> str | None:
-    core = op.core
+    core = op.core_op
     if not isinstance(core, OWN) or op.signature != core.signature:
         return "no native code is written for it"
     return native(core, node)
@@ -76,7 +76,7 @@ for _kind in OWN:
 
 @lower.register(Blockwise)
 def _(op: Blockwise, node: Apply, plan: RegionPlan) -> None:
-    lower.dispatch(type(op.core))(op.core, node, plan)
+    lower.dispatch(type(op.core_op))(op.core_op, node, plan)
 
 
 def _each(

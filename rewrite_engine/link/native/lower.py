@@ -45,7 +45,7 @@ def why_not(node: Apply) -> str | None:
             return f"more than {MOST_AXES} dimensions"
         if isinstance(v, Constant) and not v.data.dtype.isnative:
             return "a constant in another order of bytes"
-    for op in (node.op, getattr(node.op, "core", None)):
+    for op in (node.op, getattr(node.op, "core_op", None)):
         home = type(op).__module__.rpartition(".")[0]
         if home in LATER:
             _load(LATER[home])

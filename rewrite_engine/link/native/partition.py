@@ -25,6 +25,7 @@ from rewrite_engine.tensor.index.subtensor import Subtensor
 from rewrite_engine.tensor.reshape import Reshape
 from rewrite_engine.tensor.shape import CheckedLength, Shape_i, SpecifyShape
 from rewrite_engine.tensor.shaping.joins import Split
+from rewrite_engine.terms.print import name_of
 
 #: what costs nothing, so that a region of these alone is not worth a call
 FREE = (DimShuffle, Subtensor, Split, Reshape, Shape_i, CheckedLength, SpecifyShape)
@@ -158,7 +159,7 @@ def _rebuilt(
     fgraph: FunctionGraph, order: Groups, made: Sequence[NativeRegion | None]
 ) -> FunctionGraph:
     """The graph of these groups."""
-    known = {v: v.type.make_variable(v.name) for v in fgraph.inputs}
+    known = {v: v.type.make_variable(name_of(v)) for v in fgraph.inputs}
     for (_, nodes), region in zip(order, made, strict=True):
         if region is None:
             for node in nodes:

@@ -57,7 +57,7 @@ def _api() -> dict[str, int]:
     found = {"array_type": id(np.ndarray), "new_copy": table[85], "new_array": table[94]}
     names = ("PyObject_Vectorcall", "PyList_New", "PyTuple_New", "PyEval_SaveThread",
              "PyEval_RestoreThread", "Py_IncRef", "Py_DecRef", "PyErr_NoMemory",
-             "PyErr_CheckSignals")  # fmt: skip
+             "PyErr_CheckSignals", "PyCapsule_GetPointer")  # fmt: skip
     found |= {name: pointer_of(getattr(ctypes.pythonapi, name)) for name in names}
     libc = ctypes.CDLL(None)
     return found | {name: pointer_of(getattr(libc, name)) for name in ("aligned_alloc", "free")}
@@ -76,11 +76,15 @@ declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 declare ptr @PyErr_NoMemory()
 declare i32 @PyErr_CheckSignals()
+declare ptr @PyCapsule_GetPointer(ptr, ptr)
 declare ptr @aligned_alloc(i64, i64)
 declare void @free(ptr)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
+declare {i64, i1} @llvm.sadd.with.overflow.i64(i64, i64)
+declare {i64, i1} @llvm.ssub.with.overflow.i64(i64, i64)
+declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
 """
 
 
@@ -252,14 +256,20 @@ class _Entry:
         if name in ("min", "max"):
             found = self.new(f"call i64 @llvm.s{name}.i64(i64 {a}, i64 {b})")
         elif name == "round":  # up to whole lines of the cache, with one more behind them
+            self.need(self.new(f"icmp sle i64 {a}, {2**63 - 192}"))
             found = self.new(f"and i64 {self.new(f'add i64 {a}, 191')}, -64")
         elif name == "wrap":  # an index from the end
             below = self.new(f"icmp slt i64 {a}, 0")
             found = self.new(f"select i1 {below}, i64 {self.new(f'add i64 {a}, {b}')}, i64 {a}")
         elif name == "load":
             found = self.new(f"load i64, ptr {self.new(f'inttoptr i64 {a} to ptr')}")
-        else:
-            found = self.new(f"{'sdiv' if name == 'div' else name} i64 {a}, {b}")
+        elif name == "div":
+            found = self.new(f"sdiv i64 {a}, {b}")
+        else:  # what is too large for a word is refused: it would be memory that is too small
+            both = self.new(f"call {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64 {a}, i64 {b})")
+            over = self.new(f"extractvalue {{i64, i1}} {both}, 1")
+            self.need(self.new(f"xor i1 {over}, true"))
+            found = self.new(f"extractvalue {{i64, i1}} {both}, 0")
         self.put(target, found)
         self.do(f"br label %{done}")
 
@@ -448,6 +458,13 @@ back:
 end:
   ret void
 }}
+define void @free_block(ptr %capsule) #0 {{
+entry:
+  %place = call ptr @PyCapsule_GetPointer(ptr %capsule, ptr null)
+  %block = load ptr, ptr %place
+  call void @free(ptr %block)
+  ret void
+}}
 """
 
 
@@ -457,13 +474,14 @@ def entry_text() -> str:
 
 
 @cache
-def _entry() -> int:
-    """The address of the entry."""
+def _entry() -> dict[str, int]:
+    """The addresses of the entry, and of the destructor of memory that is kept."""
     library = library_of(host())
     text = entry_text()
     declared = tuple([line for line in DECLARED.splitlines() if line])
-    library.add({"enter": Unit(text, declared, (), tuple(_api().items()))})
-    return library.addresses["enter"]
+    enter = Unit(text, declared, (), tuple(_api().items()))
+    library.add({"enter": enter, "free_block": Unit("", (), ())})  # (its text is in `enter`)
+    return library.addresses
 
 
 @cache
@@ -481,26 +499,16 @@ class _Method(ctypes.Structure):
 
 @cache
 def _method() -> _Method:
-    return _Method(b"native", _entry(), 0x80 | 0x02, None)  # METH_FASTCALL | METH_KEYWORDS
+    return _Method(b"native", _entry()["enter"], 0x80 | 0x02, None)  # METH_FASTCALL | METH_KEYWORDS
 
 
-class KeptMemory:
-    """Gives the memory that a table keeps between calls back, when the table goes."""
-
-    def __init__(self, table: Any) -> None:
-        self.table = table
-        self.free: Any = ctypes.CDLL(None).free
-        self.free.argtypes = [ctypes.c_void_p]
-
-    def clear(self) -> None:
-        """Let go of it now."""
-        take = int(self.table[PLACE["block"]])
-        self.table[PLACE["block"]] = 0
-        if take:
-            self.free(take)
-
-    def __del__(self) -> None:
-        self.clear()
+def _kept_memory(table: Any) -> Any:
+    """Return an object that frees the memory that a table keeps between calls when it dies. (A
+    capsule's destructor is C code; an interrupt would be lost in a `__del__`.)
+    """
+    make: Any = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p] * 3
+    return make(table.ctypes.data + 8 * PLACE["block"], None, _entry()["free_block"])
 
 
 def builtin(table: Any, slow: Any, *alive: Any) -> Any:
@@ -510,4 +518,4 @@ def builtin(table: Any, slow: Any, *alive: Any) -> Any:
         ctypes.py_object,
         [ctypes.c_void_p, ctypes.py_object] + [ctypes.c_void_p],
     )
-    return make(ctypes.addressof(_method()), (table, slow, KeptMemory(table), *alive), None)
+    return make(ctypes.addressof(_method()), (table, slow, _kept_memory(table), *alive), None)

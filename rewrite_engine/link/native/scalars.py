@@ -306,15 +306,26 @@ def convert(t: Assembler, x: str, kind: str, to: str) -> str:
 
 
 def _whole(t: Assembler, x: str, kind: str, to: str) -> str:
-    """A float as an integer. What is out of range is no number that anybody promises."""
-    if to != "u64":
-        found = t.cast("fptosi", x, kind, "i")
-        return found if to == "i" else t.cast("trunc", found, "i", to)
-    half = t.constant(2.0**63, kind)
-    below = t.compare("olt", x, half, kind)
-    far = t.bin("fsub", x, half, kind)
-    high = t.bin("xor", t.cast("fptosi", far, kind, "i"), t.constant(-(2**63), "i"), "i")
-    return t.select(below, t.cast("fptosi", x, kind, "i"), high, "i")
+    """A float as an integer. Out of range it is what NumPy's code gives for one number: the low
+    bits of the smallest int32, or int64.
+    """
+    if to == "u64":
+        half = t.constant(2.0**63, kind)
+        high = _truncated(t, t.bin("fsub", x, half, kind), kind, "i")
+        high = t.bin("xor", high, t.constant(-(2**63), "i"), "i")
+        return t.select(t.compare("oge", x, half, kind), high, _truncated(t, x, kind, "i"), "i")
+    wide = "i" if to in ("i", "u32") else "i32"
+    found = _truncated(t, x, kind, wide)
+    return found if SIZE[to] == SIZE[wide] else t.cast("trunc", found, wide, to)
+
+
+def _truncated(t: Assembler, x: str, kind: str, to: str) -> str:
+    """A float as an int32 or int64, which is the smallest where it has no place. (LLVM says nothing
+    of such a float, so it never sees one.)
+    """
+    end = 2.0 ** (8 * SIZE[to] - 1)
+    inside = t.compare("olt", t.intrinsic("fabs", x, kind=kind), t.constant(end, kind), kind)
+    return t.cast("fptosi", t.select(inside, x, t.constant(-end, kind), kind), kind, to)
 
 
 def write(op: Any, t: Assembler, kind: str, xs: Sequence[str]) -> str:

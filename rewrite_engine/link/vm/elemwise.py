@@ -17,7 +17,7 @@ from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.plan import DEFAULT, Traits
 from rewrite_engine.link.vm.lower import Context, call_op, lower, traits
 from rewrite_engine.scalar.composite import Composite
-from rewrite_engine.scalar.op import Cast, ScalarOp, minus_one
+from rewrite_engine.scalar.op import Cast, ScalarOp, goes_by_int64, minus_one
 from rewrite_engine.tensor.elemwise import Elemwise
 
 #: ufuncs that have the same meaning as an operator between NumPy scalars, where operators are
@@ -157,6 +157,8 @@ def _converted(x: str, v: Any, dtype: np.dtype[Any], ctx: Context) -> str:
         return x
     if np.can_cast(own, dtype):
         return f"{ctx.name(dtype.type, 'to_' + dtype.name)}({x})"
+    if goes_by_int64(own, dtype):
+        x = f"{x}.astype({ctx.name(np.dtype(np.int64), 'int64')})"
     return f"{x}.astype({ctx.name(dtype, dtype.name)})"
 
 
@@ -257,6 +259,8 @@ def _final_from(node: Apply, ctx: Context) -> int:
 
 def _cast(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
     x, dtype = ctx.value(0), node.outputs[0].type.numpy_dtype
+    if goes_by_int64(node.inputs[0].type.dtype, dtype):
+        x = f"{x}.astype({ctx.name(np.dtype(np.int64), 'int64')})"
     if ctx.target is None:
         return f"{x}.astype({ctx.name(dtype, dtype.name)})"
     ctx.line(

@@ -56,7 +56,7 @@ def part_lengths(
 
     NumPy's rule: the arrays (and integers) are broadcast together; the result takes their place
     if they stand side by side, and comes first otherwise. Raises `DTypeError` unless all are
-    integers (0-d in slices), or masks of one dimension or more; `AxisError`, `ShapeError`.
+    integers (0-d in slices), or masks; `AxisError`, `ShapeError`.
     """
     check_array_indices(template, indices)
     numbers = iter(range(first, first + len(indices)))
@@ -107,14 +107,12 @@ def without_apart(template: Template) -> Template:
 
 
 def check_array_indices(template: Template, types: Sequence[Any]) -> None:
-    """Raise `DTypeError` unless all are integers (0-d in slices), or masks of one dimension or
-    more.
-    """
+    """Raise `DTypeError` unless all are integers (0-d in slices), or masks."""
     if len(types) != inputs_of(template):
         raise DTypeError(f"takes {inputs_of(template)} indices, not {len(types)}")
     for e, given in pair(template, types):
         for t in given if isinstance(e, Slice) else [given] if e == INPUT else []:
-            is_mask = t.kind == "b" and t.ndim > 0 and e == INPUT
+            is_mask = t.kind == "b" and e == INPUT
             if is_mask or (t.kind in "iu" and (t.ndim == 0 or e == INPUT)):
                 continue
             raise DTypeError(f"an index must be an array of integers or booleans, not a {t}")

@@ -28,6 +28,7 @@ from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.op import ATOM, LOWEST, Op
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, have_ranks, is_plain
+from rewrite_engine.tensor.dimshuffle import DimShuffle
 from rewrite_engine.tensor.index.template import (
     APART,
     INPUT,
@@ -416,7 +417,7 @@ SHARED = (
 
 def subtensor(x: Any, index: Any) -> Any:
     """Return `x[index]`: integers, slices, None, Ellipsis, and arrays of integers or booleans, as
-    in NumPy.
+    in NumPy. Where there is nothing but new dimensions, it is a `DimShuffle`.
 
     Raises `AxisError` for too many indices or one known to be out of range, `DTypeError` for
     other objects.
@@ -433,7 +434,19 @@ def subtensor(x: Any, index: Any) -> Any:
     inputs = [as_indices(i) for i in inputs]
     if any(map(is_advanced, inputs)):
         return AdvancedSubtensor(without_apart(template))(x, *inputs)
-    return Subtensor(tuple([e for e in template if e != APART]))(x, *inputs)
+    template = tuple([e for e in template if e != APART])
+    if known and (order := order_of(template, x.type.ndim)):
+        return DimShuffle(x.type.ndim, order)(x)
+    return Subtensor(template)(x, *inputs)
+
+
+def order_of(template: Template, ndim: int) -> list[Any] | None:
+    """The order of dimensions that an index of new ones alone makes; None for another index."""
+    if NEWAXIS not in template or not {NEWAXIS, WHOLE} >= {*template}:
+        return None
+    kept = iter(range(ndim))
+    order = [NEWAXIS if entry == NEWAXIS else next(kept) for entry in template]
+    return [*order, *kept]
 
 
 def set_subtensor(
@@ -486,6 +499,8 @@ def _write(x: Any, y: Any, parameters: dict[str, Any], ignore_duplicates: bool =
         op, inputs = (None, ()) if node is None else (node.op, node.inputs)
     else:
         op, inputs = getattr(x, "op", None), getattr(x, "args", ())
+    if isinstance(op, DimShuffle) and op.shuffle == (*range(op.input_ndim),):  # x[:, None]
+        op = Subtensor(tuple([NEWAXIS if d == NEWAXIS else WHOLE for d in op.new_order]))
     if not isinstance(op, (Subtensor, AdvancedSubtensor)):
         raise ForeignObjectError(
             located(

@@ -113,9 +113,11 @@ def _fill_entry(e: Entry, values: Iterator[Any]) -> Any:
     if e != INPUT:
         return e
     value = next(values)
-    return (
-        value if getattr(value, "ndim", 0) else int(value)
-    )  # NumPy copies where an index is a 0-d array
+    if getattr(value, "ndim", 0):
+        return value
+    if _is_truth(value):
+        return np.asarray(value)
+    return int(value)  # NumPy copies where an index is a 0-d array
 
 
 # --- reading an index -----------------------------------------------------------------------
@@ -165,10 +167,15 @@ def _width(item: Any) -> int:
     """How many dimensions an index stands for."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
+    return getattr(item, "ndim", 0) if _is_truth(item) else 1
+
+
+def _is_truth(item: Any) -> bool:
+    """Whether an index is a mask, which may be a single truth value: it stands for no dimension,
+    and is an array of one index, or none. (Python's own are refused: `x == y` of variables is one.)
+    """
     dtype = getattr(item, "dtype", None)
-    if dtype is not None and str(dtype) == "bool":
-        return int(item.ndim)
-    return 1
+    return dtype is not None and str(dtype) == "bool"
 
 
 def _parse_item(item: Any, inputs: list[Any]) -> Entry:
@@ -176,7 +183,7 @@ def _parse_item(item: Any, inputs: list[Any]) -> Entry:
         return NEWAXIS
     if isinstance(item, slice):
         return _parse_slice(item, inputs)
-    number = static_integer(item)
+    number = None if _is_truth(item) else static_integer(item)
     if number is not None:
         return number
     inputs.append(item)
@@ -221,10 +228,9 @@ def static_integer(item: Any) -> int | None:
         return None
     if isinstance(item, (bool, np.bool_)) or not hasattr(item, "__index__"):
         what = f"an index must be an integer, a slice, None, ... or an array, not {item!r}"
-        hint = TRUTH if item.__class__ is bool else None
-        if isinstance(item, (bool, np.bool_)):
-            new = "x[None]" if item else "x[None][:0]"
-            hint = f"NumPy's x[{item}] is {new}" + (f"; {hint}" if hint else "")
+        hint = None
+        if item.__class__ is bool:
+            hint = f"NumPy's x[{item}] is x[None]{'' if item else '[:0]'}; {TRUTH}"
         raise DTypeError(located(what, hint=hint))
     return int(item.__index__())
 

@@ -1,5 +1,7 @@
 """What is discrete, inflated, censored, truncated or mixed."""
 
+import sys
+
 import numpy as np
 import pymc as pm
 import pytensor
@@ -310,3 +312,78 @@ def dirichlet_process():
     sticks = pm.StickBreakingWeights.dist(2.0, K=5)
     drawn = pm.draw(sticks, 30, random_seed=1)
     assert_allclose(drawn.sum(-1), 1)
+
+
+def named_components():
+    """Parameters with named dimensions, one of them a whole number, and several observations."""
+    seen, w = np.array([1.0, 2.0]), [0.2, 0.3, 0.5]
+    with pm.Model(coords={"k": range(3)}) as model:
+        x = pm.Exponential("x", 2, dims="k")
+        pm.NormalMixture("y", w, x, 1, observed=seen)
+
+    def want(x_log__):
+        parts = np.log(w) + norm.logpdf(seen[:, None], np.exp(x_log__), 1)
+        return positive(stats.expon(0, 0.5), x_log__).sum() + special.logsumexp(parts, 1).sum()
+
+    density(model, want, {"x_log__": [-0.5, 0.1, 0.4]})
+
+
+def dirichlet_process_with_dims():
+    """PyMC's example of one, with a scale of each component, all through `dims`."""
+    seen, k = np.random.default_rng(0).normal(size=150), 8
+    with pm.Model(coords={"component": np.arange(k), "obs_id": np.arange(150)}) as model:
+        alpha = pm.Gamma("alpha", 1.0, 1.0)
+        beta = pm.Beta("beta", 1.0, alpha, dims="component")
+        sticks = beta * pt.concatenate([[1], pt.cumprod(1 - beta)[:-1]])
+        w = pm.Deterministic("w", sticks / sticks.sum(), dims="component")
+        tau = pm.Gamma("tau", 1.0, 1.0, dims="component")
+        lambda_ = pm.Gamma("lambda_", 10.0, 1.0, dims="component")
+        mu = pm.Normal("mu", 0, tau=lambda_ * tau, dims="component")
+        pm.NormalMixture("obs", w, mu, tau=lambda_ * tau, observed=seen, dims="obs_id")
+
+    def want(alpha_log__, beta_logodds__, tau_log__, lambda__log__, mu):
+        b = special.expit(beta_logodds__)
+        found = positive(stats.gamma(1), alpha_log__)
+        found += (stats.beta.logpdf(b, 1, np.exp(alpha_log__)) + np.log(b * (1 - b))).sum()
+        found += positive(stats.gamma(1), tau_log__).sum()
+        found += positive(stats.gamma(10), lambda__log__).sum()
+        sigma = np.exp(-0.5 * (tau_log__ + lambda__log__))
+        found += norm.logpdf(mu, 0, sigma).sum()
+        w = b * np.append(1.0, np.cumprod(1 - b)[:-1])
+        parts = np.log(w / w.sum()) + norm.logpdf(seen[:, None], mu, sigma)
+        return found + special.logsumexp(parts, 1).sum()
+
+    at = {"alpha_log__": 0.3, "beta_logodds__": np.linspace(-1, 1, k), "mu": np.linspace(-1, 1, k)}
+    density(model, want, at | {"tau_log__": np.linspace(-1, 0.5, k)})
+
+
+def slopes_at_bounds():
+    """One-sided truncated laws, whose other bound is infinite; a component of weight 0."""
+    mu, sigma = pt.dscalars("mu", "sigma")
+    ours = "rewrite_engine" in sys.modules  # (over PyTensor some of these slopes are NaN)
+
+    def slopes_of(term, at):
+        roots = list(at)
+        f = pytensor.function(roots, [term, *pytensor.grad(term, roots)])
+        return f(*at.values())[1:]
+
+    at = {mu: 1.0, sigma: 1.5}
+    for lower, upper in ((0, None), (None, 4)):
+        law = pm.Truncated.dist(pm.Normal.dist(mu, sigma), lower=lower, upper=upper)
+        z = (np.array([-9e9 if lower is None else lower, 3, upper or 9e9]) - 1.0) / 1.5
+        below, at_seen, above = norm.cdf(z)
+        wanted = []
+        for a, b, c in (norm.pdf(z), z * norm.pdf(z)):  # slopes of cdf(z), but for their sign
+            moved = (a - b) / (at_seen - below) - (a - c) / (above - below)
+            wanted.append(moved / 1.5)
+        count = 2 if ours else 1
+        assert_allclose(slopes_of(pm.logcdf(law, 3.0), at)[:count], wanted[:count], rtol=1e-6)
+
+    w, seen = pt.dvector("w"), np.array([0.5, 2.0])
+    term = pm.logp(pm.NormalMixture.dist(w, [0.0, 1.0, 2.0], 1.0), seen).sum()
+    f = pytensor.function([w], pytensor.grad(term, w))
+    for weights in ([0.1, 0.2, 0.7], [0.0, 0.3, 0.7]):
+        parts = norm.pdf(seen[:, None], [0.0, 1.0, 2.0])
+        wanted = (parts / (parts @ weights)[:, None]).sum(0)
+        start = 0 if ours or weights[0] else 1
+        assert_allclose(f(weights)[start:], wanted[start:], rtol=1e-6)

@@ -291,3 +291,24 @@ def potentials():
     slopes(model, {"x": at})
     parts = model.point_logps(filled(model, {"x": at}), round_vals=6)
     assert_allclose(parts["ridge"], -0.5 * (at**2).sum(), atol=1e-6)
+
+
+def single_precision():
+    """Densities of float32 are float32, whatever numbers they are made of."""
+    with pytensor.config.change_flags(floatX="float32"):
+        with pm.Model() as model:
+            mu = pm.Normal("mu", 0, 2)
+            s = pm.HalfNormal("s", 2)
+            g = pm.Gamma("g", 2, 1)
+            pm.StudentT("t", nu=3, mu=mu, sigma=g)
+            pm.Normal("y", mu, s, observed=np.array([1.0, 2.0, 3.0], "float32"))
+        parts = model.logp(sum=False)
+        assert {v.dtype for v in [model.logp(), *parts, model.dlogp()]} == {"float32"}
+        start = model.initial_point()
+        found = model.compile_logp()(start)
+    assert found.dtype == "float32"
+    at = {"mu": 0.0, "s": start["s_log__"], "g": start["g_log__"], "t": start["t"]}
+    s, g = np.exp(at["s"]), np.exp(at["g"])
+    want = norm.logpdf(0, 0, 2) + stats.halfnorm.logpdf(s, 0, 2) + at["s"]
+    want += stats.gamma.logpdf(g, 2) + at["g"] + stats.t.logpdf(at["t"], 3, 0, g)
+    assert_allclose(found, want + norm.logpdf([1, 2, 3], 0, s).sum(), rtol=1e-5)

@@ -13,6 +13,7 @@ from pymc.model.transform import (
     freeze_dims_and_data,
     insert_deterministics,
     prune_vars_detached_from_observed,
+    remove_minibatched_nodes,
     remove_value_transforms,
 )
 from scipy import stats
@@ -227,3 +228,27 @@ def missing_values():
     assert_allclose(
         post["y"].isel(y_dim_0=1).values, post["y_unobserved"].isel(y_unobserved_dim_0=0).values
     )
+
+
+def all_of_the_data():
+    """Batches of data, and the model of all of them: also where lengths are read of a batch."""
+    data = np.arange(20.0)
+    rows = np.arange(60.0).reshape(20, 3) / 60
+
+    def means(batch):
+        mu = pm.Normal("mu") + batch.mean() * pt.ones(batch.shape[0])
+        pm.Normal("y", mu, 1, observed=batch, total_size=20)
+
+    def lines():
+        x, y = pm.Minibatch(rows, data, batch_size=5)
+        b = pm.Normal("b", dims="k")
+        pm.Normal("y", x @ b, x.shape[0] / 10, observed=y, total_size=20)
+
+    with pm.Model() as one:
+        means(pm.Minibatch(data, batch_size=5))
+    with pm.Model(coords={"k": range(3)}) as other:
+        lines()
+    of_means = lambda mu: norm.logpdf(mu) + norm.logpdf(data, mu + 9.5).sum()
+    density(remove_minibatched_nodes(one), of_means, {"mu": 0.3})
+    of_lines = lambda b: norm.logpdf(b).sum() + norm.logpdf(data, rows @ b, 2.0).sum()
+    density(remove_minibatched_nodes(other), of_lines, {"b": [1.0, -0.5, 2.0]})

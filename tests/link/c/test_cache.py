@@ -73,6 +73,19 @@ def kept() -> list[Path]:
     return sorted(config.compiledir.iterdir()) if config.compiledir.exists() else []
 
 
+def test_the_module_of_another_text_is_compiled_anew(compiled: list[str]) -> None:
+    """As where folders were copied."""
+    value_of(Filled(3))
+    (one,) = kept()
+    value_of(Filled(4))
+    (two,) = set(kept()) - {one}
+    for name in ("node.so", "sum", "node.cpp"):
+        (one / name).unlink()  # (it is loaded)
+        (one / name).write_bytes((two / name).read_bytes())
+    assert value_of(Filled(3)) == 3
+    assert len(compiled) == 3
+
+
 def test_what_is_compiled_is_kept(compiled: list[str]) -> None:
     assert [value_of(Filled(3)), value_of(Filled(3))] == [3, 3]
     assert len(compiled) == 1

@@ -12,6 +12,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import DTypeError, MethodNotDefined, NDimError, StaticShapeError
 from rewrite_engine.graph.memory import check_memory
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.graph.op import Op
 from rewrite_engine.link.c import COp, c_form, c_function
 from tests.link.c.ops import Ends, InPlace, Same, Scale, ScaleBoth
 
@@ -338,3 +339,34 @@ def test_it_is_pickled() -> None:
     x, y = pt.dvector("x"), pt.dscalar("y")
     f = rw.function([x, y], Scale()(x, y) + 1)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(f))([1.0, 2.0], 3.0), [4.0, 7.0])
+
+
+def test_an_op_with_c_code_that_is_no_COp() -> None:
+    """As in Theano: of `Op` alone, or of one's own class; `perform` runs where there is one."""
+
+    class Named(Op):
+        __props__ = ()
+
+        def make_node(self, x: Any) -> Any:
+            return Apply(self, [x], [x.type()])
+
+    def c_code(self: Any, node: Any, name: str, inp: Any, out: Any, sub: Any) -> str:
+        return f"""
+        Py_XDECREF({out[0]});
+        {out[0]} = (PyArrayObject*)PyArray_NewCopy({inp[0]}, NPY_CORDER);
+        if (!{out[0]}) {sub["fail"]}
+        *(double*)PyArray_DATA({out[0]}) += 1;
+        """
+
+    def perform(self: Any, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = inputs[0] * 3
+
+    x = pt.dvector("x")
+    plain: Any = {"__props__": (), "c_code": c_code, "make_node": Named.make_node}
+    for own in (type(Op)("Plain", (Op,), plain), type(Op)("Below", (Named,), {"c_code": c_code})):
+        assert issubclass(own, COp)
+        assert rw.function([x], own()(x))([1.0, 2.0]).tolist() == [2, 2]
+        assert own() is own()
+    both = type(Op)("Both", (Op,), plain | {"perform": perform})
+    assert rw.function([x], both()(x))([1.0, 2.0]).tolist() == [3, 6]
+    assert not issubclass(both, COp)

@@ -56,10 +56,25 @@ class OtherThunk(Twice):
 
 
 class OtherDebug(Twice):
+    """Fails in all forms but `debug_perform`, which DebugMode runs instead."""
+
     __props__ = ()
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        raise NotImplementedError
+
+    def make_function(self, node: Any) -> Any:
+        return lambda v: 1 / 0
 
     def debug_perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
         output_storage[0][0] = 2 * abs(inputs[0]) - 4
+
+
+class WrongDebug(OtherDebug):
+    __props__ = ()
+
+    def debug_perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = inputs[0].astype("float32")
 
 
 class Counting(Twice):
@@ -197,7 +212,7 @@ class WrongShapeRule(TensorOp):
 WRONG: list[tuple[Any, type[Exception], str]] = [
     (OtherFunction(), BadThunkOutput, "its make_function gives other values than its perform"),
     (OtherThunk(), BadThunkOutput, "its make_thunk gives other values than its perform"),
-    (OtherDebug(), BadThunkOutput, "its perform gives other values than its debug_perform"),
+    (WrongDebug(), InvalidValueError, "no value of its type .*float64.*: expected an array of"),
     (Counting(), BadThunkOutput, "its perform, run again, gives other values"),
     (AddsToOld(), BadThunkOutput, "its perform, into .* storage, gives other values"),
     (TooLong(), BadThunkOutput, r"into wrong_size\(\+1 along dimension 0\) storage"),
@@ -240,6 +255,21 @@ def test_wrong_ops(op: Any, error: type[Exception], text: str) -> None:
 def test_the_right_op_passes() -> None:
     f = rw.function([x], Twice()(x) + 1, mode="DebugMode")
     np.testing.assert_array_equal(f(VALUE), 2 * VALUE + 1)
+
+
+def test_debug_perform_runs_instead_of_all_else() -> None:
+    """Also of ops in the steps of a loop, and where the function is compiled as a whole."""
+    other = OtherDebug()
+    f = rw.function([x], [other(x) + 1, other(pt.exp(x))], mode="DebugMode")
+    one, two = f(VALUE)
+    np.testing.assert_array_equal(one, 2 * VALUE - 3)
+    np.testing.assert_allclose(two, 2 * np.exp(VALUE) - 4)
+    steps = rw.scan(lambda v: other(v), outputs_info=[x], n_steps=6, return_updates=False)
+    g = rw.function([x], steps[-1], mode="DebugMode")
+    expected = VALUE
+    for _ in range(6):
+        expected = 2 * abs(expected) - 4
+    np.testing.assert_array_equal(g(VALUE), expected)
 
 
 def test_values_that_differ_are_told() -> None:

@@ -55,6 +55,21 @@ def test_what_is_damaged_is_made_again(place: Path, damage: Any) -> None:
     assert file.read_bytes() == whole
 
 
+def test_the_code_of_another_text_is_made_again(place: Path) -> None:
+    """As where files were copied, or a disk mixed them up."""
+    code = cache.kept(TEXT, host())
+    (file,) = files(place)
+    other = TEXT.replace("7", "8")
+    cache.kept(other, host())
+    (more,) = set(files(place)) - {file}
+    one, two = file.read_bytes(), more.read_bytes()
+    file.write_bytes(two)
+    more.write_bytes(one)
+    assert cache.kept(TEXT, host()) == code
+    assert cache.kept(other, host()) != code
+    assert (file.read_bytes(), more.read_bytes()) == (one, two)
+
+
 def test_there_is_a_limit(place: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(cache, "MOST", 2000)
     for k in range(6):

@@ -56,18 +56,62 @@ def special(dtype: str) -> Any:
 @pytest.mark.parametrize("to", KINDS)
 @pytest.mark.parametrize("dtype", KINDS)
 def test_conversions(dtype: str, to: str) -> None:
-    """Of what the other dtype has."""
+    """Also of what the other dtype has not."""
     values = special(dtype)
-    if to not in ("float64", "float32", "bool") and values.dtype.kind == "f":
-        ends = np.iinfo(to)
-        values = np.array([v for v in values if ends.min <= v <= ends.max], dtype)
     x = pt.vector(dtype=dtype)
     f = rw.function([x], [pt.cast(x, to), pt.cast(x[0], to)], mode=NATIVE)
-    with np.errstate(over="ignore"):
-        wanted = values.astype(to)
+    with np.errstate(over="ignore", invalid="ignore"):
+        far = to == "uint32" and values.dtype.kind == "f"
+        wanted = values.astype("int64" if far else to).astype(to)
     for got, want in zip(f(values), (wanted, np.asarray(wanted[0])), strict=True):
         np.testing.assert_array_equal(got, want)
         assert got.dtype == to
+
+
+#: floats around the ends of the integers, and beyond
+ENDS = np.array([s * (2.0**n + d) for n in (7, 8, 15, 16, 31, 32, 53, 63, 64, 65)
+                 for s in (-1, 1) for d in (-1, -0.5, 0, 0.5, 1, 5)])  # fmt: skip
+FAR = np.concatenate([ENDS, [1e10, -1e10, 1e20, -1e20, 1e300, -1e300, np.inf, -np.inf, np.nan]])
+#: where a float becomes an integer: what is made of a vector, and the dtype
+CAST = {
+    "vector": lambda x, to: x.astype(to),
+    "element": lambda x, to: x[-1].astype(to),
+    "sum": lambda x, to: x.astype(to).sum(),
+    "max": lambda x, to: (x * 1).astype(to).max(),
+    "sum of": lambda x, to: x.sum(dtype=to),
+    "cumsum": lambda x, to: pt.cumsum(x.astype(to)),
+    "matrix": lambda x, to: (x[:, None] + 0 * x[None, :3]).astype(to).T,
+    "gather": lambda x, to: x.astype(to)[pt.cast(x > 0, "int64")],
+    "gathered": lambda x, to: x[pt.cast(x > 0, "int64")].astype(to),
+    "index": lambda x, to: pt.arange(100)[pt.clip(x.astype(to), 0, 99)],
+    "put": lambda x, to: pt.zeros((5,), dtype=to)[: x.shape[0]].set(x[:5].astype(to)),
+    "joined": lambda x, to: pt.concatenate([x.astype(to), (x + 1).astype(to)]),
+    "where": lambda x, to: pt.switch(x > 0, x.astype(to), 1),
+    "loop": lambda x, to: rw.scan(lambda v, a: a + v.astype(to), sequences=[x],
+                                  outputs_info=[pt.zeros((), dtype=to)])[0],
+    "loop of vectors": lambda x, to: rw.scan(lambda a: (a * 1.5).astype(to).astype(a.dtype),
+                                             outputs_info=[x], n_steps=2)[0],
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning", "ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize("name", CAST)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_floats_out_of_range_are_the_integers_that_they_are_on_the_vm(
+    dtype: str, name: str
+) -> None:
+    x = pt.vector(dtype=dtype)
+    outputs = [CAST[name](x, to) for to in KINDS if to[:5] != "float"]
+    if name in ("index", "sum of"):
+        outputs = [v for v in outputs if v.dtype != "bool"]
+    native = rw.function([x], outputs, mode=NATIVE)
+    vm = rw.function([x], outputs, mode=rw.Mode(linker="vm"))
+    with np.errstate(all="ignore"):
+        values = FAR.astype(dtype)
+        for given in (values, *np.array_split(values, 37), values[::-2], values[-3:-1]):
+            for got, want in zip(native(given), vm(given), strict=True):
+                np.testing.assert_array_equal(got, want)
+                assert got.dtype == want.dtype
 
 
 @pytest.mark.parametrize("dtype", KINDS)

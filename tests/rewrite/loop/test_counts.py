@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import sleep
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from rewrite_engine.errors import RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.decorate import node_rewriter
+from rewrite_engine.rewrite import driver, watched
 from rewrite_engine.rewrite.budget import RunBudget
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.strategies import (
@@ -28,11 +28,25 @@ from tests.match.language import x, y
 from tests.rewrite.graphs import f, f_g, g, g_h, h, k, named, shown
 from tests.toy import Scale, exp, sin
 
+NOW = [0.0]
+
+
+@pytest.fixture(autouse=True)
+def _clock(monkeypatch):
+    """Time passes in `slow`, and hardly where somebody looks at the clock."""
+
+    def clock():
+        NOW[0] += 1e-6
+        return NOW[0]
+
+    for module in (driver, watched):
+        monkeypatch.setattr(module, "perf_counter", clock)
+
 
 @node_rewriter([f, g, h, k])
 def slow(fgraph, node):
     """Takes time, and declines."""
-    sleep(0.002)
+    NOW[0] += 0.002
 
 
 to_num = named("to_num", lambda a: exp(a) >> g(a))  # positive to any number: refused

@@ -25,6 +25,8 @@ from tests.match.language import x, y
 from tests.rewrite.graphs import SOUND, named, shape
 from tests.toy import add, exp, log, mul, neg, sin, sub
 
+pytestmark = pytest.mark.usefixtures("checked_graphs")
+
 log_exp = named("log_exp", lambda a: log(exp(a)) >> a)
 
 

@@ -4,6 +4,7 @@ gradients, against NumPy.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import BroadcastError
+from rewrite_engine.errors import AxisError, BroadcastError, DTypeError
 from rewrite_engine.gradient import grad, verify_grad
 from rewrite_engine.tensor.type import TensorType
 from tests.tensor.evaluate import evaluate_all
@@ -238,7 +239,54 @@ def test_what_is_added_to_more_dimensions_than_it_has() -> None:
     np.testing.assert_array_equal(f([10.0, 20.0], [3.0, 11.0]), [27.0, 31.0])
 
 
-@pytest.mark.parametrize("index", [True, False, np.True_, (True, 1), (slice(None), np.False_)])
+YES, NO = np.array(True), np.array(False)
+
+
+@pytest.mark.parametrize("index", [
+    (YES,), (NO,), np.s_[YES, 0], np.s_[0, YES], np.s_[YES, [0, 1]], np.s_[[0, 1], :, YES],
+    np.s_[:, NO], np.s_[None, YES], np.s_[YES, None, 0], np.s_[YES, NO], np.s_[..., YES],
+    np.s_[[[0], [1]], YES, [0, 1]], np.s_[[True, False], YES], np.s_[::-1, 0, NO, [1]],
+    np.s_[YES, [[True, False, True], [False, True, False]]], np.s_[0, ..., YES], np.s_[0, 1, 2, NO],
+], ids=str)  # fmt: skip
+@pytest.mark.parametrize("linker", ["vm", "native"])
+def test_a_mask_of_no_dimension(linker: str, index: tuple[Any, ...]) -> None:
+    """It adds a dimension, of length 1 or 0; constant and computed, read, written and derived."""
+    a = np.arange(1.0, 25.0).reshape(2, 3, 4)
+    masks = {pt.scalar(dtype="bool"): i for i in index if i is YES or i is NO}
+    left = iter(masks)
+    computed = tuple([next(left) if i is YES or i is NO else i for i in index])
+    part = a[index]
+    b = np.arange(part.size, dtype=float).reshape(part.shape)
+    added, slope = a.copy(), np.zeros_like(a)
+    np.add.at(added, index, b)
+    np.add.at(slope, index, np.cos(part))
+    for x, y in itertools.product(variables(a), variables(b)):
+        for where in (index, computed):
+            put = x[where].set(y)
+            of_x, of_y = grad((put * a).sum(), [x, y])
+            outputs = [x[where], put, x[where].inc(y), grad(pt.sin(x[where]).sum(), x), of_x, of_y]
+            f = rw.function([x, y, *masks], outputs, mode=rw.Mode(linker=linker),
+                            on_unused_input="ignore")  # fmt: skip
+            wanted = [part, written(a, index, b, "set"), added, slope, written(a, index, 0, "set")]
+            found = f(a, b, *masks.values())
+            for got, want in zip(found, [*wanted, part], strict=True):
+                assert got.shape == want.shape
+                np.testing.assert_allclose(got, want)
+
+
+def test_truth_values_of_numpy_and_masks_in_a_batch() -> None:
+    x, m = pt.dvector("x"), pt.scalar("m", dtype="bool")
+    assert x[np.True_].eval({x: [1.0, 2.0]}).tolist() == [[1, 2]]
+    assert x[x[0] > 1].eval({x: [1.0, 2.0]}).shape == (0, 2)
+    assert m[m].set(False).eval({m: True}).tolist() is False
+    several = pt.vectorize_graph(x[m].set(0.0), {m: pt.vector("several", dtype="bool")})
+    assert several.eval({"x": [1.0, 2.0], "several": [True, False]}).tolist() == [[0, 0], [1, 2]]
+    for bad in (lambda: x[m:], lambda: x[YES:], lambda: x[0, 0, m]):
+        with pytest.raises((DTypeError, AxisError)):
+            bad()
+
+
+@pytest.mark.parametrize("index", [True, False, (True, 1), (slice(None), False)])
 def test_what_to_write_for_a_truth_value(index: Any) -> None:
     x = pt.dvector("x")
     with pytest.raises(TypeError, match=r"NumPy's x\[(True|False)\] is x\[None\]"):

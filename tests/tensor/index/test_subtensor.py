@@ -362,3 +362,34 @@ def test_memory_that_is_overwritten_is_not_read_afterwards():
         with pytest.raises(OptionError, match="leave out inplace=True"):
             write(x[1:], x[:-1], inplace=True, tolerate_inplace_aliasing=True)
         assert write(x[1:], 1.0, tolerate_inplace_aliasing=False).type == x.type
+
+
+@pytest.mark.parametrize(
+    ("index", "order"),
+    [
+        (None, ("x", 0, 1)),
+        ((slice(None), None), (0, "x", 1)),
+        ((..., None), (0, 1, "x")),
+        ((None, ..., None), ("x", 0, 1, "x")),
+        ((slice(None), slice(None), None, None), (0, 1, "x", "x")),
+    ],
+)
+def test_new_dimensions_alone_are_a_dimshuffle(index, order):
+    x, a = pt.dmatrix("x"), np.arange(6.0).reshape(2, 3)
+    part = x[index]
+    assert part.owner.op.new_order == order
+    (got,) = evaluate([part], {x: a})
+    np.testing.assert_array_equal(got, a[index])
+    for made, want in ((part.set(7.0), np.full_like(a, 7.0)), (part.inc(7.0), a + 7.0)):
+        assert made.type.ndim == 2
+        np.testing.assert_array_equal(evaluate([made], {x: a})[0], want)
+
+
+def test_other_parts_with_new_dimensions_stay_parts():
+    x, a = pt.dmatrix("x"), np.arange(6.0).reshape(2, 3)
+    for index in ((0, None), (slice(1, None), None), (None, slice(None, None, -1))):
+        assert isinstance(x[index].owner.op, Subtensor)
+        np.testing.assert_array_equal(evaluate([x[index]], {x: a})[0], a[index])
+        want = a.copy()
+        want[index] = 7.0
+        np.testing.assert_array_equal(evaluate([x[index].set(7.0)], {x: a})[0], want)

@@ -1,0 +1,100 @@
+"""Random draws on two sides of a rule: bit for bit where they are to be the same, else by how they
+are distributed, each element and each two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from rewrite_engine.check.oracle import BothSides
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.link.linker import get_linker
+from rewrite_engine.random.type import RandomGeneratorType
+from rewrite_engine.tensor.type import TensorType
+
+DRAWS = 1000  # with as many states
+ELEMENTS = 4  # of an array that are looked at
+LENGTH = 3
+UNLIKELY = 1e-8  # how probable it has to be that two samples are of one distribution
+DEVIATIONS = 6.0  # how far a mean of products may be off
+
+
+def has_state(inputs: Iterable[Any]) -> bool:
+    """Whether a term takes the state of a generator."""
+    return any(isinstance(v.type, RandomGeneratorType) for v in inputs)
+
+
+def unlike_draws(sides: BothSides, inputs: Sequence[Any]) -> tuple[str | None, bool]:
+    """How the draws of two sides differ, and whether there were any on the left."""
+    given = ordinary(inputs)
+    lefts = drawn(sides.term, inputs, given, 0)
+    if isinstance(lefts, Exception):
+        return None, False
+    rights = drawn(sides.new, inputs, given, 0)
+    told = {v: a for v, a in given.items() if isinstance(v.type, TensorType)}
+    if isinstance(rights, Exception):
+        return sides.told(f"an error is new: {rights!r}", told), True
+    (a, b) = lefts[0], rights[0]
+    if a.dtype != b.dtype or a.shape != b.shape:
+        said = (a.dtype, a.shape), (b.dtype, b.shape)
+        return sides.told("another dtype or shape", told, *said), True
+    if all([x.tobytes() == y.tobytes() for x, y in zip(lefts, rights, strict=True)]):
+        return None, True
+    if sides.promise.kind == "exact":
+        return sides.told("other bits of draws from one state", told, a, b), True
+    others = drawn(sides.new, inputs, given, DRAWS)
+    why = other_distribution(_columns(lefts), _columns(others))
+    return why and sides.told(why, told, a, b), True
+
+
+def ordinary(inputs: Sequence[Any]) -> dict[Any, Any]:
+    """Numbers for what is no state; no two are equal."""
+    rng, given = np.random.default_rng(0), {}
+    for v in inputs:
+        if isinstance(v.type, TensorType):
+            shape = tuple([LENGTH if n is None else n for n in v.type.shape])
+            whole = v.type.kind in "iub"
+            a = rng.integers(1, 5, shape) if whole else rng.uniform(0.2, 0.9, shape)
+            given[v] = np.asarray(a).astype(v.type.dtype)
+    return given
+
+
+def drawn(output: Any, inputs: Sequence[Any], given: Any, first: int) -> Any:
+    """What a variable is for many states, from one seed on; an error if there is one."""
+    try:
+        run = get_linker("py").compile(FunctionGraph(list(inputs), [output], merging=False))
+        return [np.asarray(run(*_row(inputs, given, first + i))[0]) for i in range(DRAWS)]
+    except Exception as failure:  # whatever it is, it is the same on both sides
+        return failure
+
+
+def _row(inputs: Sequence[Any], given: Any, seed: int) -> list[Any]:
+    states = (np.random.default_rng([seed, i]) for i in range(len(inputs)))
+    return [given[v] if v in given else next(states) for v in inputs]
+
+
+def _columns(draws: Sequence[Any]) -> Any:
+    """Draws of a few elements, one row for each state."""
+    return np.stack([np.ravel(a)[:ELEMENTS].astype("float64") for a in draws])
+
+
+def other_distribution(a: Any, b: Any) -> str | None:
+    """Why two samples of vectors are of two distributions."""
+    from scipy.stats import ks_2samp, rankdata
+
+    n = len(a)
+    ranks = np.empty((2 * n, a.shape[1]))
+    for i in range(a.shape[1]):
+        if ks_2samp(a[:, i], b[:, i]).pvalue < UNLIKELY:
+            return f"element {i} has another distribution"
+        ranks[:, i] = (rankdata(np.concatenate([a[:, i], b[:, i]])) - n) / n
+    for i, j in combinations(range(a.shape[1]), 2):
+        products = ranks[:, i] * ranks[:, j]
+        off = abs(products[:n].mean() - products[n:].mean())
+        if off > DEVIATIONS * np.sqrt((products[:n].var() + products[n:].var() + 1e-12) / n):
+            return f"elements {i} and {j} have another distribution together"
+    return None

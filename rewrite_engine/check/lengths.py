@@ -1,0 +1,76 @@
+"""Lengths that a term allows: which dimensions of its inputs have to be equally long is found by
+running it, so that matrices are not square where they need not be, and each length is 0 and 1 once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from rewrite_engine.check.draw import LENGTH
+
+MOST = 6  # dimensions of which all divisions into two are tried
+VALUE = -1  # in the place of a dimension: a whole number, which may be a length itself
+
+Dimension = tuple[Any, int]  # of an input
+Lengths = Mapping[Dimension, int]
+Runs = Callable[[Lengths], bool]
+
+
+def unknown_lengths(inputs: Sequence[Any]) -> list[Dimension]:
+    """The dimensions whose lengths are not told by types, and numbers that may be lengths."""
+    found = []
+    for v in inputs:
+        shape = getattr(v.type, "shape", None)
+        if shape == () and v.type.kind in "iu":
+            found.append((v, VALUE))
+        found += [(v, i) for i, n in enumerate(shape or ()) if n is None]
+    return found
+
+
+def fitting_lengths(inputs: Sequence[Any], runs: Runs) -> Iterator[Lengths]:
+    """Yield lengths of the inputs of a term. runs: whether it has a value with some lengths, where
+    all others are `LENGTH`. No two are equal that need not be, in two orders; each is 0 and 1 once;
+    and where several have to be equal, one of them is 1 and the others 0. None if no lengths fit
+    that are known.
+    """
+    if not runs({}):
+        return
+    unknown = unknown_lengths(inputs)
+    classes = divided(unknown, lambda some: runs(dict.fromkeys(some, LENGTH + 1)))
+    for order in (classes, classes[::-1]):
+        yield distinct(order)
+    for tied in classes:
+        for length in (0, 1):
+            yield distinct(classes) | dict.fromkeys(tied, length)
+        for one in tied if len(tied) > 1 else ():
+            yield distinct(classes) | dict.fromkeys(tied, 0) | {one: 1}
+
+
+def distinct(classes: Sequence[Sequence[Dimension]]) -> dict[Dimension, int]:
+    """Lengths from 2 on, another one for each class."""
+    return {d: 2 + i for i, tied in enumerate(classes) for d in tied}
+
+
+def divided(
+    unknown: Sequence[Dimension], fit: Callable[[Sequence[Dimension]], bool]
+) -> list[list[Dimension]]:
+    """Dimensions that have to be equal. fit: whether some may be longer than all others."""
+    done: list[list[Dimension]] = []
+    todo = [list(unknown)]
+    while todo:
+        tied = todo.pop(0)
+        part = next((p for p in _parts(tied) if fit(p)), None)
+        if part is None:
+            done.append(tied)
+        else:
+            todo += [list(part), [d for d in tied if d not in part]]
+    return done
+
+
+def _parts(tied: Sequence[Dimension]) -> Iterator[tuple[Dimension, ...]]:
+    """Yield parts of which one or its rest may be a class; the small ones first."""
+    most = len(tied) // 2 if len(tied) <= MOST else 2
+    for size in range(1, most + 1):
+        yield from combinations(tied, size)

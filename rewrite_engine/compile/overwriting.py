@@ -1,0 +1,82 @@
+"""What ops in a user's graph may overwrite: values of the call that nobody reads afterwards,
+inputs that are `mutable`, and copies of shared variables that the function updates and of outputs.
+
+Ops that overwrite because a rule says so are put in later: `rewrite/inplace.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from copy import deepcopy
+from typing import Any
+
+from rewrite_engine.errors import OverwritingError, message
+from rewrite_engine.graph.destroyhandler import DestroyHandler
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.memory import memory_of
+from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.op import Op
+
+
+class OwnCopy(Op):
+    """A copy of a value, for one node to overwrite. (Without `__props__`: none is another's.)"""
+
+    def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
+        """Return the type of the value."""
+        return types
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Copy, whatever it is."""
+        output_storage[0][0] = deepcopy(inputs[0])
+
+    def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> Any:
+        """Return the shape of the value."""
+        return shapes
+
+    def equal_lengths(self, node: Apply) -> Any:
+        """Say that copying never fails."""
+        return []
+
+
+def guard(fgraph: FunctionGraph, mutable: set[Variable], accept_inplace: bool) -> None:
+    """Watch over what may be overwritten: by the user's own ops, and by those that rules will put
+    in. Raises `OverwritingError`, and `InconsistencyError` for what must not be overwritten.
+    """
+    destroyers = [node for node in fgraph.apply_nodes if node.op.destroy_map]
+    if destroyers and not accept_inplace:
+        node = destroyers[0]
+        what = "the graph overwrites an input; function(…, accept_inplace=True) allows it"
+        raise OverwritingError(message(what, op=node.op, inputs=node.inputs, where=node.where()))
+    if not destroyers and not mutable:
+        return
+    handler = DestroyHandler(mutable, strict=not accept_inplace)
+    fgraph.attach_feature(handler)
+    states = {fgraph.inputs[i] for i in fgraph.updates.values()}
+    for node in [*handler.broken]:
+        give_copies(fgraph, node, states - handler.mutable)
+    fgraph.validate()
+
+
+def give_copies(fgraph: FunctionGraph, node: Apply, states: Collection[Variable]) -> None:
+    """Let a node overwrite copies of states that are updated, and of what outputs show. (A call
+    that fails leaves states as they were, so none is overwritten itself.)
+    """
+    handler, inputs = fgraph.destroy_handler, list(node.inputs)
+    for i in sorted(memory_of(node.op).destroyed):
+        roots = handler.roots(inputs[i])
+        if any([is_closed(root, states, handler.mutable) for root in roots]):
+            continue
+        shown = handler.who_sees(fgraph, roots)[1]
+        if shown is not None or any([root in states for root in roots]):
+            inputs[i] = OwnCopy()(inputs[i])
+    if inputs != list(node.inputs):
+        new = node.clone_with_new_inputs(inputs)
+        fgraph.replace_all(zip(node.outputs, new.outputs, strict=True), "overwrite a copy")
+
+
+def is_closed(root: Variable, states: Collection[Variable], mutable: Collection[Variable]) -> bool:
+    """Whether a value is a constant, or an argument that the caller keeps."""
+    given = root.owner is None and root not in states and root not in mutable
+    return given or isinstance(root, Constant)

@@ -1,0 +1,70 @@
+"""Pieces of the HTML that notebooks show. Styles are inline, colours are those of the page, and
+nothing is loaded: they look alike in Jupyter, VS Code and Colab, on light and dark pages, offline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from itertools import islice
+
+FAINT = "opacity:.7;font-size:90%"
+#: what is wider than the page scrolls; what may be very long, in a frame of this height
+SCROLLED, SHORT = "overflow:auto;max-width:100%", "max-height:36em"
+
+
+def faint(text: str) -> str:
+    """A remark in small letters."""
+    return f'<div style="{FAINT}">{escape(text)}</div>'
+
+
+def bold(text: str) -> str:
+    """A line in bold letters."""
+    return f'<div style="margin:.2em 0"><b>{escape(text)}</b></div>'
+
+
+def scrolled(html: str, short: bool = False) -> str:
+    """A block that scrolls where it is wider than the page; short: where it is long, as well."""
+    style = f"{SCROLLED};{SHORT}" if short else SCROLLED
+    return f'<div style="{style};padding:.3em 0;line-height:1.3">{html}</div>'
+
+
+def code(text: str) -> str:
+    """Lines of code or of a report, unchanged."""
+    style = f"{SCROLLED};{SHORT};white-space:pre;font-family:monospace;margin:.3em 0"
+    return f'<pre style="{style}">{escape(text, False)}</pre>'
+
+
+def folded(summary: str, html: str, is_open: bool = False) -> str:
+    """A block of which the summary is shown, and the rest after a click."""
+    shown = ' open=""' if is_open else ""
+    head = f'<summary style="cursor:pointer;{FAINT}">{escape(summary)}</summary>'
+    return f'<details{shown} style="margin:.1em 0">{head}{html}</details>'
+
+
+def whole(*parts: str) -> str:
+    """All that is shown of an object."""
+    return f'<div class="rewrite-engine">{"".join(parts)}</div>'
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
+    """A table of cells that are HTML. numbers: how many columns, from the left, hold numbers; those
+    are aligned on the right.
+    """
+
+    def cells(tag: str, texts: Sequence[str]) -> str:
+        sides = ("right" if k < numbers else "left" for k in range(len(texts)))
+        style = "vertical-align:baseline;padding:.15em .6em"
+        pairs = zip(sides, texts, strict=True)
+        return "".join([f'<{tag} style="text-align:{s};{style}">{x}</{tag}>' for s, x in pairs])
+
+    head = f"<thead><tr>{cells('th', [*map(escape, heads)])}</tr></thead>"
+    body = "".join([f"<tr>{cells('td', row)}</tr>" for row in rows])
+    return scrolled(f'<table style="border-collapse:collapse">{head}<tbody>{body}</tbody></table>')
+
+
+def first(rows: Iterable[Sequence[str]], count: int, most: int) -> Iterable[Sequence[str]]:
+    """The first rows of a table of `count`, and how many more there are."""
+    yield from islice(rows, most)
+    if count > most:
+        yield [f"… {count - most} more"]
