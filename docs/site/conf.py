@@ -20,6 +20,7 @@ myst_heading_anchors = 5
 myst_links_external_new_tab = False
 suppress_warnings = ["myst.header"]  # a page may begin a section at a lower level
 trim_doctest_flags = True
+smartquotes = False  # quotes in docstrings are code
 toc_object_entries_show_parents = "hide"
 copybutton_exclude = ".linenos, .gp, .go"  # prompts and outputs are not copied
 
