@@ -31,6 +31,8 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.compile.function import function as function
     from rewrite_engine.compile.ops import as_op as as_op
     from rewrite_engine.compile.ops import wrap_py as wrap_py
+    from rewrite_engine.compile.saving import load as load
+    from rewrite_engine.compile.saving import save as save
     from rewrite_engine.compile.shared import shared as shared
     from rewrite_engine.explain import ExplainModule
     from rewrite_engine.gradient import Lop as Lop
@@ -93,6 +95,8 @@ _HOMES = {
     "as_op": "compile.ops",
     "wrap_py": "compile.ops",
     "function": "compile",
+    "load": "compile.saving",
+    "save": "compile.saving",
     "shared": "compile",
     "Query": "match.query",
     "RewriteDatabaseQuery": "match.query",

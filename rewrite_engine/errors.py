@@ -215,6 +215,14 @@ class NoCompilerError(RewriteEngineError, OSError):
     """C code, or machine code, has to be made, and there is no compiler for it."""
 
 
+class SaveError(RewriteEngineError, TypeError):
+    """Something that `save` cannot write: it is no function, or it cannot be pickled."""
+
+
+class LoadError(RewriteEngineError, OSError):
+    """A file that `load` cannot read: it is damaged, of another kind, or needs what is missing."""
+
+
 class RegionError(RewriteEngineError, AssertionError):
     """Native code that would read another value than the graph means; a bug of the library."""
 

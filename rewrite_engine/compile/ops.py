@@ -29,6 +29,7 @@ class FromFunctionOp(Op):
         self, fn: Callable[..., Any], itypes: Any, otypes: Any, shapes: Any = None
     ) -> None:
         self.fn = fn
+        self.__module__ = getattr(fn, "__module__", None) or __name__  # where pickles look
         self.itypes, self.otypes = _types("itypes", itypes), _types("otypes", otypes)
         self.shapes = shapes
         self._guarded = protected(self, len(self.itypes), fn)
@@ -60,7 +61,7 @@ class FromFunctionOp(Op):
             decorated = _at(*place) is self
         except (ImportError, AttributeError, ValueError):
             decorated = False
-        return (_at, place) if decorated else super().__reduce__()
+        return place[1] if decorated else super().__reduce__()
 
 
 class _Shaped(FromFunctionOp):

@@ -1,0 +1,190 @@
+"""`save` and `load`: compiled functions in one file that says what it is and what it needs.
+
+A file is a line of JSON (`Header`), then a pickle. The line is read, and checked, before anything
+of the pickle runs. Not here: how functions are pickled (`callable.py`), and graphs
+(`graph/columns.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from pickletools import genops
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+from rewrite_engine.compile.callable import Function
+from rewrite_engine.errors import LoadError, SaveError, describe
+
+FORMAT = 1  # of files; a newer one is refused
+MAX_HEADER_BYTES = 1 << 20
+KIND = "rewrite_engine functions"
+
+#: what is there where the library is, as its needs and Python's own modules are
+PRESENT = frozenset({"rewrite_engine", "numpy", "scipy", *sys.stdlib_module_names})
+TEXTS = frozenset({"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"})  # of a pickle
+
+
+@dataclass(frozen=True)
+class Header:
+    """First line of a file.
+
+    kind: what tells such files from others. format: of the file. version, python, numpy: of those
+    who wrote it. functions: their names. needs: {module: its names that the pickle uses}, without
+    those of the library. digest: SHA-256 of the pickle.
+    """
+
+    kind: str
+    format: int
+    version: str
+    python: str
+    numpy: str
+    functions: tuple[str, ...]
+    needs: dict[str, list[str]]
+    digest: str
+
+
+def save(functions: Any, path: str | os.PathLike[str]) -> None:
+    """Write compiled functions to a file that `load` reads.
+
+    functions: a `Function`, or a list, tuple or dict of them; those that share variables still do
+    when they are loaded. The file replaces one of that name only when it is complete. Raises
+    `SaveError` for anything else, and for an op or a value that cannot be pickled.
+
+    >>> import rewrite_engine as rw, rewrite_engine.tensor as pt
+    >>> from pathlib import Path
+    >>> from tempfile import mkdtemp
+    >>> path, x = Path(mkdtemp()) / "total.rw", pt.vector("x")
+    >>> rw.save(rw.function([x], pt.exp(x).sum(), name="total"), path)
+    >>> rw.load(path)([0.0, 0.0])
+    array(2.)
+    """
+    found = list(_functions(functions))
+    try:
+        content = pickle.dumps(functions, protocol=5)
+    except Exception as error:
+        told = ", ".join([f.program.name for f in found])
+        hint = "an op made of a lambda or a local function has to be a function of a module"
+        raise SaveError(f"{told} cannot be saved: {error}; {hint}") from error
+    header = Header(
+        KIND, FORMAT, _version("rewrite-engine"), platform.python_version(), _version("numpy"),
+        tuple([f.program.name for f in found]), _needs(content), sha256(content).hexdigest(),
+    )  # fmt: skip
+    line = json.dumps(asdict(header)).encode() + b"\n"
+    target = Path(path)
+    with NamedTemporaryFile(dir=target.parent, delete=False) as file:
+        try:
+            file.write(line + content)
+            file.close()
+            os.replace(file.name, target)
+        except BaseException:
+            file.close()
+            Path(file.name).unlink(missing_ok=True)
+            raise
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read what `save` wrote: a function, or a list, tuple or dict of functions.
+
+    A function whose mode names no linker takes the one that is usual here: native code where
+    llvmlite is installed, else the VM. Raises `LoadError`, before anything runs, for a file of
+    another kind, a newer format, a digest that differs, or a module that is missing; also if the
+    pickle needs what a module does not have.
+
+    **Never load a file from somebody you do not trust**: a pickle can run any code.
+    """
+    header, content = _read(Path(path))
+    if sha256(content).hexdigest() != header.digest:
+        raise LoadError(f"{path} is damaged: its contents do not have the digest it states")
+    missing = [name for name in header.needs if not _exists(name)]
+    if missing:
+        needed = "; ".join([f"{name} ({', '.join(header.needs[name])})" for name in missing])
+        raise LoadError(f"{path} needs modules that are not installed here: {needed}")
+    try:
+        return pickle.loads(content)
+    except Exception as error:
+        raise LoadError(
+            f"{path} cannot be loaded: {type(error).__name__}: {error}; it was saved with "
+            f"rewrite_engine {header.version}, NumPy {header.numpy}, Python {header.python}, and "
+            f"here are {_version('rewrite-engine')}, {_version('numpy')}, "
+            f"{platform.python_version()}"
+        ) from error
+
+
+def read_header(path: str | os.PathLike[str]) -> Header:
+    """Return what a file says of itself, without loading it. Raises `LoadError`."""
+    return _read(Path(path))[0]
+
+
+def _read(path: Path) -> tuple[Header, bytes]:
+    """The header of a file, which is one of ours and not too new, and its pickle."""
+    with path.open("rb") as file:
+        line, content = file.readline(MAX_HEADER_BYTES), file.read()
+    try:
+        fields = json.loads(line)
+        known = fields["kind"] == KIND
+    except (ValueError, TypeError, KeyError):
+        known = False
+    if not known:
+        raise LoadError(f"{path} is no file that rewrite_engine.save wrote")
+    if fields["format"] > FORMAT:
+        raise LoadError(
+            f"{path} was saved by rewrite_engine {fields['version']} in format {fields['format']};"
+            f" rewrite_engine {_version('rewrite-engine')} reads up to format {FORMAT}"
+        )
+    return Header(**{**fields, "functions": tuple(fields["functions"])}), content
+
+
+def _functions(given: Any) -> Iterator[Function[Any]]:
+    """The functions of a collection. Raises `SaveError`."""
+    each = list(given.values()) if isinstance(given, dict) else given
+    if isinstance(given, Function):
+        each = [given]
+    if not isinstance(each, (list, tuple)) or not each:
+        raise SaveError(f"save takes compiled functions, not {describe(given)}")
+    for f in each:
+        if not isinstance(f, Function):
+            raise SaveError(f"save takes compiled functions, not {describe(f)}")
+        yield f
+
+
+def _needs(content: bytes) -> dict[str, list[str]]:
+    """The modules of others that a pickle names, with the names it takes from each."""
+    found: dict[str, list[str]] = {}
+    memo, texts = list[Any](), list[Any]()
+    for code, argument, _ in genops(content):
+        if code.name == "MEMOIZE":
+            memo.append(texts[-1])
+        elif code.name in ("BINGET", "LONG_BINGET"):
+            texts.append(memo[int(argument or 0)])
+        elif code.name == "STACK_GLOBAL":
+            module, name = texts[-2:]
+            own = found.setdefault(module, [])
+            own += [name] * (name not in own)
+            texts.append(None)
+        else:  # (a text, or what is none)
+            texts.append(argument if code.name in TEXTS else None)
+    return {m: names for m, names in found.items() if m.partition(".")[0] not in PRESENT}
+
+
+def _exists(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:  # run from the sources
+        return "0+unknown"
