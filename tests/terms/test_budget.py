@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -20,6 +22,8 @@ from rewrite_engine.terms import budget
 from rewrite_engine.terms.budget import Budget, Watch, bounded
 from rewrite_engine.terms.search import run
 from tests.toy import num, sin
+
+ROOT = Path(__file__).resolve().parents[2]
 
 q, x = var(), num("x")
 SHORT = 0.1
@@ -231,3 +235,33 @@ def test_no_interrupt_is_lost_where_python_drops_exceptions(
         with pytest.raises(SearchBudgetError, match="in which it found 0 answers"):
             list(bounded(deaf(), Watch(Budget(seconds=0.02))))
     assert lost == []
+
+
+def test_interrupts_leave_no_mark_behind() -> None:
+    """Where one is taken back before it is raised, CPython 3.11 hangs as soon as it traces."""
+    code = """if True:
+        import ctypes, sys, threading
+        from rewrite_engine.terms import budget
+
+        watch = budget.Watch(budget.Budget(seconds=1.0))
+        raised = 0
+        for struck in range(20):
+            try:
+                watch.struck = True
+                budget.watchdog.searches[watch] = threading.get_ident()
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(threading.get_ident()), ctypes.py_object(budget.Overdue))
+                budget.watchdog.leave(watch)
+            except budget.Overdue:
+                raised += 1
+            budget.watchdog.searches[watch] = threading.get_ident()
+            budget.watchdog.leave(watch)  # as one does that was interrupted before
+        lines = []
+        sys.settrace(lambda *event: lines.append(event))
+        (lambda: None)()
+        sys.settrace(None)
+        print(raised, len(lines) > 0)
+    """
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True,
+                          timeout=60, check=False)  # fmt: skip
+    assert done.stdout == "20 True\n", done.stderr
