@@ -17,7 +17,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.check.distribution import has_state, unlike_draws
 from rewrite_engine.check.draw import LENGTH, Draw, draws
 from rewrite_engine.check.finding import Finding, Kind
-from rewrite_engine.check.lengths import Lengths, fitting_lengths, unknown_lengths
+from rewrite_engine.check.lengths import Lengths, fitting_lengths, small_lengths, unknown_lengths
 from rewrite_engine.check.oracle import BothSides, broken, computed, judged
 from rewrite_engine.check.sample import (
     ALL_DTYPES,
@@ -203,7 +203,8 @@ def values_for(one: Fired, number: int, count: int) -> Iterator[dict[Any, Any]]:
     """Yield some values for the inputs of a term, others for the next one."""
     known = list(draws(one.inputs, number, tame=one.sides.granted == "fastmath"))
     for i in sorted({0, *[(count * number + i) % len(known) for i in range(count - 1)]}):
-        yield known[i] | taken(one.stand_ins, known[i])
+        given = small_lengths(known[i], [one.sides.term, one.sides.new])
+        yield given | taken(one.stand_ins, given)
 
 
 def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:

@@ -8,8 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
-from rewrite_engine.check.draw import LENGTH
+import numpy as np
 
+from rewrite_engine.check.draw import LENGTH
+from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.tensor.elemwise import Elemwise
+
+MAX_LENGTH = 1000  # elements along an axis of what is computed
 MOST = 6  # dimensions of which all divisions into two are tried
 VALUE = -1  # in the place of a dimension: a whole number, which may be a length itself
 
@@ -26,6 +31,22 @@ def unknown_lengths(inputs: Sequence[Any]) -> list[Dimension]:
         if shape == () and v.type.kind in "iu":
             found.append((v, VALUE))
         found += [(v, i) for i, n in enumerate(shape or ()) if n is None]
+    return found
+
+
+def small_lengths(given: Mapping[Any, Any], outputs: Sequence[Any]) -> dict[Any, Any]:
+    """The values of inputs, but small ones of what ops take as lengths, steps or indices, which
+    would fill the memory.
+    """
+    counts = set[Any]()
+    for node in reversed(toposort(outputs)):
+        if not isinstance(node.op, Elemwise) or not counts.isdisjoint(node.outputs):
+            counts.update([v for v in node.inputs if getattr(v.type, "shape", None) == ()])
+    found = dict(given)
+    for v, x in given.items():
+        if v in counts and v.type.kind in "iu" and abs(int(x)) > MAX_LENGTH:
+            sign = 1 if x > 0 else -1
+            found[v] = np.asarray(sign * (abs(int(x)) % (LENGTH + 1)), x.dtype)
     return found
 
 

@@ -11,6 +11,8 @@ import numpy as np
 
 from rewrite_engine.graph.node import Variable
 
+__all__ = ["TensorLike"]  # (the others are of this package)
+
 if TYPE_CHECKING:
     from rewrite_engine.tensor.variable import TensorVariable
 

@@ -6,12 +6,14 @@ import json
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.__main__ import main
 from rewrite_engine.check.finding import CheckReport, Finding, Kind
+from rewrite_engine.check.lengths import small_lengths
 from rewrite_engine.check.target import target_of
 from rewrite_engine.check.termination import unproved
 from rewrite_engine.errors import UnknownNameError
@@ -400,3 +402,13 @@ def test_an_error_in_a_measure_or_a_test_is_a_finding(tmp_path: Path) -> None:
     source += "@wrong.test\ndef is_so(value):\n    return value.nothing\n"
     (found,) = rw.check(pack(tmp_path, source), only="facts").findings
     assert "it raises AttributeError" in found.why
+
+
+def test_lengths_that_are_tried_are_small() -> None:
+    """Others would fill the memory; numbers that are no lengths stay as they are."""
+    n, k, x = pt.lscalar("n"), pt.iscalar("k"), pt.dvector("x")
+    given = {n: np.array(-3_037_000_500), k: np.array(2**31 - 1, "int32"), x: np.ones(3)}
+    found = small_lengths(given, [pt.ones(abs(n) + 1).sum() + k, x])
+    assert (int(found[n]), int(found[k])) == (0, 2**31 - 1)
+    assert int(small_lengths(given, [pt.arange(k)])[k]) == 2
+    assert small_lengths(given, [x[k]])[x] is given[x]

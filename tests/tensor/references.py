@@ -48,7 +48,7 @@ MEANS: dict[str, Callable[..., Any]] = {
     "Recurrence": lambda op, a, b: _recurrence(op.axis, a, b),
     "Dot": lambda op, a, b: np.dot(a, b),
     "MatMul": lambda op, a, b: np.matmul(a, b),
-    "Blockwise": lambda op, x: np.sum(x, -1 if op.core.axis is None else -2),
+    "Blockwise": lambda op, x: np.sum(x, -1 if op.core_op.axis is None else -2),
     "DimShuffle": lambda op, x: np.reshape(x.transpose(op.shuffle + op.drop), [
         1 if o == "x" else x.shape[o] for o in op.new_order]),
     "Reshape": lambda op, x, *sizes: np.reshape(x, _filled(op.shape, sizes)),

@@ -215,6 +215,11 @@ TABLE: dict[str, list[Callable[[Maker], Any]]] = {
     ],
     "cast_to_same": [lambda m: Elemwise(Cast(m.dtypes[0]))(m.v("x", None))],
     "cast_of_cast": [cast_of(dtype) for dtype in DTYPES],
+    "number_and_back": [
+        lambda m: pt.tensor_from_scalar(pt.scalar_from_tensor(m.v("x"))),
+        lambda m: pt.tensor_from_scalar(pt.scalar_from_tensor(m.v("x").sum())),
+        lambda m: pt.tensor_from_scalar(pt.scalar_from_tensor(m.v("x") + 1)),
+    ],
     "neg_of_product": [
         lambda m: -pt.mul(m.v("x", None), m.c(), m.v("y", None)),
         lambda m: -(m.v("x", None) * -m.v("y", None)),
