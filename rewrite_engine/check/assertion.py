@@ -12,6 +12,7 @@ import numpy as np
 
 from rewrite_engine.check.claim import promised, sides, terms_of
 from rewrite_engine.check.draw import draws
+from rewrite_engine.check.lengths import small_lengths
 from rewrite_engine.check.oracle import BothSides, broken
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.match.claim import Claim, refines
@@ -73,7 +74,8 @@ def assert_same_values(
     """
     two = BothSides("the terms", claim, term, other, limits=stabilises)
     inputs = list(dict.fromkeys(explicit_graph_inputs([term, other])))
-    values = [dict(given)] if given is not None else list(draws(inputs, 0))
+    drawn = [small_lengths(one, [term, other]) for one in draws(inputs, 0)]
+    values = drawn if given is None else [dict(given)]
     with np.errstate(all="ignore"):
         for one in values:
             why = broken(two, {v: np.asarray(a, v.type.dtype) for v, a in one.items()})
@@ -90,7 +92,7 @@ def rule_strategies(rule: DataRule) -> SearchStrategy[tuple[BothSides, dict[Any,
     def made(seed: int) -> Any:
         two, inputs = known[seed % len(known)]
         values = list(islice(draws(inputs, seed, tame=two.granted == "fastmath"), 12))
-        return two, values[seed // len(known) % len(values)]
+        return two, small_lengths(values[seed // len(known) % len(values)], [two.term, two.new])
 
     known: Sequence[Any] = [
         (promised(rule, term, new), inputs)

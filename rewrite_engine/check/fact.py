@@ -13,6 +13,7 @@ from typing import Any
 
 from rewrite_engine.check.draw import draws
 from rewrite_engine.check.finding import Finding, Kind
+from rewrite_engine.check.lengths import small_lengths
 from rewrite_engine.check.node import ELEMENTWISE, applied
 from rewrite_engine.check.oracle import computed
 from rewrite_engine.check.target import Names, is_of
@@ -132,7 +133,7 @@ def _untrue(fact: Fact, term: Any, answer: Any, seed: int) -> tuple[str | None, 
         return None, False
     told = False
     for given in draws(inputs, seed):
-        found = computed(term, given)
+        found = computed(term, small_lengths(given, [term]))
         if isinstance(found, Exception):
             continue
         value = found[term]
