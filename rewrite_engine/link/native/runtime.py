@@ -57,7 +57,7 @@ def _api() -> dict[str, int]:
     found = {"array_type": id(np.ndarray), "new_copy": table[85], "new_array": table[94]}
     names = ("PyObject_Vectorcall", "PyList_New", "PyTuple_New", "PyEval_SaveThread",
              "PyEval_RestoreThread", "Py_IncRef", "Py_DecRef", "PyErr_NoMemory",
-             "PyErr_CheckSignals", "PyCapsule_GetPointer")  # fmt: skip
+             "PyErr_CheckSignals", "PyErr_Clear", "PyCapsule_GetPointer")  # fmt: skip
     found |= {name: pointer_of(getattr(ctypes.pythonapi, name)) for name in names}
     libc = ctypes.CDLL(None)
     return found | {name: pointer_of(getattr(libc, name)) for name in ("aligned_alloc", "free")}
@@ -76,6 +76,7 @@ declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 declare ptr @PyErr_NoMemory()
 declare i32 @PyErr_CheckSignals()
+declare void @PyErr_Clear()
 declare ptr @PyCapsule_GetPointer(ptr, ptr)
 declare ptr @aligned_alloc(i64, i64)
 declare void @free(ptr)
@@ -329,7 +330,7 @@ class _Entry:
             f"{self.new(f'trunc i64 {ndim} to i32')}, ptr {lengths}, ptr null, ptr null, "
             f"i32 0, ptr null)"
         )
-        self.need(self.new(f"icmp ne ptr {made}, null"), "failed")
+        self.need(self.new(f"icmp ne ptr {made}, null"), "too_large")
         self._has_result(k, made)
         self.put(self.word(row, 0), self.field(made, HEAD, "ptr"), "ptr")
         self.do(f"br label %done{j}", f"done{j}:")
@@ -409,6 +410,7 @@ class _Entry:
         slow = "call ptr @PyObject_Vectorcall(ptr %slow, ptr %args, i64 %n, ptr %names)"
         self.do("refused:", let_go, drop, "br label %slowly", "undo:", drop, "br label %slowly")
         self.do("slowly:", f"%found = {slow}", "ret ptr %found")
+        self.do("too_large:", "call void @PyErr_Clear()", "br label %refused")  # (the VM tells why)
         self.do("no_memory:", "call ptr @PyErr_NoMemory()", "br label %failed")
         self.do("failed:", let_go, drop, "ret ptr null")
 
