@@ -185,15 +185,16 @@ class HasInnerGraph:
 # --- structure ------------------------------------------------------------------------------------
 
 
-class Structure:
+class Structure(int):
     """What graphs have in common iff they are equal: the same ops on the same operands. Names do
     not count, nor nodes that nothing needs, nor the order of operands where it does not count for
-    merging. Linear in the graph: an op inside, with whatever it holds, is one object.
+    merging. Linear in the graph: an op inside, with whatever it holds, is one object. As a number
+    it is its hash, so that tables drop it without running Python.
     """
 
-    __slots__ = ("rows", "hash")
+    rows: tuple[Any, ...]
 
-    def __init__(self, fgraph: FrozenGraph) -> None:
+    def __new__(cls, fgraph: FrozenGraph) -> Structure:
         number: dict[Variable, int] = {v: i for i, v in enumerate(fgraph.inputs)}
         rows: list[Any] = [tuple([v.type for v in fgraph.inputs])]
 
@@ -211,11 +212,11 @@ class Structure:
             rows.append((node.op, tuple(refs), types))
             number.update(zip(node.outputs, range(len(number), len(number) + len(types))))
         rows.append(tuple([ref(v) for v in fgraph.outputs]))
+        self = super().__new__(cls, hash(tuple(rows)))
         self.rows = tuple(rows)
-        self.hash = hash(self.rows)
+        return self
 
-    def __hash__(self) -> int:
-        return self.hash
+    __hash__ = int.__hash__
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Structure) and self.rows == other.rows
