@@ -129,7 +129,7 @@ class Loop:
 
     @property
     def values(self) -> list[Any]:
-        """Those of the inputs."""
+        """Return the values of the inputs."""
         return [value for _, _, value in self.inputs]
 
     def graph(self) -> tuple[list[Any], list[Any]]:
@@ -245,7 +245,7 @@ def _ended(
     rng: Random, w: Writer, ranks: list[int], infos: list[str], sequences: list[str],
     head: list[str], steps: int, name: str,
 ) -> Loop:  # fmt: skip
-    """What a step leaves, and what is asked of the loop."""
+    """Write the results of a step, and the outputs of the loop."""
     left = []
     for rank in ranks:
         tamed = rng.choice(TAMED).replace("{0}", w.line(rank, w.expression(rank)))
@@ -376,7 +376,7 @@ def shrunk(loop: Loop, finding: Deviation) -> Loop:
 
 @dataclass
 class Outcome:
-    """What came of some loops: how many, how many were not compared, findings."""
+    """Outcome of trying loops: how many, how many were not compared, findings."""
 
     count: int
     skipped: int
@@ -384,7 +384,7 @@ class Outcome:
 
 
 def try_one(loop: Loop) -> Report | None:
-    """What is found of one loop. Raises `NotOrdinary`."""
+    """Try one loop; return a finding, if any. Raises `NotOrdinary`."""
     try:
         loop.graph()
         with limit(SECONDS), np.errstate(all="ignore"):
