@@ -1,4 +1,4 @@
-"""Modes that look at every value: `NanGuardMode`, `MonitorMode`."""
+"""Modes that inspect every value: `NanGuardMode`, `MonitorMode`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["MonitorMode", "NanGuardMode", "detect_nan"]
 
 
 class NanGuardMode(Mode):
-    """A mode whose functions raise `BadValueError` for the first value that is no good, of an input
-    or of what a node computes: it names the variable, the node, and where the user built it.
+    """Mode whose functions raise `BadValueError` for the first bad value, of an input or of a
+    node's result. The error names the variable, the node, and where the user built it.
 
-    nan_is_error, inf_is_error: NaN, infinities. big_is_error: numbers beyond 1e10. optimizer: as in
-    `Mode`. Nodes run one by one.
+    nan_is_error, inf_is_error: reject NaN, infinities. big_is_error: reject numbers beyond 1e10.
+    optimizer: as in `Mode`. Nodes run one by one.
 
     >>> import rewrite_engine as rw
     >>> import rewrite_engine.tensor as pt
@@ -41,10 +41,10 @@ class NanGuardMode(Mode):
 
 
 class MonitorMode(Mode):
-    """A mode whose functions call others before and after each node:
-    `pre_func(fgraph, i, node, fn)` and `post_func(…)`, each of which may be None. node runs as the
-    i-th of fgraph (a graph inside an op has its own); fn.inputs and fn.outputs hold the values,
-    each in a list of one. optimizer: as in `Mode`.
+    """Mode whose functions call hooks before and after each node: `pre_func(fgraph, i, node, fn)`
+    and `post_func(…)`, each of which may be None. node runs as the i-th of fgraph (a graph inside
+    an op has its own); fn.inputs and fn.outputs hold the values, each in a list of one. optimizer:
+    as in `Mode`.
 
     >>> import rewrite_engine as rw
     >>> import rewrite_engine.tensor as pt
@@ -68,7 +68,7 @@ class MonitorMode(Mode):
 
 
 def detect_nan(fgraph: Any, i: int, node: Any, fn: Any) -> None:
-    """For `MonitorMode(post_func=detect_nan)`: print each node that gives a NaN, and its values."""
+    """Print each node that computes a NaN, with its values: `MonitorMode(post_func=detect_nan)`."""
     values = [cell[0] for cell in fn.outputs]
     if any([getattr(v, "dtype", None) is not None and (v != v).any() for v in values]):
         print(f"*** NaN in node {i}: {node}")  # noqa: T201
