@@ -197,7 +197,8 @@ def test_a_query_that_names_phases_gets_these_only() -> None:
 def test_modes_of_others_that_are_not_here(name: str) -> None:
     x = pt.vector("x")
     for bad in (lambda: Mode(name), lambda: function([x], x, mode=name)):
-        with pytest.raises(UnknownNameError, match=f"{name}.*is not available; modes: fast_run.*linkers: .*vm"):
+        why = f"{name}.*is not available; modes: fast_run.*linkers: .*vm"
+        with pytest.raises(UnknownNameError, match=why):
             bad()
 
 

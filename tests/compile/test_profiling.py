@@ -231,7 +231,8 @@ def test_what_may_be_asked_for() -> None:
     assert len(shared.apply_time) == 2
     assert rw.function([x], x, profile=True, name="name").profile.message == "name"
     for wrong in (1, ["x"], object()):
-        with pytest.raises(OptionError, match="profile must be True, False, a text or a ProfileStats"):
+        what = "profile must be True, False, a text or a ProfileStats"
+        with pytest.raises(OptionError, match=what):
             rw.function([x], x, profile=wrong)
         with pytest.raises(OptionError, match="profile must be True"):
             f.copy(profile=wrong)

@@ -146,7 +146,10 @@ def grow(a: list[int], b: list[int]) -> list[int]:
     [
         (Work(grow), "overwrites input 0, but destroy_map does not declare it"),
         (Work(lambda a, b: b), "output 0 views input 1, but view_map does not declare it"),
-        (Work(lambda a, b: list(a), views={0: [0]}, must={0: 0}), "does not view input 0, as must_view_map declares"),
+        (
+            Work(lambda a, b: list(a), views={0: [0]}, must={0: 0}),
+            "does not view input 0, as must_view_map declares",
+        ),
         (Work(lambda a, b: [a + b] * 2, nout=2), "outputs 0 and 1 share memory"),
     ],
 )

@@ -198,7 +198,8 @@ def test_a_journal_moves_to_and_fro_and_forgets() -> None:
     assert brief(fgraph.outputs[0]) == texts[1]
     assert (journal.entries, journal.end) == ([], marks[1])
     for go in (journal.move, journal.revert):
-        with pytest.raises(IndexError, match=f"no state 0; the states are {marks[1]} to {marks[1]}"):
+        why = f"no state 0; the states are {marks[1]} to {marks[1]}"
+        with pytest.raises(IndexError, match=why):
             go(fgraph, 0)
 
 
