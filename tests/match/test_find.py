@@ -235,5 +235,5 @@ def test_a_hundred_thousand_nodes() -> None:
 
 @pytest.mark.parametrize("nothing", [3, None, [x, 4]])
 def test_what_is_no_graph_is_an_error(nothing: Any) -> None:
-    with pytest.raises(PatternError, match="find looks into graphs and variables, not into"):
+    with pytest.raises(PatternError, match="find takes graphs and variables, not"):
         list(find(nothing, exp))

@@ -77,7 +77,7 @@ def test_used_and_switched_off_by_the_tag() -> None:
 
 
 def test_rows_that_are_wrong() -> None:
-    with pytest.raises(PatternError, match=r"table 't': a row is \(name, lambda"):
+    with pytest.raises(PatternError, match=r"table 't': a row must be \(name, lambda"):
         table("t", ("no_reason", lambda x: pt.exp(x) >> x, exact))
     with pytest.raises(PatternError, match="a row is"):
         table("t", ("not a name", lambda x: pt.exp(x) >> x, exact, "Because."))
