@@ -411,9 +411,7 @@ def check_stack_trace(
 def _asked_for(graph: FrozenGraph, which: Any) -> Iterator[Apply]:
     if isinstance(which, str):
         if which not in ("last", "all"):
-            raise OptionError(
-                f"ops_to_check must be last, all, ops or a predicate, not {which!r}"
-            )
+            raise OptionError(f"ops_to_check must be last, all, ops or a predicate, not {which!r}")
         last = [v.owner for v in graph.outputs if v.owner is not None]
         yield from graph.toposort() if which == "all" else last
         return

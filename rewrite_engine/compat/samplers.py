@@ -87,9 +87,7 @@ def values_of(*functions: Any) -> dict[str, Any]:
     """Return the values of all data, by name. Raises `InputError` if two have one name."""
     known = {v: v.name for f in functions for v in data_of(f)}
     if len(set(known.values())) < len(known):
-        raise InputError(
-            f"nutpie finds data by name; two of {sorted(known.values())} share one"
-        )
+        raise InputError(f"nutpie finds data by name; two of {sorted(known.values())} share one")
     return {name: v.get_value() for v, name in known.items()}
 
 

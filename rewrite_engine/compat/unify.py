@@ -140,9 +140,7 @@ def _converted(x: Any, names: dict[str, Any], parameter: bool) -> Any:
     if isinstance(x, tuple) and not parameter:
         head = _converted(x[0], names, True) if isinstance(x[0], OpPattern) else x[0]
         if not isinstance(head, Op | OpPattern):
-            raise PatternError(
-                f"a pattern must begin with an op or an OpPattern, not {x[0]!r}"
-            )
+            raise PatternError(f"a pattern must begin with an op or an OpPattern, not {x[0]!r}")
         return PatternNode(head, [_converted(part, names, False) for part in x[1:]])
     if not parameter and not isinstance(x, Variable):
         return as_tensor_variable(x)

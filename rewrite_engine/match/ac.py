@@ -151,7 +151,7 @@ class Tries:
     left: float = MOST
 
     def use(self) -> None:
-        """Count one way."""
+        """Count one way to share operands."""
         self.left -= 1
         if self.left < 0:
             raise SearchBudgetError(

@@ -155,7 +155,7 @@ class RuleSet:
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """Rules in order."""
+        """Rules of the set, in order."""
         return tuple(self.by_name.values())
 
     # --- queries ---------------------------------------------------------------------------------

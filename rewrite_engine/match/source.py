@@ -29,7 +29,7 @@ class Source:
         self.counter = 0
 
     def line(self, text: str) -> None:
-        """Write a line."""
+        """Write a line of source."""
         self.lines.append("    " * self.indent + text)
 
     def test(self, *conditions: str) -> None:

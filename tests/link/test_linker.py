@@ -74,7 +74,7 @@ def test_what_is_no_linker() -> None:
         Mode("fast")
     with pytest.raises(UnknownNameError, match="a linker must be a name .*, not "):
         Mode(3)
-    with pytest.raises(UnknownNameError, match="no linker is called 'fast_run'; there are vm, py"):
+    with pytest.raises(UnknownNameError, match="no linker is called 'fast_run'; use one of vm, py"):
         get_linker("fast_run")
     for bad in (PyLinker, "py", type("Nameless", (Linker,), {})()):
         with pytest.raises(ForeignObjectError, match="expected a Linker with a name"):

@@ -345,5 +345,5 @@ def test_a_number_of_numpy_is_a_number() -> None:
 
 
 def test_a_budget_is_a_budget() -> None:
-    with pytest.raises(PatternError, match="has the budget 5: say Budget"):
+    with pytest.raises(PatternError, match="has the budget 5: write Budget"):
         relation(budget=5)(log_exp.fn)  # type: ignore[arg-type]

@@ -124,4 +124,4 @@ def test_a_strategy_without_a_phase_is_told_what_to_say(tmp_path: Path) -> None:
         rw.Mode() + rules
     assert str(info.value).startswith("rule my_rules/both (")
     assert ": both = first(turned, difference))" in str(info.value)
-    assert 'say first(..., phase="canonicalize")' in str(info.value)
+    assert 'write first(..., phase="canonicalize")' in str(info.value)

@@ -1,11 +1,12 @@
-"""`Mode(linker="native")`: regions of a graph as machine code, by LLVM (llvmlite), and lines of the
-VM between them. What is native, and what is not and why, is in docs/native.md.
+"""Linker "native" (`Mode(linker="native")`): regions of a graph as machine code, by LLVM
+(llvmlite), and lines of the VM between them. docs/native.md lists what is native, and what is not
+and why.
 
 A graph is cut into regions (`partition.py`), each of which is an op (`op.py`) in a graph that the
-VM then runs. A region becomes statements (`region.py`, by `lower.py` and the files of families) in
-memory (`lifetimes.py`; `verify.py` checks what is read where), a statement a kernel (`loops.py`), a
-kernel machine code (`library.py`), found again by its text and kept on disk (`cache.py`). One
-function for all regions calls kernels (`runtime.py`).
+VM then runs. A region becomes statements (`region.py`, by `lower.py` and the files of op families)
+in memory (`lifetimes.py`; `verify.py` checks the reads), a statement a kernel (`loops.py`), and a
+kernel machine code (`library.py`), cached on disk by its text (`cache.py`). One function for all
+regions calls kernels (`runtime.py`).
 """
 
 from rewrite_engine.link.native import (

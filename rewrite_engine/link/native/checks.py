@@ -1,5 +1,5 @@
-"""Values that are there only where conditions hold: the kernel says no, and the VM raises the
-error.
+"""Checks of conditions in native code: if one fails, the kernel refuses the call, and the VM raises
+the error.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _(op: CheckAndRaise, node: Apply, plan: RegionPlan) -> None:
 
 
 def _check(plan: RegionPlan, condition: Any) -> None:
-    """Refuse the call where an element is false."""
+    """Refuse the call if an element is false."""
     x, shape, own = plan.get(condition), plan.shape(condition), KINDS[condition.type.dtype]
     if isinstance(x, Number):
         if not x.value:

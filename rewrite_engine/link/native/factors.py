@@ -1,7 +1,8 @@
-"""Factors of matrices and equations, by LAPACK's routines, called by their addresses.
+"""Matrix factorizations and linear equations, by LAPACK's routines, called by their addresses.
 
-A matrix here lies in rows, and LAPACK has columns: it sees the transpose, whose triangles are
-turned round. Where a routine finds nothing, the kernel says no, and the VM tells what is wrong.
+A matrix here is stored by rows, and LAPACK expects columns: it sees the transpose, with upper and
+lower triangles exchanged. If a routine fails, the kernel refuses the call, and the VM reports the
+error.
 """
 
 from __future__ import annotations
@@ -38,7 +39,9 @@ NAN = float("nan")
 
 
 class Matrix:
-    """Matrices along a batch, in rows. step: from row to row; apart: along the batch."""
+    """Matrices along a batch, by rows. step: distance between rows; apart: distance along the
+    batch.
+    """
 
     def __init__(self, view: View, rank: int, step: Length) -> None:
         self.view, self.rank, self.step = view, rank, step
@@ -46,7 +49,7 @@ class Matrix:
 
 
 def matrix(plan: RegionPlan, v: Any, rank: int) -> Matrix:
-    """A variable in memory, elements of a row one behind the other (else a copy)."""
+    """Return a variable in memory with contiguous rows (copied if needed)."""
     x, shape = in_memory(plan, v), plan.shape(v)
     if rank and x.steps[-1] not in (ONE, None):
         x = plan.copy(x, shape, "d")
@@ -84,8 +87,9 @@ def _each(
     reads: Sequence[Matrix], shape: Sequence[Length] | None = None,
     changes: Sequence[Matrix] = (),
 ) -> View:  # fmt: skip
-    """A value of which `write(text, addresses, steps)` writes one matrix; the last address and step
-    are those of the result. shape: if it is not that of the output. changes: what is overwritten.
+    """Build a value of which `write(text, addresses, steps)` writes one matrix; the last address
+    and step are those of the result. shape: if it is not that of the output. changes: overwritten
+    values.
     """
     shape = plan.shape(node.outputs[0]) if shape is None else shape
     batch = shape[:-2]
@@ -106,8 +110,8 @@ def _each(
 
 
 def call(t: Any, name: str, *arguments: Any) -> None:
-    """A call of a routine: letters as texts, numbers as ("i", name), floats as ("d", name or
-    number), addresses as they are.
+    """Write the call of a routine: letters as texts, integers as ("i", name), floats as ("d", name
+    or number), addresses unchanged.
     """
     given = list[str]()
     letters = 0
@@ -136,7 +140,7 @@ def call(t: Any, name: str, *arguments: Any) -> None:
 
 
 def found(t: Any, info: str, otherwise: Callable[[], None] | None = None) -> None:
-    """Go on if a routine found something; else do something else, or refuse the call."""
+    """Continue if LAPACK's INFO is 0; otherwise run `otherwise`, or refuse the call."""
     good, bad = t.label(), t.label()
     fine = t.new(f"icmp eq i32 {t.new(f'load i32, ptr {info}')}, 0")
     t.do(f"br i1 {fine}, label %{good}, label %{bad}")
@@ -150,7 +154,7 @@ def found(t: Any, info: str, otherwise: Callable[[], None] | None = None) -> Non
 
 
 def where_some(t: Any, n: str, body: Callable[[], None]) -> None:
-    """Do something if a number is not 0."""
+    """Run the body if a number is not 0."""
     some, behind = t.label(), t.label()
     t.do(f"br i1 {t.new(f'icmp sgt i64 {n}, 0')}, label %{some}, label %{behind}")
     t.start(some)
@@ -160,13 +164,13 @@ def where_some(t: Any, n: str, body: Callable[[], None]) -> None:
 
 
 def at_least_one(t: Any, n: str) -> str:
-    """A step that LAPACK takes."""
+    """Return a step that LAPACK accepts: at least 1."""
     t.declare("i64 @llvm.smax.i64(i64, i64)")
     return str(t.new(f"call i64 @llvm.smax.i64(i64 {n}, i64 1)"))
 
 
 def over(t: Any, n: Length, m: Length, at: str, row: str, do: Callable[..., None]) -> None:
-    """`do(i, j, address)` for the elements of a matrix."""
+    """Run `do(i, j, address)` for the elements of a matrix."""
 
     def line(i: str) -> None:
         start = t.at(at, t.new(f"mul i64 {i}, {row}") if i != "0" else "0", "d")
@@ -178,7 +182,7 @@ def over(t: Any, n: Length, m: Length, at: str, row: str, do: Callable[..., None
 def triangle(
     t: Any, n: Length, source: tuple[str, str], target: tuple[str, str], low: bool
 ) -> None:
-    """Copy one triangle of a matrix, with zeros in the other. (address, step) of each."""
+    """Copy one triangle of a matrix, with zeros in the other. source, target: (address, step)."""
 
     def one(i: str, j: str, place: str) -> None:
         x = t.load_one(step_to(t, source, i, j), "d")
@@ -189,7 +193,7 @@ def triangle(
 
 
 def step_to(t: Any, where: tuple[str, str], i: str, j: str) -> str:
-    """The address of an element of a matrix in rows."""
+    """Return the address of an element of a matrix by rows."""
     return str(t.at(where[0], t.new(f"add i64 {t.new(f'mul i64 {i}, {where[1]}')}, {j}"), "d"))
 
 
@@ -250,7 +254,7 @@ def _(op: SolveTriangular, node: Apply, plan: RegionPlan) -> None:
 def _columns_of_a_batch(
     op: SolveTriangular, plan: RegionPlan, reads: Sequence[Matrix], shape: Sequence[Length]
 ) -> View:
-    """Equations with one matrix for all vectors of a batch: these are columns of another."""
+    """Solve equations with one matrix for all vectors of a batch: these are columns of another."""
     n, count = shape[-2], times(*shape[:-2])
     a, b = reads
     steps = [(*[None] * (len(shape) - len(b.view.steps)), *b.view.steps)]
@@ -277,13 +281,13 @@ def _columns_of_a_batch(
 
 
 def _check_diagonal(op: SolveTriangular, t: Any, n: Length, a: tuple[str, str]) -> None:
-    """Refuse the call where there is a 0 on the diagonal."""
+    """Refuse the call if there is a 0 on the diagonal."""
     if not op.unit_diagonal:
         each(t, n, lambda i: _not_zero(t, step_to(t, a, i, i)))
 
 
 def _not_zero(t: Any, place: str) -> None:
-    """Refuse the call where a number is 0."""
+    """Refuse the call if a number is 0."""
     good, bad = t.label(), t.label()
     zero = t.compare("oeq", t.load_one(place, "d"), literal(0.0, "d"))
     t.do(f"br i1 {zero}, label %{bad}, label %{good}")
@@ -321,14 +325,16 @@ def _(op: CholeskyGradient, node: Apply, plan: RegionPlan) -> None:
 
 
 def _mirrored(t: Any, whole: tuple[str, str], i: str, j: str, place: str) -> None:
-    """Above the diagonal what is below it. (Above is written after it was read.)"""
+    """Copy the elements below the diagonal to those above it. (Those above are written after they
+    were read.)
+    """
     above = t.new(f"icmp sgt i64 {j}, {i}")
     other = t.load_one(step_to(t, whole, j, i), "d")
     t.store_one(t.select(above, other, t.load_one(place, "d")), place, "d")
 
 
 def _halved(t: Any, i: str, j: str, place: str) -> None:
-    """Φ: zeros above the diagonal, and half of what is on it."""
+    """Apply Φ: zeros above the diagonal, and half of the diagonal."""
     x = t.load_one(place, "d")
     half = t.select(t.new(f"icmp eq i64 {i}, {j}"), t.bin("fmul", x, literal(0.5, "d")), x)
     above = t.new(f"icmp sgt i64 {j}, {i}")
@@ -396,10 +402,10 @@ def _(op: Solve, node: Apply, plan: RegionPlan) -> None:
 
 
 def _copied(plan: RegionPlan, x: View, shape: tuple[Length, ...]) -> Matrix:
-    """Matrices in memory of their own, that may be overwritten."""
+    """Return matrices in memory of their own, which may be overwritten."""
     return Matrix(plan.copy(x, shape, "d"), 2, in_order((times(shape[-2]), shape[-1]))[0])
 
 
 def _swapped(x: View) -> View:
-    """The transposes."""
+    """Return the transposes."""
     return View(x.value, (*x.steps[:-2], x.steps[-1], x.steps[-2]), x.offset)

@@ -1,4 +1,4 @@
-"""Indexing with integers and slices, and diagonals: views, and what is written into them."""
+"""Indexing with integers and slices, and diagonals: views, and writes to them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ from rewrite_engine.tensor.index.template import INPUT, NEWAXIS, WHOLE, Slice
 
 
 def _plain(template: tuple[object, ...]) -> str | None:
-    """Why a template is not one of integers and slices with steps that are known."""
+    """Explain why a template does not consist of integers and slices with known steps; None if it
+    does.
+    """
     steps = [e.step for e in template if isinstance(e, Slice)]
     return "a step that is computed" if INPUT in steps else None
 
@@ -42,7 +44,7 @@ def _(op: Subtensor, node: Apply) -> str | None:
 
 
 def view_part(op: Subtensor, node: Apply, plan: RegionPlan) -> None:
-    """A part as a view, of indices that are there before the region runs."""
+    """Build a part as a view, with indices that are known before the region runs."""
     x, *numbers = node.inputs
     out = node.outputs[0]
     found, lengths = part(plan, plan.get(x), plan.shape(x), op.idx_list, numbers)
@@ -55,8 +57,8 @@ def part(
     plan: RegionPlan, x: View | Number, shape: tuple[Length, ...], template: tuple[object, ...],
     numbers: Sequence[Any] = (),
 ) -> tuple[View | Number, list[Length]]:  # fmt: skip
-    """The part of a view that a template takes, and the lengths of its axes. numbers: the variables
-    that are its inputs.
+    """Return the part of a view that a template selects, and the lengths of its axes. numbers: the
+    variables that are its inputs.
     """
     steps, lengths, offsets, a = list[Length | None](), list[Length](), list[int](), 0
     old = x.steps if isinstance(x, View) else (None,) * len(shape)
@@ -85,7 +87,7 @@ def part(
 
 
 def _at(plan: RegionPlan, n: Length, i: Any) -> int:
-    """The word with an index, which has to be inside."""
+    """Return the word with an index, which must be inside."""
     number, words = i
     word = plan.word_of(n)
     if words:
@@ -104,7 +106,7 @@ def _at(plan: RegionPlan, n: Length, i: Any) -> int:
 def _sliced(
     plan: RegionPlan, n: Length, e: Slice, given: Iterator[Any]
 ) -> tuple[int | None, Length, int]:
-    """(the word with the first index, the length, the step) of a slice."""
+    """Return (the word with the first index, the length, the step) of a slice."""
     by = 1 if e.step is None else int(e.step)
     if e.start is None and e.stop is None and abs(by) == 1:
         return None if by == 1 else plan.compute(
@@ -128,7 +130,7 @@ def _sliced(
 
 
 def _clamped(plan: RegionPlan, n: Length, i: Any, by: int, default: Any) -> int:
-    """The word with an end of a slice, as Python clips it. i: None, a number or a length."""
+    """Return the word with an end of a slice, as Python clips it. i: None, a number or a length."""
     zero, length = plan.constant_word(0), plan.word_of(n)
     low = zero if by > 0 else plan.constant_word(-1)
     high = length if by > 0 else plan.compute("sub", length, plan.constant_word(1))
@@ -164,7 +166,7 @@ def _(op: Diagonal, node: Apply, plan: RegionPlan) -> None:
 def _diagonal(
     plan: RegionPlan, x: View | Number, shape: tuple[Length, ...], above: int, a: int, b: int
 ) -> tuple[View | Number, list[Length]]:
-    """The diagonals in two axes as the last axis, and the lengths."""
+    """Return the diagonals in two axes as the last axis, and the lengths."""
     rows, columns = shape[a], shape[b]
     others = [i for i in range(len(shape)) if i not in (a, b)]
     length = _shorter(plan, rows, columns, above)
@@ -183,7 +185,7 @@ def _diagonal(
 
 
 def _shorter(plan: RegionPlan, rows: Length, columns: Length, above: int) -> Length:
-    """The length of a diagonal."""
+    """Return the length of a diagonal."""
     if rows == columns and not above:
         return rows
     if not rows[1] and not columns[1]:
@@ -205,7 +207,9 @@ def _(op: Any, node: Apply) -> str | None:
 
 
 def write_part(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
-    """A copy with something in a part, of indices that are there before the region runs."""
+    """Build a copy with another value in a part, with indices that are known before the region
+    runs.
+    """
     x, numbers = node.inputs[0], node.inputs[2:]
     _write(op, node, plan, lambda base: part(plan, base, plan.shape(x), op.idx_list, numbers))
 
@@ -217,7 +221,7 @@ def _(op: IncDiagonal, node: Apply, plan: RegionPlan) -> None:
 
 
 def _write(op: Any, node: Apply, plan: RegionPlan, taken: Any) -> None:
-    """A copy of an array with values put into a part of it, or added there."""
+    """Build a copy of an array with values stored in a part of it, or added there."""
     x, y = node.inputs[:2]
     shape, kind = plan.shape(x), KINDS[x.type.dtype]
     whole = NativeValue(kind, without_ones(shape))

@@ -1,4 +1,4 @@
-"""Arrays that are put together of others."""
+"""Native joining of arrays."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def _(op: Shape, node: Apply, plan: RegionPlan) -> None:
 def together(
     plan: RegionPlan, parts: list[Any], shape: tuple[Length, ...], axis: int, kind: str
 ) -> View | Number:
-    """An array made of parts along an axis: each a view, its shape, and the word with the place
-    where it begins.
+    """Join parts along an axis to an array: each part is a view, its shape, and the word with the
+    position where it begins.
     """
     if not parts:
         raise NotNative("an array of nothing")

@@ -1,6 +1,6 @@
-"""Machine code that is there: kernels and units, found by their text.
+"""Loaded machine code: kernels and units, found by their text.
 
-What is not there is compiled, all of a graph in one go. Object files are kept on disk (`cache.py`).
+Missing code is compiled, all of a graph together. Object files are cached on disk (`cache.py`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from rewrite_engine.link.native.units import Unit, address_of, unit
 
 
 class Kernel(NamedTuple):
-    """A function `i64 (ptr frame, ptr places)` by its text, without its name. It returns 0, or
-    another number where its operands are not as they have to be.
+    """Function `i64 (ptr frame, ptr places)` by its text, without its name. It returns 0, or
+    another number if its operands are unsuitable.
     """
 
     text: str
@@ -26,16 +26,16 @@ class Kernel(NamedTuple):
 
     @property
     def name(self) -> str:
-        """A name that no other text has."""
+        """Name that no other text has."""
         return "k_" + blake2b(self.text.encode(), digest_size=12).hexdigest()
 
     def defined(self) -> str:
-        """The text, with its name."""
+        """Text with its name."""
         return f"define i64 @{self.name}(ptr %frame, ptr %places) #0 {{\n{self.text}}}\n"
 
 
 class Library:
-    """The code for one machine. addresses: of all functions that are there."""
+    """Code for one machine. addresses: of all loaded functions."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -44,7 +44,7 @@ class Library:
         self.lock = RLock()
 
     def get(self, kernels: Iterable[Kernel]) -> list[int]:
-        """The addresses of kernels; those that are new are compiled."""
+        """Return the addresses of kernels; new ones are compiled."""
         wanted = {kernel.name: kernel for kernel in kernels}
         with self.lock:
             new = {name: k for name, k in wanted.items() if name not in self.addresses}
@@ -54,7 +54,7 @@ class Library:
         return [self.addresses[name] for name in wanted]
 
     def _need(self, names: Iterable[str]) -> None:
-        """Compile units that are not there, and those that they call."""
+        """Compile missing units, and those that they call."""
         todo = list(dict.fromkeys(names))
         found: dict[str, Unit] = {}
         while todo:

@@ -1,7 +1,7 @@
-"""How ops become native: `native(op, node)` says why a node is none (None: it is one), and `lower`
-adds its statements to a `RegionPlan`. Both are `functools.singledispatch` on the op, as in the VM;
-the families are in files named after them. What nobody registered runs on the VM. Families whose
-ops few graphs have are loaded when one is met (`LATER`).
+"""Lowering of ops to native code: `native(op, node)` explains why a node is not native (None: it
+is), and `lower` adds its statements to a `RegionPlan`. Both are `functools.singledispatch` on the
+op, as in the VM; the families are in files named after them. Unregistered ops run on the VM.
+Families of rare ops are loaded when one is met (`LATER`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rewrite_engine.tensor.type import TensorType
 
 @singledispatch
 def native(op: Any, node: Apply) -> str | None:
-    """Why there is no native code for this node; None: there is."""
+    """Explain why there is no native code for this node; None if there is."""
     return "no native code is written for it"
 
 
@@ -30,12 +30,14 @@ def lower(op: Any, node: Apply, plan: RegionPlan) -> None:
 
 @singledispatch
 def expanded(op: Any, node: Apply) -> list[Apply]:
-    """Nodes that compute the same as one that has native code, and have it, too."""
+    """Return nodes that compute the same values as a native one, and are native, too."""
     return [node]
 
 
 def why_not(node: Apply) -> str | None:
-    """Why a node runs on the VM, if it does: for its dtypes, or for what the op says."""
+    """Explain why a node runs on the VM, because of its dtypes or of the op; None if it does
+    not.
+    """
     for v in (*node.inputs, *node.outputs):
         if not isinstance(v.type, TensorType):
             return f"a value of type {v.type}"

@@ -1,4 +1,4 @@
-"""`NativeRegion`: nodes of a graph that run as one native function, as an op in their place."""
+"""`NativeRegion`: an op that runs some nodes of a graph as one native function."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ MOST_NAMED = 6
 
 
 class NativeRegion(Op):
-    """Nodes that run as machine code.
+    """Op whose nodes run as machine code.
 
-    nodes: in running order. takes: the variables they read and do not compute. gives: those that
-    are read elsewhere. columns: which of `takes` lie in Fortran's order. spare: those of `takes`
+    nodes: in running order. takes: the variables they read and do not compute. gives: the variables
+    that are read elsewhere. columns: which of `takes` are in Fortran order. spare: those of `takes`
     that may be overwritten. Two regions are never equal.
     """
 
@@ -66,9 +66,9 @@ class NativeRegion(Op):
         return f"Native{{{', '.join([*names[:MOST_NAMED], *more])}}}"
 
     def function(self, slow: Any = None, packing: int | None = None) -> Any:
-        """The function of the values of `takes`. slow: called where the code refuses a call; by
-        default what the VM makes of the nodes. packing: of the results, if it is not that of a
-        node (see `runtime.py`).
+        """Return the function of the values of `takes`. slow: the function to call if the code
+        refuses a call; by default the VM's function of the nodes. packing: of the results, if it is
+        not that of a node (see `runtime.py`).
         """
         table = self.table.copy()
         if packing is not None:
@@ -76,7 +76,7 @@ class NativeRegion(Op):
         return builtin(table, slow or self._by_order(table), self.plan.alive)
 
     def _by_order(self, table: Any) -> Callable[..., Any]:
-        """Where large arrays lie in Fortran's order, code made for that, else `slow`."""
+        """Return code made for large arrays in Fortran order, if there are some, else `slow`."""
         slow, made = self.slow(), dict[tuple[bool, ...], Any]()
 
         def run(*values: Any) -> Any:
@@ -90,7 +90,7 @@ class NativeRegion(Op):
         return run
 
     def _variant(self, columns: tuple[bool, ...], slow: Any, packing: int) -> Any:
-        """The function for arrays of which some lie in Fortran's order."""
+        """Return the function for arrays some of which are in Fortran order."""
         try:
             other = NativeRegion(self.nodes, self.takes, self.gives, self.plan.machine, columns)
         except NotNative:
@@ -98,7 +98,7 @@ class NativeRegion(Op):
         return other.function(slow, packing)
 
     def slow(self) -> Callable[..., Any]:
-        """The same by the VM, made when it is called first. Errors say at which node."""
+        """Return the VM's function of the nodes, made on first call. Errors name the node."""
         made: list[Any] = []
         overwrites = any([node.op.destroy_map for node in self.nodes])
         taken = np.array if overwrites else np.asarray  # native code overwrites no argument
@@ -118,7 +118,9 @@ class NativeRegion(Op):
         return _NotingShell(program, get_linker("vm").code(fgraph, ()), True).link().call
 
     def graph(self) -> FunctionGraph:
-        """The nodes as a graph of their own, all of them: what nobody reads is an output, too."""
+        """Return the nodes as a graph of their own, all of them: unread variables are outputs,
+        too.
+        """
         known: dict[Variable, Variable] = {}
         for v in self.takes:
             known[v] = v.type.make_variable(v.name or str(v))
@@ -135,14 +137,16 @@ class NativeRegion(Op):
 
 
 def _in_columns(value: Any) -> bool:
-    """Whether a value is a large array in Fortran's order, and not in C's."""
+    """Return whether a value is a large array in Fortran order, and not in C order."""
     if type(value) is not np.ndarray or value.nbytes < LARGE:
         return False
     return value.flags.f_contiguous and not value.flags.c_contiguous
 
 
 class _Notes(ErrorReporter):
-    """Notes on errors at which node they were raised; the function around explains them."""
+    """Reporter that records on errors at which node they were raised; the outer function explains
+    them.
+    """
 
     def __call__(self, error: BaseException) -> None:
         found = self._by_line(error) if isinstance(error, Exception) else None

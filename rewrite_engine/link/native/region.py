@@ -1,9 +1,9 @@
 """`RegionPlan`: from nodes to statements, to kernels, to the table that the entry reads.
 
-`lower` (`lower.py`) adds the statements of each node: groups, of nodes that one nest of loops can
+`lower` (`lower.py`) adds the statements of each node: groups of nodes that one nest of loops can
 compute, and calls. A node joins the first group over the same axes that comes late enough. Then
-memory is laid out: results have arrays of their own, other values that a later statement reads have
-a place in one block, which they share with those whose lives are apart.
+memory is laid out: results have arrays of their own; other values that a later statement reads have
+a place in one block, shared by values with disjoint lifetimes.
 """
 
 from __future__ import annotations
@@ -60,23 +60,23 @@ MOST_NODES, MOST_SUMS, MOST_HEAVY = 96, 16, 8  # of one group: a machine has so 
 
 
 class NotNative(Exception):
-    """There is no native code for this, which is known only when it is written. node: of which."""
+    """Raised during lowering when a node turns out to be unsupported. node: the node."""
 
     node: Apply | None = None
 
 
 @singledispatch
 def look(op: Any, node: Apply, plan: RegionPlan) -> None:
-    """Note the axes of a node's outputs, and the comparisons of lengths that it asks for."""
+    """Record the axes of a node's outputs, and the comparisons of lengths that it needs."""
     found = axes.dispatch(type(op))(op, node, plan.dims)
     plan.checks += [(node, check) for check in found]
 
 
 class RegionPlan:
-    """A region that is being made.
+    """Plan of a region under construction.
 
-    dims: which lengths are equal. words: what the frame has at first. lengths: of dimensions. of:
-    the values of variables. statements: in the order in which they run.
+    dims: which lengths are equal. words: the initial contents of the frame. lengths: of dimensions.
+    of: the values of variables. statements: in the order in which they run.
     """
 
     def __init__(self, nodes: Sequence[Apply], machine: Machine) -> None:
@@ -102,12 +102,12 @@ class RegionPlan:
     # --- words and lengths ------------------------------------------------------------------------
 
     def new_word(self, value: int = 0) -> int:
-        """Another word of the frame."""
+        """Return a new word of the frame."""
         self.words.append(value)
         return len(self.words) - 1
 
     def constant_word(self, value: float) -> int:
-        """A word that has a number, a float by its bits."""
+        """Return a word that holds a number, a float by its bits."""
         key = np.float64(value).tobytes() if isinstance(value, float) else int(value)
         found = self._words.get(key)
         if found is None:
@@ -116,7 +116,7 @@ class RegionPlan:
         return found
 
     def compute(self, name: str, a: int, b: int = 0) -> int:
-        """A word that an instruction computes of others when the function is called."""
+        """Return a word that an instruction computes from others when the function is called."""
         key = (name, a, b)
         found = self._words.get(key)
         if found is None:
@@ -125,13 +125,13 @@ class RegionPlan:
         return found
 
     def require(self, name: str, a: int, b: int = 0) -> None:
-        """A test of words; the call is refused where it fails."""
+        """Add a test of words; the call is refused if it fails."""
         if (name, a, b) not in self._words:
             self._words[name, a, b] = 0
             self.instructions.append((name, 0, a, b))
 
     def word_of(self, n: Length) -> int:
-        """The word that has a length."""
+        """Return the word that holds a length."""
         number, words = n
         if not words:
             return self.constant_word(number)
@@ -141,12 +141,12 @@ class RegionPlan:
         return found if number == 1 else self.compute("mul", found, self.constant_word(number))
 
     def length_in(self, word: int) -> Length:
-        """The length that a word has."""
+        """Return the length that a word holds."""
         known = [n for n, found in self._words.items() if found == word and isinstance(n, int)]
         return (known[0], ()) if known else (1, (word,))
 
     def length(self, d: int) -> Length:
-        """The length of a dimension. Raises `NotNative` if nothing tells it yet."""
+        """Return the length of a dimension. Raises `NotNative` if it is not known yet."""
         known = self.dims.length_of(d)
         if known is not None:
             return (known, ())
@@ -156,7 +156,7 @@ class RegionPlan:
         return found
 
     def tell(self, d: int, n: Length) -> None:
-        """Note a length that was computed, or compare it with what is known."""
+        """Record a computed length, or compare it with the known one."""
         known, d = self.dims.length_of(d), self.dims.find(d)
         other = (known, ()) if known is not None else self.lengths.get(d)
         if other is None:
@@ -165,13 +165,13 @@ class RegionPlan:
             self.require("equal", self.word_of(other), self.word_of(n))
 
     def shape(self, v: Variable) -> tuple[Length, ...]:
-        """The lengths of all axes of a variable."""
+        """Return the lengths of all axes of a variable."""
         return tuple([self.length(d) for d in self.dims.of(v)])
 
     # --- arguments --------------------------------------------------------------------------------
 
     def argument(self, v: Variable, columns: bool = False) -> list[int]:
-        """Take an argument; return its row in the table. columns: it lies in Fortran's order."""
+        """Add an argument; return its row in the table. columns: it is in Fortran order."""
         kind = KINDS[v.type.dtype]
         first = len(self.words)
         ids = self.dims.of(v)
@@ -190,7 +190,7 @@ class RegionPlan:
         return [word, v.type.ndim, id(np.dtype(v.type.dtype)), number, first, *wanted]
 
     def get(self, v: Variable) -> View | Number:
-        """What is known of a variable, or of a constant."""
+        """Return the view of a variable, or the number of a constant."""
         found = self.of.get(v)
         if found is None:
             if not isinstance(v, Constant):
@@ -226,9 +226,9 @@ class RegionPlan:
         after: int = -1,
         heavy: bool = False,
     ) -> View:
-        """A value of this shape, of operands with as many axes or fewer. into: memory of another
-        value that it is put in. after: the statement it has to come behind. heavy: it calls a
-        function.
+        """Return a value of this shape, computed from operands with as many axes or fewer. into:
+        memory of another value to store it in. after: the statement it must come after. heavy: it
+        calls a function.
         """
         kept = [j for j, n in enumerate(shape) if n != ONE]
         space = tuple([shape[j] for j in kept])
@@ -239,7 +239,7 @@ class RegionPlan:
         return view_of(value, shape)
 
     def _item(self, x: View | Number, kept: Sequence[int], ndim: int) -> Item:
-        """An operand along the axes of a group."""
+        """Return an operand along the axes of a group."""
         if isinstance(x, Number):
             return Item(x, x.kind)
         fewer = ndim - len(x.steps)
@@ -280,7 +280,7 @@ class RegionPlan:
         return not node.heavy or sum([n.heavy for n in group.nodes]) < MOST_HEAVY
 
     def _fits(self, node: Node, group: Group) -> bool:
-        """Whether a group has all that is read of its own values at the same elements."""
+        """Return whether a group reads its own values only at the same elements."""
         return not any([
             isinstance(item.view, View) and item.view.value in group.own
             and group.inside(item.view) is None
@@ -291,7 +291,7 @@ class RegionPlan:
         self, x: View | Number, shape: Sequence[Length], reduced: Sequence[int], name: str,
         kind: str,
     ) -> View:  # fmt: skip
-        """A reduction over some axes, which stay with length 1."""
+        """Return a reduction over some axes, which stay with length 1."""
         kept = [j for j, n in enumerate(shape) if n != ONE]
         space = tuple([shape[j] for j in kept])
         inner = frozenset([i for i, j in enumerate(kept) if j in reduced])
@@ -310,7 +310,7 @@ class RegionPlan:
         return view_of(value, rest)
 
     def converted(self, x: View | Number, shape: Sequence[Length], kind: str) -> View | Number:
-        """The same numbers, as another kind."""
+        """Return the same numbers, as another kind."""
         own = x.kind if isinstance(x, Number) else x.value.kind
         if own == kind:
             return x
@@ -321,8 +321,8 @@ class RegionPlan:
         into: tuple[NativeValue, Steps, int | None] | None = None, refuses: bool = True,
         changes: Sequence[NativeValue] = (),
     ) -> View:  # fmt: skip
-        """A value that a statement of its own computes. into: as of `elementwise`. refuses: whether
-        it may find that the VM has to do it. changes: other values whose memory it writes.
+        """Return a value that a separate statement computes. into: as in `elementwise`. refuses:
+        whether it may pass the call to the VM. changes: other values whose memory it writes.
         """
         value = NativeValue(kind, without_ones(shape), len(self.statements))
         value.part_of = into
@@ -332,17 +332,17 @@ class RegionPlan:
         return view_of(value, shape)
 
     def always(self, value: NativeValue) -> None:
-        """Run the statement of a value although nobody reads it."""
+        """Run the statement of a value even if it has no readers."""
         self.kept.append(value)
 
     def copy(self, x: View | Number, shape: Sequence[Length], kind: str, **options: Any) -> View:
-        """The same elements in memory of their own."""
+        """Return the same elements in memory of their own."""
         return self.elementwise([x], shape, kind, lambda t, xs: xs[0], **options)
 
     # --- the end ----------------------------------------------------------------------------------
 
     def place_of(self, value: NativeValue) -> int:
-        """The word with the address of a value."""
+        """Return the word with the address of a value."""
         if value.word is None:
             value.word = self.new_word()
         return value.word
@@ -351,8 +351,9 @@ class RegionPlan:
         self, outputs: Sequence[Variable], arguments: Sequence[list[int]],
         spare: Mapping[Variable, int],
     ) -> list[int]:  # fmt: skip
-        """Lay out memory, write the kernels, and return the table. spare: arguments, by place, that
-        nobody reads afterwards, and whose memory results may take: `taken` tells which do.
+        """Lay out memory, write the kernels, and return the table. spare: arguments, by position,
+        that have no later readers, and whose memory results may take; `taken` lists those that are
+        used.
         """
         for node, check in self.checks:
             self._compare(node, check)
@@ -386,9 +387,9 @@ class RegionPlan:
         self, v: Variable, j: int, results: Sequence[tuple[NativeValue, Any]],
         live: Lifetimes,
     ) -> None:  # fmt: skip
-        """Let a result take the memory of an argument: one as large, that is computed element by
-        element after all that read others of the argument's elements, and after all that may
-        refuse the call, which then needs the argument as it was.
+        """Let a result take the memory of an argument: one of the same size, computed element by
+        element after everything that reads other elements of the argument, and after everything
+        that may refuse the call, which then needs the original argument.
         """
         given, shape = self.of[v], self.shape(v)
         if isinstance(given, Number) or self.loops:
@@ -415,15 +416,15 @@ class RegionPlan:
                     return
 
     def _measure(self, rows: Sequence[tuple[int, int]]) -> None:
-        """Tell loops how many words of the table they go back; 2 more, as a smaller number is none.
-        rows: the place of each statement, and how many words it takes.
+        """Tell loops how many words of the table they go back; 2 more, because a smaller number
+        means none. rows: the place of each statement, and how many words it takes.
         """
         for loop in self.loops:
             between = [n for at, n in rows if loop.start < at < loop.end]
             self.words[loop.back] = sum(between) + 2
 
     def _compare(self, node: Apply, check: Any) -> None:
-        """A comparison of lengths that a node asks for, unless they are one."""
+        """Add a comparison of lengths for a node, unless they are known to be equal."""
         a = self.length(self.dims.of(node.inputs[check.i])[check.axis])
         if check.other is None:
             b: Length = (check.length, ())
@@ -433,7 +434,7 @@ class RegionPlan:
             self.require("equal", self.word_of(a), self.word_of(b))
 
     def _results(self, outputs: Sequence[Variable]) -> list[tuple[NativeValue, tuple[Length, ...]]]:
-        """The values that are results, each with memory of its own, and their shapes."""
+        """Return the values that are results, each with memory of its own, and their shapes."""
         taken: set[NativeValue] = set()
         found = []
         for v in outputs:
@@ -445,7 +446,7 @@ class RegionPlan:
         return found
 
     def _written(self, s: Group | NativeCall, live: Lifetimes) -> KernelText:
-        """The kernel of a statement."""
+        """Return the kernel of a statement."""
         if isinstance(s, Group):
             return write_group(self, self.machine, s, set(live.writes(s)), live.nodes(s))
         t = KernelText(self, self.machine, 1)
@@ -492,7 +493,7 @@ class RegionPlan:
         return end if self.moved else self.constant_word(0)
 
     def _work(self) -> int:
-        """The word with the number of elements that are computed."""
+        """Return the word with the number of computed elements."""
         found = self.constant_word(0)
         for space in self.outside.spaces:
             if space:
@@ -509,7 +510,7 @@ class RegionPlan:
         self, arguments: Sequence[list[int]], results: Sequence[list[int]],
         kernels: Sequence[list[int]], total: int, work: int,
     ) -> list[int]:  # fmt: skip
-        """All of it as integers (see `runtime.py`)."""
+        """Return the whole plan as integers (see `runtime.py`)."""
         table = [0] * len(HEADER)
 
         def put(name: str, numbers: Sequence[int]) -> None:
@@ -537,8 +538,8 @@ class RegionPlan:
 
 
 def _group_of(x: View, space: tuple[Length, ...]) -> Group | None:
-    """The group over a space that a reader of a value can join: one that computes the value element
-    by element. There is none for memory that a loop writes again: the group computes the first of
+    """Return the group over a space that a reader of a value can join: one that computes the value
+    element by element; None for memory that a loop writes again: the group computes the first of
     the values that the steps read.
     """
     group = x.value.group
@@ -548,7 +549,7 @@ def _group_of(x: View, space: tuple[Length, ...]) -> Group | None:
 
 
 def _is_whole(x: View, shape: Sequence[Length]) -> bool:
-    """Whether a view shows all of a value that is computed, as a variable of this shape would."""
+    """Return whether a view covers all of a computed value, as a variable of this shape would."""
     value = x.value
     if value.at < 0 or value.part_of is not None or without_ones(shape) != value.shape:
         return False

@@ -1,7 +1,7 @@
-"""What a region computes: values, views of them, and the groups of nodes that one loop computes.
+"""Values of a region, views of them, and the groups of nodes that one loop computes.
 
-Lengths are products of a number and words of the frame, so that what is equal is seen without
-knowing them. Axes of length 1 are no axes here: a value has none, and a view steps along none.
+Lengths are products of a number and words of the frame, so that equal ones are recognized without
+knowing them. Axes of length 1 are not counted: a value has none, and a view has no step along them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Write = Callable[[Any, list[str]], str]
 
 
 def times(*lengths: Length) -> Length:
-    """The product of lengths."""
+    """Return the product of lengths."""
     number, words = 1, list[int]()
     for n, more in lengths:
         number *= n
@@ -27,7 +27,7 @@ def times(*lengths: Length) -> Length:
 
 
 def in_order(shape: Sequence[Length]) -> tuple[Length, ...]:
-    """The steps, in elements, of an array in C order."""
+    """Return the steps, in elements, of an array in C order."""
     steps = [ONE]
     for n in shape[:0:-1]:
         steps.append(times(n, steps[-1]))
@@ -52,9 +52,10 @@ class Scope:
 class NativeValue:
     """Numbers of one kind, in C order if they are in memory.
 
-    at: the position of the statement that computes it; -1: it is there. word: where the frame has
-    its address. part_of: (value, steps, offset): it lies in the memory of another value. loop: the
-    loop whose end writes this memory again after each step; None for memory that is written once.
+    at: the position of the statement that computes it; -1: it exists before. word: where the frame
+    has its address. part_of: (value, steps, offset): it is in the memory of another value. loop:
+    the loop whose end writes this memory again after each step; None for memory that is written
+    once.
     """
 
     __slots__ = ("kind", "shape", "at", "word", "part_of", "group", "loop")
@@ -68,9 +69,9 @@ class NativeValue:
 
 
 class View(NamedTuple):
-    """A value as a variable shows it. steps: for each axis of the variable, in elements; None: it
-    has one element, or all are the same. offset: the word that tells how many elements are in
-    front.
+    """View of a value in the form of a variable. steps: for each axis of the variable, in elements;
+    None: it has one element, or all are the same. offset: the word with the number of elements
+    before it.
     """
 
     value: NativeValue
@@ -79,21 +80,21 @@ class View(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A constant."""
+    """Constant number in a region."""
 
     value: Any
     kind: str
 
 
 class Item(NamedTuple):
-    """One operand of a node in a group: a view along the axes of the group, or a number."""
+    """Operand of a node in a group: a view along the axes of the group, or a number."""
 
     view: View | Number
     kind: str
 
 
 class Node(NamedTuple):
-    """An elementwise node: `write(text, operands)` gives its value. scope: where the graph computes
+    """Elementwise node: `write(text, operands)` returns its value. scope: where the graph computes
     it. heavy: it calls a function.
     """
 
@@ -105,8 +106,8 @@ class Node(NamedTuple):
 
 
 class Reduced(NamedTuple):
-    """A reduction of a node's value. axes: of the group, that are reduced. name: of the scalar
-    op. scope: where the graph computes it.
+    """Reduction of a node's value. axes: the reduced axes of the group. name: of the scalar op.
+    scope: where the graph computes it.
     """
 
     value: NativeValue
@@ -126,14 +127,14 @@ class Group:
         self.own: dict[NativeValue, Node] = {}
 
     def inside(self, view: View | Number) -> NativeValue | None:
-        """The value of the group that an operand is, element for element."""
+        """Return the value of the group that an operand is, element for element, or None."""
         if isinstance(view, Number) or view.value not in self.own or view.offset is not None:
             return None
         return view.value if view.steps == in_order(self.space) else None
 
 
 class NativeCall(NamedTuple):
-    """A statement that is no loop over elements: `write(kernel)` writes it. scope: where the graph
+    """Statement that is no loop over elements: `write(kernel)` writes it. scope: where the graph
     computes it. refuses: it may end in a call of the VM's function. changes: other values whose
     memory it writes.
     """
@@ -148,11 +149,11 @@ class NativeCall(NamedTuple):
 
 
 def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:
-    """The lengths of the axes that a value has."""
+    """Return the lengths of the axes that a value has."""
     return tuple([n for n in shape if n != ONE])
 
 
 def view_of(value: NativeValue, shape: Sequence[Length]) -> View:
-    """A value as a variable of this shape shows it."""
+    """Return a value as a variable of this shape views it."""
     steps = iter(in_order(value.shape))
     return View(value, tuple([None if n == ONE else next(steps) for n in shape]))

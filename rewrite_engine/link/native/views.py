@@ -1,4 +1,4 @@
-"""Views, and lengths as values: nothing is computed, steps and offsets are."""
+"""Native views, and lengths as values: only steps and offsets are computed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _(op: CheckedLength, node: Apply, plan: RegionPlan) -> None:
 
 
 def number_of(plan: RegionPlan, n: Length) -> View | Number:
-    """A length as a number of int64."""
+    """Return a length as a number of int64."""
     number, words = n
     if not words:
         return Number(number, "i")
@@ -67,7 +67,7 @@ def number_of(plan: RegionPlan, n: Length) -> View | Number:
 
 
 def length_of(plan: RegionPlan, v: Variable) -> Length:
-    """The length that a number is."""
+    """Return the length that a number is."""
     count = plan.dims.counts.get(v)
     if count is not None:
         return plan.length(count)
@@ -78,14 +78,14 @@ def length_of(plan: RegionPlan, v: Variable) -> Length:
 
 
 def value_word(plan: RegionPlan, x: View) -> int:
-    """The word with an integer that is an argument."""
+    """Return the word with an integer argument."""
     if x.value.at >= 0 or x.value.word is None or x.offset is not None or x.value.kind != "i":
         raise NotNative("a length that is computed here")
     return plan.compute("load", x.value.word)
 
 
 def straight(x: View | Number, shape: tuple[Length, ...]) -> View | Number:
-    """A view without steps along axes of length 1."""
+    """Return a view without steps along axes of length 1."""
     if isinstance(x, Number):
         return x
     return View(x.value, tuple([None if n == ONE else s for s, n in zip(x.steps, shape)]),
@@ -158,13 +158,13 @@ def _(op: Unbroadcast, node: Apply, plan: RegionPlan) -> None:
 
 
 def _in_order(x: View, shape: tuple[Length, ...]) -> bool:
-    """Whether a view shows elements one behind the other."""
+    """Return whether a view shows elements in order."""
     steps = tuple([s for s, n in zip(x.steps, shape, strict=True) if n != ONE])
     return steps == in_order(without_ones(shape))
 
 
 def quotient(plan: RegionPlan, total: Length, known: Length) -> Length:
-    """The length that is left over when a number of elements is divided."""
+    """Return the remaining length when a number of elements is divided."""
     left = list(total[1])
     for word in known[1]:
         if word in left:
