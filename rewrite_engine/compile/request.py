@@ -68,7 +68,11 @@ def read(
     no_default_updates: bool | Collection[Any],
     rebuild_strict: bool,
 ) -> Request:
-    """Read the arguments of `function` and check them. The errors are those of `function`."""
+    """Read the arguments of `function`. The errors are those of `function`.
+
+    The caller checks the result by `check_unused`, then by `check_roots`, so that an input given in
+    the place of another is named first.
+    """
     request = Request(_read_inputs(inputs), *_read_outputs(outputs))
     request.results = [out.variable for out in request.outputs]
     request.updates = _read_updates(updates)
@@ -81,7 +85,6 @@ def read(
             raise ForeignObjectError(f"givens: only variables can be replaced, not {describe(old)}")
     _substitute(request, replaced, rebuild_strict)
     _collect_shared(request, replaced, no_default_updates, rebuild_strict)
-    _check_roots(request)
     return request
 
 
@@ -191,7 +194,7 @@ def _collect_shared(
 # --- what can be wrong with the inputs --------------------------------------------------------
 
 
-def _check_roots(request: Request) -> None:
+def check_roots(request: Request) -> None:
     """Raise `MissingInputError` for the first root that nobody gives; `NullTypeGradError` for a
     derivative that there is not.
     """

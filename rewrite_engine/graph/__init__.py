@@ -2,7 +2,7 @@
 
 `node.py` variables and nodes · `op.py`, `type.py` the contracts of ops and types · `intern.py`
 equal ones are one object · `frozen.py` a graph to be read, `store.py` how its nodes change,
-`fgraph.py` the doors for that, `order.py` the topological order · `feature.py` who listens:
+`fgraph.py` the mutators, `order.py` the topological order · `feature.py` who listens:
 `history.py`, `destroyhandler.py` · `memory.py` what ops do with memory · `inner.py` ops that hold
 a graph · `knowledge.py` what facts have found out, `assume.py` what is declared · `origin.py`
 where nodes come from · `traverse.py`, `postorder.py` walks · `replace.py` copies with replacements

@@ -1,4 +1,4 @@
-"""`FunctionGraph`: a graph that can be changed, through the doors that its docstring lists.
+"""`FunctionGraph`: a graph that can be changed, by the mutators that its docstring lists.
 
 `replace`, the one that rules use, only redirects the clients of a variable; each of them is
 rebuilt, re-typed, re-keyed and merged once, by `settle`, however many of its inputs changed.
@@ -40,7 +40,7 @@ class FunctionGraph(NodeStore):
     lets equal nodes stay apart while they are taken in. updates: {number of an output: of the input
     that it is the next value of}.
 
-    What a graph computes is changed through these doors, and by nothing else:
+    Only these mutators change what a graph computes:
 
     * `replace`: one variable is used in the place of another. This is the way of rules and users;
       `replace_all`, `replace_validate`, `replace_all_validate` and `replace_all_validate_remove`
@@ -112,7 +112,7 @@ class FunctionGraph(NodeStore):
         """See to it that a `DestroyHandler` is there."""
         self.attach_feature(DestroyHandler(strict=True))
 
-    # --- doors --------------------------------------------------------------------------------
+    # --- mutators -----------------------------------------------------------------------------
 
     def replace(
         self, old: Variable, new: Variable, reason: Any = None, import_missing: bool = False

@@ -3,8 +3,8 @@
 It takes a graph in (equal nodes are merged while they come, by hash-consing), and knows from then
 on the clients of every variable, one order of the nodes, and who may overwrite what. Nothing here
 changes a graph: the graph inside an op (`graph/inner.py`) is one of these, and has no more.
-`graph/store.py` adds how nodes are redirected, settled and removed, and `graph/fgraph.py` the doors
-through which that is asked for.
+`graph/store.py` adds how nodes are redirected, settled and removed, and `graph/fgraph.py` the
+mutators that use this.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class InnerGraph(FrozenGraph):
         return copy
 
     def __getattr__(self, name: str) -> NoReturn:
-        if hasattr(FunctionGraph, name):  # a door
+        if hasattr(FunctionGraph, name):  # a mutator
             why = "the graph inside an op does not change: op.clone(fgraph) makes an op"
             raise ReadOnlyError(f"{why} ({name!r} is of a FunctionGraph)")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """The nodes of a graph that changes: redirecting clients, settling them after that, removing.
 
-This is the mechanism; the doors are in `graph/fgraph.py`. What always holds after `flush`: the
+This is the mechanism; the mutators are in `graph/fgraph.py`. What always holds after `flush`: the
 table holds the live nodes, clients are the edges, levels rise along every edge, and no two nodes
 are equal terms.
 """
