@@ -44,7 +44,7 @@ from rewrite_engine.rules.language import *
 
 
 @rule(phase="canonicalize", claim=approx(ulps=4))
-def tan_of_quotient(x: Real):
+def tan_of_quotient(x: Float):
     """One function call instead of two and a division.
 
     >>> x = vector("x")

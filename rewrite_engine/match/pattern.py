@@ -8,6 +8,7 @@ and `emit.py` give them meaning, forwards; `rule.goal` gives it in miniKanren.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -42,7 +43,8 @@ class Sort(NamedTuple):
     to look at fewer nodes). fact: a fact that must hold. ties: pairs (label, place); whatever has
     the same label must be equal: the fact `tie` is asked of both variables, each with its place.
     samples: variables that belong to it, one of each kind of dtype, of shapes that stand for all of
-    it (`match/sample.py`).
+    it (`match/sample.py`). formerly: a wider sort that had this name in the last release. now: the
+    sort that an old name stands for.
     """
 
     name: str
@@ -53,6 +55,8 @@ class Sort(NamedTuple):
     ties: tuple[tuple[str, int], ...] = ()
     tie: Any = None
     samples: Callable[[], Sequence[Any]] | None = None
+    formerly: Any = None
+    now: Any = None
 
     def __call__(self, v: Any) -> bool:
         return self.test(v)
@@ -70,10 +74,11 @@ Prop = Sort("Prop", lambda v: True, "True")
 def as_sort(annotation: Any) -> Sort:
     """Read an annotation: a `Sort`, a type of variables, a fact, or any predicate on variables; a
     class of variables, or `Any`, says nothing (`Constant` that it is one). Several of them,
-    `Annotated[Real, nonneg]`, have to hold together.
+    `Annotated[Float, nonneg]`, have to hold together.
     """
     if isinstance(annotation, Sort):
-        return annotation
+        now = annotation.now  # (it never meant what the name that it has now meant before)
+        return annotation if now is None else now._replace(formerly=None)
     if get_origin(annotation) is Annotated:
         return reduce(_both, map(as_sort, get_args(annotation)))
     if isinstance(annotation, type) and issubclass(annotation, Variable):
@@ -108,10 +113,35 @@ def _both(a: Sort, b: Sort) -> Sort:
     if known and not samples:
         raise PatternError(f"no variable is {a} and {b}")
     inline = f"{a.inline} and {b.inline}" if a.inline and b.inline else None
+    wider = [sort.formerly or sort for sort in (a, b)] if a.formerly or b.formerly else None
     return Sort(
         f"{a}, {b}", fits, inline, a.constant or b.constant, a.fact or b.fact,
         a.ties + b.ties, a.tie or b.tie, (lambda: samples) if samples else None,
+        _both(*wider) if wider else None,
     )  # fmt: skip
+
+
+def warn_of_old_names(fn: Callable[..., Any], annotation: Any) -> None:
+    """Warn, at a rule's line, of names of sorts that the next release drops."""
+    parts = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
+    for sort in parts:
+        if isinstance(sort, Sort) and sort.now is not None:
+            wider = sort.now.formerly
+            code = inspect.unwrap(fn).__code__
+            text = (
+                f"{fn.__name__}: the sort {sort} is called {sort.now} now; where {sort.now} stands "
+                f"for complex numbers, too, write {wider}"
+            )
+            warn_at(fn, (code.co_filename, code.co_firstlineno), text)
+
+
+def warn_at(fn: Callable[..., Any], where: tuple[str, int], text: str) -> None:
+    """Warn that something is deprecated, at a place of a rule's module, once."""
+    names = inspect.unwrap(fn).__globals__
+    registry = names.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(
+        text, DeprecationWarning, *where, module=fn.__module__ or "__main__", registry=registry
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,6 +373,7 @@ def variables_of(fn: Callable[..., Any], variable: type[LogicVariable]) -> dict[
         raise PatternError(what) from error
     found = {}
     for name, (annotation, default) in read.items():
+        warn_of_old_names(fn, annotation)
         sort = Anything if annotation is NOTHING else as_sort(annotation)
         if default is NOTHING or sort is Rest:
             default = NO_DEFAULT

@@ -46,6 +46,7 @@ from rewrite_engine.match.pattern import (
     holes,
     subpatterns,
 )
+from rewrite_engine.match.renamed import warn_of_lost_matches
 from rewrite_engine.match.sample import settled
 from rewrite_engine.match.text import refuse_twice, rule_text
 from rewrite_engine.terms.logic import LogicVariable
@@ -380,7 +381,8 @@ class DataRule(Rule):
     def apply(self) -> Function:
         needed = self.needs_grant
         name = self.name if needed is None else f"{self.name}, assuming {needed}"
-        return self.whole(matcher_for(self.lowered, name, self.text))
+        match = self.whole(matcher_for(self.lowered, name, self.text))
+        return match if self.module.startswith(SHIPPED) else warn_of_lost_matches(self, match)
 
     def interpreted(self, fgraph: Graph, node: Apply) -> Any:
         """The same as `apply`, by the interpreter: slow, and the reference for it."""

@@ -28,7 +28,7 @@ from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rules.facts import *
 from rewrite_engine.rules.facts_numbers import is_sorted
 from rewrite_engine.rules.language import (
-    Float,
+    Inexact,
     because,
     equation,
     exact,
@@ -372,7 +372,7 @@ def test_a_search_among_equations_knows_of_it() -> None:
     v = pt.vector("v", shape=(5,))
 
     @equation(claim=exact)
-    def distance(x: Float) -> Any:
+    def distance(x: Inexact) -> Any:
         """What is not negative is its own distance from 0."""
         return pt.abs(x * 1.5), x * 1.5, given(nonneg(x))
 

@@ -219,7 +219,7 @@ def test_a_sort_holds_beside_what_an_op_asks_for() -> None:
     def turned(a: Matrix) -> Any:
         return op(a)
 
-    def never(a: Real) -> Any:
+    def never(a: Float) -> Any:
         return op(a)
 
     assert [match["a"] for match in rw.find(op(x), turned)] == [x]
