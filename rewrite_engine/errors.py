@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 
@@ -337,7 +337,21 @@ class InvalidValueError(DebugModeError):
 
 
 class RuleError(RewriteEngineError):
-    """A rule is wrong; the message starts with its name and file:line."""
+    """A rule is wrong; the message starts with its name and file:line.
+
+    mistakes: the error of each of them, where there are several.
+    """
+
+    mistakes: tuple[RuleError, ...]
+
+
+class RuleErrors(RuleError, TypeError):
+    """Several rules of a module are wrong. errors: of each of them, in the order of the module."""
+
+    def __init__(self, errors: Sequence[RuleError]) -> None:
+        self.errors = tuple(errors)
+        text = "\n\n".join(map(str, errors))
+        super().__init__(f"{plural(len(errors), 'rule')} cannot be built:\n\n{text}")
 
 
 class UnboundVariableError(RuleError, NameError):
