@@ -41,6 +41,7 @@ from rewrite_engine.scalar.dtype import (
     quotient_dtype,
     weak_dtype,
 )
+from rewrite_engine.scalar.own_code import check_own_code
 from rewrite_engine.scalar.type import ScalarType
 
 #: one input's gradient, or all inputs' at once (see `ScalarOp.pullback`)
@@ -71,6 +72,9 @@ class ScalarOp(Op):
     associative, commutative, idempotent, identity, absorbing: its algebra over exact numbers (0
     absorbs in a product only if the other factors are finite: what uses that has to know).
 
+    How native code computes it: formula: `formula(m, *inputs)`, the result as an expression of
+    other ops (m: see `pullback`). c_source: {dtype: C text that defines a function called `name`}.
+
     What is known of its values: domain: where it is defined on real numbers, "(0, inf)", of all
     inputs or of each; tests take samples from it. range: "(0, inf)", where all real results are
     that are no NaN (see `Interval`). increasing: whether it rises, where it is defined.
@@ -88,6 +92,8 @@ class ScalarOp(Op):
     increasing = correctly_rounded = False
     holomorphic = True
     degree: Callable[..., Sequence[Any]] | None = None
+    formula: Callable[..., Any] | None = None  # type: ignore[assignment]  # (of numbers: with m)
+    c_source: Mapping[str, str] | None = None
 
     def __init__(
         self,
@@ -136,6 +142,7 @@ class ScalarOp(Op):
         if not isinstance(self.function, str | None):
             what = f"function is the name of a ufunc, not {describe(self.function)}"
             raise OptionError(message(what, op=self, hint="what is none: compute=…"))
+        check_own_code(self, others.get("formula"), others.get("c_source"))
         grad, nin = self.gradient, self.nin
         if isinstance(grad, tuple) and not (len(grad) == nin and all(map(callable, grad))):
             what = f"grad is a function for each of {nin} inputs, or one for all, not {grad!r}"

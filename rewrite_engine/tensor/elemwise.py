@@ -301,6 +301,14 @@ class Elemwise(TensorOp):
 
     # --- running ----------------------------------------------------------------------------
 
+    def formula(self, *inputs: Any) -> Any:
+        """Return the formula of the scalar op, in the shape that all inputs broadcast to."""
+        if self.scalar_op.formula is None:
+            return None
+        from rewrite_engine.tensor.elemwise_grad import formula
+
+        return formula(self.scalar_op, inputs)
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:

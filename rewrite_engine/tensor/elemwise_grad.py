@@ -1,5 +1,5 @@
 """Gradients of `Elemwise`: the scalar op's partial derivatives, summed back to the shapes of the
-inputs.
+inputs. Formulas of scalar ops, as expressions of arrays.
 
 The gradient of an integer input is the one it would have as a float (in floatX); an integer
 output passes on nothing.
@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from rewrite_engine.config import config
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.null import disconnected, grad_not_implemented, is_disconnected, is_null
-from rewrite_engine.scalar.dtype import DISCRETE
+from rewrite_engine.graph.traverse import graph_inputs
+from rewrite_engine.scalar.dtype import DISCRETE, is_number
+from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor import math as m
-from rewrite_engine.tensor.constant import weak_constant
+from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.reduce import sum_to
 
@@ -221,3 +225,21 @@ def _pushed(op: Any, k: int, outputs: Sequence[Any], inputs: Sequence[Any], i: i
     if z.type.kind == "c":  # a product with the derivative, or each part by its gradient
         return pull(v, op.products) if op.holomorphic else m.complex(part(1), part(1j))
     return part(1)
+
+
+def formula(op: ScalarOp, inputs: Sequence[Any]) -> Any:
+    """Return the formula of a scalar op on arrays, in the shape that all of them broadcast to.
+
+    Inputs are converted to the dtype in which the op computes.
+    """
+    assert op.formula is not None
+    inner = op.inner_dtype([x.type.dtype for x in inputs])
+    own = inputs if inner is None else [m.cast(x, inner) for x in inputs]
+    result = op.formula(m, *own)
+    if not isinstance(result, Variable | np.generic | np.ndarray) and not is_number(result):
+        return result  # (what asked refuses it)
+    result = as_tensor_variable(result)
+    used = {*graph_inputs([result])}
+    for x in [x for x in inputs if x not in used]:
+        result = m.second(x, result)
+    return result
