@@ -430,8 +430,9 @@ def claims_lines(f: FunctionReport) -> Iterator[str]:
         yield f"UNTRUE    {one.basis}: {what}"
     if len(claims.untrue) > UNTRUE:
         yield f"          … {len(claims.untrue) - UNTRUE} more; --json has all"
-    if claims.problem is not None:
-        yield f"claims    not looked at: {claims.problem}"
+    problem = claims.problem or (claims.left if claims.firings and not claims.steps else None)
+    if problem is not None:
+        yield f"claims    not looked at: {problem}"
     elif claims.steps and not claims.untrue:
         where = [plural(claims.calls, "call")] if f.record.called.kept else ["random inputs"]
         where += [f"{plural(claims.special, 'draw')} of special values"] if claims.special else []
