@@ -375,7 +375,7 @@ def time_line(f: FunctionReport) -> str:
     for phase, seconds in times.phases.items():
         name = f"inside {times.inside[phase]}" if phase in times.inside else phase
         took[name] = took.get(name, 0.0) + seconds
-    loading = {"load rules": times.loading} if times.loading > 1e-3 else {}
+    loading = {"loading": times.loading} if times.loading > 1e-3 else {}
     last = {} if times.first_call is None else {"first call": times.first_call}
     stages = {"build": times.build, **loading, **took, "link": times.link, **last}
     text = " · ".join(f"{name} {s * 1e3:.2f}" for name, s in stages.items())

@@ -490,7 +490,8 @@ def _phase_text(result: Result | None) -> str:
         return ""
     merged = f", {plural(result.merged, 'equal node')} merged" if result.merged else ""
     nodes = f"nodes {arrow(str(result.nodes_before), str(result.nodes_after))}"
-    return f"{plural(result.firings, 'firing')}{merged}, {nodes}, {result.seconds * 1e3:.2f} ms"
+    ms = (result.seconds - result.loading) * 1e3
+    return f"{plural(result.firings, 'firing')}{merged}, {nodes}, {ms:.2f} ms"
 
 
 def _back_text(result: Result) -> str:
