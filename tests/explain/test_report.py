@@ -7,9 +7,7 @@ import json
 import pickle
 import re
 import weakref
-from importlib import import_module
 from io import StringIO
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +18,6 @@ from rewrite_engine import Mode, OpFromGraph, function
 from rewrite_engine.errors import InputError, OptionError, UnknownNameError
 from rewrite_engine.explain import Report, explain, model, recording, replay
 from rewrite_engine.explain.lines import json_lines
-from rewrite_engine.explain.phrase import time_line
 from rewrite_engine.explain.show import console_for
 from rewrite_engine.explain.tables import rule_times
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -578,28 +575,3 @@ def test_a_phase_that_runs_twice_is_counted_each_time():
     shown = sum(int(last or first) - int(first) + 1 for first, last in ranges)
     assert len(found) > 1
     assert sum(counted) == shown
-
-
-def test_modules_that_a_rule_loads_are_not_charged_to_its_phase(
-    tmp_path: Any, monkeypatch: Any
-) -> None:
-    (tmp_path / "slow_to_load.py").write_text("import time\ntime.sleep(0.2)\n")
-    monkeypatch.syspath_prepend(tmp_path)
-
-    @node_rewriter([pt.sin], phase="stabilize")
-    def loads_a_module(fgraph: Any, node: Any) -> Any:
-        """Load a module at first use, and change nothing."""
-        import_module("slow_to_load")
-        return None
-
-    v = pt.vector("v")
-    mode = rw.Mode() + loads_a_module
-    (first,) = explain(pt.sin(v), mode=mode).functions
-    (run,) = [result for result in first.phases if result.name == "stabilize"]
-    assert run.loading >= 0.2
-    assert run.seconds >= run.loading
-    assert first.times.phases["stabilize"] == pytest.approx(run.seconds - run.loading)
-    assert first.times.loading >= 0.2
-    assert " · loading " in time_line(first)
-    (again,) = explain(pt.sin(v), mode=mode).functions
-    assert [result.loading for result in again.phases] == [0] * len(again.phases)
