@@ -192,7 +192,7 @@ class ProfileStats:
     def phase_time(self) -> dict[str, float]:
         """The time of each phase of rewriting, without what loaded modules."""
         leaves = [leaf for result in self.results for leaf in result.leaves()]
-        return _sums([(leaf.name, leaf.seconds - _loading(leaf)) for leaf in leaves])
+        return _sums([(leaf.name, leaf.seconds - leaf.loading) for leaf in leaves])
 
     def phase_firings(self) -> dict[str, int]:
         """How many rules fired in each phase."""
@@ -207,7 +207,7 @@ class ProfileStats:
         if not self.results:
             return 0.0
         inside = sum([result.seconds for result in self.results])
-        rules = sum([_loading(leaf) for result in self.results for leaf in result.leaves()])
+        rules = sum([leaf.loading for result in self.results for leaf in result.leaves()])
         return max(self.rewriter_time - inside, 0.0) + rules
 
     def _inner(self) -> dict[FrozenGraph, Any]:
@@ -291,7 +291,7 @@ class ProfileStats:
             stack = ["compiling", "rewriting", leaf.name]
             yield from [([*stack, name], stats.seconds) for name, stats in leaf.tally.items()]
             inside = sum([stats.seconds for stats in leaf.tally.values()])
-            yield stack, leaf.seconds - _loading(leaf) - inside
+            yield stack, leaf.seconds - leaf.loading - inside
         between = self.rewriter_time - self.loading_time - sum(self.phase_time().values())
         yield ["compiling", "rewriting"], between
         yield ["compiling", "rewriting", "loading"], self.loading_time
@@ -435,11 +435,6 @@ def _written(text: str, file: Any) -> str:
     if file is not None:
         Path(file).write_text(text, encoding="utf-8")
     return text
-
-
-def _loading(leaf: Result) -> float:
-    """The seconds of rules that loaded modules."""
-    return sum([stats.loading for stats in leaf.tally.values()])
 
 
 def _in_brackets(node: Apply | None) -> str:
