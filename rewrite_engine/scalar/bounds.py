@@ -47,7 +47,7 @@ class Interval(NamedTuple):
 
     @property
     def limited(self) -> bool:
-        """Whether no end is infinite."""
+        """Return whether no end is infinite."""
         return self.low - self.low == self.high - self.high == 0
 
 

@@ -113,7 +113,7 @@ class Composite(HasInnerGraph, ScalarOp):
         return tuple([known[r] for r in self.out_refs])
 
     def follows_floatX(self, dtypes: Iterable[Any]) -> bool:
-        """Whether floatX may have a say: a step is a quotient."""
+        """Return whether floatX may have a say: a step is a quotient."""
         return any([op.follows_floatX(()) for op, _ in self.steps])
 
     def to_graph(self, dtypes: Sequence[str]) -> tuple[list[Variable], list[Variable]]:

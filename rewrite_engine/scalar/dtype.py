@@ -80,8 +80,8 @@ def accumulator(dtype: str) -> str:
 
 
 def is_number(x: Any) -> bool:
-    """Whether `x` is a plain Python number; NumPy scalars are not (they have a dtype of their
-    own).
+    """Return whether `x` is a plain Python number; NumPy scalars are not (they have a dtype of
+    their own).
     """
     return type(x) in _PLAIN_NUMBERS
 

@@ -50,14 +50,16 @@ def definite_sum(f: Any, *xs: Any) -> Any:
 
 
 def _added(f: Any, xs: Any) -> Any:
-    """Whether the values of matrices are added: nothing wraps around, nothing is repeated."""
+    """Return whether the values of matrices are added: nothing wraps around, nothing is
+    repeated.
+    """
     if len(_matrices(xs)) < len(xs):
         return f.unknown("a number is added to every element")
     return _in_floats(f, xs)
 
 
 def _in_floats(f: Any, xs: Any) -> Any:
-    """Whether floats are computed: what is made of integers and bools alone wraps around."""
+    """Return whether floats are computed: what is made of integers and bools alone wraps around."""
     if any(f.kind_of(x) == "f" for x in xs):
         return f.because("nothing wraps around")
     return f.unknown("what is made of integers may wrap around", blame=xs[0])

@@ -168,7 +168,7 @@ class ScalarOp(Op):
 
     @property
     def listed(self) -> bool:
-        """Whether it is one of the library's, found by its name."""
+        """Return whether it is one of the library's, found by its name."""
         return _named.get(self.name) is self
 
     # --- dtypes -----------------------------------------------------------------------------
@@ -188,8 +188,8 @@ class ScalarOp(Op):
     _ufunc: np.ufunc | None
 
     def is_total(self, inputs: Sequence[Any]) -> bool:
-        """Whether there is a result for all values of such inputs: of what is defined here, all but
-        powers of integers, whose exponent may be negative.
+        """Return whether there is a result for all values of such inputs: of what is defined here,
+        all but powers of integers, whose exponent may be negative.
         """
         if not self.listed:
             return False
@@ -253,7 +253,7 @@ class ScalarOp(Op):
         return None if kinds == {found} else found
 
     def follows_floatX(self, dtypes: Iterable[Any]) -> bool:
-        """Whether floatX has a say in the result's dtype: a quotient of integers."""
+        """Return whether floatX has a say in the result's dtype: a quotient of integers."""
         return self.inner is quotient_dtype and DISCRETE.issuperset(dtypes)
 
     def _inner(self, arrays: Sequence[Any]) -> Any:
@@ -358,7 +358,7 @@ class ScalarOp(Op):
 
     @property
     def has_bounds(self) -> bool:
-        """Whether bounds of the result follow from those of the operands."""
+        """Return whether bounds of the result follow from those of the operands."""
         return self.ends is not None or self.increasing or self.limits is not None
 
     def bounds_from(self, dtype: np.dtype[Any], of: Callable[[Any], Any], xs: Any) -> Any:

@@ -275,5 +275,5 @@ def _small(new: Any, sums: Any) -> bool:
 
 
 def _ok(term: Any, total: Any) -> Any:
-    """Whether a term does not matter any more."""
+    """Return whether a term does not matter any more."""
     return ~(np.abs(term) > 1e-17 * np.abs(total)) | ~np.isfinite(total)

@@ -202,11 +202,11 @@ class ScalarType(Type):
         return result
 
     def values_eq(self, a: Any, b: Any) -> bool:
-        """Whether two numbers are equal (NaN equals NaN)."""
+        """Return whether two numbers are equal (NaN equals NaN)."""
         return bool(a.dtype == b.dtype and (a == b or (a != a and b != b)))
 
     def values_eq_approx(self, a: Any, b: Any) -> bool:
-        """Whether two numbers agree up to rounding."""
+        """Return whether two numbers agree up to rounding."""
         if self.kind not in "fc":
             return self.values_eq(a, b)
         rtol = max(1e-5, 8 * float(np.finfo(self.numpy_dtype).eps))

@@ -110,7 +110,7 @@ def weak_constant(value: bool | int | float | complex, dtype: str) -> TensorCons
 
 
 def is_weak(x: Any) -> bool:
-    """Whether something is a constant that takes the precision of floats beside it."""
+    """Return whether something is a constant that takes the precision of floats beside it."""
     return x.__class__ is TensorConstant and x.weak
 
 
@@ -161,7 +161,7 @@ def or_truth(x: Any) -> Any:
 
 
 def _has_symbols(items: Any) -> bool:
-    """Whether a (nested) list has variables or patterns in it."""
+    """Return whether a (nested) list has variables or patterns in it."""
     todo = list(items)
     while todo:
         item = todo.pop()
@@ -203,25 +203,27 @@ def _with_ndim(x: Any, ndim: int) -> Any:
 
 
 def has_pattern(items: Sequence[Any]) -> bool:
-    """Whether one of the items is a pattern (an object with `__apply_op__`)."""
+    """Return whether one of the items is a pattern (an object with `__apply_op__`)."""
     return any(hasattr(type(x), "__apply_op__") for x in items)
 
 
 def is_plain(x: Any) -> bool:
-    """Whether something is no pattern."""
+    """Return whether something is no pattern."""
     return not hasattr(type(x), "__apply_op__")
 
 
 def all_differ(data: np.ndarray) -> bool:
-    """Whether no value occurs twice in an array; NaNs differ. (`numpy.unique` loads `numpy.ma`,
-    which takes as long as to compile a graph.)
+    """Return whether no value occurs twice in an array; NaNs differ. (`numpy.unique` loads
+    `numpy.ma`, which takes as long as to compile a graph.)
     """
     values = np.sort(data, axis=None)
     return bool((values[1:] != values[:-1]).all())
 
 
 def have_ranks(items: Sequence[Any]) -> bool:
-    """Whether the ranks of all items are known. (Those of patterns are where sorts fix them.)"""
+    """Return whether the ranks of all items are known. (Those of patterns are where sorts fix
+    them.)
+    """
     try:
         types = [getattr(x, "type", None) for x in items]
         ranks = [getattr(type_, "ndim", None) for type_ in types]

@@ -115,7 +115,7 @@ class DimShuffle(Linear, Odd):
 
     @property
     def is_transpose(self) -> bool:
-        """Whether dimensions are put in another order, none is dropped and none is new."""
+        """Return whether dimensions are put in another order, none is dropped and none is new."""
         return len(self.shuffle) == self.input_ndim == len(self.new_order)
 
     @cached_property
@@ -168,7 +168,7 @@ class DimShuffle(Linear, Odd):
 
 
 def transposes(a: Variable, b: Variable) -> bool:
-    """Whether one of two matrices is written as the transpose of the other."""
+    """Return whether one of two matrices is written as the transpose of the other."""
     for x, y in ((a, b), (b, a)):
         if isinstance(x.head, DimShuffle) and x.head.new_order == (1, 0):
             if x.owner is not None and x.owner.inputs[0] is y:

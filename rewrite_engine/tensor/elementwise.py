@@ -143,32 +143,32 @@ def _truth(x: Any) -> Any:
 
 
 def logical_and(x: TensorLike, y: TensorLike) -> TensorVariable:
-    """Whether both are other than 0."""
+    """Return whether both are other than 0."""
     return m.and_(_truth(x), _truth(y))
 
 
 def logical_or(x: TensorLike, y: TensorLike) -> TensorVariable:
-    """Whether one is other than 0."""
+    """Return whether one is other than 0."""
     return m.or_(_truth(x), _truth(y))
 
 
 def logical_xor(x: TensorLike, y: TensorLike) -> TensorVariable:
-    """Whether exactly one is other than 0."""
+    """Return whether exactly one is other than 0."""
     return m.xor(_truth(x), _truth(y))
 
 
 def logical_not(x: TensorLike) -> TensorVariable:
-    """Whether it is 0."""
+    """Return whether it is 0."""
     return m.invert(_truth(x))
 
 
 def isposinf(x: TensorLike) -> TensorVariable:
-    """Whether it is infinity. Raises `DTypeError` for complex numbers."""
+    """Return whether it is infinity. Raises `DTypeError` for complex numbers."""
     return m.and_(m.isinf(x), m.invert(m.signbit(x)))
 
 
 def isneginf(x: TensorLike) -> TensorVariable:
-    """Whether it is minus infinity. Raises `DTypeError` for complex numbers."""
+    """Return whether it is minus infinity. Raises `DTypeError` for complex numbers."""
     return m.and_(m.isinf(x), m.signbit(x))
 
 
@@ -191,7 +191,7 @@ def isclose(
 def allclose(
     a: TensorLike, b: TensorLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> TensorVariable:
-    """Whether `isclose` holds everywhere; a 0-d bool."""
+    """Return whether `isclose` holds everywhere; a 0-d bool."""
     return reduce_all(isclose(a, b, rtol, atol, equal_nan))
 
 

@@ -426,7 +426,7 @@ _second = Elemwise(named("second"))
 
 
 def _can_hold(input_type: Any, output_type: Any) -> bool:
-    """Whether an array of the input's type always has the dtype and shape of the output."""
+    """Return whether an array of the input's type always has the dtype and shape of the output."""
     return bool(
         input_type.dtype == output_type.dtype
         and input_type.broadcastable == output_type.broadcastable

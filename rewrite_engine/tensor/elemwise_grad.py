@@ -85,8 +85,8 @@ def _without_slope(op: Elemwise, inputs: Sequence[Any], wanted: Sequence[int]) -
 
 
 def _is_nought(x: Any) -> bool:
-    """Whether a term is 0 as it is written: a constant, also moved, or the difference of equal
-    ones.
+    """Return whether a term is 0 as it is written: a constant, also moved, or the difference of
+    equal ones.
     """
     node = x.owner
     while node is not None and node.op.moves_only and len(node.inputs) == 1:

@@ -140,7 +140,7 @@ def _find(pt: Any, name: str, asked: str) -> Callable[..., Any]:
 
 
 def _is_usual(value: Any, default: Any) -> bool:
-    """Whether an argument says what would hold without it."""
+    """Return whether an argument says what would hold without it."""
     return value is default or (type(value) in (bool, int, str) and bool(value == default))
 
 

@@ -64,7 +64,7 @@ class Shapes(NamedTuple):
 
 
 def is_dimension(length: Length) -> bool:
-    """Whether a length is that of a dimension of an input: a plain pair."""
+    """Return whether a length is that of a dimension of an input: a plain pair."""
     return length.__class__ is tuple
 
 
@@ -167,7 +167,7 @@ class TensorOp(Op):
         raise MethodNotDefined(f"{self} defines no shapes")
 
     def is_total(self, node: Apply) -> bool:
-        """Whether only lengths that are not equal make this node fail."""
+        """Return whether only lengths that are not equal make this node fail."""
         return self.only_lengths
 
     def misfit(self, types: Types, group: Group) -> type[ShapeError]:

@@ -357,11 +357,11 @@ class TensorOperators:
         return pt.argmin(self, axis, keepdims)
 
     def all(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-        """Whether all elements along axes are true."""
+        """Return whether all elements along axes are true."""
         return pt.all(self, axis, keepdims)
 
     def any(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-        """Whether any element along axes is true."""
+        """Return whether any element along axes is true."""
         return pt.any(self, axis, keepdims)
 
     def ptp(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:

@@ -240,7 +240,7 @@ class Min(_Fixed):
 
 
 class All(_Fixed):
-    """Whether all elements along axes are true (not zero); the result is bool."""
+    """Return whether all elements along axes are true (not zero); the result is bool."""
 
     op = scalar.and_
 
@@ -250,7 +250,7 @@ class All(_Fixed):
 
 
 class Any_(_Fixed):  # noqa: N801
-    """Whether any element along axes is true (not zero); the result is bool."""
+    """Return whether any element along axes is true (not zero); the result is bool."""
 
     op = scalar.or_
 
@@ -350,12 +350,12 @@ def _with_initial(op: _Fixed, of_two: Any, x: Any, initial: Any) -> Any:
 
 
 def all(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """Whether all elements along axes are true."""
+    """Return whether all elements along axes are true."""
     return All(axis, keepdims=keepdims)(x)
 
 
 def any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """Whether any element along axes is true."""
+    """Return whether any element along axes is true."""
     return Any_(axis, keepdims=keepdims)(x)
 
 

@@ -131,10 +131,10 @@ def _fits(shape: Sequence[Any], f: Any, x: Any, *sizes: Any) -> Any:
 
 
 def as_many(have: Sequence[Any], want: Sequence[Any]) -> bool | None:
-    """Whether arrays of these shapes have as many elements; None if that is not known.
+    """Return whether arrays of these shapes have as many elements; None if that is not known.
 
-    Lengths: integers; None, which may be any; and what equals another where the lengths do. A -1
-    in `want` is what is left over.
+    Lengths: integers; None, which may be any; and what equals another where the lengths do. A -1 in
+    `want` is what is left over.
 
     >>> as_many((2, "n", 3), ("n", 6)), as_many((None, 3), (2, 5)), as_many((4, "n"), (2, -1))
     (True, False, True)
@@ -219,7 +219,7 @@ def flatten(x: TensorLike, ndim: int = 1) -> TensorVariable:
 
 
 def is_flat(var: TensorLike, ndim: int = 1) -> bool:
-    """Whether `var` has `ndim` dimensions, so that `flatten(var, ndim)` is `var`."""
+    """Return whether `var` has `ndim` dimensions, so that `flatten(var, ndim)` is `var`."""
     return bool(as_tensor_variable(var).type.ndim == ndim)
 
 

@@ -176,7 +176,7 @@ class TensorType(Type):
         )
 
     def _accepts(self, value: Any, array: np.ndarray, allow_downcast: bool | None) -> bool:
-        """Whether the conversion is permitted."""
+        """Return whether the conversion is permitted."""
         if array.dtype.kind == "c" and self.kind != "c":
             return False
         if allow_downcast or np.can_cast(array.dtype, self.numpy_dtype, "safe"):
@@ -209,13 +209,14 @@ class TensorType(Type):
         return storage  # type: ignore[no-any-return]
 
     def values_eq(self, a: Any, b: Any) -> bool:
-        """Whether two arrays have the same dtype, shape and elements (NaN equals NaN)."""
+        """Return whether two arrays have the same dtype, shape and elements (NaN equals NaN)."""
         return _comparable(a, b) and bool(np.array_equal(a, b, equal_nan=self.kind in "fc"))
 
     def values_eq_approx(
         self, a: Any, b: Any, rtol: float | None = None, atol: float | None = None
     ) -> bool:
-        """Whether two arrays agree up to rounding: |a - b| <= atol + rtol |b|, NaN equals NaN.
+        """Return whether two arrays agree up to rounding: |a - b| <= atol + rtol |b|, NaN equals
+        NaN.
 
         The default tolerances depend on the dtype; integers and booleans must be equal.
         """
@@ -226,7 +227,7 @@ class TensorType(Type):
         return _comparable(a, b) and bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
 
     def may_share_memory(self, a: Any, b: Any) -> bool:
-        """Whether two arrays could share memory (False is certain, True is not)."""
+        """Return whether two arrays could share memory (False is certain, True is not)."""
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return False
         return bool(np.may_share_memory(a, b))
@@ -242,13 +243,13 @@ class TensorType(Type):
     # --- other types ------------------------------------------------------------------------
 
     def in_same_class(self, otype: Type) -> bool:
-        """Whether `otype` has the same dtype and is statically 1 in the same dimensions."""
+        """Return whether `otype` has the same dtype and is statically 1 in the same dimensions."""
         if not isinstance(otype, TensorType):
             return False
         return self.dtype == otype.dtype and self.broadcastable == otype.broadcastable
 
     def is_super(self, otype: Type) -> bool | None:
-        """Whether all arrays of `otype` are of this type: same dtype and ndim, and no known
+        """Return whether all arrays of `otype` are of this type: same dtype and ndim, and no known
         dimension differs.
         """
         if otype is self:
@@ -279,12 +280,12 @@ class TensorType(Type):
         return WIDTH[otype.kind] <= WIDTH[self.kind]
 
     def computes_like(self, otype: Type) -> bool:
-        """Whether ops compute with both types in one dtype."""
+        """Return whether ops compute with both types in one dtype."""
         return isinstance(otype, TensorType) and otype.dtype == self.dtype
 
     def keeps_digits(self, number: Any) -> bool:
-        """Whether a float is a normal number in this dtype: not infinite, not 0 or subnormal. (A
-        part of a complex number may be 0.)
+        """Return whether a float is a normal number in this dtype: not infinite, not 0 or
+        subnormal. (A part of a complex number may be 0.)
         """
         if self.kind not in "fc":
             return True
@@ -395,7 +396,7 @@ def _as_array(value: Any, type_: TensorType) -> np.ndarray:
 
 
 def _survives(array: np.ndarray, type_: TensorType) -> bool:
-    """Whether every element can be converted there and back."""
+    """Return whether every element can be converted there and back."""
     with np.errstate(all="ignore"):
         there = array.astype(type_.numpy_dtype)
         back = there.astype(array.dtype)

@@ -96,7 +96,7 @@ def lift(op: IndexOp, node: Apply, inputs: Sequence[Any], n: int, ndim: int) -> 
 
 
 def _vary(template: Template, own: Sequence[Any], indices: Sequence[Any]) -> bool:
-    """Whether slices or masks differ along a batch."""
+    """Return whether slices or masks differ along a batch."""
     pairs = iter(zip(own, indices, strict=True))
     for e, given in pair(template, pairs):
         for v, i in given if isinstance(e, Slice) else [] if given is None else [given]:

@@ -41,7 +41,7 @@ __all__ = ["AdvancedIncSubtensor", "AdvancedSubtensor"]
 
 
 def is_advanced(index: Any) -> bool:
-    """Whether an index is an array (of one dimension or more), or a mask."""
+    """Return whether an index is an array (of one dimension or more), or a mask."""
     type_: Any = getattr(index, "type", None)
     if not isinstance(type_, TensorType) and (is_plain(index) or not have_ranks([index])):
         return False
@@ -91,7 +91,7 @@ def part_lengths(
 
 
 def is_together(places: Sequence[int]) -> bool:
-    """Whether what stands in these places stands side by side."""
+    """Return whether what stands in these places stands side by side."""
     return not places or places[-1] - places[0] + 1 == len(places)
 
 
@@ -292,7 +292,7 @@ class AdvancedIncSubtensor(BaseInc):
 
 
 def _may_repeat(indices: Sequence[Any]) -> bool:
-    """Whether arrays of indices can name an element more than once: not if all are masks."""
+    """Return whether arrays of indices can name an element more than once: not if all are masks."""
     arrays = [i for i in indices if i.type.ndim > 0]
     if all([i.type.kind == "b" for i in arrays]):
         return False

@@ -526,7 +526,9 @@ def _write(x: Any, y: Any, parameters: dict[str, Any], ignore_duplicates: bool =
 
 
 def _may_broadcast(part: Any, y: Any) -> bool:
-    """Whether a length of `y` that its type does not know may be 1 where the part is longer."""
+    """Return whether a length of `y` that its type does not know may be 1 where the part is
+    longer.
+    """
     shape, whole = [v.type.shape if have_ranks([v]) else () for v in (y, part)]
     pairs = itertools.zip_longest(reversed(shape), reversed(whole[-len(shape) :] if shape else ()))
     return any([have is None and wanted != 1 for have, wanted in pairs])

@@ -41,7 +41,7 @@ class Slice(NamedTuple):
 
     @property
     def is_static(self) -> bool:
-        """Whether no member is an input."""
+        """Return whether no member is an input."""
         return INPUT not in self
 
     def __str__(self) -> str:
@@ -171,8 +171,9 @@ def _width(item: Any) -> int:
 
 
 def _is_truth(item: Any) -> bool:
-    """Whether an index is a mask, which may be a single truth value: it stands for no dimension,
-    and is an array of one index, or none. (Python's own are refused: `x == y` of variables is one.)
+    """Return whether an index is a mask, which may be a single truth value: it stands for no
+    dimension, and is an array of one index, or none. (Python's own are refused: `x == y` of
+    variables is one.)
     """
     dtype = getattr(item, "dtype", None)
     return dtype is not None and str(dtype) == "bool"
@@ -282,7 +283,7 @@ def check_range(i: int, length: int | None, axis: int) -> None:
 
 
 def is_in_range(template: Template, type_: TensorType) -> bool:
-    """Whether integers and slices are good for every array of a type."""
+    """Return whether integers and slices are good for every array of a type."""
     axis = 0
     for e in template:
         if e == NEWAXIS:

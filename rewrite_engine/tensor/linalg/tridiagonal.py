@@ -222,7 +222,7 @@ class SolveLUFactorTridiagonal(_MatrixOp):
 
 
 def _swapped(rows: Any) -> Any:
-    """Whether a row of the factors, but for the last, was swapped with the next."""
+    """Return whether a row of the factors, but for the last, was swapped with the next."""
     return m.neq(rows[:-1], arange(1, lengths(rows)[0]))
 
 

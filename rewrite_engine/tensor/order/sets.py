@@ -35,8 +35,8 @@ __all__ = [
 
 
 def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> TensorVariable:
-    """Whether two arrays have one shape and equal elements: a 0-d bool. equal_nan: whether NaN
-    equals NaN.
+    """Return whether two arrays have one shape and equal elements: a 0-d bool. equal_nan: whether
+    NaN equals NaN.
 
     >>> array_equal([1, 2], [1.0, 2.0]).eval(), array_equal([1, 2], [1, 2, 3]).eval()
     (array(True), array(False))
