@@ -260,16 +260,16 @@ def log2(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return the logarithm to base 2; -inf at 0, NaN below."""
 
 def logical_and(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Whether both are other than 0."""
+    """Return whether both are other than 0."""
 
 def logical_not(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Whether it is 0."""
+    """Return whether it is 0."""
 
 def logical_or(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Whether one is other than 0."""
+    """Return whether one is other than 0."""
 
 def logical_xor(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Whether exactly one is other than 0."""
+    """Return whether exactly one is other than 0."""
 
 def logit(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """log(x / (1 - x))."""
