@@ -63,7 +63,7 @@ def call_ufunc(pt: Any, ufunc: np.ufunc, method: str, inputs: Sequence[Any], opt
     options = {k: v for k, v in options.items() if not _is_usual(v, _USUAL.get(k, options))}
     if "out" in options:
         raise OptionError(located(f"{name}: cannot write to a variable, nor to an array `out`; "
-    "use `a = a + x`, which creates a new one"))  # fmt: skip
+                                  "use `a = a + x`, which creates a new one"))  # fmt: skip
     if method in _ALONG:
         ours = _ALONG[method].get(ufunc.__name__, "")
         found = _find(pt, ours, name)
@@ -80,7 +80,7 @@ def call_ufunc(pt: Any, ufunc: np.ufunc, method: str, inputs: Sequence[Any], opt
     found = _find(pt, ufunc.__name__, name)
     if options:
         raise OptionError(located(f"{name}: `{next(iter(options))}=` is not supported; use "
-    "`x.astype(dtype)`, `pt.switch(where, ...)`"))  # fmt: skip
+                                  "`x.astype(dtype)`, `pt.switch(where, ...)`"))  # fmt: skip
     if method == "outer":
         x, y = map(pt.as_tensor_variable, inputs)
         inputs = [x.dimshuffle(*range(x.type.ndim), *["x"] * y.type.ndim), y]

@@ -175,7 +175,8 @@ class CAReduce(Reduction):
 class LeavesOut:
     """Mixin for reductions that multiply the output gradient by a factor.
 
-    Results with a zero gradient contribute nothing, whatever the factor (`gradient/partial.py`).
+    Results that a `Partial` gradient excludes contribute nothing, whatever the factor
+    (`gradient/partial.py`).
     """
 
     takes_partial = True
@@ -291,11 +292,12 @@ def sum(
     keepdims: bool = False,
     acc_dtype: Any = None,
 ) -> TensorVariable:
-    """Sum along axes (None: all); small integers and booleans are summed as int64 (unsigned:
-    uint64).
+    """Return sums along axes (None: all).
 
-    float16 and float32 are added up in float64, complex64 in complex128, unless `acc_dtype` says
-    otherwise; the result has the dtype of the input, or `dtype`. Raises `AxisError`.
+    Small integers and booleans are summed as int64 (unsigned: uint64). float16 and float32
+    accumulate in float64, complex64 in complex128, unless `acc_dtype` says otherwise; the result
+    has the dtype of the input, or `dtype`. keepdims: keep reduced dimensions with length 1. Raises
+    `AxisError`.
     """
     return Sum(axis, dtype, acc_dtype, keepdims)(input)
 
@@ -308,9 +310,10 @@ def prod(
     acc_dtype: Any = None,
     no_zeros_in_input: bool = False,
 ) -> TensorVariable:
-    """Product along axes; dtypes as those of `sum`.
+    """Return products along axes (None: all), with the dtypes of `sum`.
 
-    no_zeros_in_input: a promise that is not needed here; gradients are right with zeros, too.
+    no_zeros_in_input: accepted for compatibility, without effect: gradients are correct with zeros,
+    too. Raises `AxisError`.
     """
     return Prod(axis, dtype, acc_dtype, keepdims)(input)
 
@@ -318,8 +321,10 @@ def prod(
 def max(
     x: TensorLike, axis: Axis = None, keepdims: bool = False, initial: Any = None
 ) -> TensorVariable:
-    """Maximum along axes; NaN if there is one. initial: a number that is among the elements, so
-    that there may be no others (-inf: of integers, the lowest that there is).
+    """Return maxima along axes (None: all); NaN if an element is NaN.
+
+    initial: a number to include, so that there may be no elements (-inf: for integers, their
+    smallest number). Raises `AxisError`; `ShapeError` without elements and without `initial`.
     """
     op = Max(axis, keepdims=keepdims)
     return op(x) if initial is None else _with_initial(op, m.maximum, x, initial)
@@ -328,16 +333,20 @@ def max(
 def min(
     x: TensorLike, axis: Axis = None, keepdims: bool = False, initial: Any = None
 ) -> TensorVariable:
-    """Minimum along axes; NaN if there is one. initial: a number that is among the elements, so
-    that there may be no others (inf: of integers, the highest that there is).
+    """Return minima along axes (None: all); NaN if an element is NaN.
+
+    initial: a number to include, so that there may be no elements (inf: for integers, their largest
+    number). Raises `AxisError`; `ShapeError` without elements and without `initial`.
     """
     op = Min(axis, keepdims=keepdims)
     return op(x) if initial is None else _with_initial(op, m.minimum, x, initial)
 
 
 def _with_initial(op: _Fixed, of_two: Any, x: Any, initial: Any) -> Any:
-    """The extremum of elements and a number. Where there may be no elements, the number is put
-    before them; else it is compared with what they are reduced to.
+    """Return the extremum of elements and a number.
+
+    If there may be no elements, the number is joined to them; else it is compared with their
+    extremum.
     """
     from rewrite_engine.tensor.shaping.padding import pad
 
