@@ -245,7 +245,7 @@ def test_the_setting() -> None:
     assert f.profile.fct_callcount == 1
     assert off.profile is None
     assert rw.function([x], pt.exp(x)).profile is None
-    with pytest.raises(ValueError, match="profile is of type bool"):
+    with pytest.raises(ValueError, match="profile must be of type bool"):
         config.profile = "yes"
 
 
