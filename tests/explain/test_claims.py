@@ -127,7 +127,7 @@ def test_a_declaration_that_a_later_call_breaks_is_told_once_and_not_what_follow
     (f,) = report.functions
     (one,) = f.check.claims.untrue
     assert (one.kind, one.basis) == ("declaration", "call 3")
-    assert "x is not nonneg, as it was declared at" in one.text
+    assert "x is not nonneg, as declared at" in one.text
     assert f.check.claims.why_not == "what is declared would not hold"
     assert not report.ok
 
