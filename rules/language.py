@@ -110,6 +110,12 @@ class UnknownTypeError(DTypeError, AttributeError):
     """What is asked of the type of a pattern is not known."""
 
 
+class UnknownRankError(PatternError):
+    """The sorts of a pattern's variables do not fix its rank."""
+
+    typeless = True  # see `match/suggest.py`
+
+
 class PatternType:
     """What the sorts of a pattern's variables tell of its type: what is the same for all dtypes."""
 
@@ -124,7 +130,7 @@ class PatternType:
             known = islice(known, 1)
         found = [getattr(type_, name) for type_ in known]
         if not found:
-            raise PatternError(
+            raise UnknownRankError(
                 f"the rank of {self.pattern} is not known: give its variables sorts that fix one "
                 "(Scalar, Vector, Matrix, Tensor[...]), or write the op with its parameters, such "
                 "as DimShuffle(2, (1, 0))(a)"

@@ -1,5 +1,5 @@
 """What a rule's sides are made of once they are lowered: holes, literals, and ops on patterns; and
-the function that an author wrote, called on fresh logic variables.
+logic variables for the parameters of the function that an author wrote.
 
 These are plain data. `match/lower.py` makes them from what a rule's author wrote; `interpret.py`
 and `emit.py` give them meaning, forwards; `rule.goal` gives it in miniKanren.
@@ -12,27 +12,20 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from types import ModuleType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import numpy as np
 
-from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
+from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.node import CONSTANT, Constant, Projection, Variable
 from rewrite_engine.graph.number import counts_as, roundings, same_number
 from rewrite_engine.graph.type import Type
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable
 from rewrite_engine.terms.parameter import NOTHING, parameters_of
-from rewrite_engine.terms.print import brief
 
 #: the graph that terms are of; None: of none
 Graph = FrozenGraph | None
-
-TYPELESS = """\
-A rule's variables have no types yet, and what a function makes of an operand may depend on its
-    type. Write the ops with their parameters, such as Sum(axis=0)(a) or DimShuffle(2, (1, 0))(a);
-    or give the variables types (a: pt.dmatrix); the rest is for `compute`, or a @node_rewriter."""
 
 
 class Sort(NamedTuple):
@@ -390,45 +383,3 @@ def annotation_of(said: Any, names: dict[str, Any]) -> Any:
         if isinstance(said, str):
             said = names[said] if said in names else eval(said, names)
     return said
-
-
-def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
-    """What a rule function returns; what it raises becomes a `RuleError` with the expression."""
-    try:
-        return fn(**lvars)
-    except RuleError:
-        raise
-    except Exception as error:
-        what = f"`{expression_of(fn, error)}` cannot be part of a pattern"
-        hint = _suggested(fn, error, lvars)
-        text = f"{what}: {type(error).__name__}: {error}"
-        raise PatternError(text.replace("\n", "\n    ") + hint) from error
-
-
-def _suggested(fn: Callable[..., Any], error: Exception, lvars: dict[str, LogicVariable]) -> str:
-    """What may have been meant where a rule function raised an error."""
-    if isinstance(error, NameError):
-        names = inspect.unwrap(fn).__globals__
-        return did_you_mean(error.name, [*inspect.signature(fn).parameters, *names])
-    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
-        return did_you_mean(error.name, dir(error.obj))
-    return f"\n    {TYPELESS}{_built(fn, lvars, expression_of(fn, error))}"
-
-
-def _built(fn: Callable[..., Any], lvars: dict[str, LogicVariable], expression: str) -> str:
-    """What an expression makes of samples, where sorts have some: what may be written instead."""
-    fn = inspect.unwrap(fn)
-    names = dict(inspect.getclosurevars(fn).nonlocals) | dict(fn.__globals__)
-    for name, lvar in lvars.items():
-        if lvar.sort.samples is None:
-            return ""
-        sample = lvar.sort.samples()[0]
-        names[name] = sample.type(name)
-    try:
-        term = eval(expression, names)
-        text = brief(term, 9)
-        if isinstance(term, tuple):  # all outputs of a node
-            text = f"{term[0].owner.op}({', '.join([brief(v, 9) for v in term[0].owner.inputs])})"
-        return f"\n    Of {sample.type} `{expression}` is `{text}`."
-    except Exception:  # it only was an attempt
-        return ""

@@ -339,7 +339,7 @@ def test_overrides_have_the_names_of_what_they_replace() -> None:
     np.testing.assert_allclose(value(*Rop(f(A, B), A, pt.constant(np.ones(3))))[1], [4.0] * 3)
     with pytest.raises(OptionError, match="older names"):
         two(pullback=[None, None], lop_overrides=[None, None])
-    with pytest.raises(TypeError, match="the outputs of an OpFromGraph are a list"):
+    with pytest.raises(TypeError, match="the outputs of an OpFromGraph must be a list"):
         OpFromGraph([X], X)
 
 
@@ -447,7 +447,7 @@ def test_graphs_that_are_refused() -> None:
         OpFromGraph([X], [3.0])
     with pytest.raises(OptionError, match="a list"):
         OpFromGraph(X, [X])
-    with pytest.raises(InputError, match="needs an output"):
+    with pytest.raises(InputError, match="needs at least one output"):
         OpFromGraph([X], [])
     with pytest.raises(OptionError, match="did you mean inline"):
         OpFromGraph([X], [X], inlined=True)

@@ -255,7 +255,7 @@ def test_traces_and_reports_show_it() -> None:
     assert "given nonneg(x): because declared by the user at" in " ".join(text.split())
     assert "identical" in text
     wrong = explain(term, values=[[-1.0, 2.0]]).text(width=120)
-    assert "x is not nonneg, as it was declared at" in " ".join(wrong.split())
+    assert "x is not nonneg, as declared at" in " ".join(wrong.split())
     assert "something that was claimed or declared is UNTRUE" in " ".join(wrong.split())
 
 
