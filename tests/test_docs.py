@@ -29,7 +29,7 @@ NEEDS = {"native.md": "llvmlite", "pymc_model.md": "pymc"}
 #: wrong rules that a page shows on purpose, and calls wrong
 WRONG_ON_PURPOSE = {
     "not_less", "of_erf", "sine_is_linear", "sine_of_sum", "first_of_two", "always_in_place",
-    "breaks",
+    "breaks", "countless",
 }  # fmt: skip
 HOMES = (
     "https://github.com/rewrite-engine/rewrite-engine/blob/main/",
@@ -77,11 +77,13 @@ def texts(picture: Path) -> list[str]:
 
 
 def rule_names(page: Path) -> list[str]:
-    """The names of the rules and of the tables of rules that a page defines."""
+    """The names of the rules, tables of rules and loaded files of rules that a page defines."""
     sources = "".join(source for _, source in run.examples(page))
     prompt = r"(?:>>> |\.\.\. )?"
-    rules = re.findall(rf"@(?:rule|node_rewriter|equation)\b.*\n{prompt}def (\w+)", sources)
-    return rules + re.findall(rf"^{prompt}(\w+) = table\(", sources, re.MULTILINE)
+    rules = re.findall(
+        rf"@(?:rule|node_rewriter|equation|relation)\b.*\n{prompt}def (\w+)", sources
+    )
+    return rules + re.findall(rf"^{prompt}(\w+) = (?:table|rw\.load_rules)\(", sources, re.M)
 
 
 def wrong(rule: Any) -> list[str]:
