@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.finding import Finding, Kind
+from rewrite_engine.check.remedy import wrong
 from rewrite_engine.check.target import usable
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.traverse import toposort
@@ -142,7 +143,7 @@ def check_example(rule: Rule, added: RuleSet) -> Iterator[Finding]:
     if done.report:
         text = "\n".join(line for line in done.report.splitlines() if line.strip("* "))
         why = "its example is not what it says"
-        yield Finding(Kind.WRONG, "lint", "example", rule.name, rule.where, why, text)
+        yield wrong("lint", "example", rule.name, rule.where, why, text)
     elif rule.phase is not None and not _shows(rule, done):
         why = f"it does not fire in its own example: {unfired(rule, added)}"
         others = list(dict.fromkeys([s.rule_name for s in done.steps if s.number]))

@@ -412,3 +412,39 @@ def test_lengths_that_are_tried_are_small() -> None:
     assert (int(found[n]), int(found[k])) == (0, 2**31 - 1)
     assert int(small_lengths(given, [pt.arange(k)])[k]) == 2
     assert small_lengths(given, [x[k]])[x] is given[x]
+
+
+# --- overlaps with rules of others ----------------------------------------------------------------
+
+NAMED = """
+@rule(phase="canonicalize", claim=exact{})
+def outer(x: Float, y: Float):
+    "."
+    return pt.arcsinh(-x * y) >> pt.arctan(x)
+"""
+
+
+def test_an_overlap_with_a_shipped_rule_is_explained_by_the_author(tmp_path: Path) -> None:
+    (found,) = rw.check(pack(tmp_path, NAMED.format("")), only="overlaps")
+    assert (found.kind, found.subject) == (Kind.OVERLAP, "pack/outer")
+    end = 'overlaps={"algebra/mul_of_negs": "why arcsinh(x2 * y2) is as good"} of outer'
+    assert found.fix.endswith(end)
+    for name in ("algebra/mul_of_negs", "mul_of_negs"):
+        said = {name: "no sign is left"}
+        report = rw.check(pack(tmp_path, NAMED.format(f", overlaps={said!r}")), only="overlaps")
+        assert report.findings == []
+        assert [f.why for f in report.explained if f.subject == "pack/outer"][-1].endswith(
+            "arcsinh(-x2 * -y2) to two ends; no sign is left"
+        )
+
+
+def test_an_explanation_that_names_a_rule_without_an_overlap(tmp_path: Path) -> None:
+    said = ', overlaps={"log_of_exp": "so", "pack/inner": "so"}'
+    path = pack(
+        tmp_path,
+        OVERLAPS.format("").replace("claim=exact)\ndef outer", f"claim=exact{said})\ndef outer"),
+    )
+    (found,) = rw.check(path, only="overlaps")
+    assert (found.kind, found.name, found.subject) == (Kind.LINT, "no overlap", "pack/outer")
+    assert "its overlaps with log_of_exp join" in found.why
+    assert found.fix == "leave 'log_of_exp' out of overlaps="
