@@ -34,7 +34,10 @@ class NativeLinker(VMLinker):
         return host() if self._machine is None else self._machine
 
     def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
-        cut = regions(fgraph, self.machine)
+        cut = regions(fgraph, self.machine, self.profile is not None)
+        for node in cut.apply_nodes if self.profile is not None else ():
+            if isinstance(node.op, NativeRegion):
+                node.op.watch(self.profile)
         given = {new for v, new in zip(fgraph.inputs, cut.inputs, strict=True) if v in lent}
         return super().code(cut, given)
 

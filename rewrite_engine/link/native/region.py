@@ -33,6 +33,7 @@ from rewrite_engine.link.native.runtime import (
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE
+from rewrite_engine.link.native.timing import TICK_WORDS, Timing, computed_by
 from rewrite_engine.link.native.values import (
     ONE,
     Group,
@@ -76,10 +77,14 @@ class RegionPlan:
     """A region that is being made.
 
     dims: which lengths are equal. words: what the frame has at first. lengths: of dimensions. of:
-    the values of variables. statements: in the order in which they run.
+    the values of variables. statements: in the order in which they run. node: the one that is
+    lowered. timed: whether a profile asks for the times of kernels, which `timing` then counts.
     """
 
-    def __init__(self, nodes: Sequence[Apply], machine: Machine) -> None:
+    def __init__(self, nodes: Sequence[Apply], machine: Machine, timed: bool = False) -> None:
+        self.node: Apply | None = None
+        self.timed = timed
+        self.timing: Timing | None = None
         self.machine, self.dims = machine, Dims()
         self.words: list[int] = [0]
         self.instructions: list[tuple[str, int, int, int]] = []
@@ -235,7 +240,7 @@ class RegionPlan:
         items = tuple([self._item(x, kept, len(shape)) for x in operands])
         value = NativeValue(kind, space)
         value.part_of = into
-        self._place(Node(value, items, write, self.scope, heavy), space, after)
+        self._place(Node(value, items, write, self.scope, heavy, self.node), space, after)
         return view_of(value, shape)
 
     def _item(self, x: View | Number, kept: Sequence[int], ndim: int) -> Item:
@@ -306,7 +311,7 @@ class RegionPlan:
         if not inner:
             return x
         value = NativeValue(kind, tuple([n for n in rest if n != ONE]), group.at)
-        group.reduced.append(Reduced(value, x.value, inner, name, self.scope))
+        group.reduced.append(Reduced(value, x.value, inner, name, self.scope, self.node))
         return view_of(value, rest)
 
     def converted(self, x: View | Number, shape: Sequence[Length], kind: str) -> View | Number:
@@ -327,7 +332,9 @@ class RegionPlan:
         value = NativeValue(kind, without_ones(shape), len(self.statements))
         value.part_of = into
         self.statements.append(
-            NativeCall(value.at, value, tuple(reads), write, self.scope, refuses, tuple(changes))
+            NativeCall(
+                value.at, value, tuple(reads), write, self.scope, refuses, tuple(changes), self.node
+            )
         )
         return view_of(value, shape)
 
@@ -369,7 +376,13 @@ class RegionPlan:
             touched = [t.touched for t in texts]
             verify(running, live, self.loops, self.outside, [v for v, _ in results], touched)
         written = [t.kernel() for t in texts]
-        self._measure([(s.at, len(words) + 2) for s, (_, words) in zip(running, written)])
+        tick = TICK_WORDS if self.timed else 0
+        sizes = [(s.at, len(words) + 2 + tick) for s, (_, words) in zip(running, written)]
+        self._measure(sizes, tick)
+        if self.timed:
+            about = [computed_by(s, _nodes(live, s), live.last) for s in running]
+            self.timing = Timing(self, about)
+            written = self.timing.between(written, total)
         kernels = [kernel for kernel, _ in written]
         addresses = library_of(self.machine).get(kernels)
         known = dict(zip(dict.fromkeys([k.name for k in kernels]), addresses, strict=True))
@@ -414,13 +427,14 @@ class RegionPlan:
                     self.taken[k], value.word = j, old.word
                     return
 
-    def _measure(self, rows: Sequence[tuple[int, int]]) -> None:
+    def _measure(self, rows: Sequence[tuple[int, int]], tick: int) -> None:
         """Tell loops how many words of the table they go back; 2 more, as a smaller number is none.
-        rows: the place of each statement, and how many words it takes.
+        rows: the place of each statement, and how many words it takes. tick: how many of them stand
+        in front of its kernel.
         """
         for loop in self.loops:
             between = [n for at, n in rows if loop.start < at < loop.end]
-            self.words[loop.back] = sum(between) + 2
+            self.words[loop.back] = sum(between) + tick + 2
 
     def _compare(self, node: Apply, check: Any) -> None:
         """A comparison of lengths that a node asks for, unless they are one."""
@@ -534,6 +548,11 @@ class RegionPlan:
         for name, n in counts.items():
             table[PLACE[name]] = n
         return table
+
+
+def _nodes(live: Lifetimes, s: Group | NativeCall) -> Sequence[Node]:
+    """The nodes of a statement that run, if it is a group."""
+    return live.nodes(s) if isinstance(s, Group) else ()
 
 
 def _group_of(x: View, space: tuple[Length, ...]) -> Group | None:

@@ -164,7 +164,9 @@ class _Loop:
             plan.of[v] = plan.get(x)
         rules = ByClass(lower)
         for node in self.own.nodes:
+            plan.node = node
             rules[type(node.op)](node.op, node, plan)
+        plan.node = self.node
         end = self._end()
         assert self.scope.parent is not None
         plan.scope, self.scope.end = self.scope.parent, end.at

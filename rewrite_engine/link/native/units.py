@@ -149,11 +149,14 @@ def _calling(
 
 
 ROUTINE = "lapack_"  # what names of routines of LAPACK and BLAS begin with, as units
+CLOCK = "clock_gettime"  # the function of C
 PRODUCT = "loop_matmul_"  # and of the inner loops of `np.matmul`; their kind of numbers follows
 
 
 def address_of(name: str) -> int:
     """The address of what is there, by the name of its unit; 0 if it has to be compiled."""
+    if name == CLOCK:
+        return pointer_of(ctypes.CDLL(None).clock_gettime)
     if name.startswith(ROUTINE):
         return _routine(name.removeprefix(ROUTINE))
     if name.startswith(PRODUCT):

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from rewrite_engine.graph.node import Apply
+
 #: a number, and the words of the frame it is multiplied with, sorted
 Length = tuple[int, tuple[int, ...]]
 ONE: Length = (1, ())
@@ -94,7 +96,7 @@ class Item(NamedTuple):
 
 class Node(NamedTuple):
     """An elementwise node: `write(text, operands)` gives its value. scope: where the graph computes
-    it. heavy: it calls a function.
+    it. heavy: it calls a function. about: the node of the graph that it computes, or a part of it.
     """
 
     value: NativeValue
@@ -102,11 +104,12 @@ class Node(NamedTuple):
     write: Write
     scope: Scope
     heavy: bool = False
+    about: Apply | None = None
 
 
 class Reduced(NamedTuple):
     """A reduction of a node's value. axes: of the group, that are reduced. name: of the scalar
-    op. scope: where the graph computes it.
+    op. scope: where the graph computes it. about: as of `Node`.
     """
 
     value: NativeValue
@@ -114,6 +117,7 @@ class Reduced(NamedTuple):
     axes: frozenset[int]
     name: str
     scope: Scope
+    about: Apply | None = None
 
 
 class Group:
@@ -135,7 +139,7 @@ class Group:
 class NativeCall(NamedTuple):
     """A statement that is no loop over elements: `write(kernel)` writes it. scope: where the graph
     computes it. refuses: it may end in a call of the VM's function. changes: other values whose
-    memory it writes.
+    memory it writes. about: as of `Node`.
     """
 
     at: int
@@ -145,6 +149,7 @@ class NativeCall(NamedTuple):
     scope: Scope
     refuses: bool = True
     changes: tuple[NativeValue, ...] = ()
+    about: Apply | None = None
 
 
 def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:
