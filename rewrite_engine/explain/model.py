@@ -59,9 +59,9 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Seconds. loading: of rewriting that no phase took; the first function loads the rules.
-    phases: of all runs of each, by name; inside: the op whose graph they were of. first_call: None
-    before it.
+    """Seconds. loading: of rewriting, what went into loading rules, and modules that they use for
+    the first time. phases: the rest, of all runs of each, by name; inside: the op whose graph they
+    were of. first_call: None before it.
     """
 
     build: float
@@ -147,11 +147,12 @@ class FunctionReport:
         """How long everything took."""
         phases: dict[str, float] = {}
         for phase in self.phases:
-            phases[phase.name] = phases.get(phase.name, 0.0) + phase.seconds
-        seconds, rest = self.record.seconds, sum(phases.values())
+            seconds = phase.seconds - phase.loading
+            phases[phase.name] = phases.get(phase.name, 0.0) + seconds
+        stages = self.record.seconds
         return Times(
-            **seconds,
-            loading=max(0.0, seconds["rewrite"] - rest),
+            **stages,
+            loading=max(0.0, stages["rewrite"] - sum(phases.values())),
             phases=phases,
             inside={phase.name: phase.place for phase in self.phases if phase.place},
             first_call=self.record.called.seconds,

@@ -89,6 +89,7 @@ def _rule(one: Family) -> list[str]:
         f"<code>{escape(cut(side, MAX_TERM))}</code>" for side in (change.before, change.after)
     ]
     letters = escape(change.where())
+    sides[0] += f"<br>{escape(change.of_graph)}" if change.of_graph else ""
     sides[0] += f"<br><small>where {letters}</small>" if letters else ""
     return [f"{len(one.steps)}×", sides[0], "→", sides[1], escape(next(family_notes(one)))]
 

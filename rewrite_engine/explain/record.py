@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import unwrap
 from os.path import basename
@@ -23,6 +23,7 @@ from rewrite_engine.explain.capture import Calls, capture_calls
 from rewrite_engine.explain.term import (
     Change,
     describe_change,
+    describe_graphs,
     describe_inside,
     describe_overwrite,
     exchanged_for,
@@ -134,6 +135,7 @@ class DetailedTrace(Trace):
                 change = describe_inside(node, fgraph.inputs)
             else:
                 change = describe_change(old, new, fgraph.inputs)
+                change = replace(change, of_graph=describe_graphs(old, new, made))
             said = guards(firing.rule, node, fgraph)
         except Exception as error:
             trouble = f"{new} ({type(error).__name__} in telling: {error})"

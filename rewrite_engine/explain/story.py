@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rewrite_engine.explain.model import FunctionReport
 
 FOLDING = "fold/constant_folding"
+LOOPS = "loops"  # the phase
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,8 @@ class Saving:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The firings of one rule in one phase, in order. kind: "rule", "folding", "in place" or
-    "inside" (the graph of an op was rewritten).
+    """The firings of one rule in one phase, in order, also those in graphs inside ops. kind:
+    "rule", "folding", "in place" or "inside" (the graph of an op was rewritten).
     """
 
     phase: str
@@ -52,7 +53,12 @@ class Family:
     @property
     def is_safety(self) -> bool:
         """Whether it is there to keep values finite and accurate, not to make them cheap."""
-        return self.phase.partition(" in ")[0] == "stabilize"
+        return self.phase == "stabilize"
+
+    @property
+    def is_about_loops(self) -> bool:
+        """Whether it changed loops, or other ops that hold graphs, as a whole."""
+        return self.phase == LOOPS or any(step.change.of_graph for step in self.steps)
 
     @property
     def lines(self) -> tuple[tuple[str, int], ...]:
@@ -63,10 +69,10 @@ class Family:
         return tuple(sorted(line for line in found if line is not None))
 
     @property
-    def weight(self) -> tuple[bool, int, int, int]:
+    def weight(self) -> tuple[bool, bool, int, int, int]:
         """What families are ranked by."""
         own = self.saved
-        return self.is_safety, own.flops, own.bytes, own.nodes
+        return self.is_safety, self.is_about_loops, own.flops, own.bytes, own.nodes
 
 
 def families(f: FunctionReport) -> tuple[Family, ...]:
@@ -74,7 +80,8 @@ def families(f: FunctionReport) -> tuple[Family, ...]:
     saved = savings(f)
     found: dict[tuple[str, str], list[RecordedFiring]] = {}
     for step in f.steps:
-        found.setdefault((step.phase, step.rule_name), []).append(step)
+        phase = step.phase.partition(" in ")[0]
+        found.setdefault((phase, step.rule_name), []).append(step)
     made = []
     for (phase, rule), steps in found.items():
         whole = sum([saved.get(step.number, Saving()) for step in steps], Saving())

@@ -47,6 +47,7 @@ from rewrite_engine.link.perform import call_perform, held_to_types
 from rewrite_engine.link.program import Linked
 from rewrite_engine.link.py import PyLinker
 from rewrite_engine.link.vm.linker import VMLinker
+from rewrite_engine.scalar.op import ScalarOp
 
 FIRST = 4  # runs of a graph inside an op that are looked at in each call, and then a few
 
@@ -87,6 +88,16 @@ class DebugLinker(PyLinker):
     def watching(self, optimizer: Any) -> Any:
         """What rewrites graphs, with a record of it."""
         return Recording(optimizer, self.chosen.patience)
+
+    def told(self, nodes: Sequence[Apply]) -> str:
+        """What is checked, and which gradients are not, as nothing runs them."""
+        options = self.chosen
+        checked = ["each op in all its forms", "each step of rewriting", "each fact", "the whole"]
+        checked += ["finite values"] if options.check_isfinite else []
+        own = sorted({type(node.op).__name__ for node in nodes if has_own_gradient(node.op)})
+        left = ["times", "threads", "values of other calls"]
+        left += [f"gradients of {', '.join(own)} (verify_grad checks them)"] if own else []
+        return f"node by node; checked: {', '.join(checked)}; not checked: {', '.join(left)}"
 
     def runner(self, node: Apply) -> Callable[..., Any]:
         """Run `debug_perform` instead of all else, if the op defines it."""
@@ -169,6 +180,15 @@ def _stochastic(first: list[Any], again: list[Any], k: int) -> StochasticOrder:
         lines.append(f"    {which}: {rule}, in {place}: {before} → {after}")
     lines.append("    does a rule go by the order of a set, an id or a hash, or by random numbers?")
     return StochasticOrder("\n".join(lines))
+
+
+def has_own_gradient(op: Any) -> bool:
+    """Whether an op that is not the library's has a gradient."""
+    one = getattr(op, "scalar_op", op)
+    if type(one) is ScalarOp:
+        return not one.listed and one.gradient is not None
+    shipped = type(one).__module__.partition(".")[0] == __name__.partition(".")[0]
+    return not shipped and type(one).L_op is not Op.L_op
 
 
 def can_be_compared(op: Op) -> bool:
