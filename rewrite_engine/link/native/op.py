@@ -1,4 +1,4 @@
-"""`NativeRegion`: nodes of a graph that run as one native function, as an op in their place."""
+"""`NativeRegion`: op for nodes of a graph that run as one native function."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class NativeRegion(Op):
     profile: Any = None
 
     def watch(self, profile: Any, holder: NativeRegion | None = None) -> None:
-        """Leave the times of kernels in a profile (see `Linker.profile`). holder: the region that
-        this is a variant of.
+        """Register the kernels of the region in a profile (see `Linker.profile`). holder: the
+        region that this one is a variant of.
         """
         assert self.plan.timing is not None
         self.profile, self.kernels = profile, Kernels(holder or self, self.plan.timing)
@@ -77,9 +77,9 @@ class NativeRegion(Op):
         return f"Native{{{names_of(self.nodes)}}}"
 
     def function(self, slow: Any = None, packing: int | None = None) -> Any:
-        """The function of the values of `takes`. slow: called where the code refuses a call; by
-        default what the VM makes of the nodes. packing: of the results, if it is not that of a
-        node (see `runtime.py`).
+        """Return the function of the values of `takes`. slow: the fallback for refused calls; by
+        default the VM's function of the nodes. packing: of the results, if it differs from a node's
+        (see `runtime.py`).
         """
         table = self.table.copy()
         if packing is not None:
@@ -113,7 +113,7 @@ class NativeRegion(Op):
         return other.function(slow, packing)
 
     def slow(self) -> Callable[..., Any]:
-        """The same by the VM, made when it is called first. Errors say at which node."""
+        """Return the VM's function of the nodes, built on its first call; errors name the node."""
         made: list[Any] = []
         overwrites = any([node.op.destroy_map for node in self.nodes])
         taken = np.array if overwrites else np.asarray  # native code overwrites no argument
@@ -133,7 +133,7 @@ class NativeRegion(Op):
         return _NotingShell(program, get_linker("vm").code(fgraph, ()), True).link().call
 
     def graph(self) -> FunctionGraph:
-        """The nodes as a graph of their own, all of them: what nobody reads is an output, too."""
+        """Return the nodes as a separate graph. Values that nobody reads are outputs, too."""
         known: dict[Variable, Variable] = {}
         for v in self.takes:
             known[v] = v.type.make_variable(v.name or str(v))

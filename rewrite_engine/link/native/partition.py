@@ -1,9 +1,9 @@
-"""Cutting a graph into regions that run natively, and nodes between them that run on the VM.
+"""Partition of a graph into regions that run natively, and VM fallback nodes between them.
 
-Each node has a depth: that of what it reads, and one more where it is of another sort. Nodes of one
-sort at one depth are a region, or stand alone; they depend on nothing at their own depth but each
-other, so regions can be taken one after the other, and are as large as this order allows. What runs
-only where a branch is taken is of a sort of its own.
+Each node has a depth: the depth of its operands, plus one for operands of another sort. Nodes of
+one sort and depth form a region, or stand alone. They depend on nothing at their own depth but each
+other, so regions can run one after the other, and are as large as this order allows. Nodes of a
+branch that is run conditionally are of a sort of their own.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ MOST = 5000  # nodes of a region, whose frame lies on the stack
 
 
 def regions(fgraph: FunctionGraph, machine: Machine, timed: bool = False) -> FunctionGraph:
-    """Return a graph that computes the same, with `NativeRegion`s in the place of what is native.
+    """Return an equivalent graph in which `NativeRegion`s replace the native nodes.
 
-    What needs to know a number before a region starts, and finds it computed there, begins another
-    region; if it is refused there as well, it runs on the VM. timed: as of `NativeRegion`.
+    An op that needs a run-time length starts a new region. If it is refused there as well, it runs
+    on the VM. timed: as of `NativeRegion`.
     """
     nodes, none = [], set[Apply]()
     for node in inlined(expand(schedule(fgraph))):

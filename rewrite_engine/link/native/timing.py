@@ -36,7 +36,7 @@ def names_of(nodes: Sequence[Apply]) -> str:
 
 
 class NativeKernel(Op):
-    """A kernel of a region, as a profile lists it. nodes: those that it computes."""
+    """Kernel of a region, as a profile lists it. nodes: the nodes that it computes."""
 
     is_region = True
 
@@ -48,7 +48,7 @@ class NativeKernel(Op):
 
 
 class Kernels:
-    """The kernels of a region as the graph that a profile asks for. holder: the region."""
+    """Kernels of a region, in the role of the graph that a profile requires. holder: the region."""
 
     inputs: Sequence[Variable] = ()
     outputs: Sequence[Variable] = ()
@@ -58,12 +58,12 @@ class Kernels:
 
     @property
     def kept_bytes(self) -> int:
-        """The bytes of temporaries that are kept between calls, of the largest call so far."""
+        """Return the bytes of temporaries that are kept between calls: the most so far."""
         return self._bytes if self._bytes >= SMALL else 0
 
     @property
     def stack_bytes(self) -> int:
-        """The bytes of temporaries on the stack while the region runs, of the largest call."""
+        """Return the bytes of temporaries on the stack during a call: the most so far."""
         return self._bytes if self._bytes < SMALL else 0
 
     @property
