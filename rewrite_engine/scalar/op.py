@@ -41,6 +41,7 @@ from rewrite_engine.scalar.dtype import (
     quotient_dtype,
     weak_dtype,
 )
+from rewrite_engine.scalar.fold import fold
 from rewrite_engine.scalar.own_code import check_own_code
 from rewrite_engine.scalar.type import ScalarType
 
@@ -369,7 +370,7 @@ class ScalarOp(Op):
                 f"{self} has neither a ufunc nor a compute function: define it with one of them"
             )
         if self.nin is None:
-            return _fold(ufunc, arrays, dtype, out)
+            return fold(ufunc, arrays, dtype, out)
         if out is not None and ufunc is np.negative:
             factor = minus_one(arrays[0].dtype)
             if factor is not None:
@@ -514,27 +515,6 @@ def minus_one(dtype: np.dtype[Any]) -> Any:
         if not np.array_equal(np.negative(some, some), wanted):
             return np.asarray(-1).astype(dtype)[()]
     return None
-
-
-def _fold(ufunc: np.ufunc, arrays: Sequence[Any], dtype: Any, out: Any) -> Any:
-    """Compute a ∘ b ∘ c ∘ … in this dtype (None: the dtype of the operands)."""
-    if len(arrays) == 1:
-        return _copy(arrays[0] if dtype is None else arrays[0].astype(dtype), out)
-    first, second, *rest = arrays
-    # writing into an operand that is still to be read would destroy it
-    late = out is not None and any(np.may_share_memory(out, x) for x in rest)
-    into = None if late else out
-    result = ufunc(first, second, out=into, dtype=dtype)
-    for x in rest[:-1]:
-        result = ufunc(result, x, out=into, dtype=dtype)
-    return ufunc(result, rest[-1], out=out, dtype=dtype) if rest else result
-
-
-def _copy(x: Any, out: Any) -> Any:
-    if out is None:
-        return np.array(x)
-    np.copyto(out, x)
-    return out
 
 
 # --- how the table is written -------------------------------------------------------------------

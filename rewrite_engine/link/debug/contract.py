@@ -1,8 +1,8 @@
-"""The contract of one node: all that its op says of itself, held against what happens on values.
+"""Contract of one node: everything that its op declares, checked against actual values.
 
-A node is run in each of its forms (`link/forms.py`), twice in the first, on copies of its inputs,
-and the first form again for each way in which the cells of its outputs may be filled. What comes
-out is returned: what everything else of the graph is compared on.
+A node runs in each of its forms (`link/forms.py`), on copies of its inputs: twice in the first
+form, and again for each way to fill the cells of its outputs. The first results are returned;
+everything else in the graph is compared with them.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ AGAIN = "run again"
 
 
 class DebugWarning(UserWarning):
-    """What DebugMode tells of, and is no error: memory that is not reused, other strides."""
+    """Warning of DebugMode about something that is not an error: memory that is not reused, other
+    strides.
+    """
 
 
 class DebugOptions(NamedTuple):
-    """What is looked at (see `DebugMode`)."""
+    """Checks to perform (see `DebugMode`)."""
 
     check_py_code: bool = True
     check_c_code: bool = True
@@ -53,7 +55,7 @@ class DebugOptions(NamedTuple):
 
     @classmethod
     def of_config(cls) -> DebugOptions:
-        """As `config.DebugMode__…` says."""
+        """Return the options of `config.DebugMode__…`."""
         return cls(
             config.DebugMode__check_py,
             config.DebugMode__check_c,
@@ -67,8 +69,8 @@ class DebugOptions(NamedTuple):
 
 
 class Contract:
-    """Runs nodes, and holds them to what they say. linker: what runs the graph inside an op. read:
-    what other nodes, or who asked for outputs, read (see `is_hidden`).
+    """Runner of nodes that checks their declarations. linker: runs the graph inside an op. read:
+    variables that other nodes, or the caller, read (see `is_hidden`).
     """
 
     def __init__(self, linker: Linker, options: DebugOptions) -> None:
@@ -77,7 +79,7 @@ class Contract:
         self.read: set[Variable] = set()
 
     def forms(self, node: Apply) -> list[Form]:
-        """The forms of a node that are asked for, made once."""
+        """Return the required forms of a node, built once."""
         found = self.known.get(node)
         if found is None:
             if isinstance(node.op, Elemwise) and node.op.scalar_op.c_source:
@@ -90,8 +92,9 @@ class Contract:
         return found
 
     def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
-        """The values of the outputs, which share nothing with `given`. Raises what the node raises,
-        and a `DebugModeError` for what is not as the op says. given: None for what is not read.
+        """Return the values of the outputs, which share no memory with `given`. Raises the errors
+        of the node, and a `DebugModeError` for a broken declaration. given: the inputs; None for
+        inputs that are not read.
         """
         lengths_fit(node, given)
         check_places(node)
@@ -111,7 +114,7 @@ class Contract:
         return found
 
     def fillings(self, node: Apply, form: Form, found: list[Any]) -> Any:
-        """What the cells may hold, if the form looks at it; nothing where the op writes into an
+        """Return contents for the cells if the form looks at them; nothing if the op writes into an
         input.
         """
         if not form.reuses or memory_of(node.op).destroyed or not self.options.preallocated:
@@ -127,7 +130,7 @@ class Contract:
         first: Form | None = None,
         cells: Sequence[Any] | None = None,
     ) -> list[Any]:
-        """A further run. That it fails, where the first form does not, is an error."""
+        """Run a form again. An error that the first form did not raise is a failure."""
         try:
             return self.once(node, form, given, cells)
         except (BadDestroyMap, BadViewMap, InvalidValueError):
@@ -140,13 +143,13 @@ class Contract:
             ) from error
 
     def plain(self, node: Apply, given: Sequence[Any]) -> list[Any]:
-        """One run, of the first form."""
+        """Run the first form once."""
         return self.once(node, self.forms(node)[0], given)
 
     def once(
         self, node: Apply, form: Form, given: Sequence[Any], cells: Sequence[Any] | None = None
     ) -> list[Any]:
-        """One run of a form, on copies: what it does with memory, and the types of its results."""
+        """Run a form on copies, and check its memory and the types of its results."""
         own = [copy_of(x) for x in given]
         storage = [[None] for _ in node.outputs] if cells is None else [[x] for x in cells]
         form.run(own, storage)
@@ -156,7 +159,7 @@ class Contract:
         return found
 
     def valid(self, node: Apply, v: Variable, cell: list[Any], given: Sequence[Any]) -> Any:
-        """What a cell holds, if it is a value of the variable's type."""
+        """Return the value in a cell if it has the variable's type."""
         value = cell[0]
         if isinstance(value, np.generic) and isinstance(v.type, TensorType):
             value = np.asarray(value)
@@ -171,7 +174,7 @@ class Contract:
     def check_inputs(
         self, node: Apply, form: Form, given: Sequence[Any], own: Sequence[Any]
     ) -> None:
-        """Raise `BadDestroyMap` for an input that was changed, and must not be."""
+        """Raise `BadDestroyMap` for an input that was changed without permission."""
         destroyed = memory_of(node.op).destroyed
         for i, (v, before, after) in enumerate(zip(node.inputs, given, own, strict=True)):
             if i in destroyed or before is after or alike(before, after):
@@ -186,7 +189,7 @@ class Contract:
     def check_views(
         self, node: Apply, form: Form, own: Sequence[Any], found: Sequence[Any]
     ) -> None:
-        """Raise `BadViewMap` for memory that is shared, and must not be."""
+        """Raise `BadViewMap` for memory that is shared without permission."""
         memory, maps = memory_of(node.op), node.op
         said = [f"view_map: {maps.view_map}, destroy_map: {maps.destroy_map}"]
         for o, (out, value) in enumerate(zip(node.outputs, found, strict=True)):
@@ -210,14 +213,14 @@ class Contract:
                 raise error_at(BadViewMap, f"{what}place; copy it", node, own, said, output_idx=o)
 
     def is_hidden(self, v: Variable) -> bool:
-        """Whether an output is its op's own affair: nobody reads it, and what the op returns is
-        another one. It may be memory to compute in.
+        """Return whether an output is private to its op: nobody reads it, and the op returns
+        another one. It may be workspace.
         """
         returned = None if v.owner is None else v.owner.op.default_output
         return returned not in (None, v.index) and v not in self.read
 
     def not_shown(self, node: Apply, form: Form, own: Sequence[Any], o: int, i: int) -> None:
-        """An output has memory of its own where it should have an input's."""
+        """Report an output that has its own memory instead of an input's."""
         if node.op.must_view_map.get(o) == i:
             what = f"output {o} of its {form.name} does not show input {i}, and must_view_map says "
             raise error_at(BadViewMap, f"{what}that it always does", node, own, output_idx=o)
@@ -236,7 +239,7 @@ class Contract:
         more: Sequence[Any],
         how: str = "",
     ) -> None:
-        """Raise `BadThunkOutput` if a further run has given other values."""
+        """Raise `BadThunkOutput` if another run gave other values."""
         first = self.forms(node)[0]
         for o, (v, a, b) in enumerate(zip(node.outputs, found, more, strict=True)):
             good = equal(v, a, b) or self.is_hidden(v)
@@ -254,7 +257,7 @@ class Contract:
             self.check_strides(node, form, a, b)
 
     def noisy(self, node: Apply, form: Form, o: int) -> Callable[[Sequence[Any]], Any]:
-        """A function of the inputs that runs a form, and gives one output."""
+        """Return a function of the inputs that runs a form and returns one output."""
 
         def run(inputs: Sequence[Any]) -> Any:
             return self.once(node, form, inputs)[o]
@@ -262,7 +265,7 @@ class Contract:
         return run
 
     def check_strides(self, node: Apply, form: Form, a: Any, b: Any) -> None:
-        """Tell of strides that differ, if that is asked for."""
+        """Warn about different strides, if required."""
         level = self.options.require_matching_strides
         if not level or not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return
@@ -276,14 +279,14 @@ class Contract:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether two values are arrays with equal elements, none of which is NaN."""
+    """Return whether two values are arrays with equal elements, none of which is NaN."""
     if type(a) is not np.ndarray or type(b) is not np.ndarray or a.dtype.hasobject:
         return False
     return a.dtype == b.dtype and a.shape == b.shape and bool((a == b).all())
 
 
 def same(equals: Callable[[Any, Any], Any], a: Any, b: Any) -> bool:
-    """Whether two values are equal, as far as that can be told."""
+    """Return whether two values are equal, as far as they can be compared."""
     try:
         return bool(equals(a, b))
     except Exception:  # of a type whose values cannot be compared
@@ -291,7 +294,7 @@ def same(equals: Callable[[Any, Any], Any], a: Any, b: Any) -> bool:
 
 
 def equal(v: Variable, a: Any, b: Any) -> bool:
-    """Whether two values of a variable are equal up to rounding, as its type says, or its tag."""
+    """Return whether two values of a variable are equal up to rounding, by its type or its tag."""
     if alike(a, b):  # nearly always
         return True
     own = None if v._tag is None else getattr(v._tag, "values_eq_approx", None)
