@@ -29,7 +29,6 @@ NEEDS = {"native.md": "llvmlite", "pymc_model.md": "pymc"}
 UNCHECKED = {
     "rule_language.md": "its rules show how patterns are written, on the terms beside them",
     "explain.md": "its rules are there to be switched off, undone and found",
-    "writing_ops.md": "NumPy's svd, which its op calls, may never return for infinities",
 }
 #: rules that a page shows being found out
 WRONG_ON_PURPOSE = {

@@ -17,6 +17,7 @@ from rewrite_engine import tensor
 from rewrite_engine.errors import PackError, UnknownNameError, did_you_mean
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.fact import Fact
+from rewrite_engine.match.mistakes import collecting_errors
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
@@ -111,7 +112,9 @@ def _named(name: str) -> Target:
     except (ImportError, ValueError):
         there = False
     if there:
-        return _of_module(import_module(name))
+        with collecting_errors():
+            module = import_module(name)
+        return _of_module(module)
     known = [*SHIPPED, *(n for pack in installed() for n in pack.names)]
     hint = did_you_mean(name, known)
     raise UnknownNameError(f"no pack, file, distribution or module is called {name!r}{hint}")

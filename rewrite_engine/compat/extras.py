@@ -12,10 +12,7 @@ import numpy as np
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.ops import view_op
 from rewrite_engine.config import config
-from rewrite_engine.errors import InconsistencyError
-from rewrite_engine.graph.feature import AlreadyThere
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.traverse import graph_inputs
@@ -38,7 +35,6 @@ from rewrite_engine.tensor.shaping import rearrange
 
 __all__ = [
     "AssertOnUse",
-    "ReplaceValidate",
     "assert_op",
     "assume",
     "broadcast_arrays",
@@ -253,25 +249,6 @@ def old_np_unique(
 def general_toposort(outputs: Iterable[Any], deps: Callable[[Any], Any]) -> list[Any]:
     """These and what they need, each after what it needs. deps(x): what x needs, or None."""
     return list(postorder(outputs, lambda x: list(deps(x) or ())))
-
-
-class ReplaceValidate(History):
-    """A `History` that a graph has once, and that tells whether it is `consistent()`.
-
-    `FunctionGraph.replace_validate` works without it.
-    """
-
-    def on_attach(self, fgraph: FunctionGraph) -> None:
-        if any(isinstance(f, ReplaceValidate) for f in fgraph.features):
-            raise AlreadyThere
-
-    def consistent(self, fgraph: FunctionGraph) -> bool:
-        """Whether all features find the graph valid."""
-        try:
-            fgraph.validate()
-        except InconsistencyError:
-            return False
-        return True
 
 
 def assume(x: Any, **facts: bool | None) -> Any:

@@ -169,8 +169,8 @@ HOMES: dict[str, tuple[str, ...]] = {
 
 #: modules that have homes by the one above them
 MODULES = """
-compile.builders compile.debug.debugmode compile.debug.monitormode compile.debug.nanguardmode
-compile.debugmode
+compile.aliasing compile.builders compile.debug.debugmode compile.debug.monitormode
+compile.debug.nanguardmode compile.debugmode
 compile.executor compile.function
 compile.pfunc
 compile.function.pfunc compile.function.types compile.io compile.maker compile.ops compile.rebuild
@@ -429,7 +429,12 @@ RENAMED = {
     "tensor.basic.infer_shape_db": "rewrite_engine.compat.databases:infer_shape_db",
     "tensor.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
     "tensor.exceptions.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
-    "graph.features.ReplaceValidate": "rewrite_engine.compat.extras:ReplaceValidate",
+    "graph.features.ReplaceValidate": "rewrite_engine.compat.features:ReplaceValidate",
+    "graph.destroyhandler.DestroyHandler": "rewrite_engine.compat.features:DestroyHandler",
+    **{
+        f"{module}.Supervisor": "rewrite_engine.compat.features:Supervisor"
+        for module in ("compile", "compile.aliasing", "compile.function.types")
+    },
     "graph.features.ReplacementDidNotRemoveError": "rewrite_engine.errors:NotRemovedError",
     "raise_op.Assert": "rewrite_engine.compat.extras:AssertOnUse",
     "tensor.math._matmul": "rewrite_engine.compat.extras:_matmul",

@@ -1,11 +1,12 @@
-"""From graphs to functions: `function`, `shared`, `In`, `Out`, `Mode`.
+"""Compile graphs to functions: `function`, `shared`, `In`, `Out`, `Mode`.
 
-`function.py` puts it together: `request.py` reads and checks what is asked for, `inputs.py` has
-`In` and `Out`, `shared.py` variables with a value, `mode.py` which rules and which linker,
-`callable.py` what is returned · `checks.py` is `check=True`, `evaluate.py` `variable.eval` ·
-`watching.py` modes that look at values, `debug.py` one that checks all, `profiling.py` times ·
-`from_graph.py`, `derivative.py`, `inner_shape.py` are `OpFromGraph`, its derivatives and shapes.
-How the generated code looks is in `link/`; what rules do to a graph is in `rules/`.
+`function.py` puts the parts together: `request.py` reads and checks the arguments, `inputs.py`
+defines `In` and `Out`, `shared.py` variables with a value, `mode.py` the choice of rules and
+linker, `callable.py` the compiled function. `checks.py` implements `check=True`, `evaluate.py`
+implements `variable.eval`. `watching.py` defines modes that inspect values, `debug.py` the mode
+that checks everything, `profiling.py` measures times. `from_graph.py`, `derivative.py` and
+`inner_shape.py` implement `OpFromGraph`, its derivatives and its shapes. How the generated code
+looks is decided in `link/`; what rules do to a graph is in `rules/`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ops with a mode of their own: each node is a function, compiled by itself."""
+"""Ops with a mode of their own: each node is compiled to a separate function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rewrite_engine.graph.node import Apply
 
 
 def apart(node: Apply) -> Callable[..., Any]:
-    """A function of the values of a node's inputs, as the mode of its op says."""
+    """Compile a node, in the mode of its op, to a function of the values of its inputs."""
     op: Any = node.op
     plain = op.holding(op.inner_inputs, op.inner_outputs, mode=None)
     inputs = [v.type.make_variable(v.name) for v in node.inputs]

@@ -1,5 +1,5 @@
-"""`Function`: what `function` returns. Calling it runs generated code directly; it can be copied
-and pickled.
+"""`Function`: the callable that `function` returns. A call runs generated code directly; a function
+can be copied and pickled.
 """
 
 from __future__ import annotations
@@ -39,14 +39,13 @@ R = TypeVar("R")  # what a call returns
 class Function(Displayed, partial[R]):
     """A compiled function.
 
-    Arguments are taken by position or by the names of the variables. It may be called from
-    several threads at once. A call that fails leaves the shared variables as they were. It is a
-    `partial`, because that is the cheapest object in Python that can be called and carry
-    attributes.
+    Pass arguments by position or by the names of the variables. Several threads may call it at
+    once. A call that fails leaves the shared variables unchanged. The class derives from `partial`,
+    the cheapest Python object that can be called and carry attributes.
 
-    fgraph: the rewritten graph. name. mode. program: what was linked. profile: a `ProfileStats`, or
-    None. written: the graph as the program wrote it, for `explain`; None of a function that was
-    unpickled.
+    Attributes: `fgraph`, the rewritten graph; `name`; `mode`; `program`, the linked program;
+    `profile`, a `ProfileStats` or None; `written`, the graph as the user built it, which `explain`
+    uses (None after unpickling).
     """
 
     program: Program
@@ -91,12 +90,14 @@ class Function(Displayed, partial[R]):
 
     @property
     def fgraph(self) -> FunctionGraph:
-        """The rewritten graph."""
+        """Rewritten graph of the function."""
         return self.program.fgraph
 
     @property
     def maker(self) -> Maker:
-        """What it was made of: `f.maker.fgraph` is how older code writes `f.fgraph`."""
+        """Parts that the function was made of. Older code writes `f.maker.fgraph` for
+        `f.fgraph`.
+        """
         states = {v.container: v for v in self.program.shared}
         pairs = zip(self.program.inputs, self.fgraph.inputs, strict=True)
         inputs = [Input(states.get(a, v), a.name) for a, v in pairs]
@@ -104,37 +105,37 @@ class Function(Displayed, partial[R]):
 
     @property
     def source(self) -> str:
-        """The text of the generated code."""
+        """Text of the generated code."""
         return self._linked.source
 
     @property
     def __signature__(self) -> Signature:
-        """The arguments by name, as `inspect.signature` and consoles ask for them."""
+        """Signature of the arguments by name, for `inspect.signature` and consoles."""
         return signature(self._linked.python or self._linked.call)
 
     @property
     def inputs(self) -> list[Argument]:
-        """The arguments: type, name, default, …"""
+        """Arguments of the function, each with its type, name and default."""
         return [a for a in self.program.inputs if isinstance(a, Argument)]
 
     @property
     def outputs(self) -> list[Variable]:
-        """The results' variables in the rewritten graph."""
+        """Variables of the results in the rewritten graph."""
         return self.fgraph.outputs[: self.program.n_results]
 
     @property
     def nodes(self) -> list[Any]:
-        """The nodes in the order in which they run."""
+        """Nodes of the rewritten graph, in the order in which they run."""
         return self._linked.nodes
 
     def get_shared(self) -> list[Any]:
-        """The shared variables that the function reads or writes."""
+        """Return the shared variables that the function reads or writes."""
         return list(self.program.shared)
 
     @property
     def input_storage(self) -> list[Cell]:
-        """Per input, states included, the cell with its value: that of a shared variable, or an
-        argument's default. (An argument without one has a cell that nobody reads.)
+        """Cell with the value of each input, states included: the value of a shared variable, or
+        the default of an argument. The cell of an argument without a default is never read.
         """
         inputs = self.program.inputs
         return [
@@ -143,37 +144,37 @@ class Function(Displayed, partial[R]):
 
     @property
     def output_storage(self) -> list[Cell]:
-        """Per output of the graph a cell: that of what is updated; of results, which are not kept,
-        one that nobody reads or writes.
+        """Cell of each output of the graph: the updated cell of a state. Results are not stored
+        between calls, so their cells are never read or written.
         """
         results = [Cell(v.type, None, v.name) for v in self.outputs]
         return [*results, *[cell for _, cell in self.program.updates]]
 
     @property
     def storage_map(self) -> dict[Variable, list[Any]]:
-        """Of the inputs that have a value between calls, states and defaults, that value in a list:
-        what `dprint(f, print_storage=True)` shows. (What nodes compute is not kept.)
+        """Values that inputs have between calls (states and defaults), each in a list, as
+        `dprint(f, print_storage=True)` shows them. Values computed by nodes are not stored.
         """
         cells = zip(self.fgraph.inputs, self.input_storage, strict=True)
         return {v: [cell.value] for v, cell in cells if cell.value is not None}
 
     @property
     def unpack_single(self) -> bool:
-        """Whether a single result is returned as it is, not in a list."""
+        """True if the function returns a single result directly, not in a list."""
         return self.program.packing == "single"
 
     @property
     def return_none(self) -> bool:
-        """Whether there are no results."""
+        """True if the function has no results."""
         return self.program.packing == "none"
 
     @property
     def vm(self) -> Linked:
-        """What runs: its `nodes`, in their order, and its `source`."""
+        """Linked code of the function, with its `nodes` in order and its `source`."""
         return self._linked
 
     def dprint(self, **options: Any) -> Any:
-        """Print the rewritten graph as a tree; options as of `dprint`."""
+        """Print the rewritten graph as a tree. Takes the options of `dprint`."""
         return hooks.dprint(self, **options)
 
     def __repr__(self) -> str:
@@ -184,17 +185,17 @@ class Function(Displayed, partial[R]):
     # --- changing -----------------------------------------------------------------------------
 
     def __getitem__(self, item: Any) -> Any:
-        """Return the value that an input has between calls, its default or that of a shared
-        variable: `f[x]`, `f["x"]`. Raises `NoSuchInputError` for an input that has none.
+        """Return the value that an input has between calls, its default or the value of a shared
+        variable: `f[x]`, `f["x"]`. Raises `NoSuchInputError` for an input without such a value.
         """
         value = self._cell(item)[1].value
         if value is MISSING:
-            raise NoSuchInputError(f"{self.program.name}: the input {item!r} has no value so far")
+            raise NoSuchInputError(f"{self.program.name}: the input {item!r} has no value yet")
         return value
 
     def __setitem__(self, item: Any, value: Any) -> None:
-        """Give an input another value for the calls to come. Raises `NoSuchInputError`, and what
-        the type of the input raises.
+        """Set the value of an input for future calls. Raises `NoSuchInputError`, and the errors of
+        the input's type for an unsuitable value.
         """
         argument, cell = self._cell(item)
         strict, downcast = argument.strict, argument.allow_downcast
@@ -204,7 +205,7 @@ class Function(Displayed, partial[R]):
         cell.value = converted
 
     def _cell(self, item: Any) -> tuple[Argument | Cell, Cell]:
-        """An input, by its variable or name, and where its value is kept. Raises
+        """Return the input with this variable or name, and the cell of its value. Raises
         `NoSuchInputError`.
         """
         item = getattr(item, "variable", item)  # (of an `In`)
@@ -228,8 +229,8 @@ class Function(Displayed, partial[R]):
 
     @property
     def trust_input(self) -> bool:
-        """Whether arguments are taken as they are. Set it to True only where all are arrays of
-        the right types.
+        """True if arguments are used without conversion or checks. Set it to True only if all
+        arguments are arrays of the right types.
         """
         return self._trust
 
@@ -243,7 +244,7 @@ class Function(Displayed, partial[R]):
         partial.__setstate__(self, (new.func, (), {}, new.__dict__))  # type: ignore[attr-defined]
 
     def free(self) -> None:
-        """Drop the buffers that are kept between calls."""
+        """Release the buffers that the function keeps between calls."""
         self._linked.free()
 
     # --- copying ------------------------------------------------------------------------------
@@ -258,11 +259,11 @@ class Function(Displayed, partial[R]):
     ) -> Function[R]:
         """Return another function of the same graph.
 
-        swap: {shared variable: shared variable to use instead}, of the same types
-        (`UpdateTypeError`). delete_updates: leave out the updates. Shared variables that are not
-        swapped are the same for both. share_memory: whether both may compute in the same memory,
-        which they never do. profile: as of `function`; a function that is profiled has copies that
-        are, with counts of their own.
+        swap: {shared variable: replacement}, of the same types (`UpdateTypeError`). delete_updates:
+        leave out the updates. Both functions use the same shared variables, except swapped ones.
+        share_memory: accepted for compatibility; the functions never compute in the same memory.
+        profile: as for `function`; copies of a profiled function are profiled too, with counts of
+        their own.
         """
         program = with_states(self.program, swap or {})
         if delete_updates:
@@ -293,7 +294,7 @@ class Function(Displayed, partial[R]):
 
 
 def with_states(program: Program, swap: Mapping[Any, Any]) -> Program:
-    """Return a program with other shared variables in the place of some (see `Function.copy`)."""
+    """Return a program in which other shared variables replace some (see `Function.copy`)."""
     cells = _swapped(program, swap)
     return program._replace(
         inputs=tuple([_with_cell(a, cells) for a in program.inputs]),
@@ -312,7 +313,7 @@ def _with_cell(a: Argument | Cell, cells: dict[Cell, Cell]) -> Argument | Cell:
 
 
 def _swapped(program: Program, swap: Mapping[Any, Any]) -> dict[Cell, Cell]:
-    """Read `swap` as {cell: cell}."""
+    """Convert `swap` to {cell: cell}."""
     own = {c for c in program.inputs if isinstance(c, Cell)} | {c for _, c in program.updates}
     cells: dict[Cell, Cell] = {}
     for old, new in swap.items():
@@ -331,7 +332,9 @@ def _swapped(program: Program, swap: Mapping[Any, Any]) -> dict[Cell, Cell]:
 
 
 def profile_of(asked: Any, name: str | None) -> ProfileStats | None:
-    """What `function` and `copy` are asked for as `profile`. Raises `OptionError`."""
+    """Return the `ProfileStats` for the `profile` argument of `function` or `copy`; None to count
+    nothing. Raises `OptionError`.
+    """
     asked = config.profile if asked is None else asked
     if asked is False:
         return None
@@ -340,13 +343,13 @@ def profile_of(asked: Any, name: str | None) -> ProfileStats | None:
     if isinstance(asked, ProfileStats):
         return asked
     if asked is not True and not isinstance(asked, str):
-        what = "profile is True, False, a text or a ProfileStats"
+        what = "profile must be True, False, a text or a ProfileStats"
         raise OptionError(f"{what}, not {describe(asked)}")
     return ProfileStats(message=name if asked is True else asked)
 
 
 class Input(NamedTuple):
-    """An input of a function. variable: a shared variable itself; of an argument, the variable in
+    """Input of a function. variable: the shared variable itself, or the variable of an argument in
     the rewritten graph.
     """
 
@@ -355,7 +358,7 @@ class Input(NamedTuple):
 
 
 class Maker(NamedTuple):
-    """What a function was made of, as programs written for PyTensor look at it."""
+    """Parts that a function was made of, as programs written for PyTensor read them."""
 
     fgraph: FunctionGraph
     inputs: list[Input]

@@ -1,5 +1,5 @@
-"""`function(..., check=True)`: what is declared (`assume`) is held against the values of each call,
-before the function runs. Without it, a function knows nothing of this.
+"""`function(..., check=True)`: check declarations (`assume`) against the values of each call,
+before the function runs. Without the option, functions contain no trace of this.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from rewrite_engine.terms.print import brief
 
 
 class Checks:
-    """What is declared in a user's graph (op, the variable in words, its type, the user's line),
-    and a function of the same inputs that computes what it is declared of, as it was built.
+    """Checks of the declarations in a user's graph. Each has the op, the declared variable in
+    words, its type and the user's line; a second function of the same inputs computes the declared
+    variables, as they were built.
     """
 
     def __init__(self, declared: Sequence[tuple[Assume, str, Any, Any]], values: Any) -> None:
@@ -26,13 +27,13 @@ class Checks:
         self.values = values
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
-        """Raise `AssumptionError` for the first value of which something is declared in vain."""
+        """Raise `AssumptionError` for the first value that violates a declaration."""
         values = self.values(*args, **kwargs)
         for (op, what, type_, where), value in zip(self.declared, values, strict=True):
             op.check(what, type_, where, value)
 
     def before(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """A function that checks, and then calls another."""
+        """Return a function that checks its arguments, then calls `call`."""
 
         @wraps(call)
         def checked(*args: Any, **kwargs: Any) -> Any:
@@ -42,14 +43,14 @@ class Checks:
         return checked
 
     def copy(self, swap: Mapping[Any, Any]) -> Checks:
-        """Checks of the same declarations, with other shared variables in the place of some."""
+        """Return checks of the same declarations in which other shared variables replace some."""
         own = {v.container for v in self.values.get_shared()}
         mine = {old: new for old, new in swap.items() if getattr(old, "container", None) in own}
         return Checks(self.declared, self.values.copy(swap=mine))
 
 
 def _declaring(expressions: Sequence[Any]) -> set[Any]:
-    """The ops in a graph in whose graphs something is declared."""
+    """Return the ops in a graph whose inner graphs contain declarations."""
     ops = {node.op for node in toposort(expressions)}
     found: set[Any] = set()
     for op in inner_ops([op for op in ops if isinstance(op, HasInnerGraph)]):
@@ -60,9 +61,9 @@ def _declaring(expressions: Sequence[Any]) -> set[Any]:
 
 
 def checks_of(request: Request, make: Callable[..., Any], **options: Any) -> Checks | None:
-    """The checks for what a user asks of `function`; None if nothing is declared.
+    """Return the checks for the arguments of `function`; None if nothing is declared.
 
-    make: `function` itself. options: of the function that computes what is checked.
+    make: `function` itself. options: options of the function that computes the checked values.
     """
     expressions = unfolded(request.expressions, _declaring(request.expressions))
     marks = [node for node in toposort(expressions) if isinstance(node.op, Assume)]

@@ -1,4 +1,6 @@
-"""`DebugMode`: a mode in which each function checks its ops, the rules that made it, and itself."""
+"""`DebugMode`: a mode in which each function checks its ops, the rules that rewrote it,
+and itself.
+"""
 
 from __future__ import annotations
 
@@ -37,24 +39,25 @@ __all__ = [
 
 
 class DebugMode(Mode):
-    """A mode whose functions run every node, as the graph was written and after each rewrite, and
-    hold ops, rules and facts to what they say, on the values of each call. `Mode("DebugMode")` is
-    one with the settings of `config`, which are also the defaults here.
+    """Mode whose functions check ops, rules and facts on the values of each call. Every node runs
+    in the graph as written and after each rewrite. `Mode("DebugMode")` takes its settings from
+    `config`, which also supplies the defaults here.
 
-    Each error is a `DebugModeError` that names the op, or the rule with the term before and after,
+    Each error is a `DebugModeError`. It names the op, or the rule with the term before and after,
     the first values that differ, and the user's line: `BadThunkOutput` (forms of an op, two runs,
-    or a run into old storage do not agree), `BadDestroyMap`, `BadViewMap`, `InvalidValueError`
-    (type, shape, range, facts of an op's results, or not finite), `BadOptimization` (a step, or
-    all), `BadEvidence` (a fact that a rule asked is not true), `StochasticOrder` (rewriting again
-    does other things). What is declared with `assume` and is not true is an `AssumptionError`.
+    or a run into old storage disagree), `BadDestroyMap`, `BadViewMap`, `InvalidValueError` (wrong
+    type, shape, range or facts of a result, or not finite), `BadOptimization` (a rewrite, or all of
+    them together, changed values), `BadEvidence` (a fact that a rule relied on is false),
+    `StochasticOrder` (rewriting again gives a different graph). A declaration (`assume`) that is
+    false raises `AssumptionError`.
 
-    optimizer: as in `Mode`. stability_patience: how often a graph is rewritten to see whether the
-    same happens (1: not). check_c_code, check_py_code: whether generated or compiled code, and the
-    op's own Python are run. check_isfinite: whether inputs and results with a NaN or an infinity
-    are errors. check_preallocated_output: what storage of outputs is full of, any of "initial",
-    "previous", "c_contiguous", "f_contiguous", "strided", "wrong_size", or "ALL"; a list, or a text
-    with colons. require_matching_strides: whether strides of forms that differ are told of (1), or
-    are an error (2). Raises `OptionError`.
+    optimizer: as in `Mode`. stability_patience: how many times to rewrite a graph and compare the
+    results (1: no comparison). check_c_code, check_py_code: whether to run generated or compiled
+    code, and the op's own Python. check_isfinite: whether a NaN or an infinity in inputs and
+    results is an error. check_preallocated_output: fillings of the output storage to try, any of
+    "initial", "previous", "c_contiguous", "f_contiguous", "strided", "wrong_size", or "ALL"; a
+    list, or a text with colons. require_matching_strides: whether different strides of an op's
+    forms are reported (1) or are an error (2). Raises `OptionError`.
 
     >>> import rewrite_engine as rw
     >>> import rewrite_engine.tensor as pt
@@ -95,30 +98,30 @@ class DebugMode(Mode):
 
     @property
     def stability_patience(self) -> int:
-        """How often a graph is rewritten."""
+        """Number of times that a graph is rewritten."""
         return self.options.patience
 
     @property
     def check_c_code(self) -> bool:
-        """Whether generated or compiled code is run."""
+        """True if generated or compiled code is run."""
         return self.options.check_c_code
 
     @property
     def check_py_code(self) -> bool:
-        """Whether the ops' own Python is run."""
+        """True if the ops' own Python is run."""
         return self.options.check_py_code
 
     @property
     def check_isfinite(self) -> bool:
-        """Whether what is not finite is an error."""
+        """True if a NaN or an infinity is an error."""
         return self.options.check_isfinite
 
     @property
     def check_preallocated_output(self) -> list[str]:
-        """What storage of outputs is full of."""
+        """Fillings of the output storage that are tried."""
         return list(self.options.preallocated)
 
     @property
     def require_matching_strides(self) -> int:
-        """Whether strides are compared."""
+        """Level of the comparison of strides: 1 reports differences, 2 raises an error."""
         return self.options.require_matching_strides

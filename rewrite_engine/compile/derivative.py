@@ -1,9 +1,9 @@
-"""Derivatives of ops that hold a graph: those of the graph, as ops that hold a graph themselves.
+"""Derivatives of ops that hold a graph, built as ops that hold a graph themselves.
 
-A derivative is built once for each set of inputs and outputs that matter, kept by the op, and then
-applied like any op. That of a graph with ops inside needs theirs first. They are not built by
-recursion: where one is missing, a stand-in of its type takes its place, what is being built is
-given up, and built again when the missing ones are there.
+Each derivative is built once for each set of relevant inputs and outputs, cached by the op, and
+then applied like any op. The derivative of a graph needs the derivatives of the ops inside. They
+are not built by recursion: where one is missing, a stand-in of its type takes its place, the
+current derivative is abandoned, and it is built again after the missing ones.
 """
 
 from __future__ import annotations
@@ -31,11 +31,10 @@ DEFAULT = (None, "default")
 
 
 class Derivative(NamedTuple):
-    """How derivatives are got from the values there are: `op` is applied to some of these (takes:
-    their numbers). results: each a tuple of one, or of two, a condition and a value that counts
-    where it holds (`gradient/partial.py`). These are numbers of values, or (after those) of what
-    the op makes; constants; variables that are null or disconnected; None where there are only
-    zeros.
+    """Recipe that computes derivatives from known values. takes: the indices of the values that
+    `op` is applied to. results: tuples of one entry, or of a condition and a value that applies
+    where it holds (`gradient/partial.py`). An entry is the index of a value or (numbered after the
+    values) of an output of `op`; a constant; a null or disconnected variable; or None for zeros.
     """
 
     op: Any
@@ -48,7 +47,7 @@ class Derivative(NamedTuple):
         return self.chosen([*values, *made])
 
     def chosen(self, found: Sequence[Any]) -> list[Any]:
-        """The results, given the values and what the op makes."""
+        """Return the results, given the values followed by the outputs of the op."""
         several = [[found[r] if isinstance(r, int) else r for r in rs] for rs in self.results]
         return [r[0] if len(r) == 1 else switch(r[0], r[1], 0.0) for r in several]
 
@@ -58,7 +57,7 @@ _missing: ContextVar[list[Any] | None] = ContextVar("missing", default=None)
 
 
 def derivative(op: Any, key: Key) -> Derivative | None:
-    """The derivative of an op; None where another one is being built that needs it."""
+    """Return a derivative of an op; None while another derivative that needs it is being built."""
     found = op.derivatives.get(key)
     if found is not None:
         return found  # type: ignore[no-any-return]
@@ -88,47 +87,47 @@ def derivative(op: Any, key: Key) -> Derivative | None:
 
 
 def slope_of(v: Variable, dtype: str | None = None, name: str | None = None) -> Any:
-    """A root of the type that derivatives for `v` have."""
+    """Return a root variable of the type of derivatives of `v`."""
     if isinstance(v.type, TensorType):
         return v.type.clone(dtype=dtype or gradient_dtype(v)).make_variable(name)
     return v.type.make_variable(name)
 
 
 def is_partial(g: Any) -> bool:
-    """Whether there is more to a gradient than zeros, and a condition to it."""
+    """Return whether a gradient has a condition and is not zero."""
     return isinstance(g, Partial) and not is_zero(g.value)
 
 
 def slopes_of(variables: Sequence[Variable], dtypes: Sequence[Any]) -> dict[int, Any]:
-    """The derivatives that are given, by their numbers."""
+    """Return root variables for the derivatives with a dtype, by index."""
     known = enumerate(zip(variables, dtypes, strict=True))
     return {i: slope_of(v, dtype, f"d{i}") for i, (v, dtype) in known if dtype is not None}
 
 
 def dtypes_of(slopes: Sequence[Any]) -> tuple[str | None, ...]:
-    """The dtypes of derivatives; None where there is none."""
+    """Return the dtypes of derivatives; None for a missing one."""
     there = [g is not None and not is_disconnected(g) for g in slopes]
     return tuple([getattr(g.type, "dtype", "") if t else None for g, t in zip(slopes, there)])
 
 
 class Differentiable(HasInnerGraph):
-    """An op whose derivatives are those of its graph, or what was given in their place."""
+    """Op that differentiates its graph, or uses given overrides instead."""
 
     takes_partial = True
     lop_overrides: Any = None
     rop_overrides: Any = None
 
     def op_of(self, inputs: Sequence[Variable], outputs: Sequence[Variable], name: str) -> Any:
-        """The op that a derivative is."""
+        """Return the op that represents a derivative."""
         raise NotImplementedError
 
     @property
     def derivatives(self) -> dict[Key, Derivative]:
-        """Those that were built."""
+        """Derivatives built so far."""
         return self.__dict__.setdefault("_derivatives", {})  # type: ignore[no-any-return]
 
     def build_derivative(self, key: Key) -> Derivative:
-        """Differentiate the graph: forwards ("push"), or backwards ("pull")."""
+        """Differentiate the graph: forwards ("push") or backwards ("pull")."""
         kind, given, *more = key
         ins, outs = self.inner_inputs, self.inner_outputs
         if kind == "push":
@@ -150,8 +149,9 @@ class Differentiable(HasInnerGraph):
         return self._as_op(kind, values, found)
 
     def _as_op(self, kind: str, values: Sequence[Any], found: Sequence[Any]) -> Derivative:
-        """One op that computes from the values what is not among them. Outputs are computed anew:
-        as values they would be infinite where a derivative with all of their terms is not.
+        """Build one op that computes the results that are not among the values. It computes outputs
+        anew: taken as values, they would be infinite where a derivative with all of their terms is
+        finite.
         """
         number: dict[Any, int] = {}
         for k, v in enumerate(values):
@@ -187,7 +187,7 @@ class Differentiable(HasInnerGraph):
         wanted: Sequence[int],
         kept: Sequence[int] = (),
     ) -> list[Any]:
-        """The gradients of some inputs. kept: those of which conditions matter."""
+        """Return the gradients of some inputs. kept: the inputs whose conditions matter."""
         override = self.lop_overrides
         if override is None:
             return self._pull(inputs, outputs, grads, wanted, kept)
@@ -228,13 +228,13 @@ class Differentiable(HasInnerGraph):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> Sequence[Any]:
-        """The gradients of all inputs."""
+        """Return the gradients of all inputs."""
         return self.input_gradients(inputs, outputs, output_gradients, range(len(inputs)))
 
     # --- forwards --------------------------------------------------------------------------------
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Sequence[Any]:
-        """The derivatives of all outputs; disconnected where they are zeros."""
+        """Return the derivatives of all outputs; a zero derivative is disconnected."""
         found = self._moved(inputs, eval_points)
         return [disconnected() if t is None else t for t in found]
 
@@ -260,7 +260,9 @@ class Differentiable(HasInnerGraph):
         return [None if g is None or is_disconnected(g) else g for g in found]
 
     def _several(self, found: Any, what: str, n: int, hidden: int = 0) -> list[Any]:
-        """What an override returned, as a list. hidden: how many may be left out at the end."""
+        """Return the result of an override as a list. hidden: how many entries may be missing at
+        the end.
+        """
         many = list(found) if isinstance(found, list | tuple) else [found]
         if n - hidden <= len(many) <= n:
             return many
@@ -271,7 +273,7 @@ class Differentiable(HasInnerGraph):
 def _called(
     override: Any, values: Sequence[Sequence[Any]], of: Sequence[Variable], slopes: Sequence[Any]
 ) -> Any:
-    """What an override makes; one that is an op takes zeros where there is no derivative."""
+    """Call an override. An override that is an op receives zeros for missing derivatives."""
     if not isinstance(override, HasInnerGraph):
         return override(*map(list, values), list(slopes))
     full = [g for values_ in values for g in values_]
@@ -282,12 +284,12 @@ def _called(
 
 
 def _one(override: Any, *args: Sequence[Any]) -> Any:
-    """An entry of a list of overrides: a variable, or a function that makes one."""
+    """Evaluate an entry of a list of overrides: a variable, or a function that makes one."""
     return override if isinstance(override, Variable) else override(*map(list, args))
 
 
 def checked_overrides(op: Any, lop: Any, rop: Any) -> tuple[Any, Any]:
-    """What is to take the place of derivatives, as it is kept. Raises `InputError`."""
+    """Check and normalize the overrides of derivatives. Raises `InputError`."""
     ins, outs = op.inner_inputs, op.inner_outputs
     backwards = [*ins, *outs, *map(slope_of, outs)], list(map(slope_of, ins))
     forwards = [*ins, *map(slope_of, ins)], list(map(slope_of, outs))

@@ -1,5 +1,5 @@
-"""`Variable.eval`: compute a variable at once; the compiled function is kept as long as the
-variable lives.
+"""`Variable.eval`: compute a variable immediately. The compiled function is cached for the lifetime
+of the variable.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ _compiled: WeakKeys[Variable, dict[Any, Function]] = WeakKeys()
 
 
 def evaluate(variable: Variable, given: Mapping[Variable | str, Any], **options: Any) -> Any:
-    """The value of a variable, from values for the variables (or their names) it depends on.
+    """Return the value of a variable, given values for the variables (or their names) it depends
+    on.
 
-    options: those of `function`. Raises `MissingInputError`, `InputError` for a name that fits
-    none or several.
+    options: the options of `function`. Raises `MissingInputError`, and `InputError` for a name that
+    fits no variable or several.
     """
     if not isinstance(given, Mapping):
         raise ForeignObjectError(
@@ -49,7 +50,7 @@ def evaluate(variable: Variable, given: Mapping[Variable | str, Any], **options:
 
 
 def _find(variable: Variable, key: Variable | str) -> Variable:
-    """The root that a name stands for."""
+    """Return the root variable with a name."""
     if not isinstance(key, str):
         return key
     found = [v for v in explicit_graph_inputs([variable]) if v.name == key]

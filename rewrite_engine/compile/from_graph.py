@@ -1,4 +1,4 @@
-"""`OpFromGraph`: an op made of a graph. How it is differentiated is in `derivative.py`.
+"""`OpFromGraph`: an op defined by a graph. Its derivatives are in `derivative.py`.
 
 >>> import rewrite_engine.tensor as pt
 >>> x, y = pt.dvectors("x", "y")
@@ -50,27 +50,27 @@ class OlderNames(TypedDict, total=False):
 
 
 class OpFromGraph(ShapesOfGraph, Op):
-    """The function from variables `inputs` to `outputs` as one op.
+    """Op that computes the graph from variables `inputs` to `outputs`.
 
-    Two of them with the same graph and options are the same op. A shared variable that the outputs
-    depend on need not be given: it becomes an implicit last input of every call (`shared_inputs`;
-    strict: it is an error instead). inline: rewriting puts the graph in the place of the op;
-    otherwise the graph is rewritten by itself, once for all calls, and compiled to a function that
-    is called. A constant among the inputs is an input as others are: the graph uses what is given
-    in its place. name: what it prints as. on_unused_input: "raise" makes an input that no output
-    needs an `InputError`.
+    Two ops with the same graph and options are the same op. A shared variable that the outputs
+    depend on need not be an input: it becomes an implicit last input of every call
+    (`shared_inputs`; with strict it is an error). inline: rewriting replaces the op with its graph;
+    otherwise the graph is rewritten separately, once for all calls, and compiled to a function. A
+    constant among the inputs is an ordinary input: the graph uses the argument in its place. name:
+    the printed name. on_unused_input: with "raise", an input that no output needs is an
+    `InputError`.
 
-    pullback, pushforward: what to use in the place of the derivatives of the graph: a
-    function `(inputs, outputs, output_gradients) -> gradients of the inputs`, or `(inputs,
-    eval_points) -> those of the outputs`; an `OpFromGraph` with these as inputs; or a list with one
-    entry per input (output) that is None or "default" (of the graph), such a function that returns
-    one variable, or a variable of `NullType` or `DisconnectedType`. connection_pattern:
-    `[[does input i affect output j?]]`, if not as the graph says. lop_overrides, rop_overrides:
-    older names of `pullback` and `pushforward`.
+    pullback, pushforward: replacements for the derivatives of the graph. Each is a function
+    `(inputs, outputs, output_gradients) -> gradients of the inputs`, or `(inputs, eval_points) ->
+    derivatives of the outputs`; an `OpFromGraph` with these inputs; or a list with one entry per
+    input (output), which is None or "default" (use the graph), a function as above that returns one
+    variable, or a variable of `NullType` or `DisconnectedType`. connection_pattern: `[[does input i
+    affect output j?]]`, if it differs from the graph. lop_overrides, rop_overrides: older names of
+    `pullback` and `pushforward`.
 
-    Raises `MissingInputError` where an output depends on another root, `DuplicateInputError`,
-    `ForeignObjectError`, `InputError` where there are no outputs or an override does not fit,
-    `InconsistencyError` where an input would be overwritten.
+    Raises `MissingInputError` if an output depends on another root, `DuplicateInputError`,
+    `ForeignObjectError`, `InputError` if there are no outputs or an override does not fit, and
+    `InconsistencyError` if the graph would overwrite an input.
     """
 
     __props__ = (
@@ -96,7 +96,7 @@ class OpFromGraph(ShapesOfGraph, Op):
         overrides = under_older_names(cast(dict[str, Any], older), pullback, pushforward)
         inputs, outputs = listed(inputs, "inputs"), listed(outputs, "outputs")
         if not outputs:
-            raise InputError("an OpFromGraph needs an output")
+            raise InputError("an OpFromGraph needs at least one output")
         inputs, outputs = with_variables(inputs, outputs)
         shared = implicit(inputs, outputs)
         if strict and shared:
@@ -121,14 +121,14 @@ class OpFromGraph(ShapesOfGraph, Op):
 
     @property
     def input_types(self) -> list[Any]:
-        """The types of the inputs, shared variables included."""
+        """Types of the inputs, including the shared variables."""
         return [v.type for v in self.inner_inputs]
 
     # --- calling ---------------------------------------------------------------------------------
 
     def make_node(self, *inputs: Any) -> Apply:
-        """The op on inputs, and on its shared variables. Raises `InputCountError`, and
-        `TypeMismatchError` (or what the type raises for a value) for one of another type.
+        """Apply the op to inputs and to its shared variables. Raises `InputCountError`; for an
+        argument of another type, `TypeMismatchError` or the error of the type.
         """
         wanted = self.inner_inputs
         if len(inputs) != len(wanted):
@@ -148,16 +148,18 @@ class OpFromGraph(ShapesOfGraph, Op):
         return build_node(self, tuple(variables), types, user_origin())
 
     def outer_type(self, inner: Any) -> Any:
-        """The type of an output. Those of a program's own class whose graph is put in its place do
-        not tell their lengths: such a class is there to be found and replaced by values that may be
-        longer, and lengths that are known become constants at once.
+        """Return the type of an output. Outputs of an inlined op whose class a program defined have
+        no static lengths: such a class serves to be found and replaced by values that may be
+        longer, and known lengths would become constants at once.
         """
         if type(self)._ours or not self.inline or not isinstance(inner, TensorType):
             return inner
         return inner.clone(shape=[n if n == 1 else None for n in inner.shape])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """The op of the graph along the batch; one by one where derivatives were given."""
+        """Build the op of the graph with a batch dimension; loop over the batch if the op has
+        overrides of derivatives.
+        """
         if self.lop_overrides or self.rop_overrides or self.connections is not None:
             return None
         wide = [x.type() for x in inputs]
@@ -165,12 +167,12 @@ class OpFromGraph(ShapesOfGraph, Op):
         return OpFromGraph(wide, outputs, self.inline, name=self.name).make_node(*inputs).outputs
 
     def runs(self, node: Apply, body: Callable[..., Any]) -> Callable[..., Any]:
-        """The graph's function, as it is."""
+        """Return the function of the graph unchanged."""
         return body
 
     def narrowed(self, used: Sequence[int]) -> tuple[Any, Sequence[int], Sequence[int]]:
-        """The op of these outputs, and of those that are needed for their errors. Itself, where
-        what was given for derivatives counts on all.
+        """Return the op with only the used outputs and those needed for their errors; the op itself
+        if its overrides of derivatives rely on all outputs.
         """
         whole = self, range(len(self.inner_inputs)), range(len(self.inner_outputs))
         if callable(self.connections) or self.lop_overrides or self.rop_overrides:
@@ -180,7 +182,7 @@ class OpFromGraph(ShapesOfGraph, Op):
         return whole if op is self else (op, kept, used)
 
     def part(self, used: Sequence[int]) -> tuple[Any, Sequence[int]]:
-        """The op of some outputs, and the numbers of the inputs that they need."""
+        """Build the op of some outputs; also return the indices of the inputs that they need."""
         ins, outs = self.inner_inputs, [self.inner_outputs[j] for j in used]
         needed = set(graph_inputs(outs))
         kept = [i for i, v in enumerate(ins) if v in needed]
@@ -200,7 +202,9 @@ class OpFromGraph(ShapesOfGraph, Op):
     # --- analysis --------------------------------------------------------------------------------
 
     def connection_pattern(self, node: Any = None) -> list[list[bool]]:  # type: ignore[override]
-        """Whether input i affects output j: as it was given, or as the graph says."""
+        """Return whether input i affects output j: as specified by the user, or as the
+        graph shows.
+        """
         if callable(self.connections):
             return self.connections(node)  # type: ignore[no-any-return]
         if self.connections is not None:
@@ -215,28 +219,29 @@ class OpFromGraph(ShapesOfGraph, Op):
 
 
 def listed(variables: Any, what: str) -> list[Any]:
-    """Variables as a list. Raises `OptionError` for one alone."""
+    """Return variables as a list. Raises `OptionError` for a single variable."""
     if isinstance(variables, Variable) or not isinstance(variables, Sequence):
-        raise OptionError(f"the {what} of an OpFromGraph are a list, not {describe(variables)}")
+        why = f"the {what} of an OpFromGraph must be a list, not {describe(variables)}"
+        raise OptionError(why)
     return list(variables)
 
 
 def under_older_names(options: dict[str, Any], *given: Any) -> list[Any]:
-    """`pullback` and `pushforward` as they were given, or under the names that they had. Raises
-    `OptionError` where both were used, and for options that do not exist.
+    """Return `pullback` and `pushforward`, also if given by their older names. Raises `OptionError`
+    if both names are used, and for unknown options.
     """
     older = [options.pop(name, None) for name in ("lop_overrides", "rop_overrides")]
     refuse_unknown("OpFromGraph", options, OPTIONS)
     if any(new is not None and old is not None for new, old in zip(given, older, strict=True)):
         raise OptionError(
             "OpFromGraph: lop_overrides and rop_overrides are older names of pullback "
-            "and pushforward: give one of both"
+            "and pushforward: use only one of the two names"
         )
     return [old if new is None else new for new, old in zip(given, older, strict=True)]
 
 
 def with_variables(inputs: list[Any], outputs: list[Any]) -> tuple[list[Any], list[Any]]:
-    """A graph with variables in the place of constants among its inputs."""
+    """Replace the constants among the inputs of a graph with variables."""
     constants = [v for v in inputs if isinstance(v, Constant)]
     given: dict[Variable, Variable] = {v: v.type.make_variable(v.name) for v in constants}
     if not given:
@@ -246,7 +251,7 @@ def with_variables(inputs: list[Any], outputs: list[Any]) -> tuple[list[Any], li
 
 
 def implicit(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Variable]:
-    """The shared variables that outputs depend on which are not among the inputs."""
+    """Return the shared variables that outputs depend on and that are not among the inputs."""
     known = set(inputs)
     roots = graph_inputs([v for v in outputs if isinstance(v, Variable)], known)
     return [v for v in roots if isinstance(v, SharedVariable) and v not in known]

@@ -1,4 +1,4 @@
-"""`function`: from a graph to something that can be called."""
+"""`function`: compile a graph to a callable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.overwriting import guard
 from rewrite_engine.compile.progress import WatchedCompiling
-from rewrite_engine.compile.request import Request, check_unused, read
+from rewrite_engine.compile.request import Request, check_roots, check_unused, read
 from rewrite_engine.config import config
 from rewrite_engine.errors import refuse_unknown
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -47,7 +47,7 @@ observe: list[Observer] = []
 
 
 class FunctionOptions(TypedDict, total=False):
-    """Options of `function`, as its docstring explains them."""
+    """Options of `function`; its docstring explains them."""
 
     no_default_updates: bool | Collection[Any]
     accept_inplace: bool
@@ -129,24 +129,23 @@ def function(
 ) -> Function[Any]:
     """Return a callable that computes `outputs` from `inputs`.
 
-    inputs: variables, or `In`. outputs: a variable or `Out`, or a list or dict of them, or None;
-    the callable returns the same structure, always new arrays. updates: {shared variable: new
-    value} or pairs; stored together after a call succeeded. givens: {variable: what to use in its
-    place}. no_default_updates: leave out the default updates of all shared variables (True), or
-    of those listed. mode: a `Mode` or its name. accept_inplace: the graph may have ops that
-    overwrite their inputs, and what rules want to overwrite in vain is no error.
-    allow_input_downcast: arguments may lose precision (True), or not even
-    become floatX (False). profile: True, a text that tells which one it is, or a `ProfileStats` to
-    count in: `f.profile` has how often and how long everything runs (default: `config.profile`).
-    on_unused_input: "raise", "warn" or "ignore". trust_input: arguments are taken as they are (see
-    `Function.trust_input`). trace: a `Trace`, which records what the rules do. check: each call
-    first looks whether what was declared with `assume` is true of the values, and raises
-    `AssumptionError` if it is not (default: `config.check`).
+    inputs: variables, or `In`. outputs: a variable or `Out`, a list or dict of them, or None; the
+    callable returns the same structure, always new arrays. updates: {shared variable: new value} or
+    pairs; all are stored together after a successful call. givens: {variable: replacement}.
+    no_default_updates: leave out the default updates of all shared variables (True), or of those
+    listed. mode: a `Mode` or its name. accept_inplace: allow ops in the graph that overwrite their
+    inputs, and ignore rules that try to overwrite a value that must be kept. allow_input_downcast:
+    allow arguments to lose precision (True), or forbid even conversion to floatX (False). profile:
+    True, a text that labels the profile, or a `ProfileStats` to count in; `f.profile` then reports
+    how often and how long everything runs (default: `config.profile`). on_unused_input: "raise",
+    "warn" or "ignore". trust_input: use arguments without checks (see `Function.trust_input`).
+    trace: a `Trace` that records the firings of rules. check: before each call, check that every
+    declaration (`assume`) is true of the values, and raise `AssumptionError` if not (default:
+    `config.check`).
 
-    Raises `OptionError` (an option that does not exist), `MissingInputError`,
-    `DuplicateInputError`, `ConstantInputError`, `UnusedInputError`,
-    `ForeignObjectError`, `UpdateTypeError`, `TypeMismatchError` (a given of another type),
-    `OverwritingError`.
+    Raises `OptionError` (unknown option), `MissingInputError`, `DuplicateInputError`,
+    `ConstantInputError`, `UnusedInputError`, `ForeignObjectError`, `UpdateTypeError`,
+    `TypeMismatchError` (a replacement in `givens` of another type), `OverwritingError`.
 
     >>> from rewrite_engine.tensor import dvector
     >>> x = dvector("x")
@@ -161,6 +160,7 @@ def function(
         start = perf_counter()
         request = read(inputs, outputs, updates, givens, no_default_updates, rebuild_strict)
         check_unused(request, on_unused_input)
+        check_roots(request)
         origin = user_origin()
         written = WrittenGraph(request, name, allow_input_downcast, accept_inplace, origin)
         program = written.build(mode)
@@ -176,10 +176,10 @@ def function(
 
 @dataclass(frozen=True, slots=True)
 class WrittenGraph:
-    """The graph of a function as the program wrote it: kept, so that the function can be compiled
-    again while somebody watches. (It is a tenth of what a function holds anyway.)
+    """Graph of a function as the user built it, kept to compile the function again with a recorder.
+    It takes about a tenth of the function's memory.
 
-    origin: where the program called `function`. swap: shared variables that others stand for.
+    origin: where the program called `function`. swap: shared variables and their replacements.
     """
 
     request: Request
@@ -190,21 +190,21 @@ class WrittenGraph:
     swap: dict[Any, Any] = field(default_factory=dict)
 
     def build(self, mode: Mode) -> Program:
-        """Return the program before it is rewritten."""
+        """Build the program before rewriting."""
         merging = "merge" not in mode.query.exclude
         downcast, inplace = self.allow_input_downcast, self.accept_inplace
         program = build(self.request, self.name, downcast, inplace, merging)
         return with_states(program, self.swap) if self.swap else program
 
     def compile(self, mode: Mode) -> Function:
-        """Return another function of the same graph, compiled in a mode."""
+        """Compile another function of the same graph in a mode."""
         start = perf_counter()
         with paused_collector(), _Told(self.name):
             program = self.build(mode)
             return _finish(program, mode, self.name, None, start, None, False, None)
 
     def copy(self, swap: Mapping[Any, Any], delete_updates: bool, name: str | None) -> WrittenGraph:
-        """Return what a copy of the function computes (see `Function.copy`)."""
+        """Return the written graph of a copy of the function (see `Function.copy`)."""
         request = replace(self.request, updates={}) if delete_updates else self.request
         states = {old: swap.get(new, new) for old, new in self.swap.items()}
         states |= {old: new for old, new in swap.items() if old not in self.swap.values()}
@@ -212,7 +212,7 @@ class WrittenGraph:
 
 
 class _Told:
-    """Tells observers of an error inside of the `with` block, if they want to know."""
+    """Context manager that reports an error inside the `with` block to observers that want it."""
 
     def __init__(self, name: str | None) -> None:
         self.name = name
@@ -240,7 +240,7 @@ def _finish(
     trust: bool,
     profile: ProfileStats | None,
 ) -> Function[Any]:
-    """Rewrite, link, and tell the observers."""
+    """Rewrite and link the program, then notify the observers."""
     before = found = None
     if observe:
         before = program.fgraph.clone()
@@ -270,12 +270,12 @@ def _finish(
 
 
 def warn_if_stopped(result: Any) -> None:
-    """Warn of phases that rules did not bring to an end (`on_budget` is "stop")."""
+    """Warn of phases that stopped at their budget (`on_budget` is "stop")."""
     for leaf in result.leaves() if isinstance(result, Result) else ():
         if leaf.note and leaf.stopped in (StopReason.BUDGET, StopReason.LOOP):
             rules = sorted(leaf.fired, key=lambda name: -leaf.fired[name])[:5]
             warnings.warn(
-                f"the phase {leaf.name} was stopped: {leaf.note}; what it did is kept\n"
+                f"the phase {leaf.name} was stopped: {leaf.note}; its changes so far are kept\n"
                 f"    the rules that fired most: {', '.join(rules) or 'none'}",
                 RuleWarning,
                 stacklevel=4,
@@ -289,8 +289,8 @@ def build(
     accept_inplace: bool = False,
     merging: bool = True,
 ) -> Program:
-    """Copy the graph of a request into a `FunctionGraph` and say where its values come from and
-    go. merging: whether equal nodes become one, now and later.
+    """Copy the graph of a request into a `FunctionGraph` and record the sources and destinations of
+    its values. merging: whether equal nodes are merged, now and later.
     """
     states = {v: v.container for v in request.shared}
     roots: list[Variable] = [spec.variable for spec in request.inputs]

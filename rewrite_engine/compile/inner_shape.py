@@ -1,7 +1,7 @@
-"""Shapes of ops that hold a graph, from the shape rules of the ops inside.
+"""Shapes of ops that hold a graph, derived from the shape rules of the ops inside.
 
-What there is to compute for them is, as a derivative is, an op that holds a graph; but where that
-is small it is written out, so that rules see it.
+The computation of the shapes is an op that holds a graph, like a derivative. A small one is written
+out instead, so that rules see it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ KEY = ("shape",)
 
 
 class InferredShapes(NamedTuple):
-    """How the lengths of outputs are got: from values of inputs, and some of their lengths (takes).
-    fails: of each node that may fail, the lengths that have to be equal; None: in other ways.
+    """Recipe that computes the lengths of outputs from values of inputs and some of their lengths
+    (takes). fails: for each node that may fail, the lengths that must be equal; None if a node may
+    fail in other ways.
     """
 
     takes: list[InputDim]
@@ -32,7 +33,7 @@ class InferredShapes(NamedTuple):
 
     @property
     def groups(self) -> list[Lengths] | None:
-        """What `Op.equal_lengths` says."""
+        """Return the groups of lengths that must be equal, as `Op.equal_lengths` does."""
         found: dict[tuple[Any, ...], Lengths] = {}
         for groups in self.fails.values():
             if groups is None:
@@ -42,10 +43,12 @@ class InferredShapes(NamedTuple):
 
 
 class ShapesOfGraph(Differentiable):
-    """An op whose shapes follow from its graph."""
+    """Op that derives its shapes from its graph."""
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The lengths of the outputs; where an op inside does not say, those of the output."""
+        """Return the lengths of the outputs; read them from the output if an op inside has no shape
+        rule.
+        """
         known: Any = derivative(self, KEY)
         if known is None:
             return [lengths_of(v) for v in self.inner_outputs]
@@ -63,12 +66,14 @@ class ShapesOfGraph(Differentiable):
         ]
 
     def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """What has to be equal for each op inside; None if one may fail in other ways."""
+        """Return the lengths that must be equal for each op inside; None if one may fail in other
+        ways.
+        """
         known: Any = derivative(self, KEY)
         return [] if known is None else known.groups  # type: ignore[no-any-return]
 
     def build_derivative(self, key: Any) -> Any:
-        """As of any op with a graph; and the shapes."""
+        """Build a derivative, or the op that computes the shapes."""
         if key != KEY:
             return super().build_derivative(key)
         rules = ShapeInference(self)
@@ -81,8 +86,8 @@ class ShapesOfGraph(Differentiable):
     def needed_outputs(
         self, used: Sequence[int], alike: Callable[[Any], Any] = lambda member: member
     ) -> Sequence[int]:
-        """Errors are raised by the nodes of the outputs that are used, or by all that need another
-        node that may fail, and not only where these do.
+        """Return the outputs to keep so that errors are preserved. The kept nodes raise the errors
+        of the used outputs; outputs with another node that may fail are kept too.
         """
         outs = self.inner_outputs
         known: Any = derivative(self, KEY) if len(used) < len(outs) else None
@@ -104,6 +109,6 @@ class ShapesOfGraph(Differentiable):
 
 
 def _covered(group: Lengths, checked: set[Any]) -> bool:
-    """Whether lengths are compared anyway, alone or with more."""
+    """Return whether other checks already compare these lengths."""
     own = frozenset(group)
     return own in checked or any([own < other for other in checked])

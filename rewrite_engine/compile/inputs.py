@@ -1,4 +1,4 @@
-"""`In` and `Out`: variables with what a function should do with them."""
+"""`In` and `Out`: variables with options for a function."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ V = TypeVar("V", bound=Variable)
 
 
 class In:
-    """An argument of a function.
+    """Argument of a function.
 
-    variable: what it stands for; of one of which something is declared (`assume`), the variable
-    itself. name: its keyword; by default the variable's name (autoname).
-    value: the default; a `Cell` is used itself. update: an expression that becomes the new
-    default after each call; without a value the first call has to give one. mutable: the function
-    may overwrite the value, and return it. borrow: results that are `Out(…, borrow=True)` may show
-    its memory (so may those of a mutable one).
-    strict, allow_downcast: as in `Type.filter`. shared, implicit: the argument is a state: it
-    cannot be given in a call, and needs a value (`InputError`). Raises `ForeignObjectError`,
-    `ConstantInputError`, `UpdateTypeError`.
+    variable: the variable that the argument stands for; a variable with a declaration (`assume`)
+    counts as the underlying variable. name: its keyword; by default the variable's name (autoname).
+    value: the default; a `Cell` is used directly. update: an expression that becomes the new
+    default after each call; without a value, the first call must pass one. mutable: the function
+    may overwrite the value, and return it. borrow: results declared `Out(…, borrow=True)` may share
+    its memory (as may those of a mutable argument). strict, allow_downcast: as in `Type.filter`.
+    shared, implicit: the argument is a state: callers cannot pass it, and it needs a value
+    (`InputError`). Raises `ForeignObjectError`, `ConstantInputError`, `UpdateTypeError`.
     """
 
     def __init__(
@@ -84,8 +83,8 @@ class In:
 
 
 class Out(Generic[V]):
-    """A result of a function. borrow: it may show memory that others see: that of a shared variable
-    or of an argument that is `In(…, borrow=True)`.
+    """Result of a function. borrow: it may share memory that others see: with a shared variable or
+    with an argument that is `In(…, borrow=True)`.
     """
 
     def __init__(self, variable: V, borrow: bool = False, **unknown: Never) -> None:
@@ -100,7 +99,7 @@ class Out(Generic[V]):
 
 
 def check_argument(variable: Any) -> None:
-    """Raise unless a variable can be an argument: it must be no constant, and not shared."""
+    """Raise an error unless a variable can be an argument, that is, neither constant nor shared."""
     if not isinstance(variable, Variable):
         raise ForeignObjectError(f"an input must be a variable, not {describe(variable)}")
     if isinstance(variable, Constant):
@@ -110,18 +109,18 @@ def check_argument(variable: Any) -> None:
         )
     if isinstance(variable, SharedVariable):
         raise ForeignObjectError(
-            f"a shared variable cannot be an input: {describe(variable)}; it is one anyway. "
-            "To give another value in its place use givens={shared: input}"
+            f"a shared variable cannot be an input: {describe(variable)}; "
+            "it is an implicit input. To pass another value, use givens={shared: input}"
         )
 
 
 def as_in(x: Any) -> In:
-    """Read one entry of `inputs`: a variable or an `In`."""
+    """Convert an entry of `inputs`, a variable or an `In`, to an `In`."""
     if isinstance(x, In):
         return x
     return In(x)
 
 
 def as_out(x: Any) -> Out[Any]:
-    """Read one entry of `outputs`: a variable or an `Out`."""
+    """Convert an entry of `outputs`, a variable or an `Out`, to an `Out`."""
     return x if isinstance(x, Out) else Out(x)

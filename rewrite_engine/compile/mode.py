@@ -1,15 +1,15 @@
-"""`Mode`: which rules improve a graph, and which linker runs it.
+"""`Mode`: the choice of the rules that improve a graph and the linker that runs it.
 
-    Mode("fast_run")                              everything
-    Mode("fast_compile")                          only what makes the graph small
+    Mode("fast_run")                              all rules
+    Mode("fast_compile")                          only rules that make the graph small
     Mode(linker="py")                             run by `perform`, node by node
-    Mode("DebugMode")                             so, and all of it checked (`compile/debug.py`)
-    Mode("fast_run").excluding("inplace")         by tag, or by a rule's name
-    Mode("fast_run") + my_rule                    beside the others
+    Mode("DebugMode")                             node by node, with checks (`compile/debug.py`)
+    Mode("fast_run").excluding("inplace")         leave out by tag, or by a rule's name
+    Mode("fast_run") + my_rule                    add a rule
     Mode(optimizer=None)                          the graph as it was built
 
-The rules themselves are in `rules/`, their order in `rules/pipeline.py`; a mode only holds the
-query, and what it adds.
+The rules are in `rules/`, their order in `rules/pipeline.py`; a mode only holds the query and the
+additional rules.
 """
 
 from __future__ import annotations
@@ -54,12 +54,18 @@ ALIASES = {"debug_mode": "debugmode"}
 class Mode:
     """A linker and an optimizer.
 
-    linker: a linker's name, or the name of a mode (case does not matter), or a linker; "auto" (the
-        default) is that of `config.linker`. optimizer: "default" for the pipeline with this mode's
-    query, the name of a mode or a `Query` for the pipeline with that one, None (or "None") for no
-    rewriting, or an object with `rewrite(fgraph, trace=None)`. db: what a query asks (None: the
-    pipeline). A query that includes phases, and not "fast_run", asks for these phases only.
-    Immutable. Raises `UnknownNameError`, `OptionError` for a db that cannot be asked.
+    linker: the name of a linker or of a mode (case does not matter), or a linker; "auto" (the
+    default) uses `config.linker`.
+
+    optimizer: "default" for the pipeline with this mode's query; the name of a mode or a `Query`
+    for the pipeline with that query; None (or "None") for no rewriting; or an object with
+    `rewrite(fgraph, trace=None)`.
+
+    db: the database that answers the query (None: the pipeline). A query that includes phases, but
+    not "fast_run", selects only these phases.
+
+    A mode is immutable. Raises `UnknownNameError`, and `OptionError` for a db without a method
+    `query`.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
@@ -73,7 +79,7 @@ class Mode:
         db: Any = None,
     ) -> None:
         if db is not None and not hasattr(db, "query"):
-            raise OptionError(f"the db of a mode has a method `query`; {describe(db)} has none")
+            raise OptionError(f"the db of a mode needs a method `query`; {describe(db)} has none")
         self.linker: str | Linker  # a linker itself, of modes that make theirs
         self.name, chosen = _names(linker or AUTO)
         #: the mode whose usual linker this is; None: it was named
@@ -85,14 +91,14 @@ class Mode:
         if isinstance(optimizer, str) and optimizer != DEFAULT:
             self.name = LEVELS.get(optimizer, optimizer).casefold()
             if self.name not in MODES:
-                what = f"no optimizer is called {optimizer!r}; there are {', '.join(MODES)}"
+                what = f"no optimizer is called {optimizer!r}; use one of {', '.join(MODES)}"
                 raise UnknownNameError(what)
         elif isinstance(optimizer, Query):
             query = query or optimizer
         elif optimizer is None or hasattr(optimizer, "rewrite"):
             self._optimizer = optimizer
         elif optimizer != DEFAULT:
-            what = f"an optimizer is a name, a Query or a driver, not {describe(optimizer)}"
+            what = f"an optimizer must be a name, a Query or a driver, not {describe(optimizer)}"
             raise UnknownNameError(what)
         self.query = query or MODES[self.name]
         if db is not None and self._optimizer == DEFAULT:
@@ -103,7 +109,9 @@ class Mode:
 
     @property
     def optimizer(self) -> Any:
-        """What rewrites the graph: an object with `rewrite(fgraph, trace=None)`, or None."""
+        """Optimizer that rewrites the graph: an object with `rewrite(fgraph,
+        trace=None)`, or None.
+        """
         linker = get_linker(self.linker)
         if self._optimizer != DEFAULT:
             return None if self._optimizer is None else linker.watching(self._optimizer)
@@ -116,8 +124,8 @@ class Mode:
 
     @property
     def provided_optimizer(self) -> Any:
-        """What the mode was made of: its query, or an optimizer of its own; for none, a query that
-        asks for nothing but merging.
+        """Query or optimizer that the mode was made of; if there is none, a query that selects only
+        merging.
         """
         if self._optimizer is None:
             return Query(include=frozenset({"merge"}))
@@ -125,7 +133,7 @@ class Mode:
 
     @property
     def rules(self) -> RuleSet:
-        """Every rule the mode knows, also those that its query leaves out."""
+        """Rules known to the mode, including those that its query leaves out."""
         from rewrite_engine.match.ruleset import RuleSet
         from rewrite_engine.rules.pipeline import known_rules
 
@@ -137,7 +145,7 @@ class Mode:
 
     def _with(self, query: Query, *more: Addition) -> Mode:
         if self._optimizer is not None and self._optimizer != DEFAULT:
-            raise ValueError(f"{self!r} has an optimizer of its own: choose the rules there")
+            raise ValueError(f"{self!r} has its own optimizer: select rules in that optimizer")
         new = copy(self)
         new.query, new.additions = query, self.additions + more
         return new
@@ -149,19 +157,21 @@ class Mode:
         before: str | None = None,
         after: str | None = None,
     ) -> Mode:
-        """Use more rules; `mode + rules` is short for it. They come last, or before (after) the
-        rules that have a name; overwrite: in the place of those that have the same names. A driver
-        runs after all phases, or before one: `mode.adding(driver, before="canonicalize")`.
+        """Return a mode with additional rules; `mode + rules` is short for it.
 
-        Raises `PatternError` for a rule without a phase and `ValueError` for a mode that has an
-        optimizer of its own; `DuplicateRuleError` and `UnknownNameError` when a graph is rewritten,
-        and `PatternError` if a rule's phase has to be asked for (`including("saturate")`) and is
-        not.
+        The rules come last, or before (after) the named rules. overwrite: the rules replace those
+        of the same names. A driver runs after all phases, or before a named one:
+        `mode.adding(driver, before="canonicalize")`.
+
+        Raises `PatternError` for a rule without a phase and `ValueError` for a mode with an
+        optimizer of its own. When a graph is rewritten, raises `DuplicateRuleError` and
+        `UnknownNameError`, and `PatternError` for a rule whose phase needs to be included
+        (`including("saturate")`) and is not.
         """
         from rewrite_engine.match.ruleset import Addition, RuleSet
 
         if self._optimizer != DEFAULT:
-            raise ValueError(f"{self!r} has an optimizer of its own: give that the rules")
+            raise ValueError(f"{self!r} has its own optimizer: add rules to that optimizer")
         drivers = [one for one in rules if hasattr(one, "rewrite")]
         others: Any = [one for one in rules if one not in drivers]
         if drivers:
@@ -176,14 +186,16 @@ class Mode:
     def _running(self, drivers: Iterable[Any], before: str | None, **unknown: Any) -> Mode:
         from rewrite_engine.rules.pipeline import PlacedDriver, check_place
 
-        refuse_options("adding", "a driver stands before a phase, or after all", **unknown)
+        refuse_options("adding", "a driver runs before a phase, or after all of them", **unknown)
         check_place(before)
         new = copy(self)
         new.steps += tuple([PlacedDriver(driver, before) for driver in drivers])
         return new
 
     def register(self, *rules: Any, **options: Any) -> Mode:
-        """`adding`, as the field calls it: `(driver, 1.5)` is a driver and its position there."""
+        """Add rules, under the field's usual name for `adding`: `(driver, 1.5)` is a driver and its
+        position.
+        """
         from rewrite_engine import hooks
 
         placed = [one for one in rules if isinstance(one, tuple)]
@@ -197,20 +209,22 @@ class Mode:
         return self.adding(rules)
 
     def including(self, *tags: Any) -> Mode:
-        """Grant what is off by default, such as "fastmath" or "shape_unsafe"."""
+        """Return a mode that also has rules that are off by default, by tags such as "fastmath" or
+        "shape_unsafe".
+        """
         return self._with(self.query.including(*tags))
 
     def excluding(self, *tags: Any) -> Mode:
-        """Leave out rules: by tag, claim, pack or name, or the rule itself."""
+        """Return a mode without some rules: by tag, claim, pack or name, or the rule itself."""
         return self._with(self.query.excluding(*tags))
 
     def requiring(self, *tags: Any) -> Mode:
-        """Keep only rules that have all these tags."""
+        """Return a mode with only the rules that have all these tags."""
         return self._with(self.query.requiring(*tags))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes, without a linker that was chosen by what this machine has: the
-        machine on which the mode is loaded chooses its own.
+        """Return the attributes, without a linker chosen automatically for this machine: the
+        machine that loads the mode chooses its own.
         """
         state = dict(vars(self))
         if self.usual_of is not None and self.linker in ("native", "vm"):
@@ -272,15 +286,15 @@ class Mode:
 
 
 def _names_phases(query: Query) -> bool:
-    """Whether a query that a mode is made of names the phases it wants."""
+    """Return whether the query of a mode names the phases that it selects."""
     from rewrite_engine.rules.pipeline import NAMES
 
     return "fast_run" not in query.include and not query.include.isdisjoint(NAMES)
 
 
 def usual_linker(mode: str = "fast_run") -> str:
-    """The linker of a mode that names none: "native" where it can be, but for what is to compile
-    fast.
+    """Return the linker of a mode that names none: "native" where available, unless the mode should
+    compile fast.
     """
     if config.linker != AUTO:
         return config.linker
@@ -289,7 +303,9 @@ def usual_linker(mode: str = "fast_run") -> str:
 
 @cache
 def native_is_there() -> bool:
-    """Whether there is llvmlite, and a Python and a processor that native code is tested on."""
+    """Return whether llvmlite is installed, with a Python and a processor on which native code is
+    tested.
+    """
     import platform
     from sysconfig import get_config_var  # (both take a millisecond)
 
@@ -300,7 +316,7 @@ def native_is_there() -> bool:
 
 
 def _is_found(package: str) -> bool:
-    """Whether a package can be imported. (A finder may also refuse one by an error.)"""
+    """Return whether a package can be imported. (A finder may also reject one by an error.)"""
     try:
         return find_spec(package) is not None
     except ImportError:
@@ -311,8 +327,8 @@ TESTED = (("linux", "x86_64"),)
 
 
 def _names(linker: Any) -> tuple[str, str | Linker]:
-    """The names of the mode and the linker that a name stands for; a linker is itself. `AUTO`: the
-    one of `config.linker`.
+    """Return the names of the mode and the linker for the `linker` argument; a linker object is
+    returned unchanged, and `AUTO` uses `config.linker`.
     """
     if isinstance(linker, Linker):
         return "fast_run", linker
@@ -328,9 +344,9 @@ def _names(linker: Any) -> tuple[str, str | Linker]:
         return "fast_run", "vm"
     why = f"no mode or linker is called {linker!r}"
     if key is None:
-        why = f"a linker is given by its name (see `register_linker`), not {describe(linker)}"
+        why = f"a linker must be a name (see `register_linker`), not {describe(linker)}"
     elif key in PLANNED:
-        why = f"there is no {linker!r} yet"
+        why = f"{linker!r} is not available"
     known = f"modes: {', '.join(MODES)}; linkers: {', '.join(LINKERS)}"
     raise UnknownNameError(f"{why}; {known}")
 
@@ -342,7 +358,7 @@ def get_mode(mode: Any = None) -> Mode:
     if isinstance(mode, Mode):
         return mode
     if not isinstance(mode, str):
-        raise UnknownNameError(f"a mode is a Mode or a name, not {describe(mode)}")
+        raise UnknownNameError(f"a mode must be a Mode or a name, not {describe(mode)}")
     return Mode(mode)
 
 

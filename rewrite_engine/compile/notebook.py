@@ -1,4 +1,4 @@
-"""What notebooks show of a mode and of a profile. The pieces are in `graph/html.py`."""
+"""Notebook views of a mode and of a profile, composed of the pieces in `graph/html.py`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MAX_ROWS = 10  # of a table of a profile
 
 
 def mode_as_html(mode: Mode) -> str:
-    """Return what a notebook shows of a mode: how to write it, its linker, and its phases with
-    their rules.
+    """Return the notebook view of a mode: its expression, its linker, and its phases with their
+    rules.
     """
     try:
         optimizer = mode.optimizer
@@ -34,7 +34,7 @@ def mode_as_html(mode: Mode) -> str:
 
 
 def _rules(part: Any) -> list[str]:
-    """How many rules a driver has, and their names."""
+    """Return how many rules a driver has, and their names."""
     rules = list(getattr(part, "rules", ()))
     if not rules:
         return ["", ""]
@@ -43,7 +43,7 @@ def _rules(part: Any) -> list[str]:
 
 
 def profile_as_html(stats: ProfileStats) -> str:
-    """Return what a notebook shows of a profile: what `summary` prints, as tables."""
+    """Return the notebook view of a profile: the output of `summary`, as tables."""
     title, *lines = stats.head()
     parts = [bold(title), *map(faint, lines)]
     for k, one in enumerate(stats.tables(MAX_ROWS, MAX_ROWS)):

@@ -1,5 +1,5 @@
-"""`as_op`, also called `wrap_py`: an op made of a function on values; `view_op`, another variable
-for the same values; `TypeCastingOp`, a base of marks in graphs.
+"""`as_op`, also called `wrap_py`: an op made of a function on values. `view_op`: another variable
+for the same values. `TypeCastingOp`: a base class for ops that mark values in a graph.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from rewrite_engine.link.perform import protected
 
 
 class FromFunctionOp(Op):
-    """The function `fn` as an op: of values of the types `itypes`, in the order of its arguments,
-    it returns one of the type in `otypes`, or as many as there are. shapes: see `as_op`.
+    """Op that calls the function `fn` on values of the types `itypes`, in the order of its
+    arguments. `fn` returns one value of the type in `otypes`, or a value for each of several.
+    shapes: see `as_op`.
     """
 
     __props__ = ("fn", "itypes", "otypes", "shapes")
@@ -40,13 +41,13 @@ class FromFunctionOp(Op):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Call the function. Raises `OptionError` for the wrong number of results, and what the
-        types of the outputs raise for values that are none of theirs.
+        """Call the function. Raises `OptionError` for the wrong number of results, and the errors
+        of the output types for unsuitable values.
         """
         found = self._guarded(*inputs)
         results = found if isinstance(found, list | tuple) else [found]
         if len(results) != len(node.outputs):
-            what = f"returned {len(results)} values; otypes says {len(node.outputs)}"
+            what = f"returned {len(results)} values, but otypes has {len(node.outputs)}"
             raise OptionError(message(what, op=self))
         for cell, out, value in zip(output_storage, node.outputs, results, strict=True):
             value = out.type.filter(value)
@@ -55,7 +56,7 @@ class FromFunctionOp(Op):
             cell[0] = value
 
     def __reduce__(self) -> Any:
-        """By the name of the function, where that is the op (it was decorated)."""
+        """Pickle a decorated function by its name."""
         place = getattr(self.fn, "__module__", ""), getattr(self.fn, "__qualname__", "")
         try:
             decorated = _at(*place) is self
@@ -65,7 +66,7 @@ class FromFunctionOp(Op):
 
 
 class _Shaped(FromFunctionOp):
-    """One of which a function tells the shapes of the results."""
+    """Op of a function, with a second function that computes the shapes of the results."""
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> Any:
         return self.shapes(fgraph, node, shapes)
@@ -86,9 +87,7 @@ def _types(name: str, types: Any) -> tuple[Type, ...]:
     found = tuple(types) if isinstance(types, list | tuple) else (types,)
     for t in found:
         if not isinstance(t, Type):
-            raise ForeignObjectError(
-                f"{name} has to be a type, or a list of types, not {describe(t)}"
-            )
+            raise ForeignObjectError(f"{name} must be a type or a list of types, not {describe(t)}")
     return found
 
 
@@ -97,11 +96,12 @@ def as_op(
 ) -> Callable[[Callable[..., Any]], FromFunctionOp]:
     """Make an op of a function on values, as a decorator.
 
-    itypes, otypes: types (or one) of its arguments and of what it returns. infer_shape:
-    `infer_shape(fgraph, node, input_shapes)` returns a tuple of lengths per output, of such tuples
-    of the inputs; without it the shape is that of the computed result. The function must not change
-    its arguments. The op has no gradient: asking for it is a `NoGradientError`. It is pickled by
-    the name of the function. Raises `ForeignObjectError` for what is no type.
+    itypes, otypes: the types (or one type) of its arguments and of its results. infer_shape: a
+    function `infer_shape(fgraph, node, input_shapes)` that returns a tuple of lengths per output,
+    given such tuples of the inputs; without it the shape is read from the computed result. The
+    function must not change its arguments. The op has no gradient: `grad` raises `NoGradientError`.
+    It is pickled by the name of the function. Raises `ForeignObjectError` for an object that is not
+    a type.
 
     >>> import numpy as np
     >>> import rewrite_engine as rw
@@ -126,12 +126,12 @@ wrap_py = as_op
 
 
 class ViewOp(GradientView):
-    """Another variable for the values of one, with a name of its own: `view_op(x, name="y")`. In
-    graphs that are rewritten the first takes its place.
+    """Op that gives a value a second variable with a name of its own: `view_op(x, name="y")`.
+    Rewriting replaces the second variable with the first.
     """
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """As it comes."""
+        """Return the output gradient unchanged."""
         return list(output_gradients)
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
@@ -142,8 +142,8 @@ view_op = ViewOp()
 
 
 class TypeCastingOp(Op):
-    """A base of ops that mark values in a graph, or give them another type: they return what they
-    are given. A subclass has a `make_node`.
+    """Base class for ops that mark values in a graph or give them another type. They return their
+    inputs. A subclass defines `make_node`.
     """
 
     __props__: tuple[str, ...] | None = ()
@@ -155,5 +155,5 @@ class TypeCastingOp(Op):
         output_storage[0][0] = inputs[0]
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
-        """That of the input."""
+        """Return the shape of the input."""
         return [shapes[0]]

@@ -1,7 +1,7 @@
-"""What ops in a user's graph may overwrite: values of the call that nobody reads afterwards,
-inputs that are `mutable`, and copies of shared variables that the function updates and of outputs.
+"""Values that ops in a user's graph may overwrite: temporaries without later readers, `mutable`
+inputs, and copies of outputs and of updated shared variables.
 
-Ops that overwrite because a rule says so are put in later: `rewrite/inplace.py`.
+Rules insert other in-place ops later: `rewrite/inplace.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from rewrite_engine.graph.op import Op
 
 
 class OwnCopy(Op):
-    """A copy of a value, for one node to overwrite. (Without `__props__`: none is another's.)"""
+    """Op that copies a value for one node to overwrite. It has no `__props__`, so copies are never
+    merged.
+    """
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
         """Return the type of the value."""
@@ -28,7 +30,7 @@ class OwnCopy(Op):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Copy, whatever it is."""
+        """Copy the value, of any type."""
         output_storage[0][0] = deepcopy(inputs[0])
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> Any:
@@ -36,13 +38,14 @@ class OwnCopy(Op):
         return shapes
 
     def equal_lengths(self, node: Apply) -> Any:
-        """Say that copying never fails."""
+        """Return no requirements: copying never fails."""
         return []
 
 
 def guard(fgraph: FunctionGraph, mutable: set[Variable], accept_inplace: bool) -> None:
-    """Watch over what may be overwritten: by the user's own ops, and by those that rules will put
-    in. Raises `OverwritingError`, and `InconsistencyError` for what must not be overwritten.
+    """Guard values against being overwritten, by the user's ops and by those that rules insert
+    later. Raises `OverwritingError`, and `InconsistencyError` for values that must not be
+    overwritten.
     """
     destroyers = [node for node in fgraph.apply_nodes if node.op.destroy_map]
     if destroyers and not accept_inplace:
@@ -60,8 +63,8 @@ def guard(fgraph: FunctionGraph, mutable: set[Variable], accept_inplace: bool) -
 
 
 def give_copies(fgraph: FunctionGraph, node: Apply, states: Collection[Variable]) -> None:
-    """Let a node overwrite copies of states that are updated, and of what outputs show. (A call
-    that fails leaves states as they were, so none is overwritten itself.)
+    """Let a node overwrite copies of updated states and of values that outputs share. (A failed
+    call leaves states unchanged, so a state itself is never overwritten.)
     """
     handler, inputs = fgraph.destroy_handler, list(node.inputs)
     for i in sorted(memory_of(node.op).destroyed):
@@ -77,6 +80,6 @@ def give_copies(fgraph: FunctionGraph, node: Apply, states: Collection[Variable]
 
 
 def is_closed(root: Variable, states: Collection[Variable], mutable: Collection[Variable]) -> bool:
-    """Whether a value is a constant, or an argument that the caller keeps."""
+    """Return whether a value is a constant, or an argument that the caller keeps."""
     given = root.owner is None and root not in states and root not in mutable
     return given or isinstance(root, Constant)

@@ -1,7 +1,7 @@
-"""What a profiled function costs beside time: bytes that it holds, and floating-point operations.
+"""Memory and floating-point operations of a profiled function.
 
-Both are of the shapes that values had when each node ran first. Bytes are those of the types
-(`get_size` of `get_shape_info`); operations are what ops say (`Op.flops`), an exponential counting
+Both refer to the shapes of the values when each node first ran. Bytes come from the types
+(`get_size` of `get_shape_info`), operation counts from the ops (`Op.flops`); an exponential counts
 as 10, a division as 4.
 """
 
@@ -21,8 +21,8 @@ Graphs = Mapping[FrozenGraph, Ticks]
 
 
 def peak(graphs: Graphs) -> Peak | None:
-    """The peak of the functions that have run; None if there are none. What a node holds that runs
-    a graph is that of the graph.
+    """Return the peak memory of the functions that have run; None if none has. A node that runs a
+    graph counts with the peak of that graph.
     """
     held = [node.op for ticks in graphs.values() for node in ticks.nodes]
     inner = list(inner_ops([op for op in dict.fromkeys(held) if isinstance(op, HasInnerGraph)]))
@@ -42,7 +42,7 @@ def peak(graphs: Graphs) -> Peak | None:
 def _peak(
     fgraph: FrozenGraph, ticks: Ticks, inside: Mapping[Any, Peak], lent: Collection[Variable]
 ) -> Peak:
-    """Of one graph. lent: what is counted where it is lent from."""
+    """Return the peak memory of one graph. lent: variables counted in the graph that owns them."""
 
     def held_by(node: Apply) -> int:
         return inside[node.op].bytes if node.op in inside else 0
@@ -58,8 +58,8 @@ def _size(ticks: Ticks, lent: Collection[Variable], v: Variable) -> int:
 
 
 def operations(graphs: Graphs) -> dict[tuple[FrozenGraph, Apply], int]:
-    """The floating-point operations of each node, in all its runs; of a node that runs a graph,
-    those of the nodes in it. Nodes of unknown shapes are left out.
+    """Count the floating-point operations of each node over all its runs; a node that runs a graph
+    counts the nodes inside. Nodes of unknown shapes are left out.
     """
     found = {}
     for fgraph, ticks in graphs.items():
@@ -83,7 +83,7 @@ def _shape(ticks: Ticks, v: Variable) -> tuple[int, ...] | None:
 
 
 def amount(n: float, unit: str = "") -> str:
-    """A number in three digits: `amount(45210, "B")` is "45.2 kB"."""
+    """Format a number with three digits: `amount(45210, "B")` is "45.2 kB"."""
     prefixes = ["", "k", "M", "G", "T", "P"]
     while n >= 999.5 and len(prefixes) > 1:
         n, prefixes = n / 1000, prefixes[1:]

@@ -1,4 +1,4 @@
-"""`ProfileStats`: how often and how long a function, its ops and its nodes run."""
+"""`ProfileStats`: counts and times of a function, its ops and its nodes."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ ProfiledNode = tuple[FrozenGraph, Apply]
 
 
 class ProfileTable(NamedTuple):
-    """A table of a profile. what: what a row is about. numbers: how many columns hold numbers; they
-    are the first ones.
+    """Table of a profile. what: the subject of a row. numbers: how many columns hold numbers; these
+    come first.
     """
 
     what: str
@@ -39,12 +39,13 @@ class ProfileTable(NamedTuple):
 
 
 class ProfileStats:
-    """What `function(…, profile=True)` counts, all times in seconds; several functions may have
-    one. A copy, or a pickled one, is empty.
+    """Counts and times that `function(…, profile=True)` collects, in seconds. Several functions may
+    share one. A copied or unpickled one is empty.
 
-    message: which one it is. fct_callcount, fct_call_time: calls of the functions, and their time;
-    first_call_time: that of the first call. compile_time: of `function`, of which rewriter_time and
-    linker_time. results: what rewriting did, one `Result` for each function.
+    message: a label. fct_callcount, fct_call_time: the calls of the functions and their time;
+    first_call_time: the time of the first call. compile_time: the time of `function`, which
+    includes rewriter_time and linker_time. results: the outcome of rewriting, one `Result` for each
+    function.
 
     >>> import rewrite_engine as rw
     >>> import rewrite_engine.tensor as pt
@@ -65,7 +66,7 @@ class ProfileStats:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the calls so far."""
+        """Clear the recorded calls."""
         with self._lock:
             self.fct_callcount, self.fct_call_time = 0, 0.0
             self.first_call_time: float | None = None
@@ -81,26 +82,30 @@ class ProfileStats:
     # --- what is told to it -------------------------------------------------------------------
 
     def ticks(self, fgraph: FrozenGraph, nodes: Sequence[Apply]) -> ticks.Ticks:
-        """Where a linker leaves the times of the nodes of a graph (linked again, it goes on)."""
+        """Return the record in which a linker stores the times of a graph's nodes. Linking the
+        graph again continues the same record.
+        """
         found = self.graphs.get(fgraph)
         if found is None or [n.op for n in found.nodes] != [n.op for n in nodes]:
             found = self.graphs[fgraph] = ticks.Ticks(nodes)
         return found
 
     def rewritten(self, seconds: float, rewriting: float, result: Any = None) -> None:
-        """Note the time before linking, how much of it was rewriting, and what that did."""
+        """Record the time before linking, the share of it that was rewriting, and the result of
+        rewriting.
+        """
         self.compile_time += seconds
         self.rewriter_time += rewriting
         if isinstance(result, Result):
             self.results.append(result)
 
     def linked(self, seconds: float) -> None:
-        """Note the time of linking."""
+        """Record the time of linking."""
         self.compile_time += seconds
         self.linker_time += seconds
 
     def around(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that calls another and counts that."""
+        """Return a function that calls `call` and counts the call."""
 
         @wraps(call)
         def profiled(*args: Any, **kwargs: Any) -> Any:
@@ -121,14 +126,14 @@ class ProfileStats:
 
     @property
     def apply_time(self) -> dict[ProfiledNode, float]:
-        """The time of each node, by graph and node; of one that holds a graph, that of the nodes in
-        it as well, which have their own entries.
+        """Return the time of each node, by graph and node. The time of a node that holds a graph
+        includes the nodes inside, which also have their own entries.
         """
         return self._rows("seconds")
 
     @property
     def apply_callcount(self) -> dict[ProfiledNode, int]:
-        """How often each node ran."""
+        """Return how often each node ran."""
         return self._rows("runs")
 
     def _rows(self, what: str) -> dict[ProfiledNode, Any]:
@@ -139,7 +144,7 @@ class ProfileStats:
         }
 
     def op_time(self) -> dict[Any, float]:
-        """The time of each op, without that of the nodes in the graph that it may hold."""
+        """Return the time of each op, without the nodes of a graph that it holds."""
         found = _sums([(node.op, s) for (_, node), s in self.apply_time.items()])
         for fgraph, op in _holders(found).items():
             if fgraph in self.graphs:
@@ -147,62 +152,62 @@ class ProfileStats:
         return found
 
     def op_callcount(self) -> dict[Any, int]:
-        """How often each op ran."""
+        """Return how often each op ran."""
         return _sums([(node.op, n) for (_, node), n in self.apply_callcount.items()])
 
     def class_time(self) -> dict[type, float]:
-        """The time of each class of ops, like `op_time`."""
+        """Return the time of each class of ops, like `op_time`."""
         return _sums([(type(op), s) for op, s in self.op_time().items()])
 
     def class_callcount(self) -> dict[type, int]:
-        """How often ops of each class ran."""
+        """Return how often ops of each class ran."""
         return _sums([(type(op), n) for op, n in self.op_callcount().items()])
 
     def line_time(self) -> dict[tuple[str, int], float]:
-        """The time of each line of the user (file and number), without that of nodes in graphs that
-        its nodes hold; of gradients that of the line that was differentiated.
+        """Return the time of each of the user's lines (file and number), without the nodes of
+        graphs that its nodes hold. A gradient counts for the line that was differentiated.
         """
         inside = {op: sum(self.graphs[g].seconds) for g, op in self._inner().items()}
         pairs = [(line_of(n), s - inside.get(n.op, 0.0)) for (_, n), s in self.apply_time.items()]
         return _sums([(line, s) for line, s in pairs if line is not None])
 
     def line_callcount(self) -> dict[tuple[str, int], int]:
-        """How often nodes of each line ran."""
+        """Return how often nodes of each line ran."""
         pairs = [(line_of(node), n) for (_, node), n in self.apply_callcount.items()]
         return _sums([(line, n) for line, n in pairs if line is not None])
 
     def apply_flops(self) -> dict[ProfiledNode, int]:
-        """The floating-point operations of each node in all its runs, by graph and node; a node
-        that holds a graph has none, the nodes in it have.
+        """Return the floating-point operations of each node over all its runs, by graph and node. A
+        node that holds a graph has no entry; the nodes inside have.
         """
         return operations(self.graphs)
 
     def memory_peak(self) -> Peak | None:
-        """The most bytes that a call holds at once, after which node, and the values that are there
-        then; of the shapes of the first call. None before it.
+        """Return the most bytes that a call holds at once, with the node and the live values at
+        that moment, for the shapes of the first call. Returns None before the first call.
         """
         return peak(self.graphs)
 
     def rule_stats(self) -> dict[str, RuleStats]:
-        """What each rule did while the functions were compiled: tries, firings, seconds, and the
-        seconds of tries that loaded modules (`loading`), which are not among these.
+        """Return the statistics of each rule during compilation: tries, firings, seconds, and
+        separately the seconds of tries that loaded modules (`loading`).
         """
         return Result("", parts=list(self.results)).rules if self.results else {}
 
     def phase_time(self) -> dict[str, float]:
-        """The time of each phase of rewriting, without what loaded modules."""
+        """Return the time of each phase of rewriting, without the loading of modules."""
         leaves = [leaf for result in self.results for leaf in result.leaves()]
         return _sums([(leaf.name, leaf.seconds - leaf.loading) for leaf in leaves])
 
     def phase_firings(self) -> dict[str, int]:
-        """How many rules fired in each phase."""
+        """Return how many rules fired in each phase."""
         leaves = [leaf for result in self.results for leaf in result.leaves()]
         return _sums([(leaf.name, leaf.firings) for leaf in leaves])
 
     @property
     def loading_time(self) -> float:
-        """Of the rewriting, what went into loading rules and the modules that they need: the first
-        function of a process pays for that.
+        """Return the part of the rewriting time spent on loading rules and the modules that they
+        need. Only the first function of a process pays it.
         """
         if not self.results:
             return 0.0
@@ -215,8 +220,8 @@ class ProfileStats:
         return {g: op for g, op in _holders(ops).items() if g in self.graphs}
 
     def as_dict(self) -> dict[str, Any]:
-        """All that is known, for JSON: calls, compiling by phase and rule, memory, and rows by op,
-        node and line.
+        """Return the whole profile as data for JSON: calls, compilation by phase and rule, memory,
+        and rows by op, node and line.
         """
         ops, lines = self.op_callcount(), self.line_callcount()
         nodes, flops, fired = self.apply_callcount, self.apply_flops(), self.phase_firings()
@@ -257,13 +262,14 @@ class ProfileStats:
         }  # fmt: skip
 
     def to_json(self, file: Any = None) -> str:
-        """`as_dict` as JSON: return the text, and write it to a file if a path is given."""
+        """Return `as_dict` as JSON text, and write it to a file if a path is given."""
         return _written(json.dumps(self.as_dict(), indent=1), file)
 
     def speedscope(self, file: Any = None) -> dict[str, Any]:
-        """The times as a flame graph, in the format of speedscope (https://www.speedscope.app): the
-        function, below it lines, below these ops; of nodes in loops, below the op that holds them.
-        A second one is of compiling: phases, and below them rules. file: a path to write it to.
+        """Return the times as flame graphs in the format of speedscope
+        (https://www.speedscope.app). The first has the function, below it lines, and below these
+        ops; nodes in loops are below the op that holds them. The second has the phases of
+        compilation, and below them rules. file: a path to write them to.
         """
         found = {
             "$schema": "https://www.speedscope.app/file-format-schema.json",
@@ -303,10 +309,10 @@ class ProfileStats:
     def summary(
         self, file: Any = None, n_ops_to_print: int = 20, n_apply_to_print: int = 20
     ) -> None:
-        """Print what is known, what took the most time first: by class, by op, by line, by node.
+        """Print the profile, most expensive first: by class, by op, by line, by node.
 
-        file: where to (standard output). n_ops_to_print, n_apply_to_print: at most so many ops, and
-        nodes.
+        file: the destination (default: standard output). n_ops_to_print, n_apply_to_print: the
+        maximum numbers of ops and nodes.
         """
         from rich.console import Console
 
@@ -322,7 +328,9 @@ class ProfileStats:
         return profile_as_html(self)
 
     def tables(self, most_ops: int, most_nodes: int) -> Iterator[ProfileTable]:
-        """Yield what `summary` prints: by class of ops, by op, line and node, by phase and rule."""
+        """Yield the tables that `summary` prints: by class of ops, by op, line and node, by phase
+        and rule.
+        """
         classes, ops, nodes = self.class_callcount(), self.op_callcount(), self.apply_callcount
         holders = _holders(ops)
         tables: list[Any] = [
@@ -345,7 +353,7 @@ class ProfileStats:
         yield from self._of_rewriting(most_ops)
 
     def _of_rewriting(self, most: int) -> Iterator[ProfileTable]:
-        """Tables of phases and rules."""
+        """Yield the tables of phases and rules."""
         fired, rules = self.phase_firings(), self.rule_stats()
         phases = [(name, s, fired[name]) for name, s in self.phase_time().items()]
         tried = [(name, stats.seconds, stats.firings) for name, stats in rules.items()]
@@ -368,7 +376,7 @@ class ProfileStats:
         return self.first_call_time or 0.0
 
     def head(self) -> list[str]:
-        """Calls, times and memory, line by line."""
+        """Return lines with calls, times and memory."""
         rest = self.compile_time - self.rewriter_time - self.linker_time
         loading = self.loading_time
         parts = {
@@ -386,15 +394,15 @@ class ProfileStats:
             first = "" if self.fct_callcount < 2 else f"; the first call {_time(self._first())}"
             lines.append(f"in nodes {_time(inside)}, around them {_time(between)}{first}")
         elif self.fct_callcount:
-            lines.append("the linker tells no times of nodes")
+            lines.append("this linker does not time nodes")
         whole = [op for op in self.op_callcount() if getattr(op, "is_region", False)]
         if whole:
             told = plural(len(whole), "region") + " of native code timed as a whole"
-            lines.append(f'{told}; with mode="vm" each node has its time')
+            lines.append(f'{told}; mode="vm" times each node')
         return [*lines, *self._costs()]
 
     def _costs(self) -> Iterator[str]:
-        """Memory, and operations."""
+        """Yield lines about memory and operations."""
         found, calls = self.memory_peak(), self.fct_callcount
         if found is not None and found.bytes:
             text = f"memory: at most {amount(found.bytes, 'B')} at once"
@@ -417,7 +425,9 @@ class ProfileStats:
 
 
 def flame_graphs(graphs: Iterable[tuple[str, Iterable[tuple[list[str], float]]]]) -> dict[str, Any]:
-    """Named graphs, each of stacks of names with their seconds, as speedscope has them."""
+    """Convert named graphs, each of stacks of names with their seconds, to the format of
+    speedscope.
+    """
     frames: dict[str, int] = {}
     profiles = []
     for name, rows in graphs:
@@ -438,18 +448,18 @@ def _written(text: str, file: Any) -> str:
 
 
 def _in_brackets(node: Apply | None) -> str:
-    """The user's line of a node, if it is known."""
+    """Return the user's line of a node in brackets, if it is known."""
     line = None if node is None else line_of(node)
     return "" if line is None else f" ({_told_line(line)[0]})"
 
 
 def _holders(ops: Iterable[Any]) -> dict[FrozenGraph, Any]:
-    """The ops that hold graphs, by their graphs."""
+    """Return the ops that hold graphs, by graph."""
     return {op.fgraph: op for op in ops if isinstance(op, HasInnerGraph)}
 
 
 def _told(holders: dict[FrozenGraph, Any], place: ProfiledNode) -> list[str]:
-    """A node, with the op whose graph it is in, and the user's line."""
+    """Describe a node in words: the op whose graph contains it, the node, and the user's line."""
     fgraph, node = place
     inside = f"in {holders[fgraph]}: " if fgraph in holders else ""
     lines = lines_of(node) if getattr(node.op, "is_region", False) else [node.where()]
@@ -458,8 +468,8 @@ def _told(holders: dict[FrozenGraph, Any], place: ProfiledNode) -> list[str]:
 
 
 def line_of(node: Apply) -> tuple[str, int] | None:
-    """The user's line of a node; of a node of a gradient, of what was differentiated. None for
-    native code that comes from several.
+    """Return the user's line of a node; for a node of a gradient, the line that was differentiated.
+    Returns None for native code that comes from several lines.
     """
     if getattr(node.op, "is_region", False):
         lines = lines_of(node)
@@ -468,13 +478,13 @@ def line_of(node: Apply) -> tuple[str, int] | None:
 
 
 def lines_of(region: Apply) -> list[tuple[str, int]]:
-    """The user's lines of the nodes that a region of native code computes."""
+    """Return the user's lines of the nodes that a region of native code computes."""
     lines = [line_of(node) for node in region.op.nodes]
     return list(dict.fromkeys([line for line in lines if line is not None]))
 
 
 def _line_of(v: Variable) -> tuple[str, int] | None:
-    """The user's line that a variable is computed in."""
+    """Return the user's line that computes a variable."""
     return None if v.owner is None else line_of(v.owner)
 
 
@@ -483,7 +493,7 @@ def _told_line(line: tuple[str, int]) -> list[str]:
 
 
 def _table(one: ProfileTable) -> Any:
-    """A `rich` table; what stands behind the numbers is cut where there is no room."""
+    """Build a `rich` table; text after the numbers is cut if there is no space."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -506,7 +516,7 @@ def _sums(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
 
 
 def _time(seconds: float) -> str:
-    """A time with its unit, to three digits."""
+    """Format a time with its unit, with three digits."""
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if abs(seconds) >= size:
             return f"{seconds / size:.3g} {unit}" if seconds < 1000 else f"{seconds:.0f} s"

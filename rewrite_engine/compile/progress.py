@@ -1,5 +1,5 @@
-"""What is seen of compiling while it goes on: `Progress`, a bar on a terminal where it takes long,
-and `Verbose`, a line for each firing (`config.optimizer_verbose`).
+"""Progress of compilation: `Progress`, a bar on a terminal if compilation takes long, and
+`Verbose`, a line for each firing (`config.optimizer_verbose`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ SHARES = {
 
 
 class Progress(Feature):
-    """Notes how far compiling has come: the phase, and the firings. What it costs is an addition
-    for each of them; a thread of its own looks at that, and shows it (`Bar`).
+    """Record of how far compilation has come: the phase, and the number of firings. Recording costs
+    one addition per firing; a separate thread reads and displays it (`Bar`).
 
-    ahead, done: the shares of phases that are to come, or over. furthest: how much was done, and
-    since when.
+    ahead, done: the shares of future and of finished phases. furthest: the largest share that was
+    done, and since when.
     """
 
     def __init__(self, fgraph: FunctionGraph, name: str) -> None:
@@ -60,11 +60,13 @@ class Progress(Feature):
         self.count += 1
 
     def enter(self, phase: str) -> None:
-        """A phase begins."""
+        """Record the start of a phase."""
         self.phase, self.most = phase, 1
 
     def part(self) -> float:
-        """How much is done, from 0 to 1: of a phase by the nodes that it has still to visit."""
+        """Return the finished share, from 0 to 1, estimating the current phase by the nodes left to
+        visit.
+        """
         worklist = self.fgraph.worklist
         waiting = len(worklist.queued) if worklist is not None else self.most
         self.most = max(self.most, waiting)
@@ -72,7 +74,7 @@ class Progress(Feature):
         return (self.done + here) / (self.done + sum(self.ahead.values()))
 
     def text(self) -> str:
-        """The phase, and what there is to say in numbers."""
+        """Describe the phase and its counts."""
         seconds, part = perf_counter() - self.started, self.part()
         if part > self.furthest:
             self.furthest, self.since = part, seconds
@@ -80,7 +82,7 @@ class Progress(Feature):
         return f"{told}, {seconds:.0f} s{self.left(seconds)}"
 
     def left(self, seconds: float) -> str:
-        """About how long it will take, as fast as until the last that was done."""
+        """Estimate the remaining time from the speed so far."""
         if self.furthest < 0.02:
             return ""
         left = self.since / self.furthest - seconds
@@ -88,7 +90,7 @@ class Progress(Feature):
 
 
 class Bar:
-    """Shows a `Progress` on a terminal from a thread, once it has taken long."""
+    """Thread that shows a `Progress` on a terminal once compilation has taken long."""
 
     shown = False  # whether there is one: a function that is compiled meanwhile gets none
 
@@ -98,7 +100,7 @@ class Bar:
         self.thread.start()
 
     def run(self) -> None:
-        """Wait, then show what there is until it is over."""
+        """Wait, then display the progress until compilation ends."""
         if self.over.wait(PATIENCE) or Bar.shown:
             return
         from rich.console import Console
@@ -125,13 +127,13 @@ class Bar:
             Bar.shown = False
 
     def stop(self) -> None:
-        """Take it away."""
+        """Remove the bar from the terminal."""
         self.over.set()
         self.thread.join()
 
 
 class Verbose(Feature):
-    """Prints what replaces what, and by which rule."""
+    """Listener that prints each replacement and its rule."""
 
     def on_replace(self, fgraph: FunctionGraph, old: Any, new: Any, reason: Any) -> None:
         if reason is not REFUSED:
@@ -140,7 +142,7 @@ class Verbose(Feature):
 
 
 def on_a_terminal() -> bool:
-    """Whether somebody sees both what is printed and what goes wrong, and lines can be redrawn."""
+    """Return whether output and errors both go to a terminal on which lines can be redrawn."""
     streams = [sys.stdout, sys.stderr]
     return os.environ.get("TERM") != "dumb" and all(
         [stream is not None and stream.isatty() for stream in streams]
@@ -148,9 +150,9 @@ def on_a_terminal() -> bool:
 
 
 class WatchedCompiling:
-    """Shows what compiling does inside of the `with` block: a bar on a terminal where it takes
-    long, and each firing where `config.optimizer_verbose` says so. In a pipe nothing is attached.
-    timed: whether each try of a rule is counted and timed.
+    """Context manager that shows compilation inside the `with` block: a bar on a terminal if it
+    takes long, and each firing if `config.optimizer_verbose` is set. In a pipe nothing is attached.
+    timed: whether to count and time each try of a rule.
     """
 
     def __init__(self, fgraph: FunctionGraph, name: str, timed: bool = False) -> None:
@@ -171,7 +173,7 @@ class WatchedCompiling:
         return self
 
     def rewritten(self) -> None:
-        """What follows is linking."""
+        """Record that rewriting is over and linking begins."""
         for feature in self.features:
             self.fgraph.remove_feature(feature)
         self.features = []

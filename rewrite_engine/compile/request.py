@@ -1,8 +1,7 @@
-"""What a user asks of `function`, read and checked: `Request`.
+"""`Request`: the arguments of `function`, read and checked.
 
-Order of things: outputs and updates are read, givens are put in, shared variables are collected
-(with their default updates), then everything that can be wrong with inputs is looked for, so that
-messages speak of the user's own graph.
+Order: read outputs and updates, substitute givens, collect shared variables (with their default
+updates), then check the inputs. Error messages therefore refer to the user's own graph.
 """
 
 from __future__ import annotations
@@ -34,16 +33,16 @@ _HOW = ("raise", "warn", "ignore")
 
 
 class UnusedInputWarning(UserWarning):
-    """An input is not used, and `on_unused_input` is "warn"."""
+    """Warning about an unused input, if `on_unused_input` is "warn"."""
 
 
 @dataclass(slots=True)
 class Request:
-    """The graph of a function before it is copied and rewritten.
+    """Graph of a function before it is copied and rewritten.
 
-    results, packing: the outputs and how they are returned. updates: {shared variable or `In`:
-    new value}. shared: all shared variables that are read or updated. reached: all variables from
-    the expressions down to the inputs, in the order of the walk.
+    results, packing: the outputs and the structure they are returned in. updates: {shared variable
+    or `In`: new value}. shared: all shared variables that are read or updated. reached: all
+    variables from the expressions down to the inputs, in the order of the walk.
     """
 
     inputs: list[In]
@@ -56,7 +55,7 @@ class Request:
 
     @property
     def expressions(self) -> list[Variable]:
-        """Everything that is computed: results, then new states."""
+        """Expressions to compute: results, then new states."""
         return self.results + list(self.updates.values())
 
 
@@ -68,7 +67,11 @@ def read(
     no_default_updates: bool | Collection[Any],
     rebuild_strict: bool,
 ) -> Request:
-    """Read the arguments of `function` and check them. The errors are those of `function`."""
+    """Read the arguments of `function`. The errors are those of `function`.
+
+    The caller checks the result by `check_unused`, then by `check_roots`, so that an input given in
+    the place of another is named first.
+    """
     request = Request(_read_inputs(inputs), *_read_outputs(outputs))
     request.results = [out.variable for out in request.outputs]
     request.updates = _read_updates(updates)
@@ -81,7 +84,6 @@ def read(
             raise ForeignObjectError(f"givens: only variables can be replaced, not {describe(old)}")
     _substitute(request, replaced, rebuild_strict)
     _collect_shared(request, replaced, no_default_updates, rebuild_strict)
-    _check_roots(request)
     return request
 
 
@@ -95,22 +97,21 @@ def _read_inputs(inputs: Any) -> list[In]:
     for i, spec in enumerate(specs):
         if spec.variable in seen:
             raise DuplicateInputError(
-                f"{describe(spec.variable)} is given twice as an input: "
-                f"at {seen[spec.variable]} and {i}"
+                f"{describe(spec.variable)} is an input twice: at {seen[spec.variable]} and {i}"
             )
         seen[spec.variable] = i
     return specs
 
 
 def _read_outputs(outputs: Any) -> tuple[list[Out], str | tuple[Any, ...]]:
-    """Return the outputs and how they are returned."""
+    """Return the outputs and the structure they are returned in."""
     if outputs is None:
         return [], "none"
     if isinstance(outputs, Mapping):
         for key in outputs:
             if not isinstance(key, str):
                 raise ForeignObjectError(
-                    f"the keys of a dict of outputs are strings, not {describe(key)}"
+                    f"the keys of a dict of outputs must be strings, not {describe(key)}"
                 )
         return [as_out(x) for x in outputs.values()], tuple(outputs)
     if isinstance(outputs, list | tuple):
@@ -125,13 +126,13 @@ def _read_updates(updates: Any) -> dict[Any, Variable]:
     for pair in pairs:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise ForeignObjectError(
-                f"an update is a pair (shared variable, new value), not {describe(pair)}"
+                f"an update must be a pair (shared variable, new value), not {describe(pair)}"
             )
         variable, new = pair
         if not isinstance(variable, SharedVariable):
             raise ForeignObjectError(
                 f"only shared variables can be updated, not {describe(variable)}; "
-                "make it one with shared(value)"
+                "shared(value) makes one"
             )
         if variable in result:
             raise InputError(f"two updates for the shared variable {variable!r}")
@@ -140,7 +141,7 @@ def _read_updates(updates: Any) -> dict[Any, Variable]:
 
 
 def _substitute(request: Request, replaced: dict[Variable, Any], strict: bool) -> None:
-    """Put the givens in, in all expressions at once."""
+    """Substitute the givens in all expressions at once."""
     if not replaced:
         return
     new = substituted(request.expressions, replaced, strict)
@@ -158,8 +159,8 @@ def _collect_shared(
     no_default_updates: bool | Collection[Any],
     strict: bool,
 ) -> None:
-    """Find the shared variables, adding default updates, which may bring new ones; those that
-    results need first stand first, as their updates do.
+    """Collect the shared variables and add their default updates, which may bring new ones. Shared
+    variables that results need come first, as do their updates.
     """
     without = set() if isinstance(no_default_updates, bool) else set(no_default_updates)
     given = {spec.variable for spec in request.inputs}
@@ -191,9 +192,9 @@ def _collect_shared(
 # --- what can be wrong with the inputs --------------------------------------------------------
 
 
-def _check_roots(request: Request) -> None:
-    """Raise `MissingInputError` for the first root that nobody gives; `NullTypeGradError` for a
-    derivative that there is not.
+def check_roots(request: Request) -> None:
+    """Raise `MissingInputError` for the first root without a value; `NullTypeGradError` for an
+    undefined derivative.
     """
     given = {spec.variable for spec in request.inputs}
     for v in request.reached:
@@ -202,13 +203,13 @@ def _check_roots(request: Request) -> None:
         if is_null(v):
             raise NullTypeGradError(f"{describe(v)} has no values{v.type.why}")
         raise MissingInputError(
-            f"the variable {describe(v)} is needed but not given: it must be an input, be replaced "
-            f"by givens, or be a shared variable\n{_who_needs(v, request.expressions, given)}"
+            f"the variable {describe(v)} has no value: make it an input, replace it "
+            f"by givens, or use a shared variable\n{_who_needs(v, request.expressions, given)}"
         )
 
 
 def _who_needs(v: Variable, outputs: list[Variable], given: set[Variable]) -> str:
-    """The way from a root to an output, as lines."""
+    """Describe the path from a root to an output, as lines."""
     lines = []
     for node in toposort(outputs, given):
         if v not in node.inputs:
@@ -224,10 +225,10 @@ def _who_needs(v: Variable, outputs: list[Variable], given: set[Variable]) -> st
 
 
 def check_unused(request: Request, how: str | None) -> None:
-    """Tell of inputs that nothing depends on, as `on_unused_input` says."""
+    """Report inputs that nothing depends on, as `on_unused_input` says."""
     how = config.on_unused_input if how is None else how
     if how not in _HOW:
-        raise InputError(f"on_unused_input is one of {', '.join(_HOW)}, not {how!r}")
+        raise InputError(f"on_unused_input must be one of {', '.join(_HOW)}, not {how!r}")
     if how == "ignore":
         return
     used: Collection[Variable] = request.reached

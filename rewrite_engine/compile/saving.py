@@ -1,7 +1,8 @@
-"""`save` and `load`: compiled functions in one file that says what it is and what it needs.
+"""`save` and `load`: compiled functions in one file that states its kind, versions and
+requirements.
 
-A file is a line of JSON (`Header`), then a pickle. The line is read, and checked, before anything
-of the pickle runs. Not here: how functions are pickled (`callable.py`), and graphs
+A file is a line of JSON (`Header`), then a pickle. The header is read and checked before any part
+of the pickle runs. Not here: the pickling of functions (`callable.py`) and of graphs
 (`graph/columns.py`).
 """
 
@@ -38,9 +39,9 @@ TEXTS = frozenset({"SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"})  # of a pic
 class Header:
     """First line of a file.
 
-    kind: what tells such files from others. format: of the file. version, python, numpy: of those
-    who wrote it. functions: their names. needs: {module: its names that the pickle uses}, without
-    those of the library. digest: SHA-256 of the pickle.
+    kind: distinguishes such files from others. format: version of the file format. version, python,
+    numpy: versions used to write the file. functions: their names. needs: {module: its names that
+    the pickle uses}, except for modules of the library. digest: SHA-256 of the pickle.
     """
 
     kind: str
@@ -56,8 +57,8 @@ class Header:
 def save(functions: Any, path: str | os.PathLike[str]) -> None:
     """Write compiled functions to a file that `load` reads.
 
-    functions: a `Function`, or a list, tuple or dict of them; those that share variables still do
-    when they are loaded. The file replaces one of that name only when it is complete. Raises
+    functions: a `Function`, or a list, tuple or dict of them; functions that share variables still
+    do after loading. An existing file is replaced only once the new one is complete. Raises
     `SaveError` for anything else, and for an op or a value that cannot be pickled.
 
     >>> import rewrite_engine as rw, rewrite_engine.tensor as pt
@@ -73,7 +74,7 @@ def save(functions: Any, path: str | os.PathLike[str]) -> None:
         content = pickle.dumps(functions, protocol=5)
     except Exception as error:
         told = ", ".join([f.program.name for f in found])
-        hint = "an op made of a lambda or a local function has to be a function of a module"
+        hint = "an op made of a lambda or a local function needs a function defined in a module"
         raise SaveError(f"{told} cannot be saved: {error}; {hint}") from error
     header = Header(
         KIND, FORMAT, _version("rewrite-engine"), platform.python_version(), _version("numpy"),
@@ -93,18 +94,18 @@ def save(functions: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read what `save` wrote: a function, or a list, tuple or dict of functions.
+    """Read a file that `save` wrote: a function, or a list, tuple or dict of functions.
 
-    A function whose mode names no linker takes the one that is usual here: native code where
-    llvmlite is installed, else the VM. Raises `LoadError`, before anything runs, for a file of
-    another kind, a newer format, a digest that differs, or a module that is missing; also if the
-    pickle needs what a module does not have.
+    A function whose mode names no linker takes this machine's default: native code if llvmlite is
+    installed, else the VM. Raises `LoadError`, before anything runs, for a file of another kind, a
+    newer format, a wrong digest, or a missing module; also if the pickle needs a name that a module
+    does not have.
 
     **Never load a file from somebody you do not trust**: a pickle can run any code.
     """
     header, content = _read(Path(path))
     if sha256(content).hexdigest() != header.digest:
-        raise LoadError(f"{path} is damaged: its contents do not have the digest it states")
+        raise LoadError(f"{path} is damaged: its contents do not match the digest in its header")
     missing = [name for name in header.needs if not _exists(name)]
     if missing:
         needed = "; ".join([f"{name} ({', '.join(header.needs[name])})" for name in missing])
@@ -114,19 +115,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     except Exception as error:
         raise LoadError(
             f"{path} cannot be loaded: {type(error).__name__}: {error}; it was saved with "
-            f"rewrite_engine {header.version}, NumPy {header.numpy}, Python {header.python}, and "
-            f"here are {_version('rewrite-engine')}, {_version('numpy')}, "
+            f"rewrite_engine {header.version}, NumPy {header.numpy}, Python {header.python}; "
+            f"installed here: {_version('rewrite-engine')}, {_version('numpy')}, "
             f"{platform.python_version()}"
         ) from error
 
 
 def read_header(path: str | os.PathLike[str]) -> Header:
-    """Return what a file says of itself, without loading it. Raises `LoadError`."""
+    """Return the header of a file without loading the rest. Raises `LoadError`."""
     return _read(Path(path))[0]
 
 
 def _read(path: Path) -> tuple[Header, bytes]:
-    """The header of a file, which is one of ours and not too new, and its pickle."""
+    """Return the header and the pickle of a file, after checking its kind and format."""
     with path.open("rb") as file:
         line, content = file.readline(MAX_HEADER_BYTES), file.read()
     try:
@@ -135,7 +136,7 @@ def _read(path: Path) -> tuple[Header, bytes]:
     except (ValueError, TypeError, KeyError):
         known = False
     if not known:
-        raise LoadError(f"{path} is no file that rewrite_engine.save wrote")
+        raise LoadError(f"{path} was not written by rewrite_engine.save")
     if fields["format"] > FORMAT:
         raise LoadError(
             f"{path} was saved by rewrite_engine {fields['version']} in format {fields['format']};"
@@ -145,7 +146,7 @@ def _read(path: Path) -> tuple[Header, bytes]:
 
 
 def _functions(given: Any) -> Iterator[Function[Any]]:
-    """The functions of a collection. Raises `SaveError`."""
+    """Yield the functions of a collection. Raises `SaveError`."""
     each = list(given.values()) if isinstance(given, dict) else given
     if isinstance(given, Function):
         each = [given]
@@ -158,7 +159,7 @@ def _functions(given: Any) -> Iterator[Function[Any]]:
 
 
 def _needs(content: bytes) -> dict[str, list[str]]:
-    """The modules of others that a pickle names, with the names it takes from each."""
+    """Return the foreign modules that a pickle names, with the names it takes from each."""
     found: dict[str, list[str]] = {}
     memo, texts = list[Any](), list[Any]()
     for code, argument, _ in genops(content):

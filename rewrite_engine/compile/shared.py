@@ -1,7 +1,7 @@
-"""Shared variables: roots whose value lives between calls, and can be updated by functions.
+"""Shared variables: roots whose value lives between calls and can be updated by functions.
 
-`shared(value)` makes one. Which class it gets is decided by `shared_constructor`, a
-`functools.singledispatch` on the value, to which other types of values can be added.
+`shared(value)` makes one. Its class is chosen by `shared_constructor`, a `functools.singledispatch`
+on the value, which can be extended to other types of values.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 
 
 class SharedVariable(Variable):
-    """A root variable with a value of its own.
+    """Root variable with a value of its own.
 
     container: the `Cell` with the value, which functions read and write. strict, allow_downcast:
-    how a new value is converted, as in `Type.filter`. default_update: the update that every
-    function gets which uses the variable and does not update it otherwise. origin: where the
-    program made it, if it has no name.
+    how a new value is converted, as in `Type.filter`. default_update: the update used by every
+    function that reads the variable and has no other update for it. origin: where the program made
+    it, if it has no name.
     """
 
     __slots__ = ("container", "strict", "allow_downcast", "_default_update", "origin")
@@ -72,26 +72,29 @@ class SharedVariable(Variable):
 
     @property
     def assigned(self) -> str | None:
-        """The name that the program assigned it to when it was made; None if that is unknown."""
+        """Name that the program assigned the new variable to; None if unknown."""
         return assigned_name(self.origin)
 
     def __str__(self) -> str:
-        """Its name; without one the name it was assigned to, or its type."""
+        """Return its name; without one, the name it was assigned to, or its type."""
         return self.name or self.assigned or f"<{self.type}>"
 
     def get_value(self, borrow: bool = False, return_internal_type: bool = False) -> Any:
-        """Return a copy of the value; borrow=True: the value itself, which must not be changed."""
+        """Return a copy of the value. borrow=True returns the value itself, which must not be
+        changed.
+        """
         value = self.container.value
         return value if borrow else self._copy(value)
 
     def set_value(self, new_value: Any, borrow: bool = False) -> None:
-        """Change the value. borrow=True: the object itself is kept where its type is right.
+        """Change the value. With borrow=True, an object of the right type is stored itself.
 
-        Raises `DTypeError`, `NDimError`, `ShapeError` where it is not of the variable's type.
+        Raises `DTypeError`, `NDimError` or `ShapeError` for a value that does not fit the
+        variable's type.
         """
         if isinstance(new_value, Variable):
             raise ForeignObjectError(
-                f"set_value of {self!r}: a value is needed, not {describe(new_value)}"
+                f"set_value of {self!r} needs a value, not {describe(new_value)}"
             )
         try:
             value = plain(
@@ -110,12 +113,12 @@ class SharedVariable(Variable):
 
     @property
     def value(self) -> Any:
-        """The value itself, not a copy."""
+        """Value of the variable, not a copy."""
         return self.container.value
 
     @property
     def default_update(self) -> Variable | None:
-        """The update that functions get by default."""
+        """Update that functions use by default."""
         return self._default_update
 
     @default_update.setter
@@ -124,7 +127,7 @@ class SharedVariable(Variable):
         collect(self)
 
     def clone(self, name: str | None = None) -> Self:
-        """Return a shared variable with the same value: what is done to one shows in the other."""
+        """Return a shared variable with the same value: a change of one shows in the other."""
         copy = self.__class__.__new__(self.__class__)
         SharedVariable.__init__(
             copy,
@@ -170,14 +173,14 @@ for _name in ("neg", *BINARY, *[f"r{name}" for name in BINARY]):
 
 
 def _may_share(value: Any, given: Any) -> bool:
-    """Whether a converted value may show the caller's memory."""
+    """Return whether a converted value may share the caller's memory."""
     if isinstance(value, np.ndarray) and isinstance(given, np.ndarray):
         return bool(np.may_share_memory(value, given))
     return value is given
 
 
 class TensorSharedVariable(SharedVariable, TensorVariable):
-    """A shared array."""
+    """Shared variable that holds an array."""
 
     __slots__ = ()
 
@@ -188,7 +191,7 @@ class TensorSharedVariable(SharedVariable, TensorVariable):
         ) -> np.ndarray[Any, np.dtype[Any]]: ...
 
     def zero(self, borrow: bool = False) -> None:
-        """Set all elements to 0; borrow=True: in the memory they are in."""
+        """Set all elements to 0. With borrow=True, in the existing memory."""
         if borrow:
             self.container.value[...] = 0
         else:
@@ -196,13 +199,13 @@ class TensorSharedVariable(SharedVariable, TensorVariable):
 
 
 class RandomGeneratorSharedVariable(SharedVariable, RandomGeneratorVariable):
-    """A shared generator."""
+    """Shared variable that holds a random generator."""
 
     __slots__ = ()
 
 
 def checked_update(variable: Any, new: Any) -> Variable:
-    """Return an update as a variable that fits the shared variable (or input) it is for.
+    """Convert an update to a variable that fits its shared variable (or input).
 
     Raises `UpdateTypeError`, which names the variable and both types.
     """
@@ -238,7 +241,7 @@ def shared_constructor(
     broadcastable: Any = None,
     **options: Any,
 ) -> SharedVariable:
-    """Make the shared variable for a value; other classes of values are added by `register`."""
+    """Make the shared variable for a value; `register` adds other classes of values."""
     if type(value).__module__.startswith("scipy.sparse."):
         from rewrite_engine.compile.shared_sparse import shared_sparse
 
@@ -342,9 +345,9 @@ def shared(
     """Return a shared variable with this value.
 
     value: an array (its dimensions may change later, unless `shape` fixes some), a number (a float
-    is float64, as NumPy has it, whatever floatX is), or any other object, which is kept as it is:
-    a list too, which no op of tensors takes (`shared(numpy.array(…))` does). borrow: keep the
-    object itself, not a copy. strict, allow_downcast: how new values are converted (see
+    is float64, as in NumPy, whatever floatX is), or any other object, which is stored unchanged. A
+    list is stored as a list, which tensor ops reject; pass `numpy.array(…)` instead. borrow: keep
+    the object itself, not a copy. strict, allow_downcast: how new values are converted (see
     `Type.filter`). Raises `ForeignObjectError` for a variable.
 
     >>> import numpy as np
@@ -359,7 +362,7 @@ def shared(
         kind = "constant" if isinstance(value, Constant) else "variable"
         raise ForeignObjectError(
             f"shared() needs a value, not a {kind}: {describe(value)}; "
-            "see `Variable.eval` for its value"
+            "`Variable.eval` computes its value"
         )
     if shape is not None:
         options["shape"] = shape

@@ -1,4 +1,4 @@
-"""Shared sparse matrices. Loaded when one is made."""
+"""Shared sparse matrices. The module is loaded when one is made."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["SparseTensorSharedVariable", "shared_sparse"]
 
 
 class SparseTensorSharedVariable(SharedVariable, SparseVariable):
-    """A shared sparse matrix."""
+    """Shared variable that holds a sparse matrix."""
 
     __slots__ = ()
 
@@ -30,11 +30,11 @@ def shared_sparse(
     format: str | None = None,
     **options: Any,
 ) -> SparseTensorSharedVariable:
-    """Return a shared variable with a sparse matrix. format: by default that of the value, if it is
-    csr or csc, else csr. Its lengths may change later, unless `shape` fixes some.
+    """Return a shared variable with a sparse matrix. format: by default the format of the value if
+    it is csr or csc, else csr. Its lengths may change later, unless `shape` fixes some.
     """
     refuse_unknown("shared", options, (*OPTIONS, "format"))
-    refuse_options("shared", "a sparse matrix takes shape", broadcastable=broadcastable)
+    refuse_options("shared", "a sparse matrix takes only shape", broadcastable=broadcastable)
     format = format or (value.format if value.format in FORMATS else "csr")
     type_ = SparseTensorType(format, dtype_name(value.dtype), shape)
     kept = value if borrow else value.copy()

@@ -72,18 +72,22 @@ def pull_elementwise(
 
 
 def _is_part(g: Any) -> bool:
-    """Whether a gradient is scattered, and of what is added at the index some is left out."""
+    """Return whether a gradient is scattered, and of what is added at the index some is left
+    out.
+    """
     links = [] if isinstance(g, Partial) else links_of(g)
     return any(isinstance(read(value), Partial) for _, value, _ in links)
 
 
 def _are_stretched(inputs: Sequence[Any], out: Any) -> bool:
-    """Whether all operands are stretched, so that elements that are not taken are multiplied."""
+    """Return whether all operands are stretched, so that elements that are not taken are
+    multiplied.
+    """
     return not any([v.type.broadcastable == out.type.broadcastable for v in inputs])
 
 
 def _is_aligned(inputs: Sequence[Any], out: Any) -> bool:
-    """Whether all operands have the shape of the result, or are numbers."""
+    """Return whether all operands have the shape of the result, or are numbers."""
     ones = out.type.broadcastable
     return all(v.type.broadcastable == ones or v.type.ndim == 0 for v in inputs)
 
@@ -121,5 +125,5 @@ def _fitted(x: Any, g: Any, keep: bool) -> Any:
 
 
 def _same_ones(have: TensorType, want: TensorType) -> bool:
-    """Whether `sum_to` has nothing to do."""
+    """Return whether `sum_to` has nothing to do."""
     return all(w != 1 or h == 1 for h, w in zip(have.shape, want.shape, strict=True))

@@ -75,7 +75,7 @@ class Partial:
         return self.value.type
 
     def is_whole(self) -> bool:
-        """Whether all elements are taken or none, whatever their number."""
+        """Return whether all elements are taken or none, whatever their number."""
         return self.where is None or all(self.where.type.broadcastable)
 
     def of(self, value: Any) -> Partial:
@@ -103,7 +103,9 @@ def condition(g: Partial) -> Any:
 
 
 def is_zero(g: Any) -> bool:
-    """Whether a gradient is zero by its form: a constant of zeros, or one spread over a shape."""
+    """Return whether a gradient is zero by its form: a constant of zeros, or one spread over a
+    shape.
+    """
     if g.owner is not None:
         op = g.owner.op
         if op is second:
@@ -166,7 +168,7 @@ def under(g: Any, value: Any) -> Any:
 
 
 def is_choice(node: Apply) -> bool:
-    """Whether a node is one of two arrays, by a condition, and needs no more than that."""
+    """Return whether a node is one of two arrays, by a condition, and needs no more than that."""
     op = node.op
     if op.read_if is None or not op.moves_only or list(op.read_if(node)) != _CHOICE:
         return False
@@ -193,7 +195,7 @@ def opened(g: Any) -> Any:
 
 
 def are_in_branches(grads: Iterable[Any]) -> bool:
-    """Whether some gradient is in a branch."""
+    """Return whether some gradient is in a branch."""
     return any([isinstance(g, Partial) and g.branch is not None for g in grads])
 
 

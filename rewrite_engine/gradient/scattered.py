@@ -20,13 +20,15 @@ FEW = 8  # indices whose gradients are computed each by itself
 
 
 def is_scattered(g: Any) -> bool:
-    """Whether a gradient is zeros with something added at an index, or at a few."""
+    """Return whether a gradient is zeros with something added at an index, or at a few."""
     found, zeros = increments(unscaled(g)[0], FEW)
     return bool(found) and is_zero(zeros)
 
 
 def is_written(g: Any) -> bool:
-    """Whether a gradient is zeros with something added at an index, and multiplied by nothing."""
+    """Return whether a gradient is zeros with something added at an index, and multiplied by
+    nothing.
+    """
     return isinstance(g.owner and g.owner.op, BaseInc) and is_scattered(g)
 
 
@@ -59,8 +61,8 @@ def unscaled(g: Any) -> tuple[Any, list[Any]]:
 
 
 def takes_all(g: Any) -> bool:
-    """Whether a scattered gradient is known to have something added to each of its elements: at a
-    constant vector of indices that names all of them.
+    """Return whether a scattered gradient is known to have something added to each of its elements:
+    at a constant vector of indices that names all of them.
     """
     (length, *rest) = g.type.shape or (None,)
     for _, _, places in links_of(g):

@@ -80,8 +80,8 @@ def dependents(nodes: Iterable[Apply], held: Collection[Variable]) -> set[Variab
 
 
 def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
-    """Whether there is a logarithm of what vanishes or overflows far out, a product of two such
-    terms, or a quotient below whose bar stands a sum of them.
+    """Return whether there is a logarithm of what vanishes or overflows far out, a product of two
+    such terms, or a quotient below whose bar stands a sum of them.
     """
     steep: dict[Variable, bool] = {}  # and whether it is a sum
     for node in nodes:

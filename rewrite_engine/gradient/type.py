@@ -22,8 +22,8 @@ def gradient_dtype(v: Variable) -> str:
 
 
 def is_discrete(v: Variable) -> bool:
-    """Whether the values are integers or booleans, so that nothing has a gradient through them
-    but zero.
+    """Return whether the values are integers or booleans, so that nothing has a gradient through
+    them but zero.
     """
     if isinstance(v.type, TensorType):
         return v.type.kind not in "fc"

@@ -319,9 +319,9 @@ def _as_gradient(g: Any) -> Any:
 
 
 def takes_partial(op: Any) -> bool:
-    """Whether an op's `input_gradients(inputs, outputs, gradients, wanted, kept)` takes `Partial`
-    gradients. What it returns is read by its form; only that for the inputs `kept` need have
-    conditions.
+    """Return whether an op's `input_gradients(inputs, outputs, gradients, wanted, kept)` takes
+    `Partial` gradients. What it returns is read by its form; only that for the inputs `kept` need
+    have conditions.
     """
     return getattr(op, "takes_partial", False)
 

@@ -1,13 +1,14 @@
-"""Graphs: types, variables, ops, and `FunctionGraph`, which can be changed. Knows no tensors.
+"""Graphs: types, variables, ops, and `FunctionGraph`, a graph that can be changed. Knows no
+tensors.
 
-`node.py` variables and nodes · `op.py`, `type.py` the contracts of ops and types · `intern.py`
-equal ones are one object · `frozen.py` a graph to be read, `store.py` how its nodes change,
-`fgraph.py` the doors for that, `order.py` the topological order · `feature.py` who listens:
-`history.py`, `destroyhandler.py` · `memory.py` what ops do with memory · `inner.py` ops that hold
-a graph · `knowledge.py` what facts have found out, `assume.py` what is declared · `origin.py`
-where nodes come from · `traverse.py`, `postorder.py` walks · `replace.py` copies with replacements
-· `columns.py` pickling · `weak.py` weak references with callbacks in C. Start with `node.py`, then
-`fgraph.py`.
+`node.py`: variables and nodes. `op.py`, `type.py`: the contracts of ops and types. `intern.py`:
+equal types and ops are one object. `frozen.py`: a read-only graph; `store.py`: how its nodes
+change; `fgraph.py`: the methods that change it; `order.py`: the topological order. `feature.py`:
+listeners, such as `history.py` and `destroyhandler.py`. `memory.py`: what ops do with memory.
+`inner.py`: ops that hold a graph. `knowledge.py`: cached answers of facts; `assume.py`:
+declarations. `origin.py`: the origins of nodes. `traverse.py`, `postorder.py`: walks. `replace.py`:
+copies with replacements. `columns.py`: pickling. `weak.py`: weak references with callbacks in C.
+Start with `node.py`, then `fgraph.py`.
 """
 
 from typing import TYPE_CHECKING

@@ -1,5 +1,5 @@
-"""`assigned_name`: the name that the user's program gives to what a call returned, read from the
-line that the call is on: `w` in `w = shared(0.0)`.
+"""`assigned_name`: the name that the user's program assigns the result of a call to, read from the
+source line of the call: `w` in `w = shared(0.0)`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ MAX_LINES = 20  # of a call that is looked at
 
 
 class _Span(NamedTuple):
-    """Where a call stands: lines, and the columns (in bytes) at which it begins and ends."""
+    """Position of a call in the source: lines, and the columns (in bytes) at which it begins and
+    ends.
+    """
 
     first: int
     last: int
@@ -50,7 +52,7 @@ def assigned_name(origin: Origin | None) -> str | None:
 
 
 def _assignments(statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
-    """The targets of a statement with what is assigned to them; of tuples, part by part."""
+    """Return the targets of a statement with their expressions; tuples are split into parts."""
     if isinstance(statement, ast.AnnAssign) and statement.value is not None:
         return [(statement.target, statement.value)]
     if not isinstance(statement, ast.Assign):
@@ -63,14 +65,14 @@ def _assignments(statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
 
 
 def _name(target: ast.expr) -> str | None:
-    """What a target is called: `w`, also of `self.w`."""
+    """Return the name of a target: `w`, also for `self.w`."""
     if isinstance(target, ast.Attribute):
         return target.attr
     return target.id if isinstance(target, ast.Name) else None
 
 
 def _is_at(value: ast.expr, span: _Span) -> bool:
-    """Whether an expression is the call that stands there."""
+    """Return whether an expression is the call at a position."""
     return (value.lineno, value.end_lineno, value.col_offset) == span[:3] and (
         span.first != span.last or value.end_col_offset == span.end
     )

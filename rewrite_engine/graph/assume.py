@@ -1,5 +1,5 @@
-"""`Assume`: a mark in a graph, which says that something is declared of a term. What facts are is
-not known here (`match/fact.py`); users make marks with `assume` (`rules/assumptions.py`).
+"""`Assume`: a mark in a graph that declares facts about a term. Facts themselves are defined
+elsewhere (`match/fact.py`); users make marks with `assume` (`rules/assumptions.py`).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ WIDE = 80  # characters of a value, in a message
 
 
 class Assume(Op):
-    """A term of which facts are declared. Its value is that of its operand.
+    """Mark of a term with declared facts. Its value is the value of its operand.
 
-    declared: pairs of a fact and its `Evidence.value` (None where it says no more than that it
-    holds), by name.
+    declared: pairs of a fact and its `Evidence.value` (None if the fact only holds or not), by
+    name.
     """
 
     moves_only = True
@@ -38,15 +38,15 @@ class Assume(Op):
         output_storage[0][0] = inputs[0]
 
     def check(self, what: str, type_: Any, where: Any, value: Any) -> None:
-        """Raise `AssumptionError` unless what is declared is true of a value. what: the variable in
-        words; where: the line that declares it.
+        """Raise `AssumptionError` unless the declared facts are true of a value. what: the variable
+        in words; where: the line of the declaration.
         """
         for one, more in self.declared:
             if one.of_value(type_, value, more):
                 continue
             said = one.name if more is None else f"{one.name}={more!r}"
             at = "" if where is None else f" at {source_line(*where)}"
-            text = f"{what} is not {said}, as it was declared{at}"
+            text = f"{what} is not {said}, as declared{at}"
             shown = " ".join(str(value).split())
             shown = shown if len(shown) < WIDE else shown[:WIDE] + "…"
             raise AssumptionError(f"{text}\n    its value: {describe(value)}: {shown}")
@@ -54,7 +54,7 @@ class Assume(Op):
     def debug_perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Check, too."""
+        """Compute the value and check the declaration, for `DebugMode`."""
         v = node.inputs[0]
         self.check(str(v), v.type, node.where(), inputs[0])
         self.perform(node, inputs, output_storage)
@@ -66,14 +66,14 @@ class Assume(Op):
         return eval_points
 
     def equal_lengths(self, node: Apply) -> Any:
-        """To declare something does not fail. (Checks run beside the graph.)"""
+        """Return no requirements: a declaration does not fail. (Checks run outside the graph.)"""
         return []
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> Any:
         return shapes
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """What is declared of one is not so of a batch."""
+        """Drop the declaration: a fact about one element need not hold for a batch."""
         return inputs
 
     def __str__(self) -> str:

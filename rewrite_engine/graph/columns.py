@@ -1,16 +1,16 @@
-"""Graphs as flat columns, and variables and nodes as flat rows, for pickling and deep copying
-without recursion over depth.
+"""Flat columns for graphs, and flat rows for variables and nodes: pickling and deep copying without
+recursion over depth.
 
 `to_columns(fgraph)` writes one row per node in topological order; `from_columns(columns)` builds an
 equal graph. A variable is a number: roots first, then the nodes' outputs in order.
-`FrozenGraph.__reduce__` uses both, so `pickle` and `copy.deepcopy` work on graphs of any depth
-with the default recursion limit; who pickles a function pickles its `FunctionGraph` and finds
-inputs and outputs by position. Roots (shared variables too) are pickled as the objects that they
-are: the same root elsewhere in the pickle stays the same.
+`FrozenGraph.__reduce__` uses both, so `pickle` and `copy.deepcopy` work on graphs of any depth with
+the default recursion limit. The pickle of a function contains its `FunctionGraph` and finds inputs
+and outputs by position. Roots (shared variables too) are pickled as objects: the same root
+elsewhere in the pickle stays the same.
 
-A variable alone is written as its node's row and an index, after the rows of all nodes below,
-so that each row finds its operands written already. A node has one row as long as somebody writes:
-what several variables have in common stays one, in one pickle and in one deep copy.
+A single variable is written as the row of its node and an index, after the rows of all nodes below,
+so that the operands of each row are written first. A node has one row during a whole pickle or deep
+copy: common parts of several variables stay common.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Columns(NamedTuple):
-    """The contents of a graph: everything but its order and indexes, which are made anew."""
+    """Contents of a graph, without its order and indexes, which are rebuilt."""
 
     kind: type[FrozenGraph]
     roots: list[Variable]  # the inputs, then constants
@@ -52,7 +52,7 @@ class Columns(NamedTuple):
 
 
 def to_columns(fgraph: FrozenGraph) -> Columns:
-    """Write a graph as columns. Linear. The features are cloned."""
+    """Write a graph as columns, in linear time. The features are cloned."""
     nodes = fgraph.toposort()
     roots = [*fgraph.inputs, *[v for v in fgraph.users if isinstance(v, Constant)]]
     number: dict[Variable, int] = {v: i for i, v in enumerate(roots)}
@@ -86,7 +86,7 @@ def to_columns(fgraph: FrozenGraph) -> Columns:
 def from_columns(columns: Columns) -> Any:
     """Build the graph that `to_columns` wrote.
 
-    It has no variable in common with any other but the roots.
+    The new graph shares only the roots with other graphs.
     """
     variables: list[Variable] = list(columns.roots)
     for node in _nodes(columns, variables):
@@ -107,7 +107,7 @@ def from_columns(columns: Columns) -> Any:
 
 
 def _nodes(columns: Columns, variables: list[Variable]) -> Iterator[Apply]:
-    """Build the nodes one after the other; `variables` grows meanwhile."""
+    """Build the nodes one after the other, appending their outputs to `variables`."""
     operands, types = iter(columns.operands), iter(columns.types)
     origins = origins_of(columns.origin_rows, columns.origins)
     rows = zip(columns.ops, columns.fan_in, columns.fan_out, origins, strict=True)
@@ -120,7 +120,9 @@ def _nodes(columns: Columns, variables: list[Variable]) -> Iterator[Apply]:
 
 
 class Written:
-    """A thing, to be written after those that it needs. What is read from it is the thing again."""
+    """Object to be written after the objects that it needs; reading it back gives the object
+    itself.
+    """
 
     __slots__ = ("thing", "write", "__weakref__")
 
@@ -132,9 +134,10 @@ class Written:
 
 
 class Rows:
-    """The rows of things, one for each: called with a thing, it returns the row, which keeps the
-    thing alive, so that its `id` stays its own. They live while somebody holds them, as a pickler
-    does until it is done, and so does `deepcopy`. write: what `__reduce_ex__` returns for a thing.
+    """Table with one row for each object. Calling it with an object returns the row, which keeps
+    the object alive, so that its `id` stays unique. Rows live while somebody holds them, as a
+    pickler or `deepcopy` does until it is done. write: returns the `__reduce_ex__` result for an
+    object.
     """
 
     def __init__(self, write: Callable[[Any], Any]) -> None:
@@ -158,7 +161,7 @@ row_of = Rows(_written)
 
 
 def flat(node: Apply, index: int | None = None) -> Any:
-    """What `__reduce_ex__` returns for a node, or for one of its outputs."""
+    """Return the `__reduce_ex__` result for a node, or for one of its outputs."""
     below = toposort(node.outputs[:1] or node.inputs)
     return _read, ([row_of(n) for n in below], row_of(node), index)
 

@@ -1,14 +1,14 @@
-"""`DestroyHandler`: no value is overwritten while somebody may still read it.
+"""`DestroyHandler`: prevents a value from being overwritten while it may still be read.
 
-A node with a `destroy_map` overwrites the memory of an input. Everybody else who reads that memory,
-directly or through views, has to run before it. Those constraints are extra edges of the graph's
-one dynamic order, so asking whether a node may overwrite an input costs the size of the affected
-region, not of the graph.
+A node with a `destroy_map` overwrites the memory of an input. Every other node that reads this
+memory, directly or through views, must run before it. These constraints are extra edges of the
+graph's dynamic order, so checking whether a node may overwrite an input costs the size of the
+affected region, not of the graph.
 
-While a graph changes, the handler only notes which nodes to look at again; it does so when the
-graph is settled. A reader that comes, goes or changes costs its own inputs, however many others
-read the value. What ops declare about memory is in `graph/memory.py`; who puts ops that overwrite
-into a graph, in `rewrite/inplace.py`.
+While a graph changes, the handler only records the nodes to check again; it checks them when the
+graph is settled. A reader that is added, removed or changed costs only its own inputs, however many
+others read the value. The memory declarations of ops are in `graph/memory.py`; `rewrite/inplace.py`
+puts in-place ops into a graph.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 class DestroyHandler(Feature):
-    """Guards in-place operations; attached, it makes `validate` raise `InconsistencyError` on a
+    """Feature that guards in-place operations: it makes `validate` raise `InconsistencyError` on a
     conflict.
 
-    mutable: inputs of the graph that may be overwritten (by default none), or those they are copies
-    of. strict: a rule that brings in an op which overwrites what it must not has failed; else what
-    it proposes is refused, and that is no error. A graph that overwrites something has a strict one
-    of its own, until another is attached.
+    mutable: inputs of the graph that may be overwritten (by default none), or the variables they
+    are copies of. strict: a rule that inserts an op which overwrites a protected value has failed;
+    otherwise its result is refused without an error. A graph that overwrites something attaches a
+    strict handler itself, until another is attached.
     """
 
     def __init__(self, mutable: Collection[Variable] = (), strict: bool = False) -> None:
@@ -70,7 +70,7 @@ class DestroyHandler(Feature):
         self.rebuild(fgraph)
 
     def rebuild(self, fgraph: FunctionGraph) -> None:
-        """Look at the whole graph."""
+        """Check the whole graph again."""
         for one in (self.destroyer, self.claims, self.broken, self.exposed, self.memo):
             one.clear()
         self.stale = {node: None for node in fgraph.apply_nodes if node.op.destroy_map}
@@ -129,24 +129,26 @@ class DestroyHandler(Feature):
     # --- questions -------------------------------------------------------------------------------
 
     def is_own(self) -> bool:
-        """Whether it is the one that a graph gives itself."""
+        """True if the graph attached this handler itself."""
         return self.strict and not self.mutable
 
     def is_idle(self) -> bool:
-        """Whether nothing in the graph overwrites anything."""
+        """True if nothing in the graph overwrites anything."""
         return not (self.claims or self.stale or self.broken)
 
     def roots(self, var: Variable) -> Roots:
-        """The variables whose memory `var` may show: itself, if it is not a view."""
+        """Return the variables whose memory `var` may share; `var` itself if it is not a view."""
         return view_roots(var, self.memo)
 
     def refusal(self, fgraph: FunctionGraph, node: Apply, i: int) -> str | None:
-        """Why `node` may not overwrite its input `i`; None if it may."""
+        """Explain why `node` may not overwrite its input `i`; None if it may."""
         fgraph.flush()
         return self._look(fgraph, node, i)[0]
 
     def may_merge(self, node: Apply, twin: Apply) -> bool:
-        """Whether two equal nodes may become one: not if either one's value will be overwritten."""
+        """Return whether two equal nodes may be merged: not if the value of either will be
+        overwritten.
+        """
         if not self.destroyer:
             return True
         return not any(
@@ -154,22 +156,26 @@ class DestroyHandler(Feature):
         )
 
     def owner_refusal(self, root: Variable, node: Apply | None = None) -> str | None:
-        """Why nobody (nobody but `node`) may overwrite the memory that a root stands for."""
+        """Explain why no node (other than `node`) may overwrite the memory of a root."""
         if isinstance(root, Constant):
             return f"{root!r} is a constant"
         if root.owner is None and root not in self.mutable:
             return f"{root!r} is an input that is not mutable"
         other = self.destroyer.get(root)
         if other is not None and other is not node:
-            return f"{root!r} is overwritten by {named(other)} already"
+            return f"{root!r} is already overwritten by {named(other)}"
         return None
+
+    def tolerates(self, node: Apply, i: int, j: int) -> bool:
+        """Whether a node may overwrite its input `i` although input `j` shows the same memory."""
+        return False
 
     def who_sees(
         self, fgraph: FunctionGraph, roots: Iterable[Variable]
     ) -> tuple[dict[Apply, None], Variable | None]:
-        """Who sees the memory that the roots stand for, through any views: the nodes that read it
-        (what only makes views of it reads nothing), and a variable that shows it and is an output
-        of the graph, or None.
+        """Find the readers of the memory of the roots, through any views. Returns the nodes that
+        read it (a node that only makes a view reads nothing), and an output of the graph that
+        shares it, or None.
         """
         found = dict.fromkeys(roots)
         queue = list(found)
@@ -190,7 +196,9 @@ class DestroyHandler(Feature):
     def _look(
         self, fgraph: FunctionGraph, node: Apply, i: int
     ) -> tuple[str | None, Roots, list[Apply]]:
-        """Why a node may not overwrite an input; its roots, and who else reads their memory."""
+        """Explain why a node may not overwrite an input; also return its roots and the other
+        readers of their memory.
+        """
         roots = self.roots(node.inputs[i])
         seen, shown = self.who_sees(fgraph, roots)
         readers = [reader for reader in seen if reader is not node]
@@ -199,22 +207,23 @@ class DestroyHandler(Feature):
             yield from [self.owner_refusal(root, node) for root in roots]
             if shown is not None:
                 place = f"output {fgraph.out_uses[shown][0]} of the graph"
-                there = f"an output shows its memory: {shown!r}, {place}"
+                there = f"an output shares its memory: {shown!r}, {place}"
                 yield f"{shown!r} is an output of the graph" if shown in roots else there
             for j, v in enumerate(node.inputs):
-                if j != i and any(root in roots for root in self.roots(v)):
+                shared = j != i and any(root in roots for root in self.roots(v))
+                if shared and not self.tolerates(node, i, j):
                     yield f"it reads the memory of input {i} through input {j} too"
             late = fgraph.order.conflict([(reader, node) for reader in readers])
             if late is not None:
                 names = " or ".join(map(repr, roots))
-                yield f"another reader of {names} has to run after it: {named(late)}"
+                yield f"another reader of {names} must run after it: {named(late)}"
 
         return next(filter(None, reasons()), None), roots, readers
 
     # --- bookkeeping -----------------------------------------------------------------------------
 
     def refresh(self, fgraph: FunctionGraph) -> None:
-        """Look again at what changed. Called whenever the graph has been settled."""
+        """Check changed nodes again. Called whenever the graph has been settled."""
         if not self.stale and not self.exposed:
             return
         for v in self.exposed:
@@ -236,7 +245,7 @@ class DestroyHandler(Feature):
         self.claims[node] = (*self.claims.get(node, ()), *roots)
 
     def _register(self, fgraph: FunctionGraph, node: Apply) -> None:
-        """Claim what a node overwrites, or note why it must not."""
+        """Record what a node overwrites, or why it must not."""
         for i in sorted(memory_of(node.op).destroyed):
             why, roots, readers = self._look(fgraph, node, i)
             if why is not None:
@@ -246,7 +255,9 @@ class DestroyHandler(Feature):
             fgraph.order.add_edges([(reader, node) for reader in readers])
 
     def _settle(self, fgraph: FunctionGraph, node: Apply) -> None:
-        """Put a reader before those who overwrite what it reads, and before nobody else."""
+        """Order a reader before the nodes that overwrite its inputs, and remove obsolete
+        constraints.
+        """
         have = fgraph.order.extra.get(node, {})
         wanted: dict[Apply, None] = {}
         for v in dict.fromkeys(node.inputs):
@@ -272,7 +283,7 @@ class DestroyHandler(Feature):
             del self.destroyer[root]
 
     def _moved(self, fgraph: FunctionGraph, node: Apply) -> None:
-        """A view shows other memory now: so do the views of it, and their readers read it."""
+        """Update the readers of a view that now shares other memory, and of the views of it."""
         queue, seen = [node], {node}
         for view in queue:
             for out in view.outputs:
@@ -288,7 +299,7 @@ class DestroyHandler(Feature):
 
 
 def reads(node: Apply, v: Variable) -> bool:
-    """Whether a node reads an input, and does not only make views of it."""
+    """Return whether a node reads an input instead of only making views of it."""
     if not node.op.view_map:
         return True
     views = memory_of(node.op).views
@@ -297,7 +308,7 @@ def reads(node: Apply, v: Variable) -> bool:
 
 
 def _views(node: Apply, v: Variable) -> Sequence[Variable]:
-    """The outputs of a node that show one of its inputs."""
+    """Return the outputs of a node that share one of its inputs."""
     if not node.op.view_map:
         return ()
     inputs = node.inputs
@@ -309,6 +320,6 @@ def _views(node: Apply, v: Variable) -> Sequence[Variable]:
 
 
 def named(node: Apply) -> str:
-    """A node as a reason names it: what it is, and the user's line that built it."""
+    """Describe a node for an explanation: its term and the user's line that built it."""
     where = node.where()
     return str(node) if where is None else f"{node} ({source_line(*where)})"

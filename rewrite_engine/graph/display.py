@@ -1,5 +1,5 @@
-"""How notebooks show variables, graphs and functions: as formulas and as pictures. Who writes them
-is asked by a hook (`rewrite_engine/printing/`).
+"""Notebook views of variables, graphs and functions, as formulas and as pictures. A hook calls the
+code that writes them (`rewrite_engine/printing/`).
 """
 
 from __future__ import annotations
@@ -8,18 +8,18 @@ from rewrite_engine import hooks
 
 
 class Displayed:
-    """Something that has a graph to show."""
+    """Base class of objects that notebooks show with their graph."""
 
     __slots__ = ()
 
     def _repr_html_(self) -> str:
-        """Formulas, with a picture of the graph folded below."""
+        """Return formulas, with a picture of the graph folded below."""
         return hooks.as_html(self)  # type: ignore[no-any-return]
 
     def _repr_latex_(self) -> str:
-        """Formulas in the notation of mathematics."""
+        """Return formulas in mathematical notation."""
         return f"${hooks.as_latex(self)}$"
 
     def _repr_svg_(self) -> str | None:
-        """A picture of the graph."""
+        """Return a picture of the graph."""
         return hooks.as_svg(self)  # type: ignore[no-any-return]

@@ -1,11 +1,11 @@
-"""`FunctionGraph`: a graph that can be changed, through the doors that its docstring lists.
+"""`FunctionGraph`: a graph that can be changed, only by the methods that its docstring lists.
 
-`replace`, the one that rules use, only redirects the clients of a variable; each of them is
-rebuilt, re-typed, re-keyed and merged once, by `settle`, however many of its inputs changed.
-Without a driver, `replace` settles at once.
+`replace`, the method that rules use, only redirects the clients of a variable. `settle` later
+rebuilds, re-types, re-keys and merges each client once, however many of its inputs changed. Without
+a driver, `replace` settles immediately.
 
-What can be read of a graph is in `graph/frozen.py`, the mechanism in `graph/store.py`; watching a
-graph is the job of features (`graph/feature.py`).
+Reading a graph is defined in `graph/frozen.py`, the mechanism of changes in `graph/store.py`;
+features watch a graph (`graph/feature.py`).
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from rewrite_engine.graph.traverse import toposort
 
 
 class FunctionGraph(NodeStore):
-    """The computation of `outputs` from `inputs`, which can be changed.
+    """Changeable graph that computes `outputs` from `inputs`.
 
-    inputs: root variables, of which the graph has copies (None: all roots that are not constants,
-    themselves). clone: work on a copy, so that the user's variables are left as they are; `memo`
-    then maps them to the graph's own, and says what stands for which from the start. Raises
-    `MissingInputError` for a root that is neither an input nor a constant, `DuplicateInputError`,
-    `ConstantInputError`, `ForeignObjectError`, and `InputError` for an input that is computed and
-    not copied. clone=False takes the user's nodes over; merging then changes them. merging=False
-    lets equal nodes stay apart while they are taken in. updates: {number of an output: of the input
-    that it is the next value of}.
+    inputs: root variables, which the graph copies (None: all roots that are not constants, without
+    copying). clone: work on a copy, so that the user's variables stay unchanged; `memo` then maps
+    them to the graph's own, and may specify copies in advance. clone=False takes over the user's
+    nodes, and merging then changes them. merging=False keeps equal nodes apart while they are taken
+    in. updates: {index of an output: index of the input whose next value it is}.
 
-    What a graph computes is changed through these doors, and by nothing else:
+    Raises `MissingInputError` for a root that is neither an input nor a constant,
+    `DuplicateInputError`, `ConstantInputError`, `ForeignObjectError`, and `InputError` for an input
+    that is computed and not copied.
 
-    * `replace`: one variable is used in the place of another. This is the way of rules and users;
-      `replace_all`, `replace_validate`, `replace_all_validate` and `replace_all_validate_remove`
-      are made of it, and so is `change_node_input` for an input of a node.
+    Only these methods change the computation of a graph:
+
+    * `replace`: use one variable in the place of another. This is the method for rules and users;
+      `replace_all`, `replace_validate`, `replace_all_validate`, `replace_all_validate_remove`, and
+      `change_node_input` for an input of a node, are built on it.
     * `change_node_input` of a node `Output(i)`: one output becomes another variable.
-    * `exchange`: nodes get ops that compute the same and overwrite an input.
-    * `restore`: the graph becomes what it was at some time (`History`).
-    * `add_input`, `add_output`, `remove_input`, `remove_output`: its borders.
+    * `exchange`: nodes get ops that compute the same value and overwrite an input.
+    * `restore`: the graph returns to an earlier state (`History`).
+    * `add_input`, `add_output`, `remove_input`, `remove_output`: its inputs and outputs.
 
-    What was replaced is settled by `flush`, at once or when a driver reaches it: clients are
-    rebuilt, get more precise types, and are merged with equal ones. How that is done: `merging`,
-    `reorders`.
+    `flush` settles replacements, at once or when a driver reaches them: clients are rebuilt, get
+    more precise types, and are merged with equal nodes. `merging` and `reorders` control this.
     """
 
     def __init__(
@@ -70,9 +70,9 @@ class FunctionGraph(NodeStore):
 
     @property
     def reorders(self) -> bool:
-        """Whether sums and products of floats with the same operands are equal in whatever order
-        they stand (those of exact values always are). Set it before rules run; what is equal then
-        is merged when a `MergeOptimizer` runs.
+        """True if sums and products of floats with the same operands are equal in any order (those
+        of exact values always are). Set it before rules run; a `MergeOptimizer` then merges the
+        equal ones.
         """
         return self.key_of is key_in_any_order
 
@@ -91,12 +91,12 @@ class FunctionGraph(NodeStore):
     def attach_feature(self, feature: Feature) -> None:
         """Let a feature watch this graph.
 
-        Does nothing if one of its kind says it is there already. Raises `ForeignObjectError`.
+        Does nothing if the graph already has a feature of this kind. Raises `ForeignObjectError`.
         """
         self._attach(feature)
 
     def remove_feature(self, feature: Feature) -> None:
-        """Stop a feature from watching."""
+        """Detach a feature from this graph."""
         if feature not in self.features:
             return
         self.flush()
@@ -109,20 +109,21 @@ class FunctionGraph(NodeStore):
         feature.on_detach(self)
 
     def watch(self) -> None:
-        """See to it that a `DestroyHandler` is there."""
+        """Attach a `DestroyHandler` if there is none."""
         self.attach_feature(DestroyHandler(strict=True))
 
-    # --- doors --------------------------------------------------------------------------------
+    # --- mutators -----------------------------------------------------------------------------
 
     def replace(
         self, old: Variable, new: Variable, reason: Any = None, import_missing: bool = False
     ) -> Variable:
         """Use `new` wherever `old` is used; return the graph's own variable for `new`.
 
-        `new` may be built on variables of this graph; what is new is imported, what exists already
-        is found. If it is computed from `old` itself, only the present uses of `old` change.
-        import_missing: roots that are not there become inputs. Raises `TypeMismatchError`,
-        `MissingInputError` or `CycleError`; the graph is then as it was before.
+        `new` may be built on variables of this graph; its new nodes are imported, existing ones are
+        reused. If `new` is computed from `old` itself, only the present uses of `old` change.
+        import_missing: roots that the graph does not have become inputs. Raises
+        `TypeMismatchError`, `MissingInputError` or `CycleError`, and then leaves the graph
+        unchanged.
         """
         if new is old or old not in self.users:
             return new
@@ -151,11 +152,11 @@ class FunctionGraph(NodeStore):
         return own
 
     def exchange(self, nodes: Mapping[Apply, Any], ops: Sequence[Op], reason: Any = None) -> None:
-        """Give nodes other ops, which compute the same into the same types and overwrite an input.
+        """Give nodes other ops that compute the same values of the same types and overwrite an
+        input.
 
-        A tenth of the time that other nodes in their places would take. Features hear of it as of
-        nodes that leave and come in again. What is overwritten, the `destroy_handler` has to be
-        told.
+        This takes a tenth of the time of replacing the nodes. Features are notified of nodes that
+        leave and enter again. The caller must tell the `destroy_handler` what is overwritten.
         """
         for node in nodes:
             self._unfile(node)
@@ -186,7 +187,7 @@ class FunctionGraph(NodeStore):
     ) -> None:
         """Replace several variables, one after the other.
 
-        All types are checked before the first.
+        All types are checked before the first replacement.
         """
         todo = list(pairs.items() if isinstance(pairs, Mapping) else pairs)
         fitted = [(old, old.type.filter_variable(new)) for old, new in todo]
@@ -201,8 +202,8 @@ class FunctionGraph(NodeStore):
         reason: Any = None,
         import_missing: bool = False,
     ) -> None:
-        """Use another variable as one input of a node, which another node then replaces; or, of a
-        node `Output(i)`, as output i. Raises as `replace` does.
+        """Use another variable as input `i` of a node, which another node then replaces; for a node
+        `Output(i)`, as output i. Raises the errors of `replace`.
         """
         old = node.inputs[i]
         new_var = old.type.filter_variable(new_var)
@@ -219,7 +220,7 @@ class FunctionGraph(NodeStore):
         )
 
     def _set_output(self, idx: int, new: Variable, reason: Any) -> None:
-        """Let a variable of the graph be another output; others stay what they are."""
+        """Change one output to another variable of the graph; other outputs stay the same."""
         old = self.outputs[idx]
         others = [i for i in self.out_uses[old] if i != idx]
         self.out_uses[old] = [idx]
@@ -231,7 +232,7 @@ class FunctionGraph(NodeStore):
         self._prune(old, reason)
 
     def replace_validate(self, old: Variable, new: Variable, reason: Any = None) -> None:
-        """`replace`, then `validate`; on any error, which is raised, the graph is as it was."""
+        """Replace a variable, then `validate`. If an error is raised, the graph is unchanged."""
         self.replace_all_validate([(old, new)], reason)
 
     replace_all_validate = replace_all_validate
@@ -242,12 +243,14 @@ class FunctionGraph(NodeStore):
         remove: Iterable[Variable],
         reason: Any = None,
     ) -> None:
-        """`replace_all_validate`, or nothing unless all of `remove` have then left the graph."""
+        """Do `replace_all_validate`, or change nothing unless all variables in `remove` then leave
+        the graph.
+        """
         self.replace_all_validate(pairs, reason, absent=remove)
 
     def restore(self, state: State) -> None:
-        """Bring the graph into a state, which may say of only some nodes what they were. Linear in
-        the graph. Features are told which nodes left and came, then `on_restore`.
+        """Return the graph to a state, which may describe only some nodes. Takes time linear in the
+        graph. Features are notified of the nodes that left and entered, then by `on_restore`.
         """
         live = dict.fromkeys(self.order.level)
         for node in self.dirty:
@@ -276,16 +279,16 @@ class FunctionGraph(NodeStore):
             feature.on_restore(self, before, state)
 
     def marks(self) -> list[tuple[Feature, Any]]:
-        """What features call the present state, for `take_back`."""
+        """Return the features' identifiers of the present state, for `take_back`."""
         return [(feature, feature.mark()) for feature in self.features]
 
     def take_back(self, marks: Iterable[tuple[Feature, Any]], by: str, why: str) -> None:
-        """Let features know that the graph was put back to where it was."""
+        """Notify features that the graph was returned to an earlier state."""
         for feature, mark in marks:
             feature.on_take_back(self, mark, by, why)
 
     def _enter_all(self) -> None:
-        """Take in everything below the outputs as it is, without telling anybody."""
+        """Take in everything below the outputs unchanged, without notifying anybody."""
         kept = self.on_import, self.worklist, self.merging
         try:
             self.on_import, self.worklist, self.merging = [], None, False
@@ -300,8 +303,8 @@ class FunctionGraph(NodeStore):
         self._put_input(var)
 
     def add_output(self, var: Variable, reason: Any = None, import_missing: bool = False) -> None:
-        """Add an output; what is missing of its graph is imported. import_missing: roots that are
-        not there become inputs, else they are a `MissingInputError`.
+        """Add an output and import the missing part of its graph. import_missing: roots that the
+        graph does not have become inputs; otherwise they raise `MissingInputError`.
         """
         own = self._import(self.memo.get(var, var), reason, None, import_missing)
         self._put_output(own)
@@ -309,7 +312,7 @@ class FunctionGraph(NodeStore):
             self.destroy_handler.exposed.append(own)
 
     def remove_output(self, output_idx: int, reason: Any = None) -> None:
-        """Drop an output, and what only it needed."""
+        """Remove an output, and everything that only it needed."""
         self.flush()
         var = self.outputs.pop(output_idx)
         at = range(len(self.outputs) + 1)[output_idx]
@@ -320,7 +323,7 @@ class FunctionGraph(NodeStore):
         self._prune(var, reason)
 
     def remove_input(self, input_idx: int) -> None:
-        """Drop an input. Raises `InputError` if something uses it, or if it takes an update."""
+        """Remove an input. Raises `InputError` if something uses it, or if an output updates it."""
         self.flush()
         at, updates = range(len(self.inputs))[input_idx], self.updates
         var = self.inputs[at]

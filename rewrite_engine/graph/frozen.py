@@ -1,10 +1,9 @@
-"""`FrozenGraph`: the computation of outputs from inputs, to be read.
+"""`FrozenGraph`: a read-only computation of outputs from inputs.
 
-It takes a graph in (equal nodes are merged while they come, by hash-consing), and knows from then
-on the clients of every variable, one order of the nodes, and who may overwrite what. Nothing here
-changes a graph: the graph inside an op (`graph/inner.py`) is one of these, and has no more.
-`graph/store.py` adds how nodes are redirected, settled and removed, and `graph/fgraph.py` the doors
-through which that is asked for.
+It takes in a graph (equal nodes are merged on entry, by hash-consing). From then on it knows the
+clients of every variable, an order of the nodes, and which nodes may overwrite a value. Nothing
+here changes a graph: the graph inside an op (`graph/inner.py`) is frozen. `graph/store.py` adds the
+redirection, settling and removal of nodes, and `graph/fgraph.py` the methods that request them.
 """
 
 from __future__ import annotations
@@ -37,10 +36,11 @@ from rewrite_engine.graph.traverse import graph_inputs, toposort
 
 
 class FrozenGraph(Displayed):
-    """The computation of `outputs` from `inputs`; arguments as of `FunctionGraph`.
+    """Read-only graph that computes `outputs` from `inputs`. Takes the arguments of
+    `FunctionGraph`.
 
-    features: what knows about it (a `DestroyHandler`: what may be overwritten); they hear of no
-    change, since there is none.
+    features: objects with information about the graph (a `DestroyHandler`: which values may be
+    overwritten). They are never notified of a change.
     """
 
     #: the driver that is at work, where something changes the graph
@@ -80,7 +80,7 @@ class FrozenGraph(Displayed):
             self._attach(DestroyHandler(strict=True))
 
     def _start(self) -> None:
-        """Be a graph without anything in it."""
+        """Initialize an empty graph."""
         self.inputs: list[Variable] = []
         self.outputs: list[Variable] = []
         self.updates: dict[int, int] = {}  # number of an output → of the input it is for, next time
@@ -109,7 +109,9 @@ class FrozenGraph(Displayed):
     # --- taking in -------------------------------------------------------------------------------
 
     def _take_in(self, outputs: Sequence[Variable], merging: bool) -> bool:
-        """Let in what computes these outputs, before any feature watches; whether it overwrites."""
+        """Take in the nodes that compute these outputs, before any feature watches. Returns whether
+        a node overwrites something.
+        """
         nodes = toposort(outputs, self.memo)
         destroyers = [node for node in nodes if node.op.destroy_map]
         self.merging = merging
@@ -120,13 +122,13 @@ class FrozenGraph(Displayed):
 
     def _put_input(self, var: Variable) -> None:
         if var in self.users:
-            raise DuplicateInputError(f"{var!r} is given twice as an input of the graph")
+            raise DuplicateInputError(f"{var!r} is an input of the graph twice")
         if isinstance(var, Constant):
             raise ConstantInputError(
                 f"{var!r} is a constant, so it cannot be an input of the graph"
             )
         if var.owner is not None:
-            raise InputError(f"{var!r} is computed by a node, so it can be an input only as a copy")
+            raise InputError(f"{var!r} is computed by a node, so only a copy of it can be an input")
         self.inputs.append(var)
         self.users[var] = {}
 
@@ -136,7 +138,7 @@ class FrozenGraph(Displayed):
 
     def _root(self, v: Variable, node: Apply | None = None) -> Variable:
         """Return the graph's own root for `v`: an input, or the one constant with that content.
-        node: uses it.
+        node: the node that uses it.
         """
         if v in self.users:
             return v
@@ -162,8 +164,8 @@ class FrozenGraph(Displayed):
         apart: Collection[Apply] = (),
         copies: bool = False,
     ) -> None:
-        """Let nodes in (copies: copies of them), each after those it needs, where no equal ones
-        are there; `names` gets the graph's outputs. Those of `apart` merge with none.
+        """Take in nodes (or copies of them), each after its inputs, unless equal ones exist;
+        `names` gets the graph's outputs. Nodes in `apart` are merged with none.
         """
         clients, table, key_of = self.users, self.table, self.key_of
         for node in nodes:
@@ -195,12 +197,14 @@ class FrozenGraph(Displayed):
                 tell(self, own, reason)
 
     def _may_merge(self, node: Apply, twin: Apply, key: Any) -> bool:
-        """Whether a node is equal to the one that the table has under its key, and may be it."""
+        """Return whether a node equals the node under its key in the table and may be merged with
+        it.
+        """
         handler = self.destroy_handler
         return handler is None or handler.may_merge(node, twin)
 
     def _stand_in(self, twin: Apply, like: Apply, names: dict[Variable, Variable]) -> None:
-        """Note that a node which is there already stands for one that is not let in."""
+        """Record that an existing node represents an equal one that is not taken in."""
         self.merged += 1
         for a, b in zip(like.outputs, twin.outputs, strict=True):
             names[a] = b
@@ -208,7 +212,7 @@ class FrozenGraph(Displayed):
                 b.name = a.name
 
     def _attach(self, feature: Any) -> None:
-        """Let a feature know the graph, unless one of its kind says that it is there already."""
+        """Attach a feature, unless the graph already has one of its kind."""
         if feature in self.features:
             return
         if not hasattr(feature, "on_attach"):
@@ -228,22 +232,22 @@ class FrozenGraph(Displayed):
 
     @property
     def apply_nodes(self) -> Any:
-        """All nodes (a set-like view, in no particular order)."""
+        """All nodes, as a set-like view in no particular order."""
         return self.order.level.keys()
 
     @property
     def variables(self) -> Any:
-        """All variables (a set-like view)."""
+        """All variables, as a set-like view."""
         return self.users.keys()
 
     @property
     def clients(self) -> Any:
-        """{variable: its uses, as of `get_clients`}, as a view: PyTensor's name."""
+        """View of {variable: its uses, as in `get_clients`}, under PyTensor's name."""
         return hooks.clients(self)
 
     def get_clients(self, var: Variable) -> list[tuple[Apply, int]]:
-        """Where a variable is used: pairs (node, input index); output i of the graph is input 0 of
-        a node `Output(i)`, which is made when asked for.
+        """Return the uses of a variable as pairs (node, input index). Output i of the graph is
+        input 0 of a node `Output(i)`, which is made on demand.
         """
         uses = [
             (node, i)
@@ -254,19 +258,19 @@ class FrozenGraph(Displayed):
         return uses + [self.get_output_client(i) for i in self.out_uses.get(var, ())]
 
     def get_output_client(self, i: int) -> tuple[Apply, int]:
-        """Output i as a use of its variable."""
+        """Return output i as a use of its variable."""
         return output_node(i, self.outputs[i]), 0
 
     def flush(self) -> Any:
-        """Settle what replacements have left: here, nothing replaces."""
+        """Settle pending replacements; a read-only graph has none."""
         return ()
 
     def present_inputs(self, node: Apply) -> tuple[Variable, ...]:
-        """The inputs of a node, also where it is not settled yet."""
+        """Return the inputs of a node, also before it is settled."""
         return node.inputs
 
     def toposort(self) -> list[Apply]:
-        """All nodes, each after those it needs, with the orderings of features honoured."""
+        """Return all nodes, each after those it needs, respecting the orderings of features."""
         self.flush()
         own, usual = self.destroy_handler, Feature.orderings  # (its edges are in the order)
         if all([f is own or type(f).orderings is usual for f in self.features]):
@@ -279,7 +283,7 @@ class FrozenGraph(Displayed):
         return toposort(self.outputs, (), operands)
 
     def orderings(self) -> dict[Apply, list[Apply]]:
-        """Extra constraints from the features: {node: nodes that must run before it}."""
+        """Return extra constraints from the features: {node: nodes that must run before it}."""
         result: dict[Apply, list[Apply]] = {}
         for feature in self.features:
             for node, before in feature.orderings(self).items():
@@ -296,7 +300,7 @@ class FrozenGraph(Displayed):
         return f"{type(self).__name__}({', '.join(map(str, self.outputs))})"
 
     def dprint(self, **options: Any) -> Any:
-        """Print the graph as a tree; options as of `dprint`."""
+        """Print the graph as a tree. Takes the options of `dprint`."""
         return hooks.dprint(self, **options)
 
     def __repr__(self) -> str:
@@ -309,15 +313,16 @@ class FrozenGraph(Displayed):
         return from_columns, (to_columns(self),)
 
     def check_integrity(self) -> None:
-        """Raise `InconsistencyError` naming the first invariant that does not hold.
+        """Raise `InconsistencyError` for the first invariant that does not hold, naming it.
 
-        Linear; for tests and for hunting bugs. `config.check_graphs` does it after every change.
+        Takes linear time; for tests and for debugging. `config.check_graphs` runs it after every
+        change.
         """
         self.flush()
         check_store(self)
 
     def validate(self) -> None:
-        """Ask every feature; raises `InconsistencyError`."""
+        """Let every feature check the graph. Raises `InconsistencyError`."""
         self.flush()
         for check in self.on_validate:
             check(self)

@@ -1,5 +1,5 @@
-"""The journal of a graph for its users: `History` (go back) and `FullHistory` (step by step, back
-and forth). How it is noted and undone: `journal.py`.
+"""History of a graph for users: `History` (go back) and `FullHistory` (step back and forth).
+Recording and undoing changes is in `journal.py`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ History = Journal
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """One replacement. reason: the rule, as a rule. before, after: the terms as text if the history
-    takes text, else variables. at: where in the journal it begins.
+    """Record of one replacement. reason: usually the rule. before, after: the terms, as text if the
+    history uses text, else as variables. at: position in the journal at which it begins.
     """
 
     number: int
@@ -40,7 +40,7 @@ class Replacement:
 
 
 class FullHistory(History):
-    """Steps through the states of the graph that it is attached to.
+    """History that steps through the states of its graph.
 
     >>> import rewrite_engine.tensor as pt
     >>> from rewrite_engine.compile import get_mode
@@ -49,20 +49,20 @@ class FullHistory(History):
     >>> x = pt.vector("x")
     >>> fgraph, history = FunctionGraph([x], [pt.log(1 + pt.exp(x))]), FullHistory(text=brief)
     >>> fgraph.attach_feature(history)
-    >>> result = get_mode().optimizer.rewrite(fgraph)    # or whatever else changes the graph
+    >>> result = get_mode().optimizer.rewrite(fgraph)    # or any other change of the graph
     >>> for step in history:
     ...     print(step)
     1. log(1.0 + exp(x)) → log1p(exp(x))  (exp_log/log_of_one_plus)
     2. log1p(exp(x)) → softplus(x)  (exp_log/log1p_of_exp)
-    >>> history.goto(0) is fgraph, fgraph.outputs        # the graph itself is as it was
+    >>> history.goto(0) is fgraph, fgraph.outputs        # the graph itself, in its first state
     (True, [log(1.0 + exp(x))])
     >>> history.forward().outputs
     [log1p(exp(x))]
 
-    text: writes a variable, when a step is made (`rewrite_engine.rewrite.trace.brief`). State 0 is
-    the graph as it was, state n the graph after n replacements; in between, equal nodes may stand
-    apart that a driver had not found equal yet. If the graph is changed while it is in an earlier
-    state, what came after that state is forgotten.
+    text: formats a variable when a step is recorded (`rewrite_engine.rewrite.trace.brief`).
+    State 0 is the first state, state n the state after n replacements; in between, equal nodes that
+    a driver had not found yet may be separate. Changing the graph in an earlier state deletes all
+    later states.
     """
 
     def __init__(self, text: Callable[[Variable], str] | None = None) -> None:
@@ -73,7 +73,7 @@ class FullHistory(History):
 
     @property
     def position(self) -> int:
-        """How many steps lead to where the graph is."""
+        """Number of steps that lead to the present state."""
         return len(self.steps) if self.here is None else self._steps_before(self.here)
 
     def _steps_before(self, position: int) -> int:
@@ -88,11 +88,11 @@ class FullHistory(History):
         return self.goto(self.position + n)
 
     def goto(self, n: int) -> FunctionGraph:
-        """Bring the graph into the state after n steps, and return it. Raises `IndexError`."""
+        """Return the graph in the state after n steps. Raises `IndexError`."""
         if not 0 <= n <= len(self.steps):
-            raise IndexError(f"there is no state {n}: there are 0 to {len(self.steps)}")
+            raise IndexError(f"there is no state {n}; the states are 0 to {len(self.steps)}")
         if self.fgraph is None:
-            raise IndexError("this history is attached to no graph yet")
+            raise IndexError("this history is not attached to a graph yet")
         self.fgraph.flush()  # (that may be noted)
         self.move(self.fgraph, self.steps[n].at if n < len(self.steps) else self.end)
         return self.fgraph
@@ -116,12 +116,12 @@ class FullHistory(History):
         del self.steps[self._steps_before(position) :]
 
     def step(self, reason: Any, before: Any, after: Any) -> None:
-        """The last entry begins a step."""
+        """Begin a step at the last entry."""
         at, number = self.end - 1, len(self.steps) + 1
         self.steps.append(Replacement(number, reason, before, after, at))
 
     def shown(self, *terms: Any) -> list[Any]:
-        """Terms as steps show them."""
+        """Format terms for a step."""
         return [*terms] if self.text is None else [*map(self.text, terms)]
 
     def on_redirect(

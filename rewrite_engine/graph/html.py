@@ -1,5 +1,5 @@
-"""Pieces of the HTML that notebooks show. Styles are inline, colours are those of the page, and
-nothing is loaded: they look alike in Jupyter, VS Code and Colab, on light and dark pages, offline.
+"""Pieces of HTML for notebooks. Styles are inline, colours come from the page, and nothing is
+loaded: they look alike in Jupyter, VS Code and Colab, on light and dark pages, offline.
 """
 
 from __future__ import annotations
@@ -14,41 +14,41 @@ SCROLLED, SHORT = "overflow:auto;max-width:100%", "max-height:36em"
 
 
 def faint(text: str) -> str:
-    """A remark in small letters."""
+    """Return HTML of a remark in small letters."""
     return f'<div style="{FAINT}">{escape(text)}</div>'
 
 
 def bold(text: str) -> str:
-    """A line in bold letters."""
+    """Return HTML of a line in bold letters."""
     return f'<div style="margin:.2em 0"><b>{escape(text)}</b></div>'
 
 
 def scrolled(html: str, short: bool = False) -> str:
-    """A block that scrolls where it is wider than the page; short: where it is long, as well."""
+    """Return a block that scrolls if it is wider than the page; with short, also if it is long."""
     style = f"{SCROLLED};{SHORT}" if short else SCROLLED
     return f'<div style="{style};padding:.3em 0;line-height:1.3">{html}</div>'
 
 
 def code(text: str) -> str:
-    """Lines of code or of a report, unchanged."""
+    """Return HTML of lines of code or of a report, unchanged."""
     style = f"{SCROLLED};{SHORT};white-space:pre;font-family:monospace;margin:.3em 0"
     return f'<pre style="{style}">{escape(text, False)}</pre>'
 
 
 def folded(summary: str, html: str, is_open: bool = False) -> str:
-    """A block of which the summary is shown, and the rest after a click."""
+    """Return a block that shows its summary, and the rest after a click."""
     shown = ' open=""' if is_open else ""
     head = f'<summary style="cursor:pointer;{FAINT}">{escape(summary)}</summary>'
     return f'<details{shown} style="margin:.1em 0">{head}{html}</details>'
 
 
 def whole(*parts: str) -> str:
-    """All that is shown of an object."""
+    """Return the complete HTML of an object."""
     return f'<div class="rewrite-engine">{"".join(parts)}</div>'
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0) -> str:
-    """A table of cells that are HTML. numbers: how many columns, from the left, hold numbers; those
+    """Return a table of HTML cells. numbers: how many columns, from the left, hold numbers, which
     are aligned on the right.
     """
 
@@ -64,7 +64,9 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]], numbers: int = 0)
 
 
 def first(rows: Iterable[Sequence[str]], count: int, most: int) -> Iterable[Sequence[str]]:
-    """The first rows of a table of `count`, and how many more there are."""
+    """Yield the first rows of a table of `count` rows, and a line that says how many more there
+    are.
+    """
     yield from islice(rows, most)
     if count > most:
         yield [f"… {count - most} more"]

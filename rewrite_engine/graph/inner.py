@@ -1,9 +1,9 @@
-"""`HasInnerGraph`: ops that hold a graph, and what all of them have in common.
+"""`HasInnerGraph`: base class of ops that hold a graph.
 
 The graph of an op never changes. Two graphs with the same structure make the same op, so equal
-calls are merged as any equal nodes are; what rewrites an inner graph makes another op of a copy
-(`op.clone(fgraph)`). Graphs may be nested as deep as one likes: nothing here is recursive, and each
-distinct op is looked at once, however often it is used.
+calls are merged like any equal nodes; rewriting an inner graph makes another op from a copy
+(`op.clone(fgraph)`). Graphs may be nested to any depth: nothing here is recursive, and each
+distinct op is processed once, however often it is used.
 """
 
 from __future__ import annotations
@@ -26,48 +26,48 @@ from rewrite_engine.graph.traverse import graph_inputs, toposort
 
 
 class InnerGraph(FrozenGraph):
-    """The graph of an op: `clone()` gives one that can be changed, and `unfreeze()` one in which
-    equal nodes stay apart.
+    """Read-only graph of an op. `clone()` returns a copy that can be changed, and `unfreeze()` one
+    in which equal nodes stay separate.
     """
 
     def clone(self, check_integrity: bool = False) -> FunctionGraph:
-        """A copy that can be changed."""
+        """Return a copy that can be changed."""
         return changeable(self, check_integrity)[0]
 
     def clone_get_equiv(
         self, check_integrity: bool = False, attach_feature: bool = True
     ) -> tuple[FunctionGraph, dict[Any, Any]]:
-        """The same, and {variable or node: its copy}."""
+        """Return a copy that can be changed, and {variable or node: its copy}."""
         return changeable(self, check_integrity, attach_feature)
 
     def bind(self, inputs: Sequence[Variable] | Mapping[Variable, Variable]) -> list[Variable]:
-        """The outputs, of other inputs (all, or {input: what stands for it}): new nodes, as of
-        `inlined`.
+        """Return the outputs for other inputs (all inputs, or {input: replacement}), built from new
+        nodes as in `inlined`.
         """
         pairs = inputs if isinstance(inputs, Mapping) else zip(self.inputs, inputs, strict=True)
         fitted = {v: v.type.filter_variable(new) for v, new in dict(pairs).items()}
         return rebuilt(self.outputs, fitted, True, anew=True)
 
     def unfreeze(self) -> FunctionGraph:
-        """A copy that can be changed, and does not merge equal nodes."""
+        """Return a copy that can be changed and does not merge equal nodes."""
         copy = self.clone()
         copy.merging = False
         return copy
 
     def __getattr__(self, name: str) -> NoReturn:
-        if hasattr(FunctionGraph, name):  # a door
-            why = "the graph inside an op does not change: op.clone(fgraph) makes an op"
-            raise ReadOnlyError(f"{why} ({name!r} is of a FunctionGraph)")
+        if hasattr(FunctionGraph, name):  # a mutator
+            why = "the graph inside an op cannot be changed: op.clone(fgraph) makes another op"
+            raise ReadOnlyError(f"{why} ({name!r} is a method of FunctionGraph)")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 class HasInnerGraph:
-    """Beside `Op`, a base of ops that hold a graph.
+    """Second base class, next to `Op`, of ops that hold a graph.
 
-    fgraph: the graph. inline: whether rewriting puts the graph in the place of the op (the types of
-    its inputs and outputs are then the op's own). A subclass that keeps its graph as `fgraph`, and
-    equals others by `structure` and further `__props__`, is copied and pickled by what is here. One
-    that runs its graph defines `runs`.
+    fgraph: the graph. inline: whether rewriting replaces the op with the graph (the types of its
+    inputs and outputs are then the op's own). A subclass that stores its graph as `fgraph`, and
+    compares by `structure` and further `__props__`, is copied and pickled by the methods here. A
+    subclass that runs its graph defines `runs`.
     """
 
     fgraph: InnerGraph
@@ -81,17 +81,17 @@ class HasInnerGraph:
 
     @property
     def inner_inputs(self) -> list[Variable]:
-        """The inputs of the graph, one for each of the op's own."""
+        """Inputs of the graph, one for each of the op's own."""
         return self.fgraph.inputs
 
     @property
     def inner_outputs(self) -> list[Variable]:
-        """The outputs of the graph."""
+        """Outputs of the graph."""
         return self.fgraph.outputs
 
     def hold(self, inputs: Sequence[Variable], outputs: Sequence[Variable]) -> None:
-        """Keep a copy of the graph of these. For `__init__`; raises what `FunctionGraph` raises,
-        and `InconsistencyError` if an input would be overwritten.
+        """Store a copy of the graph between these variables. For `__init__`. Raises the errors of
+        `FunctionGraph`, and `InconsistencyError` if an input would be overwritten.
         """
         roots = [v for v in inputs if isinstance(v, Variable) and not isinstance(v, Constant)]
         memo = {v: v.type.make_variable(v.name) for v in roots}  # (of others the graph tells)
@@ -103,10 +103,10 @@ class HasInnerGraph:
         self.structure = Structure(self.fgraph)
 
     runs: Callable[[Apply, Callable[..., Any]], Callable[..., Any]] | None = None
-    """`runs(node, body)`: a function of the values of the node's inputs that computes its output
-    (for several: a list or tuple of them). body: such a function of the graph inside, made by the
-    linker that runs the node; what it returns is new (or in the memory of what is given away, which
-    is all that it overwrites).
+    """Return a function of the values of the node's inputs that computes its output (for several:
+    a list or tuple of them); called as `runs(node, body)`. body: such a function of the inner
+    graph, made by the linker that runs the node; its results are new (or in the memory of donated
+    inputs, the only memory that it overwrites).
     """
 
     #: whether a run of the op is one run of the graph, on the op's inputs
@@ -114,42 +114,43 @@ class HasInnerGraph:
     #: whether `runs` is a loop over sequences as that of `loops/op.py`, which linkers may write
     stepwise = False
     narrowed: Callable[[Sequence[int]], tuple[Any, Sequence[int], Sequence[int]]] | None = None
-    """`narrowed(used)`: this op without outputs that are not used, and without the inputs that the
-    others do not need; and the numbers of the inputs and outputs that it has.
+    """Return this op without unused outputs and without the inputs that only those need; also
+    return the indices of its remaining inputs and outputs. Called as `narrowed(used)`.
     """
 
     def needed_outputs(
         self, used: Sequence[int], alike: Callable[[Any], Any] = lambda member: member
     ) -> Sequence[int]:
-        """The numbers of the outputs without which an error would be lost, where some are used. The
-        default: all. alike: gives one answer for lengths (see `Op.equal_lengths`) that are equal.
+        """Return the indices of the outputs to compute, when some are used, so that no error is
+        lost. The default: all. alike: maps equal lengths (see `Op.equal_lengths`) to the same
+        object.
         """
         return range(len(self.inner_outputs))
 
     def needed_inputs(self, used: Sequence[int]) -> Sequence[int]:
-        """The numbers of the inputs that what stands in the place of a call is made of, where some
-        outputs are used.
+        """Return the indices of the inputs that the replacement of a call reads, when some outputs
+        are used.
         """
         needed = {*graph_inputs([self.inner_outputs[j] for j in used])}
         return [i for i, v in enumerate(self.inner_inputs) if v in needed]
 
     @property
     def passed(self) -> Sequence[int | None]:
-        """For each input of the graph, the number of the op's input whose value it has in every
-        run of the graph: what is known of that holds inside. None: there is no such input.
+        """For each input of the graph, return the index of the op's input whose value it has in
+        every run: facts about that input hold inside. None: there is no such input.
         """
         n = len(self.inner_inputs)
         return range(n) if self.runs_once else [None] * n
 
     @property
     def fn(self) -> Callable[..., Any]:
-        """The graph as a function, for calls outside of any linker."""
+        """Function of the graph, for calls outside of any linker."""
         return hooks.get_linker("vm").body(self)  # type: ignore[no-any-return]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute values as `runs` says."""
+        """Compute values with the function that `runs` returns."""
         if self.runs is None:
             raise MethodNotDefined(f"{self} defines neither runs nor perform")
         found = hooks.get_linker("vm").runner(node)(*inputs)
@@ -158,20 +159,22 @@ class HasInnerGraph:
             cell[0] = value
 
     def written_out(self, inputs: Sequence[Variable]) -> list[Variable]:
-        """What stands in the place of a call that is inlined: by default the graph, of new nodes.
-        (Of an op that is a form of others: those.)
+        """Return the variables that replace an inlined call: by default the graph, built from new
+        nodes. (An op that is a form of other ops returns those.)
         """
         pairs = dict(zip(self.inner_inputs, inputs, strict=True))
         return rebuilt(self.inner_outputs, pairs, True, anew=True)
 
     def clone(self, fgraph: FunctionGraph | None = None) -> Any:
-        """Return this op with another graph, of the same types; without one, itself."""
+        """Return this op with another graph of the same types; without an argument, the
+        op itself.
+        """
         return self if fgraph is None else self.holding(fgraph.inputs, fgraph.outputs)
 
     def holding(
         self, inputs: Sequence[Variable], outputs: Sequence[Variable], **changed: Any
     ) -> Any:
-        """Return this op with the graph of these, and other attributes."""
+        """Return this op with the graph between these variables, and other attributes."""
         made: Any = object.__new__(type(self))
         made.__dict__.update(self.__state__(), **changed)  # type: ignore[attr-defined]
         made.hold(inputs, outputs)
@@ -186,10 +189,10 @@ class HasInnerGraph:
 
 
 class Structure(int):
-    """What graphs have in common iff they are equal: the same ops on the same operands. Names do
-    not count, nor nodes that nothing needs, nor the order of operands where it does not count for
-    merging. Linear in the graph: an op inside, with whatever it holds, is one object. As a number
-    it is its hash, so that tables drop it without running Python.
+    """Key of a graph that equal graphs share: the same ops on the same operands. It ignores names,
+    unneeded nodes, and the order of operands if merging ignores it. Takes time linear in the graph:
+    an inner op, with everything it holds, is one object. As a number it is its hash, so that tables
+    delete it without running Python.
     """
 
     rows: tuple[Any, ...]
@@ -226,7 +229,7 @@ class Structure(int):
 
 
 def any_order(node: Apply) -> bool:
-    """Whether the order of a node's operands does not count (see `intern.key_of`)."""
+    """Return whether the order of a node's operands is irrelevant (see `intern.key_of`)."""
     op, n = node.op, len(node.inputs)
     if n < 2 or not op.commutative:
         return False
@@ -234,8 +237,8 @@ def any_order(node: Apply) -> bool:
 
 
 def in_one_order(fgraph: FrozenGraph) -> list[Apply]:
-    """The nodes, in an order that is the same for equal graphs: where that of operands does not
-    count, it depends on what they are.
+    """Return the nodes in an order that is the same for equal graphs. If the order of operands is
+    irrelevant, the operands themselves determine it.
     """
     marks: dict[Variable, int] = {v: hash((i, v.type)) for i, v in enumerate(fgraph.inputs)}
 
@@ -251,24 +254,28 @@ def in_one_order(fgraph: FrozenGraph) -> list[Apply]:
 
 
 def held(fgraph: FrozenGraph) -> list[Any]:
-    """The distinct ops of a graph that hold graphs."""
+    """Return the distinct ops of a graph that hold graphs."""
     ops = dict.fromkeys([node.op for node in fgraph.apply_nodes])
     return [op for op in ops if isinstance(op, HasInnerGraph)]
 
 
 def inner_ops(ops: Iterable[Any]) -> list[Any]:
-    """These ops and all in their graphs, at any depth: each once, after those that it holds."""
+    """Return these ops and all ops in their graphs, at any depth: each once, after the ops that it
+    holds.
+    """
     return list(postorder(ops, lambda op: held(op.fgraph)))
 
 
 def inlined(node: Apply) -> list[Variable]:
-    """What the graph of a node's op makes of the node's inputs: new nodes, one level deep."""
+    """Return the outputs of the graph of a node's op, applied to the node's inputs: new nodes, one
+    level deep.
+    """
     op: Any = node.op
     return op.written_out(node.inputs)  # type: ignore[no-any-return]
 
 
 def unfolded(outputs: Sequence[Variable], ops: Collection[Any]) -> list[Variable]:
-    """Outputs of a graph in which the graphs of these ops stand in the places of their calls."""
+    """Return outputs of a graph in which calls of these ops are replaced by their graphs."""
     found = list(outputs)
     while nodes := [node for node in toposort(found) if node.op in ops]:
         pairs = [pair for node in nodes for pair in zip(node.outputs, inlined(node), strict=True)]
@@ -277,7 +284,7 @@ def unfolded(outputs: Sequence[Variable], ops: Collection[Any]) -> list[Variable
 
 
 def connections(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> list[list[bool]]:
-    """Which inputs the elements of which outputs depend on. (A set of inputs is a number here.)"""
+    """Return which outputs' elements depend on which inputs. (A set of inputs is a number here.)"""
     known: dict[Variable, int] = {v: 1 << i for i, v in enumerate(inputs)}
     for node in toposort(outputs, known):
         pattern = node.op.connection_pattern

@@ -1,6 +1,7 @@
-"""The invariants of a graph, checked: at any time, also between a replacement and its settling.
+"""Invariants of a graph, which can be checked at any time, also between a replacement and its
+settling.
 
-`check_store` raises for the first that does not hold. `config.check_graphs` runs it after every
+`check_store` raises for the first violated invariant. `config.check_graphs` runs it after every
 change of every graph (after every few changes of a large one, so that the time stays linear).
 """
 
@@ -37,12 +38,13 @@ REFUSALS = CycleError, MissingInputError, NoDestroyHandler, TypeMismatchError
 
 
 def check_store(fgraph: FrozenGraph, twins: int = 0) -> int:
-    """Raise `InconsistencyError` naming the first invariant that does not hold. Linear.
+    """Raise `InconsistencyError` for the first invariant that does not hold, naming it. Takes
+    linear time.
 
     The nodes of the graph are those that its outputs need; its clients are the uses of variables;
-    levels rise along every edge; what the table finds under a key has that key; and no two terms
-    are equal, unless the graph does not merge, or overwrites something. twins: how many may be
-    equal to others nevertheless, since a `MergeOptimizer` is still to come. Return how many are.
+    levels rise along every edge; the table entry under a key has that key; and no two terms are
+    equal, unless the graph does not merge, or overwrites something. twins: how many nodes may equal
+    others nevertheless because a `MergeOptimizer` has not run yet. Returns how many do.
     """
     inputs = {node: fgraph.present_inputs(node) for node in fgraph.order.level}
     live = toposort(fgraph.outputs, (), _Operands(inputs))
@@ -59,7 +61,7 @@ def check_store(fgraph: FrozenGraph, twins: int = 0) -> int:
 
 
 class _Operands(dict[Apply, Any]):
-    """The inputs of nodes; of those that a graph does not have, their own."""
+    """Mapping from nodes to their inputs; a node outside the graph maps to its own inputs."""
 
     def __missing__(self, node: Apply) -> Any:
         return node.inputs
@@ -68,16 +70,18 @@ class _Operands(dict[Apply, Any]):
 def _check_table(fgraph: FrozenGraph) -> None:
     for key, node in fgraph.table.items():
         if node not in fgraph.order.level:
-            raise InconsistencyError(f"{node} is in the table, and not in the graph")
+            raise InconsistencyError(f"{node} is in the table but not in the graph")
         if key != fgraph.key_of(node, node.inputs) or node.op.destroy_map:
             raise InconsistencyError(f"{node} is in the table under another key")
     for key, v in fgraph.constants.items():
         if v not in fgraph.users or v.signature() != key:
-            raise InconsistencyError(f"constant {v!r} is in the table, and not in the graph")
+            raise InconsistencyError(f"constant {v!r} is in the table but not in the graph")
 
 
 def _twins(fgraph: FrozenGraph, live: list[Apply], dirty: Mapping[Apply, Any]) -> list[Any]:
-    """The settled nodes, and the constants, that are not found under their keys: others are."""
+    """Return the settled nodes and the constants that the table does not find under their keys,
+    because others are there.
+    """
     get, key_of, constants = fgraph.table.get, fgraph.key_of, fgraph.constants
     nodes = [node for node in live if node not in dirty and not node.op.destroy_map]
     apart = [node for node in nodes if get(key_of(node, node.inputs)) is not node]
@@ -126,8 +130,8 @@ def _same(what: str, expected: Set[Any], found: Set[Any]) -> None:
 
 
 class _Watched:
-    """A graph whose changes are checked: how many were since the last check, how many terms were
-    equal to others then, and what is equal. broken: a change was interrupted.
+    """Checks of one graph's changes: the number of changes since the last check, and the number of
+    equal terms then. broken: a change was interrupted.
     """
 
     def __init__(self, fgraph: FrozenGraph) -> None:
@@ -147,7 +151,7 @@ _plain: dict[tuple[type, str], Callable[..., Any]] = {}
 
 
 def check_changes_of(kind: type) -> None:
-    """Let `config.check_graphs` decide whether the changes of graphs of a class are checked."""
+    """Install checks of changes for a class of graphs, controlled by `config.check_graphs`."""
 
     def follow() -> None:
         if config.check_graphs and not _plain:

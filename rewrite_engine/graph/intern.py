@@ -1,10 +1,10 @@
-"""Values of one kind exist once: the metaclass that types and ops share.
+"""Interning: the metaclass of types and ops keeps one instance of equal values.
 
-A class that lists its defining attributes in `__props__` gets equality by value for the price of
-identity: constructing an equal instance returns the one that exists. `==`, `hash` and `is` then
-agree and cost nothing, which is what matchers, hash-consing and type comparison rely on. What was
-given other parameters, and would be one, is an error (`check_twin`). A class without `__props__`
-compares by identity; one that defines `__eq__` itself is left alone.
+A class that lists its defining attributes in `__props__` gets equality by value at the price of
+identity: constructing an equal instance returns the existing one. `==`, `hash` and `is` then agree
+and cost nothing, which matchers, hash-consing and type comparison rely on. An instance with other
+parameters that would count as equal is an error (`check_twin`). A class without `__props__`
+compares by identity; a class that defines `__eq__` itself is left alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ class Interned(ABCMeta):
     """Metaclass: an instance with `__props__` equal to an existing one *is* that one.
 
     A class with its own `__eq__` and no `__hash__` hashes by class, so that its instances may be
-    keys. Classes may inherit from abstract ones, too; `isinstance` is as fast as of all others.
+    keys. Classes may also inherit from abstract classes; `isinstance` is as fast as for other
+    classes.
     """
 
     _ours: bool  # whether it is a class of this library
@@ -47,19 +48,19 @@ class Interned(ABCMeta):
         return super().__new__(mcs, name, bases, namespace, **kw)
 
     def adapted(cls, name: str, value: Any) -> Iterable[tuple[str, Any]]:
-        """Return what a class gets for an attribute of its body, or one that is set later: pairs of
-        names and values. Class methods of this name read what other libraries write otherwise.
+        """Convert an attribute of a class body, or one that is set later, to pairs of names and
+        values. Classes override this to read the conventions of other libraries.
         """
         return [(name, value)]
 
     def __setattr__(cls, name: str, value: Any) -> None:
-        """Set an attribute of the class, in the form in which it is called (`adapted`)."""
+        """Set an attribute of the class, in its converted form (`adapted`)."""
         check_props(cls.__name__, name, value)
         for key, form in cls.adapted(name, value):
             super().__setattr__(key, form)
 
     def register(cls, subclass: Any) -> Any:
-        """Let a class count as a subclass of this one, and of those above it."""
+        """Let a class count as a subclass of this one and of its base classes."""
         for base in cls.__mro__:
             if type(base) is Interned and not issubclass(subclass, base):
                 base.__class__ = _Registering
@@ -82,24 +83,24 @@ class Interned(ABCMeta):
 
 
 def check_props(where: str, name: str, value: Any) -> None:
-    """Raise `PropsError` if an attribute of a class is `__props__`, and no tuple of names (or None,
-    or a property).
+    """Raise `PropsError` if a class attribute `__props__` is not a tuple of names (or None, or a
+    property).
     """
     if name != "__props__" or value is None or hasattr(type(value), "__get__"):
         return
     if isinstance(value, tuple) and all([isinstance(one, str) for one in value]):
         return
-    what = f"{where}: its __props__ have to be a tuple of names, not {describe(value)}"
-    hint = "a single one is written with a comma" if isinstance(value, str) else None
+    what = f"{where}: its __props__ must be a tuple of names, not {describe(value)}"
+    hint = "a tuple of one name needs a comma" if isinstance(value, str) else None
     raise PropsError(located(what, hint=hint))
 
 
 def intern(instance: Any) -> Any:
-    """Return the instance that stands for all with this class and these `__props__`.
+    """Return the representative of all instances with this class and these `__props__`.
 
-    An instance whose props cannot be hashed, or whose class has its own `__eq__`, stands for
-    itself; so does one of a program's class that takes its `__props__` from a base, and has other
-    attributes beside equal ones.
+    An instance represents itself if its props cannot be hashed or its class has its own `__eq__`;
+    also if its class, of a program, inherits `__props__` from a base class and the instance has
+    other attributes that differ.
     """
     cls = type(instance)
     if cls.__props__ is None or cls.__eq__ is not _identity_eq:
@@ -115,8 +116,8 @@ def intern(instance: Any) -> Any:
 
 
 def check_twin(known: Any, twin: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raise `PropsError` if an instance that another one is to stand for was given something else:
-    its `__props__` leave a parameter of `__init__` out.
+    """Raise `PropsError` if an instance had other arguments than the existing instance that
+    represents it: its `__props__` omit a parameter of `__init__`.
     """
     cls, mine, its = type(twin), vars(known), vars(twin)
     others = [k for k, v in its.items() if mine.get(k) is not v and k[:1] != "_"]
@@ -142,13 +143,13 @@ def check_twin(known: Any, twin: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Whether two instances have equal attributes, but for caches."""
+    """Return whether two instances have equal attributes, except for caches."""
     mine, its = [{k: v for k, v in vars(x).items() if k[:1] != "_"} for x in (one, other)]
     return mine.keys() == its.keys() and all([_same(v, its[k]) for k, v in mine.items()])
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Whether two values are equal; by their elements, if they have some."""
+    """Return whether two values are equal; sequences and arrays are compared by elements."""
     if a is b or type(a) is not type(b):
         return a is b
     try:
@@ -158,7 +159,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def prop_key(value: Any) -> Any:
-    """A key under which 1, 1.0, True and -0.0 differ (plain equality would merge them)."""
+    """Return a key under which 1, 1.0, True and -0.0 differ (plain equality would merge them)."""
     cls = type(value)
     if cls is str or value is None or isinstance(cls, Interned):
         return value
@@ -172,8 +173,8 @@ def prop_key(value: Any) -> Any:
 
 
 def hash_of(instance: Any) -> int:
-    """Hash an instance by its class and `__props__`, so that it is the same in every process where
-    their hashes are, and for an equal instance that is made after this one is gone.
+    """Hash an instance by its class and `__props__`. The hash is the same in every process in which
+    the hashes of the props are, and for an equal instance made after this one is deleted.
     """
     cls = type(instance)
     if cls.__props__ is None or cls.__eq__ is not _identity_eq:
@@ -202,21 +203,21 @@ def stable_hash(value: Any) -> int:
 
 
 def rebuild(cls: type, state: dict[str, Any]) -> Any:
-    """Unpickle or copy an interned instance: equal ones are one object again."""
+    """Unpickle or copy an interned instance; equal instances become one object again."""
     instance: Any = object.__new__(cls)
     instance.__dict__.update(state)
     return intern(instance)
 
 
 class _Registering(Interned):
-    """The type of classes that count others, which do not inherit from them, as subclasses."""
+    """Metaclass of classes with registered subclasses that do not inherit from them."""
 
     __instancecheck__ = ABCMeta.__instancecheck__
     __subclasscheck__ = ABCMeta.__subclasscheck__
 
 
 class Record(metaclass=Interned):
-    """What `Type` and `Op` share: interning, a text from `__props__`, copying and pickling."""
+    """Common base of `Type` and `Op`: interning, a text from `__props__`, copying and pickling."""
 
     __props__: tuple[str, ...] | None = None
 
@@ -241,7 +242,9 @@ class Record(metaclass=Interned):
         return str(self)
 
     def __hash__(self) -> int:
-        """Return the hash of the class and the `__props__`; without these, that of the object."""
+        """Return the hash of the class and the `__props__`; without `__props__`, the hash of the
+        object.
+        """
         try:
             return self._hash
         except AttributeError:  # only once: it never changes
@@ -251,15 +254,15 @@ class Record(metaclass=Interned):
     _hash: int
 
     def __key__(self) -> tuple[Any, ...]:
-        """What equal instances of a class have in common: their `__props__`."""
+        """Return the values of the `__props__`, which equal instances of a class share."""
         return tuple([prop_key(getattr(self, name)) for name in self.__props__ or ()])
 
     def _props_dict(self) -> dict[str, Any]:
-        """{name: value} of the `__props__`, as PyTensor's programs ask for them."""
+        """Return {name: value} of the `__props__`, for programs written for PyTensor."""
         return {name: getattr(self, name) for name in self.__props__ or ()}
 
     def __state__(self) -> dict[str, Any]:
-        """The attributes to keep when pickled (not caches, whose names start with `_`)."""
+        """Return the attributes to pickle (without caches, whose names start with `_`)."""
         return {k: v for k, v in self.__dict__.items() if not k.startswith("_")}
 
     def __reduce__(self) -> Any:

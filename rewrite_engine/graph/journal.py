@@ -1,14 +1,14 @@
-"""The journal of a graph: what changed it, entry by entry with the reason, and the way back.
+"""Journal of a graph: each change with its reason, and the way to undo it.
 
-A journal keeps what changes, as it changes: a replacement moves clients and outputs from one
-variable to another, nodes leave, types become more precise, the graph is put back as a whole. Each
-entry can be undone on a `State` (a graph at some time), so that noting costs a tuple or two per
-change; what is to be done again is the last state with less undone. Bringing the graph into a state
-lets it take in its nodes anew: linear in the graph, which is fine for what should be rare.
+A journal records changes as they happen: a replacement moves clients and outputs from one variable
+to another, nodes leave, types become more precise, the whole graph is put back. Each entry can be
+undone on a `State` (a graph at some time), so that recording costs a tuple or two per change;
+redoing means undoing less from the last state. Bringing the graph into a state takes in its nodes
+anew: linear in the graph, which is acceptable for a rare operation.
 
-Who reads it: `replace_all_validate` (all, or nothing), drivers that take back what a feature of the
-graph refuses, `History` and `FullHistory` (`history.py`), and the past of a trace
-(`rewrite/trace/places.py`). What goes back as a whole, and not by steps, needs a state alone.
+Users of the journal: `replace_all_validate` (all or nothing), drivers that take back changes
+refused by a feature, `History` and `FullHistory` (`history.py`), and the past of a trace
+(`rewrite/trace/places.py`). To go back to one earlier graph, not by steps, a state alone is enough.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ KEPT = {"inputs": "inputs", "ops": "op", "origins": "origin", "types": "type", "
 
 
 class State:
-    """A graph at some time; or, of that, what has changed since. inputs: of nodes, as replacements
-    have left them.
+    """State of a graph at some time, or the parts of it that changed since. inputs: the inputs of
+    nodes, as replacements have left them.
     """
 
     __slots__ = ("outputs", *KEPT)
@@ -55,8 +55,8 @@ class State:
     def noted(
         cls, fgraph: FunctionGraph, gone: Iterable[Apply] = (), whole: bool = True
     ) -> Callable[[], State]:
-        """Note the state that a graph, and nodes that have left it, are in (0.3 µs a node; a third
-        of that without names, types and origins); what is returned makes it.
+        """Record the state of a graph, and of nodes that have left it (0.3 µs a node; a third of
+        that without names, types and origins). Returns a function that makes the state.
         """
         nodes, dirty = [*fgraph.apply_nodes, *gone], [*fgraph.dirty]
         told = nodes if whole else []
@@ -75,14 +75,14 @@ class State:
         return make
 
     def before(self, fgraph: FunctionGraph) -> State:
-        """What the graph is now, where this state says something of it."""
+        """Return the present state of the parts that this state describes."""
         state = State(fgraph.outputs)
         for kept, name in KEPT.items():
             setattr(state, kept, {one: getattr(one, name) for one in getattr(self, kept)})
         return state
 
     def put_back(self) -> None:
-        """Give nodes and variables what the state says of them."""
+        """Restore the nodes and variables that the state describes."""
         for kept, name in KEPT.items():
             for one, value in getattr(self, kept).items():
                 setattr(one, name, value)
@@ -94,9 +94,9 @@ class State:
 
 
 class Redirect(NamedTuple):
-    """A variable took the place of another: in clients, and in outputs at these places. both: the
-    inputs of clients that had the two. named: whether it got a name by that. origin: that of its
-    node before.
+    """Entry for a variable that replaced another, in clients and in outputs at these places. both:
+    the inputs of clients that had both variables. named: whether the new variable got its name from
+    this. origin: the previous origin of its node.
     """
 
     old: Variable
@@ -109,7 +109,7 @@ class Redirect(NamedTuple):
     origin: Any
 
     def undo(self, state: State, fgraph: FunctionGraph) -> None:
-        """Go back by this."""
+        """Undo the redirection in a state."""
         old, new, both, inputs = self.old, self.new, self.both, state.inputs
         for c in self.clients:
             now = inputs.get(c) or fgraph.present_inputs(c)
@@ -123,7 +123,7 @@ class Redirect(NamedTuple):
 
 
 class Leave(NamedTuple):
-    """A node left, or got another op."""
+    """Entry for a node that left, or got another op."""
 
     node: Apply
     inputs: tuple[Variable, ...]
@@ -131,30 +131,30 @@ class Leave(NamedTuple):
     reason: Any
 
     def undo(self, state: State, fgraph: FunctionGraph) -> None:
-        """Go back by this."""
+        """Undo the removal in a state."""
         state.inputs[self.node], state.ops[self.node] = self.inputs, self.op
 
 
 class Retype(NamedTuple):
-    """The type of a variable became more precise."""
+    """Entry for a variable whose type became more precise."""
 
     var: Variable
     type: Any
 
     def undo(self, state: State, fgraph: FunctionGraph) -> None:
-        """Go back by this."""
+        """Undo the change of type in a state."""
         state.types[self.var] = self.type
 
 
 class Restore(NamedTuple):
-    """The graph was put back as a whole, or changed while nobody noted it; before that it was in
-    this state.
+    """Entry for a graph that was put back as a whole, or changed unrecorded. It holds the previous
+    state.
     """
 
     before: State
 
     def undo(self, state: State, fgraph: FunctionGraph) -> None:
-        """Go back by this."""
+        """Undo the change by returning the previous state."""
         state.outputs[:] = self.before.outputs
         for kept in KEPT:
             getattr(state, kept).update(getattr(self.before, kept))
@@ -165,12 +165,12 @@ _entry: Any = tuple.__new__  # (a class of named tuples, and its fields: half th
 
 
 class Journal(Feature):
-    """Notes what changes the graph that it is attached to, and goes back: `revert(...)` for good,
-    `move(...)` to and fro. A position in it is how many entries lead there; both raise `IndexError`
-    for one that is forgotten, or never was.
+    """Feature that records changes of its graph and goes back: `revert(...)` permanently,
+    `move(...)` back and forth. A position is the number of entries that lead to it; both methods
+    raise `IndexError` for a position that was deleted or never existed.
 
-    entries: those that are kept, after the first so many that are forgotten. here: the position of
-    the graph, where `move` has brought it; the next change forgets what came after it.
+    entries: the entries that are still stored. here: the position of the graph after `move`; the
+    next change deletes the later entries.
     """
 
     def __init__(self) -> None:
@@ -182,19 +182,19 @@ class Journal(Feature):
 
     @property
     def end(self) -> int:
-        """The position after all that was noted."""
+        """Position after all recorded entries."""
         return self.forgotten + len(self.entries)
 
     # --- noting ----------------------------------------------------------------------------------
 
     def note(self, entry: Entry) -> None:
-        """Add an entry to what has led here."""
+        """Append an entry at the present position."""
         if self.here is not None:
             self.cut(self.here)
         self.entries.append(entry)
 
     def cut(self, position: int) -> None:
-        """Forget what came after a position."""
+        """Delete the entries after a position."""
         del self.entries[position - self.forgotten :]
         self.here = self.latest = None
 
@@ -223,20 +223,20 @@ class Journal(Feature):
             self.note(Restore(before))
 
     def forget(self, position: int) -> None:
-        """Let go of the entries before a position."""
+        """Delete the entries before a position."""
         del self.entries[: position - self.forgotten]
         self.forgotten = position
 
     # --- going back ------------------------------------------------------------------------------
 
     def checkpoint(self, fgraph: FunctionGraph | None = None) -> int:
-        """Name the present state (by its position), of the graph settled if it is given."""
+        """Return the position of the present state; if the graph is passed, settle it first."""
         if fgraph is not None:
             fgraph.flush()
         return self.end if self.here is None else self.here
 
     def revert(self, fgraph: FunctionGraph, checkpoint: int = 0) -> None:
-        """Put the graph back into the state of the checkpoint, and forget what came after."""
+        """Return the graph to the checkpoint and delete the later entries."""
         self._check(checkpoint)
         self.cut(self.checkpoint(fgraph))
         entries = self.entries[checkpoint - self.forgotten :]
@@ -245,7 +245,7 @@ class Journal(Feature):
         self.cut(checkpoint)
 
     def move(self, fgraph: FunctionGraph, position: int) -> None:
-        """Bring the graph into the state at a position, before or after the present one."""
+        """Bring the graph into the state at an earlier or later position."""
         self._check(position)
         if position == self.checkpoint(fgraph):
             return
@@ -256,7 +256,7 @@ class Journal(Feature):
 
     def _check(self, position: int) -> None:
         if not self.forgotten <= position <= self.end:
-            raise IndexError(f"no state {position}: there are {self.forgotten} to {self.end}")
+            raise IndexError(f"no state {position}; the states are {self.forgotten} to {self.end}")
 
     def _restore(self, fgraph: FunctionGraph, state: State) -> None:
         self.moving = True
@@ -266,7 +266,7 @@ class Journal(Feature):
             self.moving = False
 
     def undone(self, fgraph: FunctionGraph, state: State, position: int) -> State:
-        """The state at a position, made of that at the end."""
+        """Return the state at a position, computed from the last state."""
         for entry in reversed(self.entries[position - self.forgotten :]):
             entry.undo(state, fgraph)
         return state
@@ -278,7 +278,7 @@ def replace_all_validate(
     reason: Any = None,
     absent: Iterable[Variable] = (),
 ) -> None:
-    """Replace all pairs and validate, or none: on any error the graph is as it was before, and the
+    """Replace all pairs and validate, or change nothing: on any error the graph is restored and the
     error is raised. (A method of `FunctionGraph`.)
 
     absent: variables that must not be in the graph afterwards (else `NotRemovedError`).

@@ -1,12 +1,12 @@
-"""What is known of one graph: the answers of facts, each kept until something it rests on changes.
+"""Cached answers of facts about one graph, each kept until something it depends on changes.
 
-A fact that asks facts rests on their answers; the edges are noted while it is computed, and an
-answer is dropped with all that was concluded from it, along these edges, each once. `match/fact.py`
-says what a fact is; who asks is a guard (`match/emit.py`), or a user. What a user declares
-(`rules/assumptions.py`) is kept here too, and passes on to what rules put in the place of a term.
+A fact that queries other facts depends on their answers. The dependencies are recorded while it is
+computed, and an answer is dropped together with all conclusions from it, each once. Facts are
+defined in `match/fact.py`; guards (`match/emit.py`) and users query them. Declarations by users
+(`rules/assumptions.py`) are stored here too, and carry over to the replacements of a term.
 
-Facts go down graphs of any depth. A question that is asked too deep inside of others is put off
-(`Deferred`): the evaluation answers it first, and then asks those others again.
+Facts work on graphs of any depth. A query that is nested too deep is deferred (`Deferred`): the
+evaluation answers it first, and then repeats the outer queries.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MISSING = object()
 
 
 class Knowledge:
-    """The answers about one graph (None: about terms of no graph, for one question only)."""
+    """Answers about one graph (None: about terms outside any graph, for one query only)."""
 
     def __init__(self, fgraph: FrozenGraph | None = None) -> None:
         self.fgraph: Any = fgraph
@@ -56,11 +56,11 @@ class Knowledge:
     # --- what changes in the graph ---------------------------------------------------------------
 
     def on_change_type(self, fgraph: FunctionGraph, var: Variable, old: Any, new: Any) -> None:
-        """A variable has a more precise type: nodes that use it may be seen differently, too."""
+        """Drop answers about a variable whose type became more precise, and about its clients."""
         self.forget([var, *[out for node in fgraph.users[var] for out in node.outputs]])
 
     def on_prune(self, fgraph: FunctionGraph, node: Apply, reason: Any) -> None:
-        """A node left, and with it the constants that nobody else uses."""
+        """Drop answers about a node that left, and about constants that only it used."""
         if node in self.waits:
             for key in self.waits.pop(node):
                 _unlink(self.waiting, key, node)
@@ -71,7 +71,7 @@ class Knowledge:
             self.forget([*gone, *alone])
 
     def forget(self, variables: Iterable[Variable]) -> None:
-        """Drop the answers that rest on variables, and all that was concluded from them."""
+        """Drop the answers that depend on these variables, and all conclusions from them."""
         about = self.about
         dropped = [key for v in variables if v in about for key in about[v]]
         while dropped:
@@ -91,13 +91,15 @@ class Knowledge:
                     self.fgraph.schedule(node)
 
     def clear(self) -> None:
-        """Drop everything."""
+        """Drop all answers."""
         for kept in vars(self).values():
             if isinstance(kept, dict):
                 kept.clear()
 
     def wait(self, key: Key, node: Apply) -> None:
-        """An answer refused a rule at a node, which is visited again when the answer is dropped."""
+        """Record that an answer refused a rule at a node; the node is visited again if the answer
+        is dropped.
+        """
         if key in self.answers:
             self.waiting.setdefault(key, {})[node] = None
             self.waits.setdefault(node, {})[key] = None
@@ -105,7 +107,9 @@ class Knowledge:
     # --- what is declared ------------------------------------------------------------------------
 
     def declare(self, v: Variable, said: Mapping[Any, Any]) -> None:
-        """Keep what the user says of a variable: {fact: answer}. (A constant says all itself.)"""
+        """Store the user's declarations about a variable: {fact: answer}. (A constant
+        needs none.)
+        """
         if isinstance(v, Constant):
             return
         if not self.declared and self.fgraph is not None:
@@ -119,28 +123,30 @@ class Knowledge:
     def on_redirect(
         self, fgraph: FunctionGraph, old: Any, new: Any, clients: Any, reason: Any
     ) -> None:
-        """A rule says that two terms are equal: what is declared of one holds for the other. (What
-        a user replaces for no reason need not be equal.)
+        """Transfer declarations between two terms that a rule states are equal. (A replacement by a
+        user without a reason need not be equal.)
         """
         said = self.declared.get(old)
         if said is not None and reason is not None:
             self.declare(new, said)
 
     def declared_by(self, names: Mapping[Variable, Any]) -> dict[Any, dict[Any, Any]]:
-        """What is declared of variables that have other names."""
+        """Return the declarations about variables under other names."""
         return {names[v]: said for v, said in self.declared.items() if v in names}
 
     # --- answers ---------------------------------------------------------------------------------
 
     def covers(self, args: Iterable[Any]) -> bool:
-        """Whether all variables belong to the graph, so that it tells when they change."""
+        """Return whether all variables belong to the graph, which therefore announces their
+        changes.
+        """
         if self.fgraph is None:
             return True
         clients = self.fgraph.users
         return all(v in clients for v in variables_in(args))
 
     def keep(self, key: Key, answer: Any, uses: dict[Key, None], about: dict[Any, None]) -> None:
-        """Keep an answer."""
+        """Cache an answer with its dependencies."""
         self.answers[key] = answer
         self.grounds[key] = uses, about
         for used in uses:
@@ -158,7 +164,7 @@ def _unlink(links: dict[Any, dict[Any, None]], here: Any, key: Any) -> None:
 
 
 def knowledge_of(fgraph: FrozenGraph) -> Knowledge:
-    """What is known of a graph (kept with it from the first question on)."""
+    """Return the cached answers of a graph; the cache is created at the first query."""
     if fgraph.facts is None:
         known = Knowledge(fgraph)
         changes, prunes = fgraph.on_change_type, fgraph.on_prune
@@ -169,7 +175,7 @@ def knowledge_of(fgraph: FrozenGraph) -> Knowledge:
 
 
 def variables_in(args: Iterable[Any]) -> Iterator[Variable]:
-    """The variables among the arguments of a fact, those taken by a rest included."""
+    """Yield the variables among the arguments of a fact, including those inside a rest."""
     for a in args:
         if isinstance(a, Variable):
             yield a
@@ -178,7 +184,7 @@ def variables_in(args: Iterable[Any]) -> Iterator[Variable]:
 
 
 def looked_at(args: Iterable[Any], depth: int) -> dict[Variable, None]:
-    """The variables that a fact looks at: its arguments, and those some levels below."""
+    """Return the variables that a fact inspects: its arguments, and those some levels below."""
     found = dict.fromkeys(variables_in(args))
     level: Sequence[Variable] = list(found)
     for _ in range(depth - 1):
@@ -189,7 +195,7 @@ def looked_at(args: Iterable[Any], depth: int) -> dict[Variable, None]:
 
 
 def key_for(fact: Any, args: tuple[Any, ...]) -> Key:
-    """What an answer is kept under (numbers that Python finds equal are told apart)."""
+    """Return the key of an answer, which distinguishes numbers that Python finds equal."""
     if len(args) == 1 and isinstance(args[0], Variable):
         return fact, args[0]
     key = (fact, *[a if isinstance(a, Variable) else prop_key(a) for a in args])
@@ -201,12 +207,14 @@ def key_for(fact: Any, args: tuple[Any, ...]) -> Key:
 
 
 class Deferred(BaseException):
-    """A question that is too deep to be asked here, and the one that led to it. (No `Exception`:
-    facts must let it pass.)
+    """Signal that a query is nested too deep, with the query that led to it. (It is no `Exception`,
+    so that facts let it pass.)
     """
 
     def questions(self, siblings: bool) -> list[Question]:
-        """What to ask first; siblings: the same of the other operands of the asker's node."""
+        """Return the queries to answer first. siblings: also the queries about the other operands
+        of the querying node.
+        """
         question, asker = self.args
         (fact, *_), args = question
         operands: Sequence[Variable] = ()
@@ -216,7 +224,7 @@ class Deferred(BaseException):
 
 
 class Frame:
-    """A fact that is being computed, and what it has asked so far."""
+    """Fact that is being computed, with its queries so far."""
 
     __slots__ = ("question", "uses", "passing")
 
@@ -227,7 +235,7 @@ class Frame:
 
 
 class Evaluation:
-    """One question with all those it leads to."""
+    """Evaluation of one query with all queries it leads to."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
@@ -237,7 +245,7 @@ class Evaluation:
         self.passing: dict[Key, Any] = {}
 
     def first(self, key: Key, args: tuple[Any, ...]) -> Any:
-        """Answer a question; others that it needs, and that are too deep, before."""
+        """Answer a query, after deferred queries that it needs."""
         before, current.evaluation = current.evaluation, self
         waiting: list[Question] = [(key, args)]
         put_off: dict[Key, int] = {}
@@ -261,7 +269,7 @@ class Evaluation:
         return answer
 
     def nested(self, key: Key, args: tuple[Any, ...]) -> Any:
-        """Answer a question of the fact that is being computed."""
+        """Answer a query of the fact that is being computed."""
         asker = self.frames[-1]
         answer = self.known(key)
         if answer is MISSING:
@@ -277,12 +285,12 @@ class Evaluation:
         return answer
 
     def known(self, key: Key) -> Any:
-        """An answer that is there already, or MISSING."""
+        """Return a cached answer, or MISSING."""
         answer = self.knowledge.answers.get(key, MISSING)
         return self.passing.get(key, MISSING) if answer is MISSING else answer
 
     def compute(self, key: Key, args: tuple[Any, ...]) -> Any:
-        """Let a fact look, and keep its answer."""
+        """Compute a fact and cache its answer."""
         fact, frame, knowledge = key[0], Frame((key, args)), self.knowledge
         self.frames.append(frame)
         self.open.add(key)
@@ -311,9 +319,9 @@ class Evaluation:
 
 
 class CurrentEvaluation(threading.local):
-    """The evaluation of this thread, while facts are computed; the graph that is being rewritten,
-    whose answers are kept. (An evaluation is held by the call that makes it alone, so it ends with
-    that, wherever it is interrupted.)
+    """Evaluation of this thread while facts are computed, and the graph being rewritten, whose
+    answers are cached. (Only the call that makes an evaluation holds it, so it ends with the call,
+    also if that is interrupted.)
     """
 
     held: Callable[[], Evaluation | None] | None = None
@@ -321,7 +329,7 @@ class CurrentEvaluation(threading.local):
 
     @property
     def evaluation(self) -> Evaluation | None:
-        """The evaluation that is going on."""
+        """Evaluation in progress, or None."""
         return None if self.held is None else self.held()
 
     @evaluation.setter

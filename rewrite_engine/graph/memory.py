@@ -1,9 +1,9 @@
-"""What an op does with memory: which inputs it overwrites, and which ones its outputs show.
+"""Memory behaviour of ops: which inputs they overwrite, and which inputs their outputs share.
 
-These are separate facts. An op declares them in `destroy_map`, `view_map` and `must_view_map`
-(`graph/op.py`); here they are put together, checked for contradictions (`memory_of`), followed
-through a graph (`view_roots`) and held against what really happens (`check_memory`). Who uses them
-to keep values safe: `graph/destroyhandler.py`.
+These are separate properties. An op declares them in `destroy_map`, `view_map` and `must_view_map`
+(`graph/op.py`). This module combines them, checks them for contradictions (`memory_of`), follows
+them through a graph (`view_roots`) and compares them with the actual behaviour (`check_memory`).
+`graph/destroyhandler.py` uses them to keep values safe.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 
 
 class NoDestroyHandler(Exception):
-    """The first node that overwrites is about to enter: a `DestroyHandler` has to watch first."""
+    """Raised before the first overwriting node enters: a `DestroyHandler` must be
+    attached first.
+    """
 
 
 class Memory(NamedTuple):
-    """The memory facts of an op.
+    """Memory properties of an op.
 
-    destroyed: the inputs it overwrites. may: per output the inputs whose memory it may show. must:
-    per output the input whose memory it always shows, for outputs that have one. views: `may`
-    without what is overwritten (an output that lives in an overwritten input is a new value, which
-    nobody else sees).
+    destroyed: the inputs it overwrites. may: for each output, the inputs whose memory it may share.
+    must: for each output with one, the input whose memory it always shares. views: `may` without
+    overwritten inputs (an output in the memory of an overwritten input is a new value that no other
+    variable shares).
     """
 
     destroyed: frozenset[int]
@@ -39,19 +41,23 @@ class Memory(NamedTuple):
 
 
 def written(op: Op) -> int:
-    """Which output of an op that overwrites an input lives there."""
+    """Return which output of an in-place op lives in the overwritten input."""
     return min([o for o in op.destroy_map if o is not None], default=0)
 
 
 def exchanged(node: Apply, op: Op) -> tuple[Variable, Variable]:
-    """What a node writes, as it is, and with an op that overwrites an input: of no graph."""
+    """Return the output of a node, and the output with an in-place op; neither belongs to
+    a graph.
+    """
     types, place = tuple([v.type for v in node.outputs]), written(op)
     was, new = [build_node(o, node.inputs, types, node.origin) for o in (node.op, op)]
     return was.outputs[place], new.outputs[place]
 
 
 def memory_of(op: Op) -> Memory:
-    """The memory facts of an op, made once. Raises `InconsistencyError` for contradictions."""
+    """Return the memory properties of an op, computed once. Raises `InconsistencyError` for
+    contradictions.
+    """
     try:
         return op._memory
     except AttributeError:
@@ -71,7 +77,7 @@ def _read(op: Op) -> Memory:
 
 
 def _check_maps(op: Op, may: dict[int, tuple[int, ...]]) -> None:
-    """Refuse declarations that cannot all be true."""
+    """Raise an error for contradictory declarations."""
     by: dict[int, int | None] = {}
     for key, ins in op.destroy_map.items():
         for i in ins:
@@ -81,11 +87,11 @@ def _check_maps(op: Op, may: dict[int, tuple[int, ...]]) -> None:
     for o, shown in may.items():
         for i in shown:
             if by.get(i, o) not in (o, None):
-                what = f"output {o} shows input {i} (view_map), which output {by[i]} overwrites"
+                what = f"output {o} views input {i} (view_map), which output {by[i]} overwrites"
                 _wrong(op, what)
     for o, i in op.must_view_map.items():
         if i not in may.get(o, ()):
-            _wrong(op, f"output {o} must show input {i} (must_view_map), but view_map has it not")
+            _wrong(op, f"output {o} must view input {i} (must_view_map), but view_map lacks it")
 
 
 def _wrong(op: Op, what: str) -> None:
@@ -93,7 +99,9 @@ def _wrong(op: Op, what: str) -> None:
 
 
 def check_places(node: Apply) -> None:
-    """Raise `InconsistencyError` if the op's maps name inputs or outputs that the node has not."""
+    """Raise `InconsistencyError` if the op's maps name inputs or outputs that the node does not
+    have.
+    """
     memory, nin, nout = memory_of(node.op), len(node.inputs), len(node.outputs)
     inputs = {*memory.destroyed, *[i for ins in memory.may.values() for i in ins]}
     missing = [f"input {i}" for i in inputs if not 0 <= i < nin]
@@ -109,7 +117,7 @@ Roots = tuple[Variable, ...]
 
 
 def sources(var: Variable) -> Sequence[Variable]:
-    """The variables whose memory `var` may show because its node says so."""
+    """Return the variables whose memory `var` may share according to its node."""
     node = var.owner
     if node is None or not node.op.view_map:
         return ()
@@ -117,10 +125,11 @@ def sources(var: Variable) -> Sequence[Variable]:
 
 
 def view_roots(var: Variable, memo: dict[Variable, Roots] | None = None) -> Roots:
-    """The variables whose memory `var` may show, followed down to where memory is made.
+    """Return the variables whose memory `var` may share, followed down to where the memory is
+    allocated.
 
-    Most show one (themselves, or what they are a view of). memo: what is known of views already;
-    it is added to.
+    Most variables have one root: themselves, or the variable they are a view of. memo: known roots
+    of views; the function adds to it.
     """
     if var.owner is None or not var.owner.op.view_map:
         return (var,)
@@ -139,7 +148,8 @@ def view_roots(var: Variable, memo: dict[Variable, Roots] | None = None) -> Root
 
 
 def makers_of_destroyed(destroyers: Iterable[Apply]) -> set[Apply]:
-    """The nodes that make a value which one of these nodes overwrites, or a view of it on the way.
+    """Return the nodes that compute a value which one of these nodes overwrites, or a view of it on
+    the way.
 
     Equal ones must not be merged: two nodes cannot overwrite one value.
     """
@@ -159,12 +169,13 @@ def makers_of_destroyed(destroyers: Iterable[Apply]) -> set[Apply]:
 
 
 def check_memory(node: Apply, values: Sequence[Any]) -> None:
-    """Run a node's `perform` on copies of `values`; raise `InconsistencyError` if it overwrites an
-    input, or an output shows one, that the op does not declare (or does not show what it must), or
-    is an array that nobody could write to.
+    """Run a node's `perform` on copies of `values` and check the memory declarations of its op.
+    Raises `InconsistencyError` if the op overwrites an undeclared input, an output shares an
+    undeclared input (or does not share one that it must), or an output is an array that cannot be
+    written to.
 
-    For the tests of ops. What values are and when they share memory is asked of the types
-    (`values_eq`, `may_share_memory`).
+    For the tests of ops. The types compare values and detect shared memory (`values_eq`,
+    `may_share_memory`).
     """
     memory, op = memory_of(node.op), node.op
     check_places(node)
@@ -173,18 +184,18 @@ def check_memory(node: Apply, values: Sequence[Any]) -> None:
     op.perform(node, given, cells)
     for i, (v, before, after) in enumerate(zip(node.inputs, values, given, strict=True)):
         if i not in memory.destroyed and not v.type.values_eq(before, after):
-            _wrong(op, f"it overwrites input {i}, and destroy_map does not say so")
+            _wrong(op, f"it overwrites input {i}, but destroy_map does not declare it")
     for o, (out, cell) in enumerate(zip(node.outputs, cells, strict=True)):
         flags = getattr(cell[0], "flags", None)
         if o not in memory.may and not getattr(flags, "writeable", True):
-            _wrong(op, f"output {o} cannot be overwritten, as by other ops in place; copy it")
+            _wrong(op, f"output {o} is read-only, so no in-place op can overwrite it; copy it")
         for i, value in enumerate(given):
             shared = out.type.may_share_memory(cell[0], value)
             if shared and i not in memory.may.get(o, ()):
-                _wrong(op, f"output {o} shows input {i}, and view_map does not say so")
+                _wrong(op, f"output {o} views input {i}, but view_map does not declare it")
             if not shared and memory.must.get(o) == i and getattr(cell[0], "size", True):
-                _wrong(op, f"output {o} does not show input {i}, though the op says it always does")
+                _wrong(op, f"output {o} does not view input {i}, as must_view_map declares")
         for p in range(o):
             apart = not {*memory.may.get(o, ())} & {*memory.may.get(p, ())}
             if apart and out.type.may_share_memory(cell[0], cells[p][0]):
-                _wrong(op, f"outputs {p} and {o} share memory that is no input's; copy one")
+                _wrong(op, f"outputs {p} and {o} share memory that belongs to no input; copy one")

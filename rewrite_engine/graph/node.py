@@ -1,8 +1,7 @@
-"""`Variable`, `Constant` and `Apply`: the nodes of a graph, and the one place that allocates them.
+"""`Variable`, `Constant` and `Apply`: the nodes of a graph, and the only place that allocates them.
 
 A graph is bipartite: an `Apply` is an op applied to input variables, and owns its output variables.
-Nothing here knows of clients or order; that belongs to a `FunctionGraph`. Traversals are in
-`graph/traverse.py`.
+Clients and order belong to a `FunctionGraph`. Traversals are in `graph/traverse.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Projection(Record):
-    """What computes one output of an op with several: the op and the number of the output."""
+    """Head of one output of an op with several: the op and the index of the output."""
 
     __props__ = ("op", "index")
 
@@ -37,8 +36,8 @@ class Projection(Record):
 
 
 def heads_of(op: Op, n: int) -> Sequence[Any]:
-    """What computes each of n outputs: the op itself that which `op(...)` returns, the only one or
-    its `default_output`; a `Projection` each of the others.
+    """Return the head of each of n outputs: the op itself for the only output or the
+    `default_output`, which `op(...)` returns; a `Projection` for each other output.
     """
     if n == 1:
         return (op,)
@@ -51,7 +50,7 @@ def heads_of(op: Op, n: int) -> Sequence[Any]:
 
 
 def output_name(op: Any, i: Any) -> str | None:
-    """What an op calls one of its outputs, if it does."""
+    """Return the name that an op declares for one of its outputs, or None."""
     names: Any = getattr(op, "output_names", None)
     if names is None:
         return None
@@ -60,7 +59,7 @@ def output_name(op: Any, i: Any) -> str | None:
 
 
 class Tagged:
-    """What variables and nodes share: a scratch pad for anything a user wants to attach."""
+    """Base class of variables and nodes with a `tag`, where users may attach anything."""
 
     __slots__ = ()
 
@@ -71,7 +70,7 @@ class Tagged:
 
     @property
     def tag(self) -> SimpleNamespace:
-        """A namespace for anything (made on first use)."""
+        """Namespace for any attributes (made on first use)."""
         if self._tag is None:
             self._tag = SimpleNamespace()
         return self._tag  # type: ignore[no-any-return]
@@ -88,11 +87,12 @@ LONG, SHORT = 500, 20
 
 
 class Variable(Displayed, Tagged):
-    """A value in a graph that will be known when the graph runs.
+    """Value in a graph that will be known when the graph runs.
 
     type: a `Type`. owner: the `Apply` that computes it, or None for a root. index: its place in
-    `owner.outputs`. name: for printing. head: what computes it (`heads_of`), None for an input; it
-    is what matchers look at first. Programs may keep attributes of their own on it.
+    `owner.outputs`. name: for printing. head: the op or `Projection` that computes it (`heads_of`),
+    None for an input; matchers read it first. Programs may store attributes of their own on a
+    variable.
     """
 
     __slots__ = ("type", "owner", "index", "name", "head", "__weakref__", "__dict__")
@@ -113,7 +113,7 @@ class Variable(Displayed, Tagged):
         name: str | None = None,
     ) -> None:
         if name is not None and not isinstance(name, str):
-            raise ForeignObjectError(f"a name is a string, not {describe(name)}")
+            raise ForeignObjectError(f"a name must be a string, not {describe(name)}")
         self.type = type
         self.owner = owner
         self.index = index
@@ -125,16 +125,14 @@ class Variable(Displayed, Tagged):
 
     @property
     def auto_name(self) -> str:
-        """A name that no other variable of this process has, `auto_0`, …, given when it is first
-        asked for.
-        """
+        """Name that no other variable of this process has, `auto_0`, …, assigned on first use."""
         found = self.__dict__.get("_auto_name")
         if found is None:
             found = self.__dict__.setdefault("_auto_name", f"auto_{next(_auto_numbers)}")
         return found  # type: ignore[no-any-return]
 
     def clone(self, name: str | None = None) -> Self:
-        """Return a root variable like this one: with its type, its name and a copy of its tag."""
+        """Return a root variable with the same type and name and a copy of the tag."""
         copy = self.__class__.__new__(self.__class__)
         Variable.__init__(copy, self.type, None, None, self.name if name is None else name)
         _copy_tag(self, copy)
@@ -152,7 +150,7 @@ class Variable(Displayed, Tagged):
         return [] if self.owner is None else [self.owner]
 
     def __str__(self) -> str:
-        """Its name; without one the op that computes it, or its type."""
+        """Return its name; without one, the op that computes it, or its type."""
         if self.name is not None:
             return self.name
         if self.owner is not None:
@@ -161,13 +159,13 @@ class Variable(Displayed, Tagged):
         return f"<{self.type}>"
 
     def __repr__(self) -> str:
-        """Its name; without one the term, cut to a line."""
+        """Return its name; without one, the term, cut to a line."""
         if self.name is not None or self.owner is None:
             return str(self)
         return hooks.short(self)  # type: ignore[no-any-return]
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """What IPython prints: the term, cut."""
+        """Print the term, cut to a line, in IPython."""
         printer.text(hooks.pp(self, LONG))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -191,10 +189,10 @@ class Variable(Displayed, Tagged):
 
 
 class Constant(Variable):
-    """A variable with a value that never changes: `data` (also `value`) cannot be set.
+    """Variable with a value that never changes: `data` (also `value`) cannot be set.
 
-    Types make the value physically read-only where they can. Two constants are the same for merging
-    iff their `signature()` are equal. number: the value as a Python number if it is one, else None.
+    Types make the value physically read-only if they can. Two constants are merged iff their
+    `signature()` are equal. number: the value as a Python number if it is one, else None.
     """
 
     __slots__ = ("_data", "number", "_element", "_signature")
@@ -208,7 +206,7 @@ class Constant(Variable):
     _signature: Any
 
     def __new__(cls, type: Any = None, *args: Any, **options: Any) -> Constant:
-        """Return a constant of the class that the type has for them."""
+        """Return a constant of the class that its type uses."""
         own = cls if type is None or cls is not Constant else type.constant_type
         return object.__new__(own)  # type: ignore[no-any-return]
 
@@ -223,28 +221,30 @@ class Constant(Variable):
 
     @property
     def data(self) -> Any:
-        """The value."""
+        """Value of the constant."""
         return self._data
 
     @data.setter
     def data(self, value: Any) -> None:
-        raise ReadOnlyError(f"{describe(self)} is a constant: make another one")
+        raise ReadOnlyError(f"{describe(self)} cannot be changed: make another constant")
 
     value = data
 
     def as_number(self) -> Any:
-        """The value as a Python number if it is a single one, else None (kept as `number`)."""
+        """Return the value as a Python number if it is a single one, else None (cached as
+        `number`).
+        """
         return self.data if isinstance(self.data, int | float | complex) else None
 
     @property
     def element(self) -> Any:
-        """The number that all elements are; None if they are not all one, or there are none."""
+        """Return the number that all elements equal; None if they differ, or there are none."""
         if self._element is None:
             self._element = self.type.element_of(self.data)
         return None if self._element is NO_NUMBER else self._element
 
     def signature(self) -> Any:
-        """A hashable key: equal iff type and content are equal.
+        """Return a hashable key, which is equal iff type and content are equal.
 
         Types refine it for their values.
         """
@@ -258,7 +258,7 @@ class Constant(Variable):
         return self._signature
 
     def equals(self, other: Any) -> bool:
-        """Whether another variable is a constant with the same type and content."""
+        """Return whether another variable is a constant with the same type and content."""
         return isinstance(other, Constant) and self.signature() == other.signature()
 
     def clone(self, name: str | None = None) -> Any:
@@ -274,8 +274,8 @@ class Constant(Variable):
         return f"{type(self).__name__}{{{self.value_text()}}}"
 
     def value_text(self) -> str:
-        """The value as text: exactly, where that is short; else what it is, and a digest of what is
-        in it. Two constants of a type have the same text iff they are the same.
+        """Return the value as text: in full if it is short, else a summary and a digest of the
+        content. Two constants of a type have the same text iff they are equal.
         """
         text = self.exact_text()
         if text is not None and len(text) <= SHORT and "\n" not in text:
@@ -286,11 +286,11 @@ class Constant(Variable):
         return f"{self.summary()}#{digest}"
 
     def exact_text(self) -> str | None:
-        """The value written out; None if that is too long."""
+        """Return the value in full; None if that is too long."""
         return str(self.data)
 
     def summary(self) -> str:
-        """What kind of value it is, in a word."""
+        """Return the kind of the value in a word."""
         return type(self.data).__name__
 
     def __getstate__(self) -> Any:
@@ -303,11 +303,12 @@ class Constant(Variable):
 
 
 def variables(what: str, given: Sequence[Any], **about: Any) -> tuple[Variable, ...]:
-    """What is given, if all are variables, else a `ForeignObjectError` about the first that is not;
-    what: "input {}", with its number. about: as of `message`.
+    """Return the arguments as a tuple if all are variables; otherwise raise `ForeignObjectError`
+    about the first that is not. what: a name such as "input {}", completed with the index. about:
+    as in `message`.
     """
     if isinstance(given, Variable):
-        text = f"a list of variables is wanted ({what.format(0)}, …), not {describe(given)}"
+        text = f"expected a list of variables ({what.format(0)}, …), not {describe(given)}"
         raise ForeignObjectError(message(text, **about))
     for i, x in enumerate(given):
         if not isinstance(x, Variable):
@@ -317,11 +318,11 @@ def variables(what: str, given: Sequence[Any], **about: Any) -> tuple[Variable, 
 
 
 class Apply(Tagged):
-    """An op applied to inputs: `outputs = op(*inputs)`.
+    """Node of a graph, an op applied to inputs: `outputs = op(*inputs)`.
 
-    inputs, outputs: sequences of variables (kept as tuples). An output that has no owner yet
-    becomes this node's. Raises `ForeignObjectError` if something else than a variable is among
-    them. A node may be in several graphs, until one of them changes it: graphs keep nothing here.
+    inputs, outputs: sequences of variables (stored as tuples). An output without an owner becomes
+    this node's. Raises `ForeignObjectError` for anything but variables. A node may be in several
+    graphs, until one of them changes it: graphs store nothing on nodes.
     """
 
     __slots__ = ("op", "inputs", "outputs", "origin", "__weakref__")
@@ -344,7 +345,7 @@ class Apply(Tagged):
 
     @property
     def _tag(self) -> SimpleNamespace | None:
-        """Few nodes have one: it is kept with the first output."""
+        """Tag of the node, stored with the first output because few nodes have one."""
         return self.outputs[0]._node_tag if self.outputs else None
 
     @_tag.setter
@@ -352,15 +353,15 @@ class Apply(Tagged):
         self.outputs[0]._node_tag = value
 
     def set_op(self, op: Op) -> None:
-        """Take another op, which computes the same into the same types. Only the graph that a node
-        is in does that (`FunctionGraph.exchange`).
+        """Set another op that computes the same values of the same types. Only the node's graph
+        does this (`FunctionGraph.exchange`).
         """
         self.op, outputs = op, self.outputs
         for out, head in zip(outputs, heads_of(op, len(outputs))):
             out.head = head
 
     def get_parents(self) -> list[Variable]:
-        """The inputs, as a list."""
+        """Return the inputs as a list."""
         return list(self.inputs)
 
     @property
@@ -373,13 +374,13 @@ class Apply(Tagged):
 
     @property
     def out(self) -> Variable:
-        """The `default_output`; raises `AttributeError` if there are several, and none is it."""
+        """Default output. Raises `AttributeError` if there are several outputs and no default."""
         if len(self.outputs) != 1 and self.op.default_output is None:
             raise AttributeError(f"{self.op} has {len(self.outputs)} outputs: use `outputs`")
         return self.default_output()  # type: ignore[no-any-return]
 
     def default_output(self) -> Any:
-        """The output that `op(...)` returns when it returns one."""
+        """Return the output that `op(...)` returns when it returns one."""
         if len(self.outputs) == 1:
             return self.outputs[0]
         if self.op.default_output is None:
@@ -387,7 +388,7 @@ class Apply(Tagged):
         return self.outputs[self.op.default_output]
 
     def where(self) -> tuple[str, int] | None:
-        """The user's (file, line) that built this node."""
+        """User's (file, line) that built this node."""
         return origin_line(self.origin)
 
     def clone(self) -> Apply:
@@ -397,11 +398,10 @@ class Apply(Tagged):
     __copy__ = clone
 
     def clone_with_new_inputs(self, inputs: Sequence[Variable], strict: bool = True) -> Apply:
-        """Return a node like this one on other inputs.
+        """Return a node with the same op on other inputs.
 
-        If the types of the inputs differ, the outputs are typed anew by `op.make_node`. strict:
-        what is not of the old type is converted with `filter_variable` first (`TypeMismatchError`
-        if it cannot be).
+        If the types of the inputs differ, `op.make_node` types the outputs anew. strict: inputs of
+        another type are first converted with `filter_variable` (`TypeMismatchError` if that fails).
         """
         inputs = list(inputs)
         remake = False
@@ -442,7 +442,7 @@ def build_variable(
 ) -> Any:
     """Allocate a node with one output and return that output.
 
-    Checks nothing: callers know their types.
+    Performs no checks: callers know their types.
     """
     node = _new(Apply)
     out = _new(out_type.variable_type)
@@ -461,7 +461,7 @@ def build_variable(
 def build_node(
     op: Op, inputs: tuple[Any, ...], out_types: tuple[Any, ...], origin: Origin | None = None
 ) -> Apply:
-    """Allocate a node with any number of outputs. Checks nothing."""
+    """Allocate a node with any number of outputs. Performs no checks."""
     if len(out_types) == 1:
         return build_variable(op, inputs, out_types[0], origin).owner  # type: ignore[no-any-return]
     node = _new(Apply)
@@ -479,7 +479,7 @@ def build_node(
 
 
 def copied(node: Apply, inputs: tuple[Any, ...]) -> Apply:
-    """A node like this one on other inputs of the same types."""
+    """Return a node with the same op on other inputs of the same types."""
     outputs = node.outputs
     if len(outputs) == 1 and outputs[0]._tag is None is outputs[0]._node_tag:  # nearly every node
         out = build_variable(node.op, inputs, outputs[0].type, node.origin)
@@ -490,7 +490,7 @@ def copied(node: Apply, inputs: tuple[Any, ...]) -> Apply:
 
 
 def _marked(node: Apply, copy: Apply) -> Apply:
-    """A copy with the node's tags, and names where it has none of its own."""
+    """Copy the tags of a node, and the names of its outputs, to a copy that has none."""
     for old, new in zip(node.outputs, copy.outputs, strict=True):
         new.name = old.name if new.name is None else new.name
         _copy_tag(old, new)

@@ -1,7 +1,7 @@
 """Types of gradients that do not exist: `NullType` (undefined or not implemented) and
 `DisconnectedType`.
 
-They stand at layer 0 so that an op's `grad` can return them without knowing `gradient/`, which
+They belong to layer 0 so that an op's `grad` can return them without importing `gradient/`, which
 reads them.
 """
 
@@ -14,15 +14,15 @@ from rewrite_engine.graph.type import Type
 
 
 class Valueless(Type):
-    """A type that no value has: every `filter` raises `TypeError`, which says `why`."""
+    """Type without values: every `filter` raises a `TypeError` that states `why`."""
 
     why: str
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        raise TypeError(f"there are no values of a {self}{self.why}")
+        raise TypeError(f"a {self} has no values{self.why}")
 
     def values_eq(self, a: Any, b: Any) -> bool:
-        raise TypeError(f"values of a {self} cannot be compared: there are none")
+        raise TypeError(f"values of a {self} cannot be compared: it has none")
 
     def is_super(self, otype: Type) -> bool | None:
         return isinstance(otype, type(self))
@@ -32,8 +32,8 @@ class Valueless(Type):
 
 
 class NullType(Valueless):
-    """The type of a gradient that is undefined, or that an op does not implement; `why_null` says
-    which. Gradients that go through such a variable raise `NullTypeGradError`.
+    """Type of a gradient that is undefined, or that an op does not implement; `why_null` says
+    which. Gradients through such a variable raise `NullTypeGradError`.
     """
 
     __props__ = ("why_null",)
@@ -44,14 +44,14 @@ class NullType(Valueless):
 
 
 class DisconnectedType(Valueless):
-    """The type of the gradient of something that the cost does not depend on.
+    """Type of the gradient of a variable that the cost does not depend on.
 
-    An op's `grad` gets it for outputs that the cost does not use, and returns it for inputs whose
-    elements do not influence the outputs.
+    An op's `grad` receives it for outputs that the cost does not use, and returns it for inputs
+    whose elements do not influence the outputs.
     """
 
     __props__ = ()
-    why = ": it stands for the gradient of something that the cost does not depend on"
+    why = ": it is the type of the gradient of a variable that the cost does not depend on"
 
 
 null_type = NullType()
@@ -59,12 +59,12 @@ disconnected_type = DisconnectedType()
 
 
 def is_null(variable: Any) -> bool:
-    """Whether a gradient is undefined or not implemented."""
+    """Return whether a gradient is undefined or not implemented."""
     return isinstance(variable.type, NullType)
 
 
 def is_disconnected(variable: Any) -> bool:
-    """Whether a gradient is that of something the cost does not depend on."""
+    """Return whether a gradient belongs to a variable that the cost does not depend on."""
     return isinstance(variable.type, DisconnectedType)
 
 
@@ -74,18 +74,19 @@ def disconnected() -> Variable:
 
 
 def grad_undefined(op: Any, x_pos: int, x: Variable, comment: str = "") -> Variable:
-    """Return the gradient of `op` for its input `x_pos`, which is `x`, where mathematics has none.
+    """Return the gradient of `op` for its input `x_pos`, the variable `x`, if it is mathematically
+    undefined.
 
-    For `Op.grad`. Using it raises `NullTypeGradError` with the comment.
+    For `Op.grad`. Using the result raises `NullTypeGradError` with the comment.
     """
     return _null("undefined", op, x_pos, x, comment)
 
 
 def grad_not_implemented(op: Any, x_pos: int, x: Variable, comment: str = "") -> Variable:
-    """Return the gradient of `op` for its input `x_pos`, which is `x`, where nobody has written
-    it yet.
+    """Return the gradient of `op` for its input `x_pos`, the variable `x`, if it is not
+    implemented.
 
-    For `Op.grad`. Using it raises `NullTypeGradError` with the comment.
+    For `Op.grad`. Using the result raises `NullTypeGradError` with the comment.
     """
     return _null("not implemented", op, x_pos, x, comment)
 

@@ -1,4 +1,4 @@
-"""When a constant is a number: what a literal in a pattern, or in a term, is compared by."""
+"""Constants as numbers: how a literal in a pattern or a term is compared."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 
 class Leaf:
-    """What is written as it is called. `Variable.head` is one where no op computes it: `CONSTANT`,
-    or `None` for an input.
+    """Named marker. `Variable.head` is one where no op computes the variable: `CONSTANT` for a
+    constant (an input has `None`).
     """
 
     def __init__(self, name: str) -> None:
@@ -25,8 +25,8 @@ NO_NUMBER = Leaf("NO_NUMBER")  # what a constant is filled with whose elements a
 
 
 def counts_as(constant: Any, number: Any) -> bool:
-    """Whether all of a constant is a number, as its type rounds it. True is not 1, nor 0.0 -0.0; a
-    NaN is a NaN; no number rounds to zero or infinity.
+    """Return whether all elements of a constant equal a number, as its type rounds it. True is not
+    1, and 0.0 is not -0.0; a NaN equals a NaN; no number rounds to zero or infinity.
     """
     found = constant.element
     return same_number(found, number) or (
@@ -35,7 +35,7 @@ def counts_as(constant: Any, number: Any) -> bool:
 
 
 def same_number(found: Any, wanted: Any) -> bool:
-    """Equality of numbers that tells 0.0 from -0.0 and 1 from True, and finds NaNs equal."""
+    """Compare two numbers; distinguishes 0.0 from -0.0 and 1 from True, and finds NaNs equal."""
     if found is None or isinstance(found, bool) != isinstance(wanted, bool):
         return False
     if wanted != wanted:
@@ -53,8 +53,8 @@ def _signs(x: Any) -> tuple[float, float]:
 
 @lru_cache(4096)
 def rounded(number: float | complex, size: int) -> Any:
-    """A number in the floats of so many bytes. None where that is another kind of number: infinite
-    or zero, and the number is not. Raises `OverflowError` for integers beyond all floats.
+    """Round a number to floats of `size` bytes. Returns None if the result is zero or infinite and
+    the number is not. Raises `OverflowError` for integers beyond all floats.
     """
     if isinstance(number, complex):
         real, imag = rounded(number.real, size), rounded(number.imag, size)
@@ -72,7 +72,9 @@ def rounded(number: float | complex, size: int) -> Any:
 
 @lru_cache(4096)
 def roundings(number: Any) -> tuple[Any, ...]:
-    """All numbers that a number may be as a constant of some dtype; itself first."""
+    """Return all numbers that a number may be as a constant of some dtype; the number
+    itself first.
+    """
     if isinstance(number, bool) or number != number:
         return (number,)
     try:
@@ -83,8 +85,8 @@ def roundings(number: Any) -> tuple[Any, ...]:
 
 
 class NoRank(int):
-    """The number of dimensions of what is no array: none, where programs count with it, but equal
-    to no number.
+    """Number of dimensions of a value that is not an array: an integer for programs that compute
+    with it, but equal to no number.
     """
 
     def __eq__(self, other: object) -> bool:

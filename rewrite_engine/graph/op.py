@@ -1,7 +1,7 @@
-"""`Op`: what a node does. An op describes itself (types, gradient, shapes, aliasing); `link/`
+"""`Op`: the operation of a node. An op describes its types, gradient, shapes and aliasing; `link/`
 decides how to run it.
 
-All attributes of the op contract exist here with their defaults, also those that only later
+All attributes of the op contract exist here with their defaults, including those that only some
 features read.
 """
 
@@ -39,7 +39,7 @@ LOWEST, UNARY, POWER, ATOM = 0, 8, 9, 10
 
 
 def takes(method: Any, n: int) -> bool:
-    """Whether a method of a class takes so many arguments, itself included."""
+    """Return whether a method of a class takes `n` arguments, including `self`."""
     if isinstance(method, staticmethod):
         return takes(method.__func__, n - 1)
     function = unwrap(getattr(method, "__func__", method))
@@ -48,7 +48,7 @@ def takes(method: Any, n: int) -> bool:
 
 
 def without_graph(method: Any) -> Callable[..., Any]:
-    """Return a method that is given a graph first, made of one that does not take it:
+    """Adapt a method that does not take a graph to one that receives a graph first:
     `infer_shape(self, node, shapes)`, `do_constant_folding(self, node)`.
     """
 
@@ -61,7 +61,7 @@ def without_graph(method: Any) -> Callable[..., Any]:
 
 
 def with_outputs(pushforward: Callable[..., Any]) -> Callable[..., Any]:
-    """A `pushforward(self, inputs, outputs, tangents)` as an `R_op`."""
+    """Convert a `pushforward(self, inputs, outputs, tangents)` to an `R_op`."""
 
     @wraps(pushforward)
     def method(self: Any, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
@@ -73,8 +73,8 @@ def with_outputs(pushforward: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def known_outputs(op: Any) -> int | None:
-    """How many outputs an op (or a class of ops) has, as far as that is known without inputs: as
-    many as it declares, or as its nodes had so far.
+    """Return how many outputs an op (or a class of ops) has, if that is known without inputs: as
+    many as it declares, or as its nodes have had so far.
     """
     for declared in (op.output_names, op.otypes):
         if isinstance(declared, tuple | list):
@@ -86,14 +86,14 @@ def known_outputs(op: Any) -> int | None:
 
 
 def one_output(op: Any) -> None:
-    """Take it that an op has one output, where nothing else is known of it so far."""
+    """Assume that an op has one output, if nothing else is known of it yet."""
     if known_outputs(op) is None:
         op._heads = (op,)
 
 
 def checked_shapes(node: Apply, found: Any) -> Sequence[Any]:
-    """What an op's `infer_shape` has returned for a node. Raises `ShapeError` if it is not, for
-    each output, a tuple of as many lengths as that has dimensions (None: it does not say).
+    """Check the result of an op's `infer_shape` for a node. Raises `ShapeError` unless it has, for
+    each output, a tuple with a length for each dimension (None: unspecified).
     """
     shapes = found if isinstance(found, list | tuple) else ()
     ranks = [len(s) if isinstance(s, list | tuple) else s for s in shapes]
@@ -107,23 +107,23 @@ def checked_shapes(node: Apply, found: Any) -> Sequence[Any]:
 
 
 def output_text(op: Any, i: Any) -> str:
-    """What is written behind an op with several outputs for one of them: `.S`, or `[1]`."""
+    """Return the suffix that names one output of an op with several: `.S`, or `[1]`."""
     name = output_name(op, i)
     return f"[{i}]" if name is None else f".{name}"
 
 
 @cache
 def _named(name: str, outputs: tuple[str, ...]) -> Any:
-    """The class of what an op with named outputs returns."""
+    """Return the class of the tuple that an op with named outputs returns."""
     return namedtuple(name, outputs)
 
 
 class Op(Record):
-    """Base of all ops.
+    """Base class of all ops.
 
-    A subclass lists its parameters in `__props__` (equal ops are then one object), says which types
-    its outputs have, and how values are computed (`perform`, or `make_thunk`). Typing has three
-    levels; define one:
+    A subclass lists its parameters in `__props__` (equal ops are then one object), declares the
+    types of its outputs, and defines how values are computed (`perform`, or `make_thunk`). Typing
+    has three levels; define one:
 
     * `itypes` / `otypes`: fixed lists of types;
     * `infer_types(types) -> output types`: a pure function of the input types (memoised per op);
@@ -178,9 +178,9 @@ class Op(Record):
 
     @classmethod
     def adapted(cls, name: str, value: Any) -> list[tuple[str, Any]]:
-        """Read methods with the names and parameters that other libraries give them:
-        `infer_shape(self, node, shapes)`, `do_constant_folding(self, node)`, `pullback` (`L_op`),
-        `pushforward` (an `R_op` that gets the outputs, too).
+        """Read methods with the names and parameters of other libraries: `infer_shape(self, node,
+        shapes)`, `do_constant_folding(self, node)`, `pullback` (`L_op`), `pushforward` (an `R_op`
+        that also gets the outputs).
         """
         if (name == "infer_shape" and takes(value, 3)) or (
             name == "do_constant_folding" and takes(value, 2)
@@ -195,13 +195,13 @@ class Op(Record):
     # --- building nodes --------------------------------------------------------------------------
 
     def convert_input(self, x: Any) -> Variable:
-        """Turn one argument into a variable. The default accepts variables only."""
+        """Convert one argument to a variable. The default accepts variables only."""
         if isinstance(x, Variable):
             return x
         raise ForeignObjectError(message(f"not a variable: {describe(x)}", op=self))
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-        """Turn all arguments into variables; ops that look at several at once override this."""
+        """Convert all arguments to variables. Override it to convert several together."""
         return tuple([x if isinstance(x, Variable) else self.convert_input(x) for x in inputs])
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
@@ -220,7 +220,7 @@ class Op(Record):
         return self.otypes
 
     def typed(self, types: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
-        """`infer_types`; its errors tell the op, the types, and where the user applied it."""
+        """Call `infer_types`; errors name the op, the types, and where the user applied it."""
         try:
             return tuple(self.infer_types(types, *more))
         except RewriteEngineError as error:
@@ -230,7 +230,7 @@ class Op(Record):
             raise type(error)(what) from error.__cause__
 
     def output_types(self, types: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
-        """`infer_types`, remembered per op."""
+        """Return the result of `infer_types`, cached per op."""
         try:
             memo: dict[tuple[Any, ...], tuple[Any, ...]] = self._memo
         except AttributeError:
@@ -249,11 +249,11 @@ class Op(Record):
     _heads: tuple[Any, ...]
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Return an `Apply` of this op on the inputs, or raise an error that says why there is
-        none.
+        """Return an `Apply` of this op on the inputs, or raise an error that explains why it
+        cannot.
 
-        `make_node(*node.inputs)` gives an equivalent node again. Only types may be looked at, never
-        owners.
+        `make_node(*node.inputs)` must return an equivalent node again. Read only the types of the
+        inputs, never their owners.
         """
         variables = self.convert_inputs(inputs)
         types = self.output_types(tuple([v.type for v in variables]))
@@ -262,7 +262,7 @@ class Op(Record):
     def __call__(
         self, *inputs: Any, name: str | None = None, return_list: bool = False, **kwargs: Any
     ) -> Any:
-        """Apply the op: the output variable, or the list of them (see `default_output`).
+        """Apply the op; return the output variable, or the list of outputs (see `default_output`).
 
         An argument of a class that defines `__apply_op__(op, inputs, kwargs)` takes over: this is
         how ops build patterns from logic variables.
@@ -294,7 +294,7 @@ class Op(Record):
         return _named(type(self).__name__, tuple(self.output_names))(*outputs)
 
     def check_options(self, inputs: Sequence[Any], options: Mapping[str, Any]) -> None:
-        """Raise `OptionError` for what `make_node` does not take."""
+        """Raise `OptionError` for options that `make_node` does not take."""
         if not options:
             return
         try:
@@ -304,19 +304,27 @@ class Op(Record):
 
     # --- running ---------------------------------------------------------------------------------
 
+    def formula(self, *inputs: Any) -> Any:
+        """Return the outputs as a graph of other ops, for linkers that have no code for the op.
+
+        inputs: variables of the types of a node's inputs. The outputs must have the op's own types.
+        Native code runs this graph if all of it is native; else, and on the VM, `perform` runs.
+        None: there is no formula (for these types).
+        """
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         """Compute values: read `inputs`, write `output_storage[i][0]`.
 
-        A cell may hold None or an old value of the right type that may be reused.
+        A cell may hold None, or an old value of the right type that may be reused.
         """
         raise MethodNotDefined(f"{self} defines no perform")
 
     def prepare_node(
         self, node: Apply, storage_map: Any = None, compute_map: Any = None, impl: str | None = None
     ) -> None:
-        """Called once before a node first runs; for preparations that `perform` needs."""
+        """Prepare a node before it first runs, if `perform` needs it."""
 
     def make_thunk(
         self,
@@ -328,9 +336,9 @@ class Op(Record):
     ) -> Callable[[], None]:
         """Return a function of no arguments that reads and writes the cells of `storage_map`.
 
-        An op that defines this needs no `perform`. `no_recycling`: outputs whose old values must
-        not be reused. `compute_map`, if given, is set to [True] for the outputs. impl: "py" for
-        `perform`, "c" for native code alone: where there is none, that is a `MethodNotDefined`.
+        An op that defines this needs no `perform`. no_recycling: outputs whose old values must not
+        be reused. compute_map: if present, set to [True] for the outputs. impl: "py" for `perform`,
+        "c" for native code only, which raises `MethodNotDefined` if there is none.
         """
         self.prepare_node(node, storage_map, compute_map, impl)
         ins = [storage_map[v] for v in node.inputs]
@@ -357,65 +365,75 @@ class Op(Record):
         return thunk
 
     def make_function(self, node: Apply) -> Callable[..., Any] | None:
-        """Return a function of the values of a node's inputs, which returns that of the output, or
-        a tuple of them: it runs in place of `perform`, which it has to agree with. None (the
-        default): there is none.
+        """Return a function that maps the values of a node's inputs to the value of its output, or
+        to a tuple of values. It runs in place of `perform`, with the same results. None (the
+        default): use `perform`.
         """
         return None
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
-        """Whether the node may be computed while compiling when all its inputs are constants."""
+        """Return whether the node may be computed during compilation if all its inputs are
+        constants.
+        """
         return True
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
-        """Floating-point operations for inputs and outputs of these shapes; 0 where not known."""
+        """Return the floating-point operations for inputs and outputs of these shapes; 0 if
+        unknown.
+        """
         return 0
 
     # --- analysis --------------------------------------------------------------------------------
 
     @property
     def destroys(self) -> frozenset[int]:
-        """The inputs that are overwritten. Raises `InconsistencyError` if the maps disagree."""
+        """Return the inputs that are overwritten. Raises `InconsistencyError` if the maps
+        contradict each other.
+        """
         return memory_of(self).destroyed
 
     def may_show(self, output: int = 0) -> tuple[int, ...]:
-        """The inputs whose memory an output may show, because it is a view or lives there."""
+        """Return the inputs whose memory an output may share, as a view or in place."""
         return memory_of(self).may.get(output, ())
 
     def must_show(self, output: int = 0) -> int | None:
-        """The input whose memory an output always shows, if there is one."""
+        """Return the input whose memory an output always shares, or None."""
         return memory_of(self).must.get(output)
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """Return the outputs' shapes, a tuple for each, from the inputs' (a tuple for each)."""
+        """Return the outputs' shapes, a tuple for each, from the inputs' shapes (a tuple
+        for each).
+        """
         raise MethodNotDefined(f"{self} defines no infer_shape")
 
     def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
-        """Two numbers that no element of the (first) result is beyond, none of which is NaN; None
-        where there are none. of(v): those of an operand. The default: `limits`.
+        """Return a lower and an upper bound of all elements of the (first) result, neither of which
+        is NaN; None if there is none. of(v): the bounds of an operand. The default: `limits`.
         """
         return self.limits
 
     def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """What has to hold for the node to be computed without an error, once its inputs are:
-        groups of lengths that have to be equal, each a pair (input, dimension), or a number. None:
-        it may fail in other ways (the default).
+        """Return the conditions under which the node does not fail, given its inputs: groups of
+        lengths that must be equal, each a pair (input, dimension) or a number. None (the default):
+        it may fail in other ways.
 
-        What rules know of errors rests on it (`rules/facts_failure.py`): a term that may fail is
-        not dropped, unless it is computed anyway.
+        Rules rely on it (`rules/facts_failure.py`): a term that may fail is not dropped, unless it
+        is computed anyway.
         """
         return None
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """The outputs of a node when its inputs have more dimensions in front, a batch, along which
-        all is computed; None: it is done one by one (`tensor/blockwise.py`).
+        """Return the outputs of a node for inputs with additional leading dimensions, a batch.
+        None: compute the elements of the batch one by one (`tensor/blockwise.py`).
         """
         return None
 
     def grad(
         self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]
     ) -> Sequence[Any]:
-        """Return one gradient per input, given those of the outputs (vector-Jacobian product)."""
+        """Return one gradient per input, given the gradients of the outputs (vector-Jacobian
+        product).
+        """
         raise MethodNotDefined(f"{self} defines no grad")
 
     def L_op(
@@ -424,35 +442,39 @@ class Op(Record):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> Sequence[Any]:
-        """Like `grad`, but may use the outputs. The default calls `grad`."""
+        """Return one gradient per input, like `grad`, with access to the outputs. The default calls
+        `grad`.
+        """
         return self.grad(list(inputs), list(output_gradients))
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Sequence[Any]:
-        """Return the Jacobian-vector products, one per output: disconnected where they are zeros,
-        None where the gradient has to tell (an error, if it is undefined).
+        """Return the Jacobian-vector products, one per output: disconnected if zero, None to let
+        the gradient decide (an error, if it is undefined).
         """
         raise MethodNotDefined(f"{self} defines no R_op")
 
     def pullback(
         self, inputs: Sequence[Variable], outputs: Sequence[Variable], cotangents: Sequence[Any]
     ) -> Sequence[Any]:
-        """`L_op`, as PyTensor calls it."""
+        """Call `L_op`, under PyTensor's name."""
         return self.L_op(inputs, outputs, cotangents)
 
     def pushforward(
         self, inputs: Sequence[Variable], outputs: Sequence[Variable], tangents: Sequence[Any]
     ) -> list[Any]:
-        """`R_op`, as PyTensor calls it: what is not there is disconnected, not None."""
+        """Call `R_op`, under PyTensor's name: a missing derivative is disconnected, not None."""
         points = [None if is_disconnected(t) else t for t in tangents]
         return [disconnected() if t is None else t for t in self.R_op(inputs, points)]
 
     def filled(self, inputs: Sequence[Variable], out_type: Any, constant: Variable) -> Any:
-        """The output on these inputs if all of it is one constant; None: there is no such term."""
+        """Return the output on these inputs if all of it is one constant; None if there is no such
+        term.
+        """
         return constant if out_type.is_super(constant.type) else None
 
     def takes_as_number(self, inputs: Sequence[Variable], constant: Any) -> bool:
-        """Whether a constant that is not one number, but filled with one, counts among these inputs
-        as that number does: its shape changes nothing, and hides no error.
+        """Return whether an array constant with equal elements acts among these inputs as the
+        number itself: its shape changes nothing, and hides no error.
         """
         return False
 
@@ -470,18 +492,18 @@ class Op(Record):
     debug_perform: Callable[..., None] | None = None
 
     def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Op | None:
-        """Return a version of this op that overwrites one of the `allowed` inputs, and nothing
-        else, or None if there is none.
+        """Return a version of this op that overwrites one of the `allowed` inputs and nothing else,
+        or None if there is none.
 
-        Of `node` only the types of its inputs and outputs may be looked at: it is asked for one
-        node, and the answer holds for all with those types.
+        Read only the types of `node`'s inputs and outputs: the answer holds for all nodes with
+        those types.
         """
         return None
 
 
 class Output(Op):
-    """What uses output `idx` of a graph. Its nodes are no part of the graph: they are made when
-    somebody asks who uses a variable.
+    """Op that marks the use of output `idx` of a graph. Its nodes are not part of the graph: they
+    are made on demand, when the clients of a variable are listed.
     """
 
     __props__ = ("idx",)
@@ -494,5 +516,5 @@ class Output(Op):
 
 
 def output_node(idx: int, var: Variable) -> Apply:
-    """The node of which output `idx`, this variable, is the only input."""
+    """Return the node whose only input is this variable, output `idx`."""
     return build_node(Output(idx), (var,), (), None)

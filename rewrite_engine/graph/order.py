@@ -1,11 +1,11 @@
-"""One dynamic topological order: gapped levels; and `Worklist`, the nodes to visit by level.
+"""Dynamic topological order with gapped levels; and `Worklist`, the nodes to visit by level.
 
-`level(u) < level(v)` along every edge u → v; ties are allowed. It answers "can v come before u?" in
-one comparison nearly always, gives the order of the worklist, the topological sort (sort by level)
-and the cycle checks of replacements and of in-place edges. Levels are multiples of `GAP` at import,
-so that nodes made by rules fit between.
+`level(u) < level(v)` along every edge u → v; ties are allowed. The order usually answers "can v
+come before u?" by one comparison. It gives the order of the worklist, the topological sort (sort by
+level) and the cycle checks of replacements and of in-place edges. Levels are multiples of `GAP` at
+import, so that nodes made by rules fit between.
 
-The scheme and its measurements: Pearce & Kelly's affected-region search on a sparse numbering.
+The scheme combines Pearce & Kelly's affected-region search with a sparse numbering.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SLACK = 1 << 10
 
 
 class Order:
-    """Levels of nodes.
+    """Levels of the nodes of a graph.
 
     `above(node)` yields the nodes that must come after `node`, along ordinary edges.
     """
@@ -42,7 +42,7 @@ class Order:
         self.raised: list[Apply] | None = None
 
     def insert(self, node: Apply, gap: int = 1) -> int:
-        """Place a node whose inputs are placed already, `gap` above the highest of them."""
+        """Place a node whose inputs are already placed, `gap` above the highest of them."""
         get = self.level.get
         top = 0
         for v in node.inputs:
@@ -54,7 +54,7 @@ class Order:
         return top + gap
 
     def arranged(self) -> tuple[list[Apply], list[int]]:
-        """All nodes by level, those that came first before others, and their levels."""
+        """Return all nodes by level, earlier ones first among equals, and their levels."""
         level = self.level
         levels, in_order = [*level.values()], sorted(level.values())
         if levels == in_order:  # as after building
@@ -62,20 +62,20 @@ class Order:
         return sorted(level, key=level.__getitem__), in_order
 
     def clear(self) -> None:
-        """Forget all nodes and edges."""
+        """Remove all nodes and edges."""
         self.level.clear()
         self.extra.clear()
         self.first.clear()
 
     def conflict(self, edges: Iterable[tuple[Apply, Apply]]) -> Apply | None:
-        """Make the order honour edges (before, after), raising levels where needed. Where it cannot
-        be done nothing changes, and the node is returned that would depend on itself. The edges of
-        one call have their `before` or their `after` in common.
+        """Make the order respect edges (before, after), raising levels where needed. If that is
+        impossible, change nothing and return the node that would depend on itself. The edges of one
+        call have their `before` or their `after` in common.
 
         Each affected node is visited once, in the old order, so the cost is that of the affected
-        region. A node goes as high as its successors allow: what is put below it next time finds
-        room. Where there is none they all move, by more than they have to. (With the smallest
-        steps, a term that grows at its bottom would move all that is above it each time.)
+        region. A node moves as high as its successors allow, which leaves space for the next node
+        below it. If there is none, they all move, by more than necessary. (With the smallest steps,
+        a term that grows at its bottom would move everything above it each time.)
         """
         level = self.level
         heap: list[tuple[int, int, Apply]] = []
@@ -115,12 +115,14 @@ class Order:
         return None
 
     def successors(self, node: Apply) -> Iterable[Apply]:
-        """What comes after a node, along all edges."""
+        """Yield the nodes that come after a node, along all edges."""
         yield from self.above(node)
         yield from self.extra.get(node, ())
 
     def add_edges(self, edges: list[tuple[Apply, Apply]]) -> None:
-        """Add extra edges for good; raises `CycleError`, and adds none, if they close a cycle."""
+        """Add extra edges permanently. Raises `CycleError`, and adds none, if they close
+        a cycle.
+        """
         level = self.level
         for before, after in edges:
             if level[before] >= level[after]:
@@ -133,7 +135,7 @@ class Order:
             self.first.setdefault(after, {})[before] = None
 
     def remove_edges(self, edges: Iterable[tuple[Apply, Apply]]) -> None:
-        """Delete extra edges."""
+        """Remove extra edges."""
         for before, after in edges:
             for links, one, other in ((self.extra, before, after), (self.first, after, before)):
                 if one in links:
@@ -143,13 +145,13 @@ class Order:
 
 
 class Worklist:
-    """Nodes to visit, by level, and nodes that came in. The graph tells it of both while it is
-    there (`FunctionGraph.worklist`); what is replaced meanwhile waits to be settled.
+    """Nodes to visit, by level, and nodes that entered the graph. The graph announces both while
+    the worklist is attached (`FunctionGraph.worklist`); replacements meanwhile wait to be settled.
 
-    heap: (level, tie, node); only the nodes in `queued` still wait. fresh: the nodes that came in
-    since somebody emptied it. frees: whether nodes that leave are nobody else's, and may be taken
-    apart. tally: what each rule has done. asked: is called to try a rule within a strategy, where
-    every try is counted; tries: the trace that wants to hear of each of them.
+    heap: (level, tie, node); only the nodes in `queued` still wait. fresh: the nodes that entered
+    since the list was last emptied. frees: whether nodes that leave belong to this graph alone and
+    may be taken apart. tally: the statistics of each rule. asked: called to try a rule within a
+    strategy if every try is counted; tries: the trace that records each try.
     """
 
     defers = True
@@ -165,21 +167,23 @@ class Worklist:
         self.tie = 0
 
     def entered(self, node: Apply, level: int) -> None:
-        """A node came in."""
+        """Record a node that entered."""
         self.fresh.append(node)
         self.queued.add(node)
         self.tie += 1
         heappush(self.heap, (level, self.tie, node))
 
     def schedule(self, node: Apply, level: int) -> None:
-        """A node is to be visited (again)."""
+        """Schedule a node to be visited (again)."""
         if node not in self.queued:
             self.queued.add(node)
             self.tie += 1
             heappush(self.heap, (level, self.tie, node))
 
     def restored(self, level: Mapping[Apply, int], new: Iterable[Apply]) -> None:
-        """The graph was put back: visit what still waits, and what is there again."""
+        """Update the worklist after the graph was put back: visit nodes that still wait, and
+        restored ones.
+        """
         waiting = [node for *_, node in sorted(self.heap) if node in self.queued]
         first = self.queued.difference(waiting)  # what was to be visited before all of the heap
         waiting += [node for node in level if node in first] if first else []

@@ -1,8 +1,8 @@
-"""Where in the user's code a node was built, and what rules made of it: noted for a few
-instructions, resolved on demand.
+"""Origins of nodes: where the user's code built them, and which rules made them. Recording takes a
+few instructions; resolving happens on demand.
 
-A node that a rule made has an origin that holds those of the nodes that the rule consumed, so
-origins are a graph of their own, with one small tuple per firing. `provenance` reads it.
+The origin of a node made by a rule holds the origins of the nodes that the rule consumed, so
+origins form a graph of their own, with one small tuple per firing. `provenance` reads it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Origin = tuple[Any, ...]
 
 
 class _Ours(dict[str, bool]):
-    """Which files are of this package: a look-up costs half of what a comparison does."""
+    """Cache of which files belong to this package: a look-up costs half as much as a comparison."""
 
     def __missing__(self, file: str) -> bool:
         self[file] = found = file.startswith(PACKAGE)
@@ -42,7 +42,7 @@ on_change("traceback__limit", _last.clear)
 
 
 def user_origin() -> Origin | None:
-    """Where in the user's code we are: the innermost frame outside this package."""
+    """Return the current position in the user's code: the innermost frame outside this package."""
     frame = sys._getframe(1)
     while _ours[frame.f_code.co_filename]:
         back = frame.f_back
@@ -54,8 +54,8 @@ def user_origin() -> Origin | None:
 
 
 def applied_origin() -> Origin | None:
-    """The origin of a node that a `make_node` of a program puts together: where the op was applied,
-    not the line in `make_node`, which all nodes of that op have in common.
+    """Return the origin of a node built in a program's `make_node`: where the op was applied, not
+    the line in `make_node`, which all nodes of that op have in common.
     """
     frame = sys._getframe(1)
     while _ours[frame.f_code.co_filename] or frame.f_code.co_name == "make_node":
@@ -68,8 +68,8 @@ def applied_origin() -> Origin | None:
 
 
 class Noted(tuple[Any, ...]):
-    """A code object and an instruction, of which more is known. caller: the origin of the call that
-    ran it (`config.traceback__limit`); forward: of a node of a gradient, that of the node that was
+    """Code object and instruction with more information. caller: the origin of the call that ran it
+    (`config.traceback__limit`). forward: for a node of a gradient, the origin of the node that was
     differentiated.
     """
 
@@ -78,8 +78,8 @@ class Noted(tuple[Any, ...]):
 
 
 def _noted(frame: FrameType) -> Origin:
-    """The origin of a frame, which is found again in `_last`; with callers, nothing is: they may be
-    others the next time.
+    """Return the origin of a frame, cached in `_last`. Origins with callers are not cached, because
+    the callers may differ the next time.
     """
     own = frame.f_code, frame.f_lasti
     more = config.traceback__limit - 1
@@ -97,12 +97,14 @@ def _noted(frame: FrameType) -> Origin:
 
 
 def _root(origin: Origin | None) -> Origin | None:
-    """An origin; of what a rule made, that of the root it replaced."""
+    """Return an origin; for a node made by a rule, the origin of the root that it replaced."""
     return origin[0] if origin is not None and len(origin) > 2 else origin
 
 
 def origin_line(origin: Origin | None) -> Line | None:
-    """Resolve an origin to (file name, line): of what a rule made, that of the root it replaced."""
+    """Resolve an origin to (file name, line); for a node made by a rule, the line of the root that
+    it replaced.
+    """
     if origin is not None and len(origin) > 2:
         origin = origin[0]
     if origin is None:
@@ -118,11 +120,11 @@ def origin_line(origin: Origin | None) -> Line | None:
 
 
 class Derivatives:
-    """While a gradient is built, inside of the `with` block: nodes that the line of the user that
-    we are at has built since `of(origin)` say that they are a derivative of what is from there.
+    """Context manager for building a gradient. Nodes that the user's current line builds after
+    `of(origin)` are recorded as derivatives of the node with that origin.
 
-    What they will say is noted where `user_origin` looks, so it costs no walk over what was built.
-    (Another thread at the same instruction may take it for its own.)
+    The record is made where `user_origin` looks, so it needs no walk over the new nodes. (Another
+    thread at the same instruction may take it for its own.)
     """
 
     __slots__ = ("forward", "here")
@@ -133,7 +135,7 @@ class Derivatives:
         return self
 
     def of(self, forward: Origin | None) -> None:
-        """What is built from now on is a derivative of what has this origin."""
+        """Record nodes built from now on as derivatives of the node with this origin."""
         here = self.here
         if here is None or forward is self.forward:
             return
@@ -147,8 +149,8 @@ class Derivatives:
             origin.caller = here.caller
 
     def forget(self) -> None:
-        """What is built from now on is what it was before: perhaps a derivative, of an op that
-        builds a gradient for its own.
+        """Restore the previous record, perhaps a derivative in an op that builds a gradient of its
+        own.
         """
         here = self.here
         if here is None:
@@ -163,14 +165,14 @@ class Derivatives:
 
 
 def forward_line(origin: Origin | None) -> Line | None:
-    """The line of the user that a node of a gradient is the derivative of; None for others."""
+    """Return the user's line that a node of a gradient differentiates; None for other nodes."""
     forward: Origin | None = getattr(_root(origin), "forward", None)
     return None if forward is None else forward_line(forward) or origin_line(forward)
 
 
 def calling_lines(origin: Origin | None) -> list[Line]:
-    """The lines of the user whose calls led to where a node was built, the nearest first; they are
-    noted where `config.traceback__limit` says so.
+    """Return the user's lines whose calls led to where a node was built, the nearest first. They
+    are recorded if `config.traceback__limit` is set.
     """
     found = []
     at: Origin | None = getattr(_root(origin), "caller", None)
@@ -181,7 +183,7 @@ def calling_lines(origin: Origin | None) -> list[Line]:
 
 
 def told_places(origin: Origin | None) -> list[str]:
-    """Where a node was built, for messages: the line, those that called it, and of a gradient the
+    """Describe where a node was built, for messages: the line, its callers, and for a gradient the
     line that was differentiated.
     """
     line, forward = origin_line(origin), forward_line(origin)
@@ -191,7 +193,7 @@ def told_places(origin: Origin | None) -> list[str]:
 
 
 def located(what: str, *, op: Any = None, inputs: Sequence[Any] = (), hint: Any = None) -> Message:
-    """An error message (see `message`) with the line of the user's code that we are at."""
+    """Build an error message (see `message`) with the current line of the user's code."""
     return message(what, op=op, inputs=inputs, where=origin_line(user_origin()), hint=hint)
 
 
@@ -199,8 +201,9 @@ def located(what: str, *, op: Any = None, inputs: Sequence[Any] = (), hint: Any 
 
 
 def plainly(node: Any, was: Origin | None, reason: Any) -> Origin | None:
-    """The origin of what takes a node's place for a reason that does not know better (rules do:
-    `rule.consumed`). was: its own, if it was there before; the user's line of that stays its line.
+    """Return the origin of a replacement whose reason records no origin of its own (rules do:
+    `rule.consumed`). was: the previous origin of the new node, if it existed; its user's line is
+    kept.
     """
     origin: Origin | None = node.origin
     if reason is None:
@@ -210,12 +213,12 @@ def plainly(node: Any, was: Origin | None, reason: Any) -> Origin | None:
 
 
 class Refused:
-    """The reason for putting back what was there: it comes from where it came from."""
+    """Reason for restoring a refused replacement: the node keeps its origin."""
 
     name = "refused"
 
     def consumed(self, node: Any, was: Origin | None, reason: Any) -> Origin | None:
-        """Nothing is consumed."""
+        """Return the previous origin: nothing is consumed."""
         return was
 
 
@@ -223,8 +226,9 @@ REFUSED = Refused()
 
 
 class Provenance(NamedTuple):
-    """What a variable came from. rules: names of the rules that fired, earlier ones first. lines:
-    (file, line)s of the user's code whose nodes they consumed, the variable's own first.
+    """Rules and lines that a variable came from. rules: names of the rules that fired, earlier ones
+    first. lines: (file, line)s of the user's code whose nodes they consumed, the variable's own
+    first.
     """
 
     rules: tuple[str, ...] = ()
@@ -236,10 +240,10 @@ class Provenance(NamedTuple):
 
 
 def provenance(variable: Any) -> Provenance:
-    """Which rules made a variable (or node), and which lines of the user it came from.
+    """Return the rules that made a variable (or node), and the user's lines it came from.
 
-    Nothing needs to be recorded for this: it holds for the variables of any graph that was
-    rewritten, such as `f.fgraph.outputs`. Inputs and constants come from nowhere.
+    Works without a recording, for the variables of any rewritten graph, such as `f.fgraph.outputs`.
+    Inputs and constants have no rules and lines.
     """
     node = getattr(variable, "owner", variable)
     origin: Origin | None = getattr(node, "origin", None)
@@ -260,7 +264,7 @@ def _name(reason: Any) -> str:
 
 
 def in_order(origins: Sequence[Origin | None]) -> Iterator[Origin]:
-    """The origins and all that they were made of, each once, after what it was made of."""
+    """Yield the origins and all origins inside them, each once, after those inside it."""
     roots = [o for o in origins if o is not None]
     return postorder(roots, lambda one: [o for o in one[2:] if o is not None])
 
@@ -269,7 +273,7 @@ Row = tuple[Any, ...]  # (file, line), or ((file, line), rule's name, numbers of
 
 
 def origin_rows(origins: Sequence[Origin | None]) -> tuple[list[Row], list[int]]:
-    """Origins as a flat table, with the number of the row of each (-1: none)."""
+    """Convert origins to a flat table; also return the row index of each (-1: none)."""
     rows: list[Row] = []
     number: dict[int, int] = {}
     same: dict[Row, int] = {}
@@ -290,7 +294,7 @@ def origin_rows(origins: Sequence[Origin | None]) -> tuple[list[Row], list[int]]
 
 
 def origins_of(rows: Sequence[Row], numbers: Sequence[int]) -> list[Origin | None]:
-    """The origins that `origin_rows` wrote."""
+    """Read the origins that `origin_rows` wrote."""
     made: list[Origin] = []
     for row in rows:
         plain = len(row) == 2 and isinstance(row[0], str)

@@ -1,6 +1,6 @@
-"""`postorder`: what is below comes first, over anything: terms, origins, ops inside of ops.
+"""`postorder`: a walk that yields what is below first, over terms, origins or nested ops.
 
-(The nodes of a graph have `traverse.toposort`, which tells of cycles.)
+(For the nodes of a graph there is `traverse.toposort`, which detects cycles.)
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ READY = object()  # on the stack: what is below the thing before it was yielded
 def postorder(
     roots: Iterable[T], below: Callable[[T], Sequence[T]], key: Callable[[T], Any] = id
 ) -> Iterator[T]:
-    """Yield things after those below them, each once, without recursion.
+    """Yield objects after those below them, each once, without recursion.
 
-    below(x): what has to come before x; asked once. key: what tells one thing from another (of
-    numbers and tuples, say, not their `id`).
+    below(x): the objects that must come before x; called once. key: distinguishes objects (by
+    default by `id`; use values for numbers or tuples).
     """
     seen: dict[Any, T] = {}
     stack: list[Any] = [*roots][::-1]
@@ -36,5 +36,5 @@ def postorder(
 
 
 def same(x: T) -> T:
-    """The key of what is told by equality."""
+    """Return the object itself, as the key of objects compared by equality."""
     return x

@@ -1,5 +1,5 @@
-"""Terms outside of a `FunctionGraph`: with some of their variables replaced; equal ones made one
-(`Shared`), as a graph does at all times; compared. The originals are never changed.
+"""Operations on terms outside of a `FunctionGraph`: replace variables, make equal terms one
+(`Shared`), compare. The originals are never changed.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ def clone_replace(
 ) -> Any:
     """Copy the graph of `output` (a variable, or a list or dict of them) with subgraphs replaced.
 
-    All nodes are copied, so what is returned can be renamed; inputs and constants are shared.
-    replace: {variable: what to put in its place}. The new variables are converted to the type of
-    the old ones (`TypeMismatchError` if that cannot be); rebuild_strict=False takes them as they
-    are and types the nodes above anew, with a warning where static lengths differ: those that were
-    read of the old variable are constants, and stay. All replacements happen at once: what is put
-    in is not searched again. copy_inputs_over: False puts copies in the place of all inputs that
-    are then there (of a shared variable, one with the same value).
+    All nodes are copied, so the result can be renamed; inputs and constants are shared. replace:
+    {variable: its replacement}. The new variables are converted to the types of the old ones
+    (`TypeMismatchError` if that is impossible). rebuild_strict=False accepts other types and types
+    the nodes above anew, with a warning if static lengths differ: lengths that were read from the
+    old variable are constants and stay. All replacements happen at once: replacements are not
+    searched again. copy_inputs_over: False also copies all remaining inputs (a shared variable gets
+    one with the same value).
     """
     pairs = dict(replace or ())
     if not rebuild_strict:
@@ -76,9 +76,9 @@ def clone_replace(
 def substituted(
     outputs: Sequence[Variable], replace: Pairs | None, strict: bool = True, anew: bool = False
 ) -> list[Variable]:
-    """Return outputs with variables replaced; only nodes above these are copied (anew: all).
+    """Return outputs with variables replaced; only nodes above these are copied (anew: all nodes).
 
-    strict: replacements are converted to the types of what they replace.
+    strict: replacements are converted to the types of the variables they replace.
     """
     pairs = dict(replace or ())
     if strict:
@@ -108,7 +108,7 @@ def graph_replace(
     """Return `outputs` with variables replaced; only nodes above a replaced variable are copied.
 
     strict: raise `InputError` if a variable to be replaced is not in the graph. Raises
-    `TypeMismatchError` where types do not fit.
+    `TypeMismatchError` if types do not fit.
     """
     pairs = dict(replace or ())
     given = [outputs] if isinstance(outputs, Variable) else list(outputs)
@@ -127,7 +127,7 @@ def rebuilt(
     strict: bool,
     anew: bool = False,
 ) -> list[Variable]:
-    """The roots with variables replaced, as of `copy_nodes`."""
+    """Return the roots with variables replaced, as in `copy_nodes`."""
     memo: dict[Any, Any] = dict(pairs)
     copy_nodes(roots, memo, strict, anew)
     return [memo.get(v, v) for v in roots]
@@ -138,8 +138,8 @@ def first_of_equal(
     known: Mapping[Variable, Variable] | None = None,
     apart: Collection[Variable] = (),
 ) -> dict[Variable, Variable]:
-    """For what is computed as something before it is, the first; nothing is made. known: what is
-    equal from the start. apart: variables that are equal to none but themselves.
+    """Map each duplicate variable to the first equal one; nothing is built. known: equalities to
+    start from. apart: variables that equal only themselves.
     """
     first: dict[Variable, Variable] = dict(known or {})
     made: dict[Any, Apply] = {}
@@ -154,11 +154,11 @@ def first_of_equal(
 
 
 class Shared:
-    """A table of terms: equal ones among those it was asked about get the same variable.
+    """Table of terms: calling it with equal terms returns the same variable.
 
-    Linear in what it has not seen yet. A term in which nothing is equal to anything else is itself;
-    otherwise nodes above are copied. `first` maps copies to the first variable that stood there.
-    key_of: what two nodes have in common iff they are equal, given their inputs.
+    Takes time linear in the new nodes. A term without equal parts is returned itself; otherwise
+    nodes above are copied. `first` maps copies to the first variable in their place. key_of:
+    returns a key that two nodes share iff they are equal, given their inputs.
     """
 
     def __init__(self, key_of: Callable[[Any, tuple[Any, ...]], Any] = key_of) -> None:
@@ -169,7 +169,7 @@ class Shared:
         self.first: dict[Variable, Variable] = {}
 
     def __call__(self, v: Variable) -> Variable:
-        """The one variable for all terms that are equal to this one."""
+        """Return the one variable for all terms equal to this one."""
         of, nodes, first, key_of = self.of, self.nodes, self.first, self.key_of
         for node in toposort([v], of):
             inputs = tuple([of[i] if i in of else self.leaf(i) for i in node.inputs])
@@ -185,7 +185,7 @@ class Shared:
         return self.leaf(v)
 
     def leaf(self, v: Variable) -> Variable:
-        """The variable for one that is known, or is no result of a node."""
+        """Return the variable for a known term, or for one that no node computes."""
         found = self.of.get(v)
         if found is None:
             found = v
@@ -195,12 +195,14 @@ class Shared:
         return found
 
     def content(self, constant: Constant) -> Any:
-        """What two constants have in common iff they are equal."""
+        """Return a key that two constants share iff they are equal."""
         return constant.signature()
 
 
 class SharedNumbers(Shared):
-    """`Shared`, where constants are equal whose numbers are, whatever their dtypes."""
+    """Table of terms, like `Shared`, that also identifies constants with equal numbers of any
+    dtypes.
+    """
 
     def content(self, constant: Constant) -> Any:
         data = constant.data
@@ -210,7 +212,7 @@ class SharedNumbers(Shared):
 
 
 def put(shared: Shared, term: Variable, old: Variable, new: Variable) -> Variable | None:
-    """The term with another part, as the one variable for it; None if the types do not fit."""
+    """Return the term with another part, as its one variable; None if the types do not fit."""
     if term is old:
         return new
     try:
@@ -226,11 +228,12 @@ def equal_computations(
     in_ys: Sequence[Variable] = (),
     strict_dtype: bool = True,
 ) -> bool:
-    """Whether two lists of graphs compute the same: equal ops on equal inputs, down to the roots.
+    """Return whether two lists of graphs compute the same: equal ops on equal inputs, down to the
+    roots.
 
     in_xs and in_ys are matched with each other by position; any other root must be the very same
-    variable, or an equal constant (strict_dtype=False: of any dtype). What is no variable is
-    compared by its repr. Linear in the graphs' sizes.
+    variable, or an equal constant (strict_dtype=False: of any dtype). Other objects are compared by
+    their repr. Takes time linear in the graphs' sizes.
     """
     if len(xs) != len(ys) or len(in_xs) != len(in_ys):
         return False
@@ -250,9 +253,9 @@ def equal_computations(
 
 
 def is_same_graph(var1: Variable, var2: Variable, givens: Any = None) -> bool:
-    """Whether two variables are computed in the same way, as of `equal_computations`.
+    """Return whether two variables are computed in the same way, as in `equal_computations`.
 
-    givens: {variable: what stands for it}, in both, or pairs.
+    givens: {variable: its replacement} in both graphs, or pairs.
     """
     if pairs := dict(givens or ()):
         var1, var2 = substituted([var1, var2], pairs, strict=False)
@@ -260,7 +263,7 @@ def is_same_graph(var1: Variable, var2: Variable, givens: Any = None) -> bool:
 
 
 def substitute(inputs: tuple[Variable, ...], pending: Pending) -> tuple[Variable, ...]:
-    """Apply replacements, in the order in which they were made."""
+    """Apply replacements in the order in which they were made."""
     if len(pending) == 1:
         old, new = pending[0]
         if old is None:

@@ -1,4 +1,6 @@
-"""States whose default updates are said while a step of a loop is built: they are the step's."""
+"""Collection of the states whose default updates are declared while a step of a loop is built: they
+belong to the step.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ _said: ContextVar[list[Any] | None] = ContextVar("_said", default=None)
 
 @contextmanager
 def collected() -> Iterator[list[Any]]:
-    """A block; the states that `collect` is called with in it, but not in a block inside."""
+    """Context manager that collects the states passed to `collect` inside it, but not inside a
+    nested one.
+    """
     found: list[Any] = []
     token = _said.set(found)
     try:
@@ -22,7 +26,7 @@ def collected() -> Iterator[list[Any]]:
 
 
 def collect(state: Any) -> None:
-    """Note a state that was given a default update."""
+    """Record a state that got a default update."""
     found = _said.get()
     if found is not None:
         found.append(state)

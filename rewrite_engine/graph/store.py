@@ -1,6 +1,6 @@
-"""The nodes of a graph that changes: redirecting clients, settling them after that, removing.
+"""Nodes of a changing graph: redirecting clients, settling them afterwards, removing nodes.
 
-This is the mechanism; the doors are in `graph/fgraph.py`. What always holds after `flush`: the
+This is the mechanism; the public methods are in `graph/fgraph.py`. Invariants after `flush`: the
 table holds the live nodes, clients are the edges, levels rise along every edge, and no two nodes
 are equal terms.
 """
@@ -23,7 +23,7 @@ from rewrite_engine.graph.traverse import toposort
 
 
 class NodeStore(FrozenGraph):
-    """Nodes that are kept unique, typed and ordered while variables are redirected to others."""
+    """Graph whose nodes stay unique, typed and ordered while variables are redirected to others."""
 
     watch: Callable[[], None]
 
@@ -32,14 +32,14 @@ class NodeStore(FrozenGraph):
         self.dirty: dict[Apply, Pending] = {}
 
     def _clear(self) -> None:
-        """Forget all nodes. The containers stay the same objects: drivers may hold them."""
+        """Remove all nodes. The containers stay the same objects: drivers may hold them."""
         for container in (self.users, self.out_uses, self.table, self.constants, self.dirty):
             container.clear()
         self.order.clear()
         self.users.update((v, {}) for v in self.inputs)
 
     def flush(self) -> list[Apply]:
-        """Rebuild what replacements have left to be settled, lowest first; return those nodes."""
+        """Settle all redirected clients, lowest first; return those nodes."""
         dirty, level = self.dirty, self.order.level
         heap: list[tuple[int, int, Apply]] = []
         waiting: set[Apply] = set()
@@ -61,14 +61,14 @@ class NodeStore(FrozenGraph):
         return settled
 
     def present_inputs(self, node: Apply) -> tuple[Variable, ...]:
-        """The inputs of a node, also where it is not settled yet."""
+        """Return the inputs of a node, also before it is settled."""
         pending = self.dirty.get(node)
         return node.inputs if pending is None else substitute(node.inputs, pending)
 
     # --- importing -------------------------------------------------------------------------------
 
     def _import(self, var: Variable, reason: Any, origin: Origin | None, missing: bool) -> Variable:
-        """Return the graph's own variable equal to `var`, importing what is not there yet."""
+        """Return the graph's own variable equal to `var`, importing missing nodes."""
         if var in self.users:
             return var
         if var.owner is None:
@@ -99,13 +99,13 @@ class NodeStore(FrozenGraph):
         return names.get(var, var)
 
     def _let_in(self, root: Variable) -> None:
-        """Let a root that is missing be an input."""
+        """Make a missing root an input."""
         if root not in self.users and not isinstance(root, Constant):
             self._put_input(root)
 
     def _drop_unused(self, nodes: Sequence[Apply]) -> None:
-        """Remove what a failed import has left: nodes and constants without clients. (Ctrl-C may
-        have come while a node was entered.)
+        """Remove the remains of a failed import: nodes and constants without clients. (Ctrl-C may
+        have interrupted the entry of a node.)
         """
         for node in nodes:
             self._unfile(node)
@@ -118,7 +118,9 @@ class NodeStore(FrozenGraph):
                 self._prune(v, "failed import", free=False)  # the terms stay their makers'
 
     def _may_merge(self, node: Apply, twin: Apply, key: Any) -> bool:
-        """Whether a node is equal to the one that the table has under its key, and may be it."""
+        """Return whether a node equals the node under its key in the table and may be merged with
+        it.
+        """
         if twin in self.dirty and self.key_of(twin, self.present_inputs(twin)) != key:
             del self.table[key]  # its inputs are replaced already, and only its key is not
             return False
@@ -128,7 +130,7 @@ class NodeStore(FrozenGraph):
     # --- replacing -------------------------------------------------------------------------------
 
     def _redirect(self, old: Variable, new: Variable, uses: int, reason: Any) -> None:
-        """Move the first `uses` clients of `old`, and where it is an output, to `new`."""
+        """Move the first `uses` clients of `old`, and its uses as an output, to `new`."""
         olds = self.users[old]
         movers = list(olds) if len(olds) == uses else list(islice(olds, uses))
         self._move(movers, old, new, reason, outputs=True)
@@ -168,7 +170,7 @@ class NodeStore(FrozenGraph):
         edges = [(maker, client) for client in movers if level[client] <= level[maker]]
         if self.order.conflict(edges) is not None:
             self._prune(new, "refused replacement")
-            what = "the replacement is computed from what uses it: that is a cycle"
+            what = "the replacement is computed from nodes that would use it, which is a cycle"
             raise CycleError(message(what, op=maker.op, inputs=maker.inputs, where=maker.where()))
 
     def _move_outputs(self, old: Variable, new: Variable, reason: Any) -> None:
@@ -180,7 +182,7 @@ class NodeStore(FrozenGraph):
                 tell(self, output_node(i, new), 0, old, new, reason)
 
     def mark(self, client: Apply, old: Variable | None, new: Variable | None) -> None:
-        """Note that `client` must use `new` for `old`, and let the driver, if any, visit it."""
+        """Record that `client` must use `new` for `old`, and let the driver, if any, visit it."""
         if client in self.dirty:
             self.dirty[client].append((old, new))
             return
@@ -196,7 +198,7 @@ class NodeStore(FrozenGraph):
     def settle(self, node: Apply) -> bool:
         """Rebuild a node whose inputs were replaced.
 
-        False if it was merged into an equal one and is gone.
+        Returns False if it was merged into an equal node and is gone.
         """
         pending = self.dirty.pop(node, None)
         if pending is None:
@@ -236,7 +238,7 @@ class NodeStore(FrozenGraph):
                 return
 
     def _retype(self, node: Apply) -> None:
-        """Type a node anew whose inputs became more precise; keep what is not more precise."""
+        """Type a node anew after its inputs became more precise; keep types that do not improve."""
         try:
             fresh = node.op.make_node(*node.inputs)
         except (TypeError, ValueError):
@@ -257,13 +259,13 @@ class NodeStore(FrozenGraph):
     # --- removing --------------------------------------------------------------------------------
 
     def _unfile(self, node: Apply) -> None:
-        """Let a node not be found by the key that its inputs, not yet replaced, give it."""
+        """Remove a node from the table under the key of its inputs before replacement."""
         key = self.key_of(node, node.inputs)
         if self.table.get(key) is node:
             del self.table[key]
 
     def _prune(self, var: Variable, reason: Any, free: bool = True) -> None:
-        """Remove a variable that nobody uses, with everything that only it needed."""
+        """Remove an unused variable, with everything that only it needed."""
         clients, used, level = self.users, self.out_uses, self.order.level
         worklist = self.worklist
         free = free and worklist is not None and worklist.frees

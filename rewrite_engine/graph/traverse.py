@@ -1,6 +1,6 @@
 """Walks over a graph from its outputs towards its inputs.
 
-All iterative; all linear in the part they visit.
+All are iterative, and linear in the part they visit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def ancestors(
 ) -> Iterator[Variable]:
     """Yield the variables and everything they are computed from, each once, outputs first.
 
-    The walk does not go past a variable in `blockers` (it is yielded).
+    The walk does not go past a variable in `blockers`, but yields it.
     """
     stop = frozenset(blockers or ())
     seen: set[Variable] = set()
@@ -37,7 +37,9 @@ def ancestors(
 def apply_ancestors(
     variables: Iterable[Variable], blockers: Collection[Variable] | None = None
 ) -> Iterator[Apply]:
-    """Yield the nodes that the variables are computed by, each once; not those of `blockers`."""
+    """Yield the nodes that compute the variables and their inputs, each once; not those of
+    `blockers`.
+    """
     stop = frozenset(blockers or ())
     found = [v.owner for v in ancestors(variables, stop) if v.owner is not None and v not in stop]
     return iter(dict.fromkeys(found))
@@ -51,7 +53,7 @@ def graph_inputs(
 
 
 def explicit_graph_inputs(variables: Variable | Iterable[Variable]) -> Iterator[Variable]:
-    """Yield the roots that are not constants (shared variables are some)."""
+    """Yield the roots that are not constants (shared variables are included)."""
     several = [variables] if isinstance(variables, Variable) else variables
     return (v for v in graph_inputs(several) if not isinstance(v, Constant))
 
@@ -59,8 +61,9 @@ def explicit_graph_inputs(variables: Variable | Iterable[Variable]) -> Iterator[
 def truncated_graph_inputs(
     outputs: Iterable[Variable], ancestors_to_include: Iterable[Variable] = ()
 ) -> list[Variable]:
-    """Return what `outputs` can be computed from: of `ancestors_to_include` those that they need,
-    and beside them the variables closest to the outputs that do not depend on any of these.
+    """Return variables from which `outputs` can be computed: the needed ones among
+    `ancestors_to_include`, and otherwise the variables closest to the outputs that do not depend on
+    any of these.
     """
     outputs, included = list(outputs), frozenset(ancestors_to_include)
     dependent: set[Variable] = set()
@@ -78,8 +81,8 @@ def toposort(
 ) -> list[Apply]:
     """Return the nodes that compute `outputs` from `inputs`, each after those it needs.
 
-    The walk stops at `inputs`. operands: what to take for the inputs of nodes (None: what they
-    are). The order depends only on the graph's structure. Raises `CycleError`.
+    The walk stops at `inputs`. operands: replacements for the inputs of nodes (None: their own).
+    The order depends only on the graph's structure. Raises `CycleError`.
     """
     stop = inputs if isinstance(inputs, dict | set | frozenset) else frozenset(inputs)
     done: set[Apply] = set()
@@ -120,7 +123,7 @@ def clone_get_equiv(
     """Copy the graph between inputs and outputs; return {original: copy} for variables and nodes.
 
     copy_inputs, copy_orphans: whether inputs, and roots that are not inputs, are copied or kept.
-    `memo` gives copies that exist already.
+    memo: existing copies.
     """
     memo = {} if memo is None else memo
     for v in inputs:
@@ -134,7 +137,7 @@ def clone_get_equiv(
 def copy_nodes(
     roots: Iterable[Variable], memo: dict[Any, Any], strict: bool = True, anew: bool = True
 ) -> None:
-    """Copy what is above the variables in `memo`, which gets {original: copy} for variables and
+    """Copy the nodes above the variables in `memo`, which gets {original: copy} for variables and
     nodes (anew: all nodes, so that nothing is shared). strict: the nodes' inputs must keep their
     types.
     """

@@ -21,7 +21,7 @@ from rewrite_engine.graph.number import NO_NUMBER, NO_RANK
 
 
 def also_called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let the first argument of a method be given by the names that other libraries have for it."""
+    """Decorate a method to accept its first argument under the names that other libraries use."""
 
     def decorated(method: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(method)
@@ -35,7 +35,7 @@ def also_called(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any
 
 
 class OlderName:
-    """A name that Theano has for an attribute of a class, to be read of it and of instances."""
+    """Theano's name for an attribute of a class, readable on the class and on instances."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -49,9 +49,10 @@ OLDER_NAMES = {"Variable": "variable_type", "Constant": "constant_type"}
 
 
 class Type(Record):
-    """Base of all types. A subclass has to define `filter`; everything else has a sensible default.
+    """Base class of all types. A subclass must define `filter`; everything else has a sensible
+    default.
 
-    List the defining attributes in `__props__` and equal types are one object (see
+    List the defining attributes in `__props__` to make equal types one object (see
     `graph/intern.py`); without it every instance is a type of its own.
     """
 
@@ -78,16 +79,16 @@ class Type(Record):
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Return `data`, or a version of it that conforms to this type.
 
-        strict: the very object must be valid; nothing is converted. allow_downcast: True permits
-        loss of precision, False never, None leaves it to the type. Raises `TypeError` for a value
-        of another kind.
+        strict: the object itself must be valid; nothing is converted. allow_downcast: True permits
+        loss of precision, False never does, None leaves it to the type. Raises `TypeError` for a
+        value of another kind.
         """
         raise MethodNotDefined(f"{type(self).__name__} does not define filter")
 
     def filter_inplace(
         self, value: Any, storage: Any, strict: bool = False, allow_downcast: bool | None = None
     ) -> Any:
-        """Like `filter`, but may write into `storage`, the old value.
+        """Filter a value like `filter`, but possibly into `storage`, the old value.
 
         Optional: the default is `filter`.
         """
@@ -95,7 +96,7 @@ class Type(Record):
 
     @also_called("data", "a")
     def is_valid_value(self, value: Any, strict: bool = True) -> bool:
-        """True iff `filter(value, strict=strict)` accepts the value."""
+        """Return whether `filter(value, strict=strict)` accepts the value."""
         try:
             self.filter(value, strict=strict)
         except (TypeError, ValueError):
@@ -104,7 +105,7 @@ class Type(Record):
 
     @also_called("data", "a")
     def value_validity_msg(self, value: Any) -> str:
-        """Say why `is_valid_value(value)` is what it is."""
+        """Explain the result of `is_valid_value(value)`."""
         try:
             self.filter(value, strict=True)
         except (TypeError, ValueError) as error:
@@ -112,104 +113,117 @@ class Type(Record):
         return "value is valid"
 
     def values_eq(self, a: Any, b: Any) -> bool:
-        """Whether two valid values are equal."""
+        """Return whether two valid values are equal."""
         return bool(a == b)
 
     def values_eq_approx(self, a: Any, b: Any) -> bool:
-        """Whether two valid values are equal up to rounding, as this type understands it."""
+        """Return whether two valid values are equal up to rounding, as this type defines it."""
         return self.values_eq(a, b)
 
     def may_share_memory(self, a: Any, b: Any) -> bool:
-        """Whether two values may share memory. The default knows nothing but identity."""
+        """Return whether two values may share memory. The default compares identity."""
         return a is b
 
     def get_shape_info(self, obj: Any) -> Any:
-        """What `get_size` has to know of a value; cheap, since it is asked while functions run."""
+        """Return what `get_size` needs of a value. Keep it cheap: functions call it while
+        they run.
+        """
         return obj
 
     def get_size(self, shape_info: Any) -> int:
-        """Bytes of data behind a `get_shape_info` result; 0 where the type does not know."""
+        """Return the bytes of data behind a `get_shape_info` result; 0 if unknown."""
         return 0
 
     # --- other types -----------------------------------------------------------------------------
 
     def in_same_class(self, otype: Type) -> bool | None:
-        """Whether `otype` is a subset of the same class of types.
+        """Return whether `otype` is a subset of the same class of types.
 
         By default a class has one element.
         """
         return self == otype
 
     def is_super(self, otype: Type) -> bool | None:
-        """Whether every value of `otype` is one of `self` (so `self` can be replaced by `otype`).
+        """Return whether every value of `otype` is valid for `self` (so `otype` can replace
+        `self`).
 
-        None when it cannot be told.
+        None if that is unknown.
         """
         if self == otype:
             return True
         return None
 
     def yields_to(self, otype: Type) -> bool:
-        """Whether a term of `otype` may take the place of one of this type in a rule's right side.
+        """Return whether a term of `otype` may replace one of this type as the right side of a
+        rule.
 
-        The default is `is_super`. A type refuses what is more precise only because an operand was
-        dropped.
+        The default is `is_super`. A type refuses types that are more precise only because an
+        operand was dropped.
         """
         return bool(self.is_super(otype))
 
     def same_kind(self, otype: Type) -> bool:
-        """Whether types differ only in what operands decide (precision, shape), not in the kind of
-        value.
+        """Return whether types differ only in properties that operands determine (precision,
+        shape), not in the kind of value.
 
-        A rule whose sides have the same kind of type, but do not fit, does not apply; otherwise
-        it is wrong.
+        A rule whose sides have types of the same kind that do not fit does not apply; with another
+        kind the rule is wrong.
         """
         return type(self) is type(otype)
 
     def widens(self, otype: Type) -> bool:
-        """Whether the result of an op may have this type only because of an operand without which
-        it has `otype`. A rule that drops such an operand does not apply, and is not wrong.
+        """Return whether a result may have this type only because of an operand without which it
+        has `otype`. A rule that drops such an operand does not apply, and is not wrong.
         """
         return self.same_kind(otype)
 
     def computes_like(self, otype: Type) -> bool:
-        """Whether arithmetic rounds and overflows in the same way for values of both types."""
+        """Return whether arithmetic rounds and overflows in the same way for values of
+        both types.
+        """
         return type(self) is type(otype)
 
     def keeps_digits(self, number: Any) -> bool:
-        """Whether the type has a number with all its digits, so that it may be computed in advance
-        where that changes roundings. (Asked of types for which the order of operands counts.)
+        """Return whether the type represents a number with all its digits, so that it may be
+        computed in advance without changing roundings. (Used for types for which the order of
+        operands matters.)
         """
         return math.isfinite(abs(number))
 
     def element_of(self, value: Any) -> Any:
-        """The number that all elements of a value, no number itself, are; else `NO_NUMBER`."""
+        """Return the number that all elements of a value (not itself a number) equal; else
+        `NO_NUMBER`.
+        """
         return NO_NUMBER
 
     def rounded(self, number: Any) -> Any:
-        """A Python number as a constant of this type has it; None where there is none."""
+        """Return a Python number as a constant of this type represents it; None if there
+        is none.
+        """
         return number
 
     def convert_variable(self, var: Variable) -> Variable | None:
-        """Return a variable with `var`'s values and a type that both fit; None: there is none."""
+        """Return a variable with the values of `var` and a type that fits both; None if there is
+        none.
+        """
         if self.is_super(var.type):
             return var
         return None
 
     def array_of(self, var: Variable) -> Variable:
-        """The tensor that has a variable's values, where they are arrays under another name
-        (`xtensor/`); of other types the variable itself. Gradients are of these.
+        """Return the tensor with a variable's values, if they are arrays of another type
+        (`xtensor/`); for other types the variable itself. Gradients are of these tensors.
         """
         return var
 
     def of_array(self, array: Variable) -> Variable:
-        """What `array_of` gives, as a variable of this type."""
+        """Convert the result of `array_of` to a variable of this type."""
         return array
 
     def filter_variable(self, other: Any, allow_convert: bool = True) -> Variable:
-        """Return `other` as a variable that can stand where one of this type is expected.
+        """Return `other` as a variable that can be used where one of this type is expected.
 
-        A value becomes a constant. Raises `TypeMismatchError` where the types are not compatible.
+        A value becomes a constant. Raises `TypeMismatchError` if the types are not compatible.
         """
         if not isinstance(other, Variable):
             other = self.make_constant(other)
@@ -229,17 +243,19 @@ class Type(Record):
     # --- gradients -------------------------------------------------------------------------------
 
     def gradient_zeros(self, var: Variable) -> Variable:
-        """A gradient for a variable of this type that is zero. (Those of tensors are made by
-        `gradient/`, as all that is asked here.)
+        """Return a zero gradient for a variable of this type. (`gradient/` makes those of
+        tensors.)
         """
         raise MethodNotDefined(f"{type(self).__name__} does not define gradient_zeros")
 
     def as_gradient(self, g: Any) -> Any:
-        """A gradient for a variable of this type, as it should be; the default: as it is."""
+        """Convert a gradient to the right form for a variable of this type; by default
+        unchanged.
+        """
         return g
 
     def sum_of_gradients(self, terms: Any) -> Any:
-        """The sum of two gradients or more for a variable of this type."""
+        """Return the sum of two or more gradients for a variable of this type."""
         raise MethodNotDefined(f"{type(self).__name__} does not define sum_of_gradients")
 
     # --- variables -------------------------------------------------------------------------------
@@ -249,16 +265,16 @@ class Type(Record):
         return self.variable_type(self, None, None, name)
 
     def make_constant(self, value: Any, name: str | None = None) -> Any:
-        """Return a constant of this type; the value is filtered."""
+        """Return a constant of this type, after filtering the value."""
         return self.constant_type(self, self.filter(value), name)
 
     def __call__(self, name: str | None = None) -> Any:
-        """Shortcut for `make_variable`."""
+        """Call `make_variable`."""
         return self.make_variable(name)
 
     def clone(self, *args: Any, **changes: Any) -> Type:
-        """Return a type of this class that is made with these arguments. What is not given is what
-        this type has as an attribute of the parameter's name, else the parameter's default.
+        """Return a type of this class made with these arguments. A missing argument is taken from
+        the attribute of this type with the parameter's name, else from the parameter's default.
         """
         made = signature(type(self).__init__)
         given = made.bind_partial(self, *args, **changes)
@@ -270,7 +286,7 @@ class Type(Record):
 
     @classmethod
     def adapted(cls, name: str, value: Any) -> list[tuple[str, Any]]:
-        """Read the names that Theano has for the classes of variables and constants."""
+        """Read Theano's names for the classes of variables and constants."""
         older = isinstance(value, type) and OLDER_NAMES.get(name)
         return [(name, OlderName(older)), (older, value)] if older else [(name, value)]
 
@@ -280,13 +296,13 @@ for _older, _name in OLDER_NAMES.items():
 
 
 class SingletonType(Type):
-    """Base of types without parameters: all instances of a subclass are one object."""
+    """Base class of types without parameters: all instances of a subclass are one object."""
 
     __props__: tuple[str, ...] | None = ()
 
 
 class Generic(SingletonType):
-    """Any Python object."""
+    """Type of any Python object."""
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         return data
@@ -299,10 +315,10 @@ generic = Generic()
 
 
 class NoneType(SingletonType):
-    """None alone: what is an input of a node, and not given."""
+    """Type of None alone: the type of an omitted input of a node."""
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        """Raise `DTypeError` for anything else."""
+        """Return None. Raises `DTypeError` for anything else."""
         if data is not None:
             raise DTypeError(f"expected None, got {describe(data)}")
         return data

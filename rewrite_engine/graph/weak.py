@@ -19,17 +19,17 @@ V = TypeVar("V")
 
 
 def on_death(thing: Any, action: Callable[..., Any], *arguments: Any) -> ref[Any]:
-    """Return a weak reference that calls `action(*arguments)` when the thing dies.
+    """Return a weak reference that calls `action(*arguments)` when the object dies.
 
-    The action has to be C code (a built-in function, a method of a built-in type). Whoever wants
-    the call keeps the reference. (`next(iter(f, …), default)` calls `f()` and ignores the default,
+    The action must be C code (a built-in function, a method of a built-in type). Keep the reference
+    as long as you want the call. (`next(iter(f, …), default)` calls `f()` and ignores the default,
     here the dead reference: a callback that takes one argument, without a line of Python.)
     """
     return ref(thing, partial(next, iter(partial(action, *arguments), on_death)))
 
 
 class WeakValues(Generic[K, V]):
-    """A dictionary that drops an entry when its value dies. Each method is one atomic step, so
+    """Dictionary that drops an entry when its value dies. Each method is one atomic step, so
     threads need no lock, and an interrupt leaves nothing half done.
     """
 
@@ -47,7 +47,7 @@ class WeakValues(Generic[K, V]):
         self.refs[key] = on_death(value, _remove_dead_weakref, self.refs, key)
 
     def setdefault(self, key: K, value: V) -> V:
-        """Return the living value of a key; enter this one if there is none."""
+        """Return the living value of a key; insert this one if there is none."""
         known = self.get(key)
         if known is None:
             mine = on_death(value, _remove_dead_weakref, self.refs, key)
@@ -60,7 +60,7 @@ class WeakValues(Generic[K, V]):
 
 
 class WeakKeys(MutableMapping[K, V]):
-    """A dictionary that drops an entry when its key dies."""
+    """Dictionary that drops an entry when its key dies."""
 
     __slots__ = ("__weakref__", "refs")
 
@@ -86,5 +86,5 @@ class WeakKeys(MutableMapping[K, V]):
         return len(self.refs)
 
     def setdefault(self, key: K, default: V) -> V:
-        """Return the value of a key; enter this one if there is none."""
+        """Return the value of a key; insert this one if there is none."""
         return self.refs.setdefault(ref(key, self.refs.pop), default)

@@ -29,7 +29,7 @@ EMPTY: Mapping[Any, Any] = {}
 
 
 def has_gradient(v: Any) -> bool:
-    """Whether something has a gradient."""
+    """Return whether something has a gradient."""
     return isinstance(v.type, TensorType) and v.type.kind in "fc"
 
 
@@ -280,7 +280,7 @@ class Backwards:
         return list(found[end : end + len(wanted)])
 
     def is_whole(self, x: Any) -> bool:
-        """Whether a sequence is known to have no more elements than there are steps."""
+        """Return whether a sequence is known to have no more elements than there are steps."""
         length = pt.shape_tuple(x)[0]
         if isinstance(length, Constant):
             return isinstance(self.steps, Constant) and self.steps.data == length.data

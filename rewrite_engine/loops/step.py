@@ -367,7 +367,7 @@ def _value(x: Any) -> Any:
 
 
 def _is_pairs(found: Any) -> bool:
-    """Whether something is a list of updates: of pairs that begin with a shared variable."""
+    """Return whether something is a list of updates: of pairs that begin with a shared variable."""
     return isinstance(found, list | tuple) and all(
         [isinstance(p, tuple) and len(p) == 2 and _is_shared(p[0]) for p in found]
     ) and bool(found)  # fmt: skip

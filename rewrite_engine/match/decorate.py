@@ -11,6 +11,7 @@ from typing import Any
 from rewrite_engine.errors import PatternError, refuse_options
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.lower import Compute
+from rewrite_engine.match.mistakes import collected
 from rewrite_engine.match.outline import ROOTS
 from rewrite_engine.match.pattern import names_of
 from rewrite_engine.match.relation import RelationRule
@@ -35,7 +36,8 @@ def rule(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if fn is not None and not callable(fn):
         raise PatternError(f"a phase is given by name: @rule(phase={fn!r}), not @rule({fn!r})")
-    return partial(DataRule, **options) if fn is None else DataRule(fn, **options)
+    make = partial(collected, DataRule, **options)
+    return make if fn is None else make(fn)
 
 
 def table(
@@ -73,7 +75,7 @@ def table(
     if not known >= sorts.keys():
         unused = ", ".join(sorted(sorts.keys() - known))
         raise PatternError(f"table {tag!r}: no row has a variable {unused}")
-    return Table(made)
+    return Table([rule for rule in made if rule is not None])  # (see `collected`)
 
 
 def node_rewriter(
@@ -89,7 +91,8 @@ def node_rewriter(
     """
     why = "an op says what may be in place (`inplace_on_inputs`), and a graph has what rules need"
     refuse_options("node_rewriter", why, inplace=inplace, requirements=requirements or None)
-    return partial(NodeRewriter, tracks=several(tracks, "@node_rewriter([op, ...])"), **options)
+    roots = several(tracks, "@node_rewriter([op, ...])")
+    return partial(collected, NodeRewriter, tracks=roots, **options)
 
 
 def relation(*, tracks: Any = None, **options: Any) -> Callable[..., RelationRule]:
@@ -97,7 +100,7 @@ def relation(*, tracks: Any = None, **options: Any) -> Callable[..., RelationRul
     taken. options: those of `RelationRule`.
     """
     roots = several(tracks, "@relation(tracks=[op, ...])")
-    return partial(RelationRule, tracks=roots, **options)
+    return partial(collected, RelationRule, tracks=roots, **options)
 
 
 def several(tracks: Any, wanted: str) -> Sequence[Any] | None:

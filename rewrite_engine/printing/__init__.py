@@ -1,8 +1,8 @@
-"""Graphs as text and pictures. Looks at graphs and never changes them.
+"""Graphs as text and pictures. Reads graphs and never changes them.
 
-`tree.py` `debugprint` · `formula.py` `pp` · `picture.py` `pydotprint`, `d3viz`, and pictures as
-`svg`, `dot` or `mermaid` · `latex.py` formulas for people, `mathml.py` the same for browsers ·
-`notebook.py` what notebooks show · `identifier.py` the letters that nodes are called by.
+`tree.py`: `debugprint`. `formula.py`: `pp`. `picture.py`: `pydotprint`, `d3viz`, and pictures as
+`svg`, `dot` or `mermaid`. `latex.py`: mathematical formulas; `mathml.py`: these formulas for
+browsers. `notebook.py`: notebook views. `identifier.py`: letters that identify nodes.
 """
 
 from typing import Any
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`Print`, the op, where the field has it."""
+    """Return the op `Print`, which other libraries have in this module."""
     if name != "Print":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from rewrite_engine.tensor.flow.watch import Print

@@ -1,8 +1,8 @@
-"""`pp`: a graph in the notation of mathematics, `log(1 + exp(x))`.
+"""`pp`: a graph in mathematical notation, `log(1 + exp(x))`.
 
-What is used more than once is written once, as a definition before the formula, so the text is
-linear in the size of the graph. So are ops that hold a graph: `f(x) = exp(x) + 1`. Precedence is in
-`terms/print.py`; graphs as trees are in `tree.py`.
+A term that is used more than once is written once, as a definition before the formula, so the text
+is linear in the size of the graph. An op that holds a graph is defined too: `f(x) = exp(x) + 1`.
+Precedence is defined in `terms/print.py`; trees are in `tree.py`.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def pp(graph_like: Any, limit: int | None = None) -> str:
     """Return a graph as formulas, one line for each output.
 
     graph_like: a variable, a `FunctionGraph`, a compiled function, or a list of variables. A node
-    that is used more than once is defined before: by the name of its variable, or `a`, `b`, ….
-    limit: the most characters; what is more is cut off and marked by `…`, and of a graph with more
-    nodes than fit only those near the outputs are looked at.
-    Raises `TypeError` for an object that has no graph.
+    that is used more than once is defined first, under the name of its variable, or `a`, `b`, ….
+    limit: the maximum number of characters; longer text is cut off and marked by `…`, and only the
+    nodes near the outputs are read if a graph has more nodes than fit. Raises `TypeError` for an
+    object that has no graph.
 
     >>> from tests.toy import num, log, exp, add, mul
     >>> x = num("x")
@@ -73,8 +73,8 @@ LINE, LEVELS, WIDTH = 100, 40, 20
 
 
 def short(outputs: Any, limit: int = LINE) -> str:
-    """A variable, or several, as formulas on one line, cut at `limit` characters: what a `repr`
-    shows. It takes the same time for a graph of any size.
+    """Return one or several variables as formulas on one line, cut at `limit` characters, as a
+    `repr` shows them. It takes the same time for a graph of any size.
 
     >>> import rewrite_engine.tensor as pt
     >>> x = pt.vector("x")
@@ -93,9 +93,7 @@ def short(outputs: Any, limit: int = LINE) -> str:
 
 
 class Roots(dict[Variable, str]):
-    """What variables are called on a line: by their names; roots that would look like an earlier
-    one, with a number.
-    """
+    """Names of variables on a line. Roots that would look like an earlier one get a number."""
 
     def __init__(self) -> None:
         self.alike: Counter[str] = Counter()
@@ -144,11 +142,11 @@ def _cut(text: str, limit: int | None) -> str:
 
 
 class Formula:
-    """Writes variables; the nodes in `names` are referred to by name, and so are the ops that hold
-    a graph (in `ops`, which are those of `outputs` by default). roots: how variables are called
-    that no node computes, where their own names do not tell them apart. inputs: of the graph. most:
-    the nodes that are written (`part_of`); what the others compute is `…`. by_source: nodes without
-    a name get the one that the program assigned them to.
+    """Writer of variables. It refers by name to the nodes in `names` and to the ops that hold a
+    graph (in `ops`, by default those of `outputs`). roots: distinct names of roots whose own names
+    are ambiguous. inputs: the inputs of the graph. most: how many nodes are written (`part_of`);
+    the others appear as `…`. by_source: nodes without a name get the name that
+    the program assigned them to.
     """
 
     def __init__(
@@ -169,13 +167,13 @@ class Formula:
         self.names = self._name_shared(outputs)
 
     def _words(self) -> set[str]:
-        """What the texts of ops say, so that no letter looks like a part of them."""
+        """Return the words in the texts of ops, so that no letter looks like a part of them."""
         texts = {operator_text(op) for op in dict.fromkeys(n.op for n in self.order)}
         return {word for text in texts for word in _WORD.findall(text)}
 
     def _name_roots(self, others: Sequence[Any], inside: bool) -> dict[Any, str]:
-        """Names for roots: of the first of a name its own, of others one with a number; letters for
-        those that have none, where there are several of the same text, or they are inside of an op.
+        """Return names for roots: the first root of a name keeps it, others get a number. Unnamed
+        roots get letters if several have the same text, or if they are inside an op.
         """
         found = [*others, *[v for node in self.order for v in node.inputs]]
         roots = [v for v in dict.fromkeys(found) if v.owner is None and not _is_constant(v)]
@@ -197,7 +195,7 @@ class Formula:
         return names
 
     def _name_ops(self) -> dict[Any, str]:
-        """Names for the ops with graphs, and for those inside: their own, made distinct."""
+        """Return distinct names for the ops with graphs, and for those inside."""
         found = [
             op for op in dict.fromkeys(n.op for n in self.order) if isinstance(op, HasInnerGraph)
         ]
@@ -209,7 +207,9 @@ class Formula:
         return names
 
     def definitions(self, limit: int | None) -> Iterator[str]:
-        """The ops with graphs, inner ones first: `f(x) = a + exp(a) where a = sin(x)`."""
+        """Yield definitions of the ops with graphs, inner ones first: `f(x) = a + exp(a) where a =
+        sin(x)`.
+        """
         for op, name in self.ops.items():
             inner = Formula(op.inner_outputs, self.ops, op.inner_inputs)
             own, outputs = inner.parts(limit)
@@ -253,7 +253,7 @@ class Formula:
         return names
 
     def lines(self, outputs: Sequence[Any], limit: int | None) -> Iterator[str]:
-        """The definitions, and the outputs."""
+        """Yield the definitions and the outputs, line by line."""
         yield from self.definitions(limit)
         for node, name in self.names.items():
             yield f"{name} = {self.text(node, limit)}"
@@ -261,25 +261,25 @@ class Formula:
             yield self.text(v, limit)
 
     def text(self, x: Any, limit: int | None) -> str:
-        """A variable, or a node written out even if it has a name."""
+        """Return a variable as text, or a node written out even if it has a name."""
         return write(x, limit=limit, name=self.name, call=self.call)
 
     def name(self, v: Any) -> str | None:
-        """What a variable is called."""
+        """Return the name of a variable, or None."""
         if v in self.cut:
             return "…"
         name = self.names.get(v.owner)
         return self.roots.get(v) if name is None else name + which_output(v)
 
     def call(self, op: Any, args: Sequence[Any], outer: int) -> Sequence[Token]:
-        """An op applied to operands."""
+        """Return the tokens of an op applied to operands."""
         if op not in self.ops:
             return formula(op, args, outer)
         return call_tokens([self.ops[op]], [*_in_short(args)])
 
 
 def _in_short(args: Sequence[Any]) -> Iterator[Any]:
-    """Operands, of which many arrays one after the other that have no elements are told as one."""
+    """Yield operands; three or more empty arrays in a row are abbreviated to one."""
     for empty, some in groupby(args, _is_empty):
         found = [*some]
         if empty and len(found) > 2:
@@ -293,7 +293,7 @@ def _is_empty(v: Any) -> bool:
 
 
 def formula(op: Any, args: Sequence[Any], outer: int = LOWEST) -> Sequence[Token]:
-    """An op applied to operands, in the notation of formulas."""
+    """Return the tokens of an op applied to operands, in the notation of formulas."""
     args = [*_in_short(args)] if isinstance(op, HasInnerGraph) else args
     notation = getattr(op, "notation", None)
     special = None if notation is None else notation(args)

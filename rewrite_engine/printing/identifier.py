@@ -8,7 +8,7 @@ KINDS = ("CHAR", "int", "id", "auto", "")
 
 
 def letters(n: int) -> str:
-    """The number `n` in capital letters: A … Z, AA, AB, …"""
+    """Convert a number to capital letters: A … Z, AA, AB, …"""
     out = ""
     n += 1
     while n:
@@ -18,30 +18,29 @@ def letters(n: int) -> str:
 
 
 class Identifiers:
-    """Gives each node (or root variable) an identifier, the same one whenever it is asked again.
+    """Identifiers of nodes and root variables; each keeps its identifier.
 
-    kind: "CHAR" (letters), "int", "id" (Python's), "auto" (`Variable.auto_name`, of a node that of
-    its first output) or "" (none). known: what was given before; new ones are entered there, so
-    several printouts can share it.
-    Raises `ValueError` for another kind.
+    kind: "CHAR" (letters), "int", "id" (Python's), "auto" (`Variable.auto_name`; for a node, the
+    name of its first output) or "" (none). known: earlier identifiers; new ones are added, so
+    several printouts can share it. Raises `ValueError` for another kind.
     """
 
     def __init__(self, kind: str, known: dict[Any, str] | None = None) -> None:
         if kind not in KINDS:
             raise ValueError(
-                f"there are no identifiers {kind!r}; there are {', '.join(map(repr, KINDS))}"
+                f"there are no identifiers {kind!r}; use one of {', '.join(map(repr, KINDS))}"
             )
         self.kind = kind
         self.known = {} if known is None else known
 
     def of(self, node: Any) -> str:
-        """` [id A]`, or nothing."""
+        """Return ` [id A]`, or an empty text."""
         if node not in self.known:
             self.known[node] = self.make(node, len(self.known))
         return self.known[node]
 
     def make(self, node: Any, n: int) -> str:
-        """The text of the identifier of the n-th node."""
+        """Return the identifier of the n-th node as text."""
         if self.kind == "":
             return ""
         if self.kind == "CHAR":

@@ -1,7 +1,7 @@
 r"""`latex`: a graph as formulas in LaTeX, as a person would write them: `\frac{x - \mu}{\sigma}`.
 
-What is used more than once is defined first, as in `pp` (`formula.py`). How ops are written is in
-`mathematics.py`.
+A term that is used more than once is defined first, as in `pp` (`formula.py`). The notations of ops
+are in `mathematics.py`.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ def latex(graph_like: Any, limit: int | None = LIMIT, most: int | None = MOST) -
     r"""Return a graph as LaTeX, for mathematics mode.
 
     graph_like: a variable, a `FunctionGraph`, a compiled function, or a list of variables. limit:
-    the most characters of a formula; most: nodes, those nearest to the outputs, and fewer where the
-    formulas would be longer than `limit`. New values of shared variables stand behind an arrow. The
-    text is a `str` that notebooks show as a formula. Raises `TypeError` for an object that has no
-    graph.
+    the maximum number of characters of a formula. most: the maximum number of nodes, nearest to the
+    outputs; fewer are written if the formulas would exceed `limit`. New values of shared variables
+    appear after an arrow. The text is a `str` that notebooks show as a formula. Raises `TypeError`
+    for an object that has no graph.
 
     >>> import rewrite_engine.tensor as pt
     >>> x, mu, sigma = pt.dscalars("x", "mu", "sigma")
@@ -79,7 +79,7 @@ def latex(graph_like: Any, limit: int | None = LIMIT, most: int | None = MOST) -
 
 
 class LatexText(str):
-    """LaTeX, which notebooks show as a formula."""
+    """Text in LaTeX, which notebooks show as a formula."""
 
     __slots__ = ()
 
@@ -88,8 +88,8 @@ class LatexText(str):
 
 
 class _Lines:
-    """The lines of a formula of at most `most` nodes. too_long: whether one has more than `limit`
-    characters, so that there have to be fewer nodes.
+    """Lines of a formula of at most `most` nodes. too_long: whether a line has more than `limit`
+    characters, so that fewer nodes must be written.
     """
 
     def __init__(self, found: Sequence[Any], limit: int | None, most: int | None) -> None:
@@ -101,7 +101,7 @@ class _Lines:
         self.states = [one.updates.get(i) for one in found for i in range(len(one.outputs))]
 
     def text(self) -> str:
-        """All lines: definitions of ops, of what is used several times, and the outputs."""
+        """Return all lines: definitions of ops, definitions of shared terms, and the outputs."""
         write = self.write
         lines = [*self.definitions()]
         for node, name in self.formula.names.items():
@@ -114,13 +114,13 @@ class _Lines:
         return r"\begin{aligned}" + " \\\\\n".join(["", *lines])[3:] + "\n" + r"\end{aligned}"
 
     def left(self, v: Any, state: Any) -> str:
-        """What stands before an output: its name, or the state of which it is the new value."""
+        """Return the text before an output: its name, or the state that it updates."""
         if state is not None:
             return rf"{self.writer.name(state)} &\leftarrow "
         return f"{_word(v.name)} &= " if v.name and v.owner else "&"
 
     def write(self, writer: Writer, x: Any) -> str:
-        """A variable, or a node; if it does not fit, dots."""
+        """Write a variable or a node; write dots if it does not fit."""
         width = None if self.most is None else max(self.most, FEWEST)
         text = writer.text(x, self.limit, width)
         if self.limit is None or len(text) <= self.limit:
@@ -129,7 +129,7 @@ class _Lines:
         return r"\ldots"
 
     def definitions(self) -> Iterator[str]:
-        """The ops that hold graphs: `f(x) = …`."""
+        """Yield definitions of the ops that hold graphs: `f(x) = …`."""
         ops = self.formula.ops
         for op, name in ops.items():
             inner = Formula(op.inner_outputs, ops, op.inner_inputs, self.most)
@@ -142,7 +142,7 @@ class _Lines:
 
 
 def rule_as_latex(rule: Any) -> str:
-    r"""Both sides of a rule that is data: `\log\left(e^{x}\right) \to x`."""
+    r"""Return both sides of a data rule: `\log\left(e^{x}\right) \to x`."""
     w = Writer(None)
     left, right = w.text(rule.left, None), getattr(rule.right, "names", None)
     then = w.text(rule.right, None) if right is None else text_of(rule.text.partition(" -> ")[2])
@@ -150,19 +150,19 @@ def rule_as_latex(rule: Any) -> str:
 
 
 class Writer:
-    """Writes terms: variables of a formula, or (without one) patterns."""
+    """Writer of terms: variables of a formula, or patterns if there is no formula."""
 
     def __init__(self, formula: Formula | None) -> None:
         self.formula = formula
 
     def text(self, x: Any, limit: int | None, width: int | None = None) -> str:
-        """A variable, or a node written out even if it has a name; or a pattern. width: operands of
-        an op that are written.
+        """Return a variable or a pattern as text, or a node written out even if it has a name.
+        width: how many operands of an op are written.
         """
         return write(x, limit=limit, width=width, name=self.name, call=self.call)
 
     def name(self, v: Any) -> str | None:
-        """What a variable is called; None if it is written out."""
+        """Return the name of a variable; None if it is written out."""
         if isinstance(v, Constant):
             return self.constant(v)
         formula = self.formula
@@ -176,7 +176,7 @@ class Writer:
         return None if v.owner is not None else _word(formula.name(v) or v.name or leaf_text(v))
 
     def call(self, op: Any, args: Sequence[Any], outer: int) -> Sequence[Token]:
-        """An op applied to operands."""
+        """Return the tokens of an op applied to operands."""
         if self.formula is None:
             names = [getattr(x, "name", None) for x in args]
             pairs = zip(args, names, strict=True)
@@ -196,29 +196,29 @@ class Writer:
     # --- what notations ask -----------------------------------------------------------------------
 
     def node(self, x: Any) -> Apply | None:
-        """The node that computes an operand, if it is written out here."""
+        """Return the node that computes an operand, if it is written out here."""
         node = getattr(x, "owner", None) if isinstance(x, Variable) else None
         return None if node is None or self.name(x) is not None else node
 
     def node_of(self, op: Any, args: Sequence[Any]) -> Any:
-        """What stands for the result of an op applied to operands."""
+        """Return a stand-in for the result of an op applied to operands."""
         return SimpleNamespace(owner=SimpleNamespace(op=op, inputs=args))
 
     def is_single(self, x: Any) -> bool:
-        """Whether an operand is a name or a number, without a sign."""
+        """Return whether an operand is a name or a number, without a sign."""
         if isinstance(x, Constant):
             return re.fullmatch(r"\w+(\.\w+)?|\\\w+", self.constant(x)) is not None
         written = getattr(x, "owner", None) is None and not hasattr(x, "args")
         return written or (isinstance(x, Variable) and self.name(x) is not None)
 
     def constant(self, v: Constant) -> str:
-        """A constant by its name, or its value."""
+        """Return the name or the value of a constant."""
         if v.name is not None:
             return _word(v.name)
         return text_of(v.value_text()) if v.number is None else self.number(v.number)
 
     def number(self, value: Any) -> str:
-        """A number."""
+        """Return a number in LaTeX."""
         if isinstance(value, (bool, complex)):
             return text_of(repr(value))
         known = KNOWN.get(abs(value))
@@ -230,8 +230,8 @@ class Writer:
 
 
 def _word(name: str) -> str:
-    r"""A name: `sigma_a` is `\sigma_{a}`, `theta_hat` `\hat{\theta}`, `x[t]` `x_{t}`; longer words
-    stand upright.
+    r"""Return a name in LaTeX: `sigma_a` becomes `\sigma_{a}`, `theta_hat` `\hat{\theta}`, `x[t]`
+    `x_{t}`; longer words are upright.
     """
     name, _, index = name.partition("[")
     first, *rest = [part for part in re.split(r"_+", name) if part] or [name]

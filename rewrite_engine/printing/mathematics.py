@@ -1,7 +1,7 @@
-r"""How ops applied to operands are written in LaTeX: `\frac{a}{b}`, `e^{x}`, `A^{-1} \, b`.
+r"""LaTeX notations of ops applied to operands: `\frac{a}{b}`, `e^{x}`, `A^{-1} \, b`.
 
 A notation is a function of a writer (`latex.py`), the op, its operands and the precedence around
-it; it returns text and operands, or None where it does not fit.
+it. It returns text and operands, or None if it does not fit.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Notation = Callable[[Any, Any, Sequence[Any], int], Tokens | None]
 
 
 def called(op: Any) -> str:
-    """What an op is called, without its parameters."""
+    """Return the name of an op, without its parameters."""
     return operator_text(op).partition("{")[0]
 
 
 def text_of(text: str) -> str:
-    r"""Text in upright letters."""
+    r"""Return text in upright letters."""
     upright = " " not in text
     spelled = r"\backslash{}" if upright else r"\textbackslash{}"
     text = re.sub(r"[#_%&${}\\]", lambda m: spelled if m[0] == "\\" else "\\" + m[0], text)
@@ -40,12 +40,12 @@ def text_of(text: str) -> str:
 
 
 def bracketed(tokens: Tokens, level: int, outer: int) -> Tokens:
-    """Tokens of a precedence, in a place of another."""
+    """Put tokens in brackets if the precedence around them requires it."""
     return [LEFT, *tokens, RIGHT] if level < outer else tokens
 
 
 def raised(w: Any, base: Any, exponent: Sequence[Token], outer: int) -> Tokens:
-    """A base with an exponent, and brackets around it unless it is a single sign."""
+    """Return a base with an exponent, in brackets unless it is a single sign."""
     node = w.node(base)
     single = w.is_single(base) or (node is not None and called(node.op) in DELIMITED)
     under: Tokens = [(base, ATOM)] if single else [LEFT, (base, LOWEST), RIGHT]
@@ -53,7 +53,7 @@ def raised(w: Any, base: Any, exponent: Sequence[Token], outer: int) -> Tokens:
 
 
 def applied(head: str, args: Sequence[Any]) -> Tokens:
-    """A function of operands."""
+    """Return a function applied to operands."""
     out: Tokens = [head, LEFT]
     for k, x in enumerate(args):
         out += [", "] * (k > 0) + [(x, LOWEST)]
@@ -61,7 +61,7 @@ def applied(head: str, args: Sequence[Any]) -> Tokens:
 
 
 def operator(text: str) -> str:
-    r"""What an op is called, with its parameters: `\operatorname{Max}_{\text{axis=0}}`."""
+    r"""Return the name of an op with its parameters: `\operatorname{Max}_{\text{axis=0}}`."""
     if "{" not in text and "(" in text:  # of a class of ops, in a pattern
         text = text.replace("(", "{", 1).replace(")", "}")
     name, _, params = text.partition("{")
@@ -72,13 +72,13 @@ def operator(text: str) -> str:
 
 
 def named(name: str) -> str:
-    """The name of an operator."""
+    """Return the LaTeX name of an operator."""
     escaped = name.replace("_", r"\_")
     return rf"\operatorname{{{escaped}}}"
 
 
 def is_number(x: Any, below: float | None = None) -> bool:
-    """Whether an operand is a number, and less than one."""
+    """Return whether an operand is a number, and less than `below` if that is set."""
     number = getattr(x, "number", None) if isinstance(x, Constant) else None
     if number is None or below is None:
         return number is not None
@@ -86,20 +86,20 @@ def is_number(x: Any, below: float | None = None) -> bool:
 
 
 def is_array(x: Any) -> bool:
-    """Whether an operand is written as something with elements that could differ."""
+    """Return whether an operand is written as an array whose elements could differ."""
     while (node := getattr(x, "owner", None)) is not None and called(node.op) == "second":
         x = node.inputs[1]
     return not all(getattr(getattr(x, "type", None), "broadcastable", ()))
 
 
 def factors(w: Any, x: Any) -> Sequence[Any]:
-    """The operands of a product that is written out; of anything else that alone."""
+    """Return the operands of a product that is written out; for anything else, the term alone."""
     node = w.node(x)
     return node.inputs if node is not None and called(node.op) == "mul" else [x]
 
 
 def minus(w: Any, x: Any) -> Any:
-    """What is written behind the minus sign that an operand begins with: a number, an operand."""
+    """Return the number or operand after the minus sign that an operand begins with."""
     if is_number(x, below=0):
         return -x.number
     node = w.node(x)
@@ -107,7 +107,7 @@ def minus(w: Any, x: Any) -> Any:
 
 
 def begins_with_minus(w: Any, x: Any) -> bool:
-    """Whether the text of an operand does."""
+    """Return whether the text of an operand begins with a minus sign."""
     return minus(w, factors(w, x)[0]) is not None
 
 
@@ -115,7 +115,7 @@ def begins_with_minus(w: Any, x: Any) -> bool:
 
 
 def sum_of(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None:
-    r"""`a + b - c`; what begins with a minus sign is subtracted."""
+    r"""Write a sum: `a + b - c`. An operand that begins with a minus sign is subtracted."""
     if len(args) < 2:
         return None
     adds = called(op) == "add"
@@ -133,7 +133,7 @@ def sum_of(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None:
 
 
 def product(w: Any, args: Sequence[Any]) -> Tokens:
-    r"""`a \, b`; elementwise for arrays, `x \odot y`."""
+    r"""Write a product: `a \, b`; elementwise for arrays, `x \odot y`."""
     out: Tokens = [w.number(args[0]) if isinstance(args[0], (int, float)) else (args[0], PRODUCT)]
     array = is_array(args[0])
     for x in args[1:]:
@@ -144,7 +144,7 @@ def product(w: Any, args: Sequence[Any]) -> Tokens:
 
 
 def later(w: Any, x: Any, last: bool = True) -> Tokens:
-    """A factor that is not the first."""
+    """Write a factor that is not the first."""
     if begins_with_minus(w, x):
         return [LEFT, (x, LOWEST), RIGHT]
     node = w.node(x)
@@ -157,7 +157,7 @@ def _times(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None:
 
 
 def _dot(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None:
-    """A product of matrices; a vector in front is a row."""
+    """Write a product of matrices; a vector in front is a row."""
     x, y = args
     if getattr(getattr(x, "type", None), "ndim", 2) == 1:
         first: Tokens = raised(w, x, [r"\top"], PRODUCT)
@@ -180,7 +180,7 @@ def _fraction(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens:
 
 
 def _mean(w: Any, above: Any, below: Any) -> Tokens | None:
-    """A sum that is divided by how many were added."""
+    """Write a sum divided by the number of its terms as a mean."""
     node = w.node(above)
     if node is None or type(node.op).__name__ != "Sum":
         return None
@@ -198,7 +198,7 @@ def _uncast(w: Any, x: Any) -> Any:
 
 
 def length_of(v: Any) -> tuple[Any, int] | None:
-    """The array and the number of the dimension whose length a variable is."""
+    """Return the array and the dimension whose length a variable is."""
     node = getattr(v, "owner", None)
     if node is None:
         return None
@@ -261,7 +261,9 @@ def _infix(sign: str, level: int) -> Notation:
 
 
 def _one_and(before: str, after: str) -> Notation:
-    """`1 + x`, of a function that is more accurate than that: the logarithm of it, or so."""
+    """Return a notation with `1 + x`, for functions such as `log1p` that compute it more
+    accurately.
+    """
 
     def written(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens:
         first, *rest = factors(w, args[0])
@@ -295,7 +297,7 @@ def _large(sign: str) -> Notation:
 
 
 def _along(name: str) -> Notation:
-    """A function along axes."""
+    """Return the notation of a function along axes."""
 
     def written(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens:
         axis = getattr(op, "axis", None)
@@ -314,7 +316,7 @@ def _transposed(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | No
 
 
 def _expanded(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None:
-    """New dimensions in front are those that broadcasting would give."""
+    """Write an array without new leading dimensions that broadcasting would add."""
     order = getattr(op, "new_order", ())
     kept = [k for k, o in enumerate(order) if o != "x"]
     if kept == list(range(len(order) - len(kept), len(order))):
@@ -323,7 +325,7 @@ def _expanded(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None
 
 
 def _joined(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None:
-    """Arrays one behind the other, or, with a new dimension for that, in a stack."""
+    """Write arrays joined along a dimension, or stacked along a new one."""
     nodes = [w.node(x) for x in args]
     new = [getattr(getattr(node, "op", None), "augment", None) for node in nodes]
     if all([axes == (op.axis,) for axes in new]):
@@ -337,17 +339,17 @@ def _added_up(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None
 
 
 def _plain(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens:
-    """What only changes the type."""
+    """Write the operand alone, for an op that only changes the type."""
     return [(args[0], outer)]
 
 
 def _filled(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None:
-    """`second(x, y)` is y, as often as x has elements."""
+    """Write `second(x, y)` as y, repeated for each element of x."""
     return [(args[1], outer)] if isinstance(args[1], Variable) else None
 
 
 def _spread(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None:
-    """`Alloc(x, 3)` is x, three times; of a number, such as zeros, the lengths are all there is."""
+    """Write `Alloc(x, 3)` as x, three times; for a number, such as zeros, write the lengths."""
     return None if is_number(args[0]) else [(args[0], outer)]
 
 
@@ -356,7 +358,7 @@ def _inverse(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens:
 
 
 def _solved(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens | None:
-    r"""`A^{-1} \, b`."""
+    r"""Write the solution of linear equations as `A^{-1} \, b`."""
     a, b = args
     column = w.node(b)
     if column is not None and getattr(column.op, "new_order", None) == (0, "x"):
@@ -372,7 +374,7 @@ def _length(w: Any, op: Any, args: Sequence[Any], outer: int) -> Tokens:
 
 
 def indexed(w: Any, x: Any, inside: Iterable[Token]) -> Tokens:
-    """An array with indices below."""
+    """Write an array with indices below."""
     base: Tokens = ["{", (x, ATOM), "}"] if w.is_single(x) else [LEFT, (x, LOWEST), RIGHT]
     return [*base, "_{", *map(_spelled, inside), "}"]
 
@@ -390,7 +392,7 @@ def _spelled(token: Token) -> Token:
 
 
 def index_notation(w: Any, op: Any, args: Sequence[Any]) -> Tokens | None:
-    r"""Of an op that takes a part of an array, or writes to one: `{x}_{2:4}`, and
+    r"""Write an op that takes a part of an array, or writes to one: `{x}_{2:4}`, and
     `x\left[2:4 \mathrel{+}= y\right]`.
     """
     if not isinstance(op, IndexOp) or not all([isinstance(x, Variable) for x in args]):

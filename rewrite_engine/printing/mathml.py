@@ -1,8 +1,8 @@
-r"""`mathml`: LaTeX, as `latex.py` writes it, as MathML, which browsers draw without any script.
+r"""`mathml`: the LaTeX of `latex.py` as MathML, which browsers draw without a script.
 
-Translates the commands that `latex.py` and `mathematics.py` write: they hold the one table of
-notations, this module only knows what each command looks like (a test compares the two). Accepts
-text that was cut: groups that are open at the end are closed there.
+Translates the commands that `latex.py` and `mathematics.py` write: these hold the only table of
+notations, and this module defines how each command looks (a test compares the two). Accepts text
+that was cut: groups that are open at the end are closed there.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ SPELLED = {"backslash": "\\", "textbackslash": "\\"}
 
 
 class Element(NamedTuple):
-    """An element. content: what is in it, as text. parts: of one with an index, the base and the
-    index; of a row of a table, its cells. kind: "function", "sign", "operator", "fenced", "end" (of
-    brackets), or none of these.
+    """Element of a formula. content: its content, as text. parts: the base and the index of an
+    element with an index, or the cells of a row of a table. kind: "function", "sign", "operator",
+    "fenced", "end" (of brackets), or none of these.
     """
 
     tag: str
@@ -72,8 +72,8 @@ class Element(NamedTuple):
 
 
 class OpenGroup:
-    """A part of a formula that is still open. build: makes an element of what is in it. end: what
-    ends it. wanted: how many operands it takes, None where something ends it.
+    """Part of a formula that is still open. build: makes an element from its content. end: the text
+    that ends it. wanted: how many operands it takes, None if a text ends it.
     """
 
     __slots__ = ("build", "end", "items", "wanted")
@@ -86,7 +86,7 @@ class OpenGroup:
 
 
 def mathml(latex: str, annotated: bool = True) -> str:
-    r"""Return LaTeX that `latex` wrote as a `<math>` element. annotated: with the LaTeX in it, for
+    r"""Return LaTeX written by `latex` as a `<math>` element. annotated: include the LaTeX, for
     programs that copy formulas.
 
     >>> print(mathml("x^{2}", annotated=False))
@@ -100,7 +100,7 @@ def mathml(latex: str, annotated: bool = True) -> str:
 
 
 class Translator:
-    """Reads LaTeX from left to right, with a stack of the groups that are open."""
+    """Translator that reads LaTeX from left to right, with a stack of the open groups."""
 
     def __init__(self) -> None:
         self.open = [OpenGroup(row)]
@@ -114,7 +114,7 @@ class Translator:
         return row(self.open[0].items)
 
     def read(self, piece: re.Match[str]) -> None:
-        """Read a piece."""
+        """Read the next piece of LaTeX."""
         kind = piece.lastgroup or ""
         text = piece[kind] if kind else ""
         if kind == "text":
@@ -129,7 +129,7 @@ class Translator:
     # --- groups -----------------------------------------------------------------------------------
 
     def put(self, element: Element) -> None:
-        """Add an element to the innermost group, which may be complete by that."""
+        """Add an element to the innermost group, which may be complete then."""
         group = self.open[-1]
         if group.wanted is None:
             last = group.items[-1].kind if group.items else "operator"
@@ -154,7 +154,7 @@ class Translator:
         self.put(group.build(group.items + [Element("mrow")] * missing))
 
     def close_to(self, end: str) -> bool:
-        """Close all groups inside of the innermost one that this ends; return whether there is
+        """Close all groups inside the innermost one that `end` ends; return whether there is
         one.
         """
         if all(group.end != end for group in self.open):
@@ -208,11 +208,11 @@ class Translator:
             self.put(Element("mtext", escape(sign)))
 
     def read_left(self, sign: str) -> None:
-        """Read a bracket that is as tall as what it encloses."""
+        """Read an opening bracket that is as tall as its content."""
         self.start(partial(fenced, FENCES.get(sign, sign)), "right")
 
     def read_right(self, sign: str) -> None:
-        """Read its other end."""
+        """Read a closing bracket that is as tall as its content."""
         if self.close_to("right"):
             end = Element("mo", escape(FENCES.get(sign, sign)), kind="end")
             self.open[-1].items.append(end)
@@ -240,17 +240,17 @@ class Translator:
 
 
 def row(items: list[Element]) -> Element:
-    """Elements one behind the other; a single one is itself."""
+    """Return elements side by side; a single one unchanged."""
     return items[0] if len(items) == 1 else Element("mrow", "".join(map(str, items)))
 
 
 def space(eighteenths: int) -> Element:
-    """A space."""
+    """Return a space of a width in eighteenths of an em."""
     return Element("mspace", attributes=f' width="{eighteenths / 18:.3f}em"')
 
 
 def upright(font: str, text: str) -> Element:
-    """A word in upright letters."""
+    """Return a word in upright letters."""
     said = re.sub(r"\\([A-Za-z]+)(?:\{\})?|\\(.)", lambda m: m[2] or SPELLED.get(m[1], m[1]), text)
     said = escape(said, False).replace(" ", "\N{NO-BREAK SPACE}")
     if font == "text":
@@ -260,7 +260,7 @@ def upright(font: str, text: str) -> Element:
 
 
 def letter_of(name: str) -> str:
-    """A Greek letter by its name in LaTeX; any other name is itself."""
+    """Return the Greek letter with a LaTeX name; any other name unchanged."""
     size = "CAPITAL" if name[0].isupper() else "SMALL"
     spelled = name.upper().replace("LAMBDA", "LAMDA")  # (as in the names of Unicode)
     try:
@@ -270,7 +270,7 @@ def letter_of(name: str) -> str:
 
 
 def built(name: str, items: list[Element]) -> Element:
-    """A command with its operands."""
+    """Return a command with its operands."""
     if name == "frac":
         return Element("mfrac", "".join(map(str, items)))
     if name == "tfrac":
@@ -283,7 +283,7 @@ def built(name: str, items: list[Element]) -> Element:
 
 
 def scripted(letter: str, base: Element, items: list[Element]) -> Element:
-    """A base with an index or an exponent, beside one that it has already."""
+    """Return a base with an index or exponent, next to one that it already has."""
     limits = letter == "_" and base.content in LIMITS
     tag = "munder" if limits else {"_": "msub", "^": "msup"}[letter]
     parts: tuple[str, ...] = (str(base), str(items[0]))
@@ -295,8 +295,8 @@ def scripted(letter: str, base: Element, items: list[Element]) -> Element:
 
 
 def fenced(sign: str, items: list[Element]) -> Element:
-    """What is between brackets, with them; the second one may have been cut off. (They are as tall
-    as the rest, since they stand first and last.)
+    """Return the content between brackets, with the brackets; the second one may have been cut off.
+    (They are as tall as the content, since they are its first and last elements.)
     """
     ends = [one for one in items[-1:] if one.kind == "end"]
     inside = row(items[: len(items) - len(ends)])
@@ -307,17 +307,17 @@ def fenced(sign: str, items: list[Element]) -> Element:
 
 
 def cell(items: list[Element]) -> Element:
-    """A cell of a table."""
+    """Return a cell of a table."""
     return Element("mtd", "".join(map(str, items)))
 
 
 def line(items: list[Element]) -> Element:
-    """A row of a table; its parts are the cells."""
+    """Return a row of a table; its parts are the cells."""
     return Element("mtr", parts=tuple([one.content for one in items]))
 
 
 def table(name: str, items: list[Element]) -> Element:
-    """A table; of cases, with a brace before it."""
+    """Return a table; a table of cases has a brace before it."""
     sides = COLUMNS.get(name, ("left",))
     lines = []
     for one in items:

@@ -1,5 +1,5 @@
-"""What notebooks show of variables, graphs, functions and rules: formulas as MathML, with the LaTeX
-and a picture of the graph folded below. What is wide scrolls; of a large graph the part near the
+"""Notebook views of variables, graphs, functions and rules: formulas as MathML, with the LaTeX and
+a picture of the graph folded below. Wide content scrolls; of a large graph, the part near the
 outputs is shown. The pieces are in `graph/html.py`.
 """
 
@@ -25,7 +25,7 @@ MAX_RULES, MAX_UNFOLDED = 60, 12
 
 
 def as_html(graph_like: Any) -> str:
-    """Return what a notebook shows of a variable, a graph or a function."""
+    """Return the notebook view of a variable, a graph or a function."""
     part = _shown(graph_like)
     drawn = plural(len(part.nodes), "node")
     text = as_latex(graph_like)
@@ -51,7 +51,7 @@ def as_svg(graph_like: Any) -> str | None:
 
 
 def _shown(graph_like: Any) -> GraphPart:
-    """The part of a graph that a notebook has room for."""
+    """Return the part of a graph that fits in a notebook."""
     outputs = [v for source in sources(graph_like) for v in source.outputs]
     most = MAX_NODES
     while _edges((part := part_of(outputs, most)).nodes) > MAX_EDGES and most > 1:
@@ -64,7 +64,7 @@ def _edges(nodes: Sequence[Apply]) -> int:
 
 
 def _heading(graph_like: Any) -> str:
-    """What a function, a graph or a variable is, in a line."""
+    """Describe a function, a graph or a variable in a line."""
     fgraph = getattr(graph_like, "fgraph", graph_like)
     if not hasattr(fgraph, "outputs"):
         return faint(str(graph_like.type)) if hasattr(graph_like, "type") else ""
@@ -77,7 +77,7 @@ def _heading(graph_like: Any) -> str:
 
 
 def rule_as_html(rule: Any) -> str:
-    """Return a rule, what it promises, and why it is there."""
+    """Return the notebook view of a rule: its sides, its claim and its reason."""
     about = [str(x) for x in (rule.phase, rule.claim) if x is not None]
     reason = rule.doc.partition("\n\n")[0].strip()
     return whole(
@@ -89,7 +89,7 @@ def rule_as_html(rule: Any) -> str:
 
 
 def rules_as_html(rules: Any) -> str:
-    """Return a set of rules: of each phase the first ones, as formulas."""
+    """Return the notebook view of a set of rules: the first rules of each phase, as formulas."""
     phases: dict[str | None, list[Any]] = {}
     for rule in rules:
         phases.setdefault(rule.phase, []).append(rule)
@@ -104,7 +104,7 @@ def rules_as_html(rules: Any) -> str:
 
 
 def _formula(rule: Any) -> str:
-    """Both sides of a rule as a formula; of a rule that is code, its text."""
+    """Return both sides of a rule as a formula; for a rule that is code, its text."""
     if hasattr(rule, "_repr_latex_"):
         return scrolled(mathml(rule_as_latex(rule), annotated=False))
     return code(rule.text)

@@ -1,5 +1,5 @@
-"""The part of a graph that is shown where all of it would be too much: what is nearest to the
-outputs. Found without a look at the rest.
+"""Part of a graph to show when all of it would be too much: the nodes nearest to the outputs. Found
+without reading the rest.
 """
 
 from __future__ import annotations
@@ -13,14 +13,18 @@ from rewrite_engine.graph.traverse import toposort
 
 
 class GraphPart(NamedTuple):
-    """nodes: in the order in which they run. cut: the variables that are not followed."""
+    """Part of a graph. nodes: in the order in which they run. cut: the variables that are not
+    followed.
+    """
 
     nodes: list[Apply]
     cut: frozenset[Variable] = frozenset()
 
 
 def part_of(outputs: Iterable[Any], most: int | None = None) -> GraphPart:
-    """The nodes that compute `outputs`; if there are more than `most`, those nearest to them."""
+    """Return the nodes that compute `outputs`; if there are more than `most`, those nearest to the
+    outputs.
+    """
     outputs = list(outputs)
     if most is None:
         return GraphPart(toposort(outputs))

@@ -1,6 +1,6 @@
 """Graphs as pictures: `dot` (for Graphviz), `mermaid`, and `svg`, which needs no other program.
 
-`pydotprint` and `d3viz` write them into files, under the names that PyTensor has for that.
+`pydotprint` and `d3viz` write them to files, under PyTensor's names.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WIDTH, HEIGHT, ROW, MARGIN = 7, 24, 56, 16  # of a letter, of a box, from row to
 
 
 class Box(NamedTuple):
-    """Something in a picture. kind: "op", "input", "constant" or "output"."""
+    """Box in a picture. kind: "op", "input", "constant" or "output"."""
 
     name: str
     text: str
@@ -30,20 +30,20 @@ class Box(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Boxes, and edges between them by their numbers, with what stands beside an edge."""
+    """Boxes and labelled edges between them, by index."""
 
     boxes: list[Box]
     edges: list[tuple[int, int, str]]
 
 
 class PictureText(str):
-    """The text of a picture, in any language. Notebooks show the picture instead."""
+    """Text of a picture, in any language. Notebooks show the picture instead."""
 
     drawn: Picture
 
     @classmethod
     def of(cls, text: str, drawn: Picture) -> PictureText:
-        """Return the text of a picture."""
+        """Return a text with the picture that it describes."""
         made = cls(text)
         made.drawn = drawn
         return made
@@ -56,8 +56,8 @@ class PictureText(str):
 
 
 def picture(graph_like: Any, most: int = MOST) -> Picture:
-    """What there is to draw of a variable, graph, function, or list of them; of more than `most`
-    nodes those nearest to the outputs.
+    """Return the boxes and edges for a variable, graph, function, or list of them; if there are
+    more than `most` nodes, those nearest to the outputs.
     """
     outputs = [v for source in sources(graph_like) for v in source.outputs]
     shown = part_of(outputs, most).nodes
@@ -95,7 +95,7 @@ COLOURS = {"op": "#dbe9ff", "input": "#dff5df", "constant": "#eeeeee", "output":
 
 
 def dot(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
-    """A graph in the language of Graphviz.
+    """Return a graph in the language of Graphviz.
 
     >>> from tests.toy import num, log
     >>> print(dot(log(num("x"))))
@@ -125,7 +125,7 @@ def _quoted(text: str) -> str:
 
 
 def mermaid(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
-    """A graph in the language of Mermaid.
+    """Return a graph in the language of Mermaid.
 
     >>> from tests.toy import num, log
     >>> print(mermaid(log(num("x"))))
@@ -152,7 +152,9 @@ def mermaid(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
 
 
 def svg(graph_like: Any, title: str = "graph", most: int = MOST) -> str:
-    """A graph as a picture: rows of boxes, each below all that it is computed from."""
+    """Return a graph as an SVG picture: rows of boxes, each below everything that it is computed
+    from.
+    """
     drawn = picture(graph_like, most)
     return PictureText.of(_as_svg(drawn, title), drawn)
 
@@ -169,9 +171,9 @@ def _as_svg(drawn: Picture, title: str) -> str:
 
 
 def _laid_out(drawn: Picture) -> tuple[list[tuple[float, float, float]], tuple[int, int]]:
-    """The place (middle, top, width) of each box, and the size of the picture. A row is ordered by
-    the middles of what its boxes are computed from, and each box is below that, if there is room;
-    inputs and constants are right above what uses them first.
+    """Return the place (middle, top, width) of each box, and the size of the picture. A row is
+    ordered by the middles of its boxes' inputs, and each box is below its inputs, if there is
+    space; inputs and constants are directly above their first use.
     """
     level = _levels(drawn)
     near: list[list[int]] = [[] for _ in drawn.boxes]  # what a box is placed by
@@ -206,8 +208,8 @@ def _width(one: Box) -> float:
 
 
 def _levels(drawn: Picture) -> list[int]:
-    """The row of each box: below all that it is computed from; of roots right above their first
-    user.
+    """Return the row of each box: below everything that it is computed from; roots are directly
+    above their first client.
     """
     level, roots = [0] * len(drawn.boxes), set(range(len(drawn.boxes)))
     first: dict[int, int] = {}
@@ -264,14 +266,16 @@ def pydotprint(
     var_with_name_simple: bool = False,
     **unknown: Any,
 ) -> Any:
-    """Write a picture of a graph into a file: as `svg` or `dot`, or, where Graphviz is installed,
-    as what its command `dot` draws (`png`, `pdf`, …); the name may say which (`x.dot`). Without a
-    file, or with return_image, return the picture as text. print_output_file: whether to print
-    where it is. Nodes always look as with compact and high_contrast, names are always simple.
+    """Write a picture of a graph to a file: as `svg` or `dot`, or, if Graphviz is installed, in any
+    format of its command `dot` (`png`, `pdf`, …); the extension of the name may specify it
+    (`x.dot`). Without a file, or with return_image, return the picture as text. print_output_file:
+    whether to print the name of the file. Nodes always look as with compact and high_contrast, and
+    names are always simple.
 
-    Raises `OptionError` for other options, and for formats that need Graphviz where it is not.
+    Raises `OptionError` for other options, and for formats that need Graphviz if it is not
+    installed.
     """
-    hint = "how it looks is decided by whoever draws what `dot` returns"
+    hint = "to change the look, edit the text that `dot` returns"
     plain = {"compact": not compact, "high_contrast": not high_contrast}
     refuse_options("pydotprint", hint, **plain, **unknown)
     kind = format if outfile is None else Path(outfile).suffix.removeprefix(".") or format
@@ -288,7 +292,7 @@ def pydotprint(
 
 
 def _by_graphviz(text: str, kind: str, outfile: Any) -> None:
-    """Have a picture drawn by Graphviz. Raises `OptionError` where that cannot be."""
+    """Draw a picture with Graphviz. Raises `OptionError` if that is impossible."""
     from shutil import which
     from subprocess import CalledProcessError, run
 
@@ -304,9 +308,9 @@ def _by_graphviz(text: str, kind: str, outfile: Any) -> None:
 
 
 def d3viz(fct: Any, outfile: Any, copy_deps: bool = True, *args: Any, **unknown: Any) -> None:
-    """Write a page with a picture of a graph; it needs no other file, so copy_deps changes nothing.
-    Raises `OptionError` for other options.
+    """Write a page with a picture of a graph. The page needs no other file, so copy_deps has no
+    effect. Raises `OptionError` for other options.
     """
-    refuse_options("d3viz", "the page has one picture", **unknown)
+    refuse_options("d3viz", "the page always has one picture", **unknown)
     page = f"<!DOCTYPE html>\n<meta charset='utf-8'>\n<title>graph</title>\n{svg(fct)}\n"
     Path(outfile).write_text(page, encoding="utf-8")

@@ -5,10 +5,9 @@
         ├─ 1.0 [id C]
         └─ x [id D]
 
-A node that was printed before is shown with its identifier only (`···` stands for what is below).
-The text is linear in the size of the graph: from depth 40 on, every 40 levels the indentation
-starts anew at the left margin, behind the depth (`40⋮ └─ sin [id AO]`). The notation of formulas
-is in `formula.py`.
+A node that was printed before is shown with its identifier only (`···` replaces its inputs). The
+text is linear in the size of the graph: from depth 40 on, every 40 levels the indentation starts
+again at the left margin, after the depth (`40⋮ └─ sin [id AO]`). Formulas are in `formula.py`.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from rewrite_engine.terms.print import leaf_text
 
 BLOCK = 40  # levels after which indentation starts anew
 MORE = "···"
-FACTS = "ask for what is known of a variable: `rewrite_engine.rules.facts.symmetric(x)`"
+FACTS = "query facts about a variable directly: `rewrite_engine.rules.facts.symmetric(x)`"
 
 
 @dataclass(slots=True)
 class Options:
-    """What to show (see `debugprint`)."""
+    """Options of `debugprint`."""
 
     depth: int
     print_type: bool
@@ -49,7 +48,7 @@ class Options:
 
 @dataclass(slots=True)
 class PrintedGraph:
-    """Outputs to print, and what is known of them beside their graph."""
+    """Outputs to print, with information about them that is not in their graph."""
 
     outputs: list[Any]
     inputs: list[Any]
@@ -62,8 +61,8 @@ class PrintedGraph:
 
 @singledispatch
 def op_debug_information(op: Any, node: Any) -> dict[Any, str]:
-    """What `print_op_info` shows of a node: `{variable: text}`, beside its outputs, beside its
-    inputs where they stand below it, and beside variables of the graph inside. The default is the
+    """Return what `print_op_info` shows for a node: `{variable: text}` for its outputs, for its
+    inputs where they are printed below it, and for variables of the inner graph. The default is the
     op's `debug_information(node)`, if it has one; register a function per class of op for others.
     """
     own = getattr(op, "debug_information", None)
@@ -93,17 +92,18 @@ def debugprint(
 ) -> str | None:
     """Print a graph as text, one line per variable, indented by depth.
 
-    graph_like: a variable, a node, a `FunctionGraph`, a compiled function, or a list of these.
-    A line shows the op or name, the identifier, with `print_type` the type, the variable's name
-    in quotes, and for function graphs the place in the order of execution. An output of a node
-    with several has its number after a dot. What was printed already is not repeated.
+    graph_like: a variable, a node, a `FunctionGraph`, a compiled function, or a list of these. A
+    line shows the op or name, the identifier, with `print_type` the type, the variable's name in
+    quotes, and for function graphs the position in the order of execution. An output of a node with
+    several has its index after a dot. Nodes that were already printed are not repeated.
 
-    depth: how many levels (-1: all). file: where to (None: standard output; "str": return the
-    text). id_type (also `ids`): "CHAR", "int", "id", "auto" or "". stop_on_name: show nothing
-    below a variable that has a name. done, used_ids: the nodes printed and the identifiers given
-    so far; pass the same dicts again to continue. print_shape, print_storage, print_op_info,
-    print_destroy_map, print_view_map (print_memory_map: both), print_fgraph_inputs,
-    print_topo_order: show these too; print_inner_graphs: False leaves the graphs inside ops out.
+    depth: how many levels (-1: all). file: the destination (None: standard output; "str": return
+    the text). id_type (also `ids`): "CHAR", "int", "id", "auto" or "". stop_on_name: print nothing
+    below a variable that has a name. done, used_ids: the nodes and identifiers printed so far; pass
+    the same dicts again to continue. print_shape, print_storage, print_op_info, print_destroy_map,
+    print_view_map (print_memory_map: both), print_fgraph_inputs, print_topo_order: also print
+    these; print_inner_graphs: False omits the graphs inside ops.
+
     Returns the text if `file` is "str", else `file`. Raises `TypeError` for an object that has no
     graph, `ValueError` for an unknown `id_type`, `OptionError` for print_assumptions.
 
@@ -131,7 +131,7 @@ def debugprint(
 
 
 def sources(obj: Any) -> list[PrintedGraph]:
-    """Find the outputs to print: of a variable, a node, a graph, a function, or lists of them."""
+    """Find the outputs to print in a variable, a node, a graph, a function, or lists of them."""
     if isinstance(obj, Variable):
         return [PrintedGraph([obj], [], {}, {}, {})]
     if isinstance(obj, Apply):
@@ -147,7 +147,9 @@ def sources(obj: Any) -> list[PrintedGraph]:
 
 
 def graph_source(fgraph: Any, storage: dict[Any, list[Any]] | None) -> PrintedGraph:
-    """The outputs of a function graph, with the order of execution and what they update."""
+    """Return the outputs of a function graph, with the order of execution and the variables they
+    update.
+    """
     order = {node: i for i, node in enumerate(fgraph.toposort())}
     updates = {k: fgraph.inputs[i] for k, i in (getattr(fgraph, "updates", None) or {}).items()}
     notes = {out: f"  (new value of {state})" for out, state in updates.items()}
@@ -157,7 +159,7 @@ def graph_source(fgraph: Any, storage: dict[Any, list[Any]] | None) -> PrintedGr
 
 
 class Tree:
-    """Makes the lines. `done`: the nodes whose inputs were shown."""
+    """Writer of the lines. `done`: the nodes whose inputs were shown."""
 
     def __init__(self, options: Options, ids: Identifiers, done: dict[Any, str] | None) -> None:
         self.options = options
@@ -167,7 +169,7 @@ class Tree:
         self.known: dict[Any, dict[Any, str]] = {}  # what ops tell of nodes
 
     def lines(self, found: list[PrintedGraph]) -> Iterator[str]:
-        """All lines: the inputs if asked for, the outputs, the graphs inside ops."""
+        """Yield all lines: the inputs if requested, the outputs, the graphs inside ops."""
         for source in found:
             if self.options.print_fgraph_inputs and source.inputs:
                 yield "Inputs:"
@@ -182,7 +184,7 @@ class Tree:
     def below(
         self, root: Any, source: PrintedGraph, note: str = "", margin: str = ""
     ) -> Iterator[str]:
-        """The lines of a variable and all it depends on, depth first."""
+        """Yield the lines of a variable and everything it depends on, depth first."""
         if self.options.depth == 0:
             return
         stack: list[tuple[Any, int, str, str, Any]] = [(root, 0, margin, "", None)]
@@ -201,7 +203,7 @@ class Tree:
                 stack.append((children[i], depth + 1, indent, branch, v.owner))
 
     def children(self, v: Any) -> Sequence[Any]:
-        """What is shown below a variable."""
+        """Return the variables shown below a variable."""
         node = v.owner
         if node is None or not node.inputs or (self.options.stop_on_name and v.name is not None):
             return ()
@@ -213,7 +215,7 @@ class Tree:
         return tuple(node.inputs)
 
     def text(self, v: Any, source: PrintedGraph) -> str:
-        """One variable."""
+        """Return the text of one variable."""
         node = v.owner
         if node is None:
             return leaf_text(v) + self.ids.of(v) + self.extras(v, source)
@@ -233,8 +235,8 @@ class Tree:
         return text
 
     def told(self, v: Any, source: PrintedGraph, user: Any) -> str:
-        """What ops tell of a variable: that of its node, that below which it stands, and that in
-        whose graph it is.
+        """Return the information that ops give about a variable: its own node, the node below which
+        it is printed, and the op whose graph contains it.
         """
         if not self.options.print_op_info:
             return ""
@@ -248,7 +250,7 @@ class Tree:
         return f" ({', '.join(texts)})" if texts else ""
 
     def extras(self, v: Any, source: PrintedGraph) -> str:
-        """Type, shape and stored value, where asked for."""
+        """Return type, shape and stored value, if requested."""
         text = f" <{v.type}>" if self.options.print_type else ""
         if self.options.print_shape and v.type.ndim is not NO_RANK:
             lengths = ", ".join("?" if n is None else str(n) for n in v.type.shape)
@@ -258,7 +260,7 @@ class Tree:
         return text
 
     def inner_graphs(self) -> Iterator[str]:
-        """The graphs inside ops, each op once; those inside of these follow."""
+        """Yield the graphs inside ops, each op once; those nested inside follow."""
         shown: set[Any] = set()
         if self.inner:
             yield ""
@@ -279,14 +281,16 @@ class Tree:
 
 
 def deeper(indent: str, branch: str, depth: int, margin: str) -> str:
-    """The indentation one level down."""
+    """Return the indentation one level down."""
     if depth % BLOCK == 0:
         return f"{margin}{depth}⋮"
     return indent + {"": "", " ├─ ": " │ ", " └─ ": "   "}[branch]
 
 
 def inner_graph(op: Any) -> Any:
-    """The function graph inside an op (or inside the scalar op of an elementwise one), if any."""
+    """Return the function graph inside an op (or inside the scalar op of an elementwise one), or
+    None.
+    """
     fgraph = getattr(op, "fgraph", None)
     return fgraph if fgraph is not None else getattr(getattr(op, "scalar_op", None), "fgraph", None)
 

@@ -419,7 +419,7 @@ def broadcast_all(drawn: np.ndarray, params: Sequence[Any]) -> np.ndarray:
 
 
 def fits(shape: tuple[int, ...], static: tuple[int | None, ...]) -> bool:
-    """Whether a shape is one of those that a type has."""
+    """Return whether a shape is one of those that a type has."""
     return len(shape) == len(static) and all([n in (None, k) for n, k in zip(static, shape)])
 
 
@@ -430,8 +430,8 @@ def version(op: Any, dtype: str, lengths: tuple[int | None, ...] | None) -> Rand
 
 
 def applies_to_inputs(args: Sequence[Any]) -> bool:
-    """Whether an op is applied to all inputs of a node, not to parameters alone: the first is a
-    state (which no distribution has for a parameter), or one of them stands for a pattern.
+    """Return whether an op is applied to all inputs of a node, not to parameters alone: the first
+    is a state (which no distribution has for a parameter), or one of them stands for a pattern.
     """
     state = bool(args) and isinstance(getattr(args[0], "type", None), RandomGeneratorType)
     return state or any([hasattr(type(x), "__apply_op__") for x in args])

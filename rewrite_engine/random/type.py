@@ -43,16 +43,16 @@ class RandomGeneratorType(SingletonType):
         return data
 
     def values_eq(self, a: Any, b: Any) -> bool:
-        """Whether the kinds and the states of both are equal."""
+        """Return whether the kinds and the states of both are equal."""
         return same_state(a.bit_generator.state, b.bit_generator.state)
 
     def may_share_memory(self, a: Any, b: Any) -> bool:
-        """Whether what one draws is missing in the other."""
+        """Return whether what one draws is missing in the other."""
         return a.bit_generator is getattr(b, "bit_generator", None)
 
 
 def is_generator(value: Any) -> bool:
-    """Whether a value is a generator (without loading `numpy.random` for others)."""
+    """Return whether a value is a generator (without loading `numpy.random` for others)."""
     module = sys.modules.get("numpy.random")
     return module is not None and isinstance(value, module.Generator)
 
@@ -80,7 +80,7 @@ def _no_entropy() -> Any:
 
 
 def same_state(a: Any, b: Any) -> bool:
-    """Whether two states are equal: numbers and arrays, in nested dicts."""
+    """Return whether two states are equal: numbers and arrays, in nested dicts."""
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(same_state(a[k], b[k]) for k in a)
     return bool((a == b).all() if hasattr(a, "all") else a == b)

@@ -1,9 +1,9 @@
-"""The table of scalar ops: one entry says everything about an operation.
+"""The table of scalar ops; one entry describes an operation completely.
 
-`tensor/math.py` lifts every one of them to arrays. A gradient is a function `(m, g, z,
-*inputs)` per input, where `g` is the gradient of the output `z` and `m` the namespace to build
-with; returning None means zero. At a tie of `maximum`, `minimum` the operands that attain the
-extremum share the gradient equally; `clip` gives all of it to `x` at a bound.
+`tensor/math.py` lifts each of them to arrays. A gradient is a function `(m, g, z, *inputs)` per
+input: `g` is the gradient of the output `z`, and `m` the namespace to build with; None means zero.
+At a tie of `maximum`, `minimum` the operands that attain the extremum share the gradient equally;
+`clip` gives all of it to `x` at a bound.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _op = ScalarOp.define
 
 
 def _mul_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
-    """Each operand's gradient is the product of all others: made of products from the left and
-    from the right.
+    """Return gradients of a product: each is the product of all other operands, from prefix and
+    suffix products.
     """
     after = [g]
     for x in reversed(xs[1:]):
@@ -63,7 +63,7 @@ _moves: Any = {"moves_only": True}
 
 
 def _positive_sum(f: Any, *xs: Any) -> Any:
-    """One summand is positive, none is negative."""
+    """Prove that a sum is positive: one summand is positive, none is negative."""
     best = f.any_of(f.positive, xs)
     return best and f.every("a sum with", f.nonneg, xs)
 
@@ -73,7 +73,7 @@ def _nonzero_sum(f: Any, *xs: Any) -> Any:
 
 
 def _above_zero(f: Any, *xs: Any) -> Any:
-    """One operand is neither 0 nor negative."""
+    """Prove that one operand is positive: neither 0 nor negative."""
     answer: Any = None
     for x in xs:
         if answer := f.every("above 0", f.nonneg, [x]) and f.every("not 0", f.nonzero, [x]):
@@ -82,7 +82,7 @@ def _above_zero(f: Any, *xs: Any) -> Any:
 
 
 def _shifted(f: Any, *xs: Any) -> Any:
-    """Adding numbers is one-to-one, also where it wraps around: in one dtype."""
+    """Prove that adding constants is one-to-one, even if it wraps around, within one dtype."""
     many = [x for x in xs if not all(x.type.broadcastable)]
     if len(many) != 1 or any(x.type.dtype != xs[0].type.dtype for x in xs):
         return f.unknown("it is not one shifted array")
@@ -90,7 +90,7 @@ def _shifted(f: Any, *xs: Any) -> Any:
 
 
 def _squares(f: Any, *xs: Any) -> Any:
-    """Every factor occurs twice, or none is negative."""
+    """Prove that a product is nonnegative: every factor occurs twice, or none is negative."""
     if all(n % 2 == 0 for n in Counter(xs).values()):
         return f.because("a product of squares")
     return f.every("mul of", f.nonneg, xs)
@@ -232,7 +232,9 @@ log1p = _float(
 
 
 def _logaddexp_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
-    """Each operand's share, made of differences of operands: x - z has no more digits than z."""
+    """Return each operand's share, computed from differences of operands: x - z would lose
+    digits.
+    """
     if len(xs) == 1:
         return [g]
     if len(xs) == 2:
@@ -249,15 +251,15 @@ logaddexp = _op(
 
 
 def _log1mexp(x: Any, out: Any = None) -> Any:
-    """log(1 - exp(x)) for x < 0, by the branch that keeps the digits (Mächler 2012)."""
+    """Return log(1 - exp(x)) for x < 0, by the accurate branch (Mächler 2012)."""
     with np.errstate(all="ignore"):
         result = np.where(x > -_LN2, np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
     return result if out is None else _copy(result, out)
 
 
 def _logdiffexp(x: Any, y: Any, out: Any = None) -> Any:
-    """log(exp(x) - exp(y)) for x >= y, else NaN (-inf where exponentials that are not told apart
-    come to 0).
+    """Return log(exp(x) - exp(y)) for x >= y, else NaN; -inf if the exponentials round to equal
+    numbers.
     """
     with np.errstate(all="ignore"):
         result = np.asarray(x + _log1mexp(np.subtract(y, x)))
@@ -311,7 +313,7 @@ tan = _float("tan", "tan", lambda m, g, z, x: g * (m.sqr(z) + 1), cost=10)
 
 
 def _one_minus_square(x: Any) -> Any:
-    """1 - x**2, with all digits near -1 and 1."""
+    """Return 1 - x**2, accurate near -1 and 1."""
     return (1 - x) * (1 + x)
 
 
@@ -374,9 +376,9 @@ arctanh = _float(
 
 
 def _extremum_grads(beyond: str, m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
-    """Equal shares for the operands that attain the extremum; all attain a NaN.
+    """Return equal shares for the operands that attain the extremum; all operands attain a NaN.
 
-    beyond: the comparison that holds for what does not attain it.
+    beyond: the comparison that holds for operands that do not attain it.
     """
     if len(xs) == 1:
         return [g]
@@ -436,7 +438,7 @@ minimum = _op(
 
 
 def _known_extremum_grads(beyond: str, m: Any, g: Any, z: Any, x: Any, y: Any) -> list[Any]:
-    """As above; a NaN has no share."""
+    """Return equal shares for the operands that attain the extremum; a NaN gets no share."""
     share, out_of = m.switch(m.eq(x, y), g * 0.5, g), getattr(m, beyond)
     lost = [m.or_(out_of(a, b), m.isnan(a)) for a, b in ((x, y), (y, x))]
     return [m.switch(where, 0.0, share) for where in lost]
@@ -525,16 +527,16 @@ round_half_away_from_zero = _op(
 
 
 def cast(x: Any, dtype: Any) -> Any:
-    """Return a scalar variable converted to another dtype (itself if it has it). Raises
-    `DTypeError`.
+    """Return a scalar variable converted to another dtype, or the variable itself if it has that
+    dtype. Raise `DTypeError`.
     """
     name = dtype_name(dtype)
     return x if x.type.dtype == name else Cast(name)(x)
 
 
 def lift(op: ScalarOp) -> ScalarOp:
-    """What builds with `op` in this namespace: the op itself (`tensor.math.lift` makes it an
-    `Elemwise`).
+    """Return the function that applies `op` in this namespace: the op itself (`tensor.math.lift`
+    returns an `Elemwise`).
     """
     return op
 

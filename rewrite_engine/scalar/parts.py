@@ -1,8 +1,8 @@
-"""The table of scalar ops on what numbers are made of: bits, signs, exponents, real and imaginary
-parts. An entry each, as in `scalar/ops.py`, which has these names too.
+"""Table of scalar ops on the parts of numbers: bits, signs, exponents, real and imaginary parts.
 
-The gradient of a complex number is the derivative with respect to its real part, plus i times that
-with respect to its imaginary part.
+The entries are written as in `scalar/ops.py`, which also has their names. The gradient of a complex
+number is the derivative with respect to its real part, plus i times the derivative with respect to
+its imaginary part.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _ldexp(x: Any, i: Any, out: Any = None) -> Any:
 
 def _ldexp_dtype(x: str, i: str) -> str:
     if KIND[x] == "c" or KIND[i] not in "biu":
-        raise TypeError("takes a float and an integer")
+        raise TypeError("the first operand must be a float, the second an integer")
     return float_dtype(x)
 
 
@@ -103,10 +103,10 @@ _apart: Any = {"holomorphic": False}
 
 
 def _parts_dtype(*dtypes: str) -> str:
-    """The complex dtype of two real parts."""
+    """Return the complex dtype of two real parts."""
     found = float_dtype(*dtypes)
     if KIND[found] == "c":
-        raise TypeError("takes real numbers")
+        raise TypeError("the operands must be real numbers")
     return "complex128" if found == "float64" else "complex64"
 
 

@@ -181,7 +181,7 @@ class SpLogDet(OfSquare):
 
 
 def parity(permutation: np.ndarray) -> int:
-    """Whether a permutation is odd: 1, or 0."""
+    """Return whether a permutation is odd: 1, or 0."""
     seen = np.zeros(len(permutation), bool)
     cycles = 0
     for i in range(len(permutation)):

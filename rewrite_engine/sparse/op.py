@@ -115,5 +115,5 @@ def result(types: Sequence[Any]) -> str:
 
 
 def is_sparse_variable(x: Any) -> bool:
-    """Whether something is a variable of a sparse matrix."""
+    """Return whether something is a variable of a sparse matrix."""
     return isinstance(getattr(x, "type", None), SparseTensorType)

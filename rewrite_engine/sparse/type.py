@@ -105,7 +105,7 @@ class SparseTensorType(Type):
 
     @property
     def is_continuous(self) -> bool:
-        """Whether it has real or complex floats."""
+        """Return whether it has real or complex floats."""
         return self.numpy_dtype.kind in "fc"
 
     def clone(  # type: ignore[override]
@@ -166,22 +166,24 @@ class SparseTensorType(Type):
         return made if made.dtype == self.numpy_dtype else made.astype(self.numpy_dtype)
 
     def values_eq(self, a: Any, b: Any) -> bool:
-        """Whether two matrices have the same format, dtype, shape and elements (NaN equals NaN);
-        how they are stored (order, zeros, duplicates) does not count.
+        """Return whether two matrices have the same format, dtype, shape and elements (NaN equals
+        NaN); how they are stored (order, zeros, duplicates) does not count.
         """
         return self._same(a, b, lambda x, y: np.array_equal(x, y, equal_nan=self.is_continuous))
 
     def values_eq_approx(
         self, a: Any, b: Any, rtol: float | None = None, atol: float | None = None
     ) -> bool:
-        """Whether two matrices agree up to rounding, as `TensorType.values_eq_approx` has it."""
+        """Return whether two matrices agree up to rounding, as `TensorType.values_eq_approx` has
+        it.
+        """
         dense = self.dense.clone(shape=(None,))
         if not self.is_continuous:
             return self.values_eq(a, b)
         return self._same(a, b, lambda x, y: dense.values_eq_approx(x, y, rtol, atol))
 
     def _same(self, a: Any, b: Any, equal: Any) -> bool:
-        """Whether matrices are alike but for their elements, and these are equal."""
+        """Return whether matrices are alike but for their elements, and these are equal."""
         if not (is_sparse(a) and is_sparse(b)):
             return False
         if (a.shape, a.dtype, a.format) != (b.shape, b.dtype, b.format):
@@ -192,7 +194,9 @@ class SparseTensorType(Type):
         return bool(equal(*on_one_pattern(a, b)))
 
     def may_share_memory(self, a: Any, b: Any) -> bool:
-        """Whether the arrays of two matrices, or of one and a dense array, could share memory."""
+        """Return whether the arrays of two matrices, or of one and a dense array, could share
+        memory.
+        """
         pairs = [(x, y) for x in arrays_of(a) for y in arrays_of(b)]
         return any([np.may_share_memory(x, y) for x, y in pairs])
 
@@ -207,15 +211,15 @@ class SparseTensorType(Type):
     # --- other types ------------------------------------------------------------------------
 
     def in_same_class(self, otype: Type) -> bool:
-        """Whether `otype` has the same format and dtype, and the same static 1s."""
+        """Return whether `otype` has the same format and dtype, and the same static 1s."""
         if not isinstance(otype, SparseTensorType):
             return False
         same = (self.format, self.dtype) == (otype.format, otype.dtype)
         return same and self.broadcastable == otype.broadcastable
 
     def is_super(self, otype: Type) -> bool | None:
-        """Whether all values of `otype` are of this type: the same format and dtype, and no known
-        length differs.
+        """Return whether all values of `otype` are of this type: the same format and dtype, and no
+        known length differs.
         """
         if otype is self:
             return True
@@ -226,7 +230,7 @@ class SparseTensorType(Type):
         return all([s is None or s == o for s, o in zip(self.shape, otype.shape, strict=True)])
 
     def computes_like(self, otype: Type) -> bool:
-        """Whether ops compute with both types in one dtype."""
+        """Return whether ops compute with both types in one dtype."""
         return getattr(otype, "dtype", None) == self.dtype
 
     def convert_variable(self, var: Variable) -> Variable | None:
@@ -291,7 +295,7 @@ class SparseTensorType(Type):
 
 
 def is_sparse(value: Any) -> bool:
-    """Whether a value is a sparse array or matrix of SciPy."""
+    """Return whether a value is a sparse array or matrix of SciPy."""
     return bool(scipy_sparse.issparse(value))
 
 

@@ -232,7 +232,7 @@ def _steps(part: Any) -> tuple[list[Any], Any]:
 
 
 def _is_step(op: Any) -> bool:
-    """Whether an op takes a part, or puts dimensions in order."""
+    """Return whether an op takes a part, or puts dimensions in order."""
     if isinstance(op, DimShuffle):
         return op.is_transpose
     return isinstance(op, Subtensor | AdvancedSubtensor)

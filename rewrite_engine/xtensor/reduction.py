@@ -50,12 +50,12 @@ def min(x: Any, dim: Any = None) -> XTensorVariable:
 
 
 def all(x: Any, dim: Any = None) -> XTensorVariable:
-    """Whether all elements along dimensions are other than 0."""
+    """Return whether all elements along dimensions are other than 0."""
     return along(pt.all, x, dim)
 
 
 def any(x: Any, dim: Any = None) -> XTensorVariable:
-    """Whether any element along dimensions is other than 0."""
+    """Return whether any element along dimensions is other than 0."""
     return along(pt.any, x, dim)
 
 

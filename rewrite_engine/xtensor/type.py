@@ -36,7 +36,7 @@ def named(dims: Any) -> tuple[str, ...]:
 
 
 def is_named(x: Any) -> bool:
-    """Whether something is a variable whose dimensions have names."""
+    """Return whether something is a variable whose dimensions have names."""
     return getattr(getattr(x, "type", None), "dims", None) is not None
 
 
@@ -113,15 +113,15 @@ class XTensorType(Type):
         return self.tensor_type.filter_inplace(value, storage, strict, allow_downcast)
 
     def values_eq(self, a: Any, b: Any) -> bool:
-        """Whether two arrays are equal, as of `TensorType`."""
+        """Return whether two arrays are equal, as of `TensorType`."""
         return self.tensor_type.values_eq(a, b)
 
     def values_eq_approx(self, a: Any, b: Any, **tolerance: Any) -> bool:
-        """Whether two arrays agree up to rounding, as of `TensorType`."""
+        """Return whether two arrays agree up to rounding, as of `TensorType`."""
         return self.tensor_type.values_eq_approx(a, b, **tolerance)
 
     def may_share_memory(self, a: Any, b: Any) -> bool:
-        """Whether two arrays could share memory."""
+        """Return whether two arrays could share memory."""
         return self.tensor_type.may_share_memory(a, b)
 
     def get_shape_info(self, obj: Any) -> Any:
@@ -135,8 +135,8 @@ class XTensorType(Type):
     # --- other types ------------------------------------------------------------------------------
 
     def is_super(self, otype: Type) -> bool | None:
-        """Whether all arrays of `otype` are of this type: the same names in the same order, and no
-        length differs that is known.
+        """Return whether all arrays of `otype` are of this type: the same names in the same order,
+        and no length differs that is known.
         """
         if not isinstance(otype, XTensorType):
             return None
@@ -286,7 +286,7 @@ def xtensor_from_tensor(x: Any, dims: Sequence[str], name: str | None = None) ->
 
 
 def is_data_array(value: Any) -> bool:
-    """Whether a value is an `xarray.DataArray` (without loading `xarray` for others)."""
+    """Return whether a value is an `xarray.DataArray` (without loading `xarray` for others)."""
     module = sys.modules.get("xarray")
     return module is not None and isinstance(value, module.DataArray)
 

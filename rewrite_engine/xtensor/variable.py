@@ -379,11 +379,11 @@ class XTensorVariable(Variable):
         return px.reduction.min(self, dim)
 
     def all(self, dim: Any = None) -> XTensorVariable:
-        """Whether all elements along dimensions are true."""
+        """Return whether all elements along dimensions are true."""
         return px.reduction.all(self, dim)
 
     def any(self, dim: Any = None) -> XTensorVariable:
-        """Whether any element along dimensions is true."""
+        """Return whether any element along dimensions is true."""
         return px.reduction.any(self, dim)
 
     def cumsum(self, dim: Any = None) -> XTensorVariable:

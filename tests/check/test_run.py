@@ -26,13 +26,13 @@ x = pt.vector("x")
 
 
 @rule(phase="canonicalize", claim=exact)
-def wrong(x: Real, y: Real):
+def wrong(x: Float, y: Float):
     """(Wrong: of NaN.)"""
     return pt.invert(pt.lt(x, y)) >> pt.ge(x, y)
 
 
 @rule(phase="stabilize")
-def right(x: Real):
+def right(x: Float):
     """(Digits.)
 
     >>> rewritten(1 - pt.cos(pt.vector("x")))
@@ -122,7 +122,7 @@ def test_a_file_that_chooses_its_rules(tmp_path: Path) -> None:
      ('tags=["pairwize"]', "did you mean pairwise")],
 )  # fmt: skip
 def test_warned_of_when_a_mode_uses_it(tmp_path: Path, options: str, told: str) -> None:
-    path = pack(tmp_path, rule_of("pt.arcsinh(x) >> pt.arctan(x)", "x: Float", options))
+    path = pack(tmp_path, rule_of("pt.arcsinh(x) >> pt.arctan(x)", "x: Inexact", options))
     with pytest.warns(RuleWarning, match=told) as caught:
         rw.function([x], x, mode=rw.Mode() + rw.load_rules(path))
     (one,) = [w for w in caught if w.category is RuleWarning]
@@ -144,17 +144,17 @@ def test_shipped_rules_warn_of_nothing() -> None:
 
 def test_weights_of_rules_that_end_together() -> None:
     @rule()
-    def split(x: Float, y: Float):
+    def split(x: Inexact, y: Inexact):
         """(More nodes on the right.)"""
         return pt.exp(x + y) >> pt.exp(x) * pt.exp(y)
 
     @rule()
-    def fewer(x: Float):
+    def fewer(x: Inexact):
         """(Fewer.)"""
         return pt.sinh(pt.arcsinh(x)) >> x
 
     @rule()
-    def back(x: Float, y: Float):
+    def back(x: Inexact, y: Inexact):
         """(The other way.)"""
         return pt.exp(x) * pt.exp(y) >> pt.exp(x + y)
 
@@ -171,12 +171,12 @@ def test_one_pack_of_the_library_is_as_it_says() -> None:
 
 OVERLAPS = """
 @rule(phase="canonicalize", claim=exact{})
-def inner(x: Real):
+def inner(x: Float):
     "."
     return pt.arcsinh(-x) >> -pt.arcsinh(x)
 
 @rule(phase="canonicalize", claim=exact)
-def outer(x: Real):
+def outer(x: Float):
     "."
     return pt.erf(pt.arcsinh(x)) >> pt.erfc(pt.arcsinh(x))
 """
@@ -206,7 +206,7 @@ def test_an_explanation_of_nothing(tmp_path: Path) -> None:
 
 
 def test_overlaps_with_shipped_rules_are_told(tmp_path: Path) -> None:
-    source = rule_of("pt.neg(pt.arcsinh(x)) >> pt.arcsinh(pt.abs(x))", "x: Real")
+    source = rule_of("pt.neg(pt.arcsinh(x)) >> pt.arcsinh(pt.abs(x))", "x: Float")
     report = rw.check(pack(tmp_path, source), only="overlaps")
     assert any("algebra/" in f.why for f in report), str(report)
     assert {f.subject for f in report} == {"pack/wrong"}
@@ -219,7 +219,7 @@ def test_all_overlaps_of_the_library_join_or_are_explained() -> None:
 
 
 ROUND = "".join(
-    [rule_of(f"pt.{a}(x) >> pt.{b}(x)", "x: Real", name=f"from_{a}")
+    [rule_of(f"pt.{a}(x) >> pt.{b}(x)", "x: Float", name=f"from_{a}")
      for a, b in (("sinh", "arcsinh"), ("arcsinh", "arccosh"), ("arccosh", "sinh"))]
 )  # fmt: skip
 
@@ -241,7 +241,7 @@ def test_a_loop_through_several_rules_is_told_once_with_its_turn(tmp_path: Path)
      "pt.arcsinh(pt.sinh(x) + y) >> pt.arcsinh(y) + pt.sinh(pt.sinh(x))"],
 )  # fmt: skip
 def test_rules_that_repeat_variables_end(tmp_path: Path, sides: str) -> None:
-    path = pack(tmp_path, rule_of(sides, "x: Real, y: Real" if "y" in sides else "x: Real"))
+    path = pack(tmp_path, rule_of(sides, "x: Float, y: Float" if "y" in sides else "x: Float"))
     assert rw.check(path, only="termination").findings == []
 
 
@@ -254,7 +254,7 @@ def size(term):
     return len(repr(term)) if term.owner is None else 1 + size(term.owner.inputs[0])
 
 @rule(phase="canonicalize", ends={})
-def said(x: Real):
+def said(x: Float):
     "."
     return pt.erf({}) >> pt.erf({})
 """
@@ -381,7 +381,7 @@ def test_what_is_unproved_fails_where_strict_is_asked_for(tmp_path: Path) -> Non
 def test_an_example_that_does_not_fire_says_why(tmp_path: Path, example: str, why: str) -> None:
     source = f"""
 @rule(phase="canonicalize")
-def wrong(x: Float):
+def wrong(x: Inexact):
     '''.
 
     >>> _ = rewritten({example})

@@ -90,7 +90,7 @@ def test_pickling() -> None:
 
 def test_what_is_wrong_is_told() -> None:
     x = pt.dvector("x")
-    with pytest.raises(ForeignObjectError, match="itypes has to be a type"):
+    with pytest.raises(ForeignObjectError, match="itypes must be a type"):
         as_op(["float64"], [pt.dvector])(half)
     with pytest.raises(TypeError, match="sorted_and_counted"):
         sorted_and_counted(x, x)
@@ -103,7 +103,7 @@ def test_what_is_wrong_is_told() -> None:
     def single(x: Any) -> Any:
         return x
 
-    with pytest.raises(OptionError, match="single: returned 1 values; otypes says 2"):
+    with pytest.raises(OptionError, match="single: returned 1 values, but otypes has 2"):
         rw.function([x], single(x))([1.0])
 
     @as_op([pt.dvector], [pt.dvector])

@@ -22,10 +22,10 @@ x = pt.dvector("x")
 @pytest.mark.parametrize(
     ("call", "match"),
     [
-        (lambda: rw.function([x], x, profile=1), "profile is True, False, a text"),
+        (lambda: rw.function([x], x, profile=1), "profile must be True, False, a text"),
         (lambda: rw.function([x], x, update={}), "did you mean updates"),
         (lambda: rw.function([x], x, on_unused="ignore"), "did you mean on_unused_input"),
-        (lambda: rw.function([x], x).copy(profile=1), "profile is True"),
+        (lambda: rw.function([x], x).copy(profile=1), "profile must be True"),
         (lambda: In(x, mutabel=True), "did you mean mutable"),
         (lambda: Out(x, borow=True), "did you mean borrow"),
         (lambda: rw.shared(np.ones(2), nmae="w"), "did you mean name"),
@@ -52,7 +52,7 @@ def test_falsy_options_are_as_nothing() -> None:
 
 def test_a_mode_with_an_optimizer_of_its_own_has_no_query() -> None:
     for change in ("including", "excluding", "requiring"):
-        with pytest.raises(ValueError, match="an optimizer of its own"):
+        with pytest.raises(ValueError, match="its own optimizer"):
             getattr(Mode(optimizer=innermost()), change)("inplace")
 
 

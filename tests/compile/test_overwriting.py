@@ -97,7 +97,7 @@ def test_what_must_not_be_overwritten() -> None:
         ([grow(x), x], [x], "x is an input that is not mutable"),
         (grow(s), [], "s is an input that is not mutable"),
         (grow(pt.constant([1.0, 2.0]).astype("float64")), [], "is a constant"),
-        ([grow(z), grow(grow(z))], [x], "is overwritten by .* already"),
+        ([grow(z), grow(grow(z))], [x], "is already overwritten by"),
     ):
         with pytest.raises(InconsistencyError, match=text):
             compiled(outputs, inputs)

@@ -69,7 +69,7 @@ def test_other_things_are_not_saved(given: Any, tmp_path: Path) -> None:
 def test_an_op_of_a_lambda_is_named(tmp_path: Path) -> None:
     op = rw.as_op([pt.dvector], [pt.dvector])(lambda a: a + 1)
     f = rw.function([x], op(x), name="mine")
-    with pytest.raises(SaveError, match=r"mine cannot be saved.*a function of a module"):
+    with pytest.raises(SaveError, match=r"mine cannot be saved.*a function defined in a module"):
         rw.save(f, tmp_path / "f.rw")
 
 
@@ -95,7 +95,7 @@ def test_what_cannot_be_loaded_says_why_before_anything_runs(tmp_path: Path) -> 
         rw.load(path)
     for other in (b"", b"[1]\n", b"\x80\x05", b"{}\n"):
         path.write_bytes(other)
-        with pytest.raises(LoadError, match=r"no file that rewrite_engine\.save wrote"):
+        with pytest.raises(LoadError, match=r"was not written by rewrite_engine\.save"):
             rw.load(path)
     with pytest.raises(FileNotFoundError):
         rw.load(tmp_path / "none.rw")
@@ -140,7 +140,10 @@ def test_modules_of_ops_are_named(tmp_path: Path) -> None:
     )
 
 
-def test_it_loads_where_llvmlite_is_not_installed(tmp_path: Path) -> None:
+def test_it_loads_where_llvmlite_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("REWRITE_ENGINE_FLAGS", raising=False)  # (the tests may run on native code)
     with rw.config.change_flags(linker="auto"):
         rw.save(rw.function([x], pt.tanh(x).sum()), tmp_path / "f.rw")
     code = """if True:

@@ -164,9 +164,7 @@ def test_methods_that_return_something_else_are_named() -> None:
     made = lambda **methods: op_class(perform=doubled, **methods)()(x)
     with pytest.raises(TypeError, match=r"Own: its make_node must return an Apply, not NoneType"):
         made(make_node=lambda self, x: None)
-    with pytest.raises(
-        TypeError, match=r"Own: a list of variables is wanted \(input 0, …\), not x"
-    ):
+    with pytest.raises(TypeError, match=r"Own: expected a list of variables \(input 0, …\), not x"):
         made(make_node=lambda self, x: Apply(self, x, [x.type()]))
     with pytest.raises(TypeError, match=r"Own: its make_thunk must .*[\s\S]*built at .*made = "):
         pytensor.function([x], made(make_thunk=lambda self, *rest, **options: None))

@@ -15,7 +15,7 @@ from rewrite_engine.explain.record import recording
 from rewrite_engine.explain.report import Report, explain
 from rewrite_engine.link.compare import Verdict
 from rewrite_engine.match.claim import approx, assumes, exact
-from rewrite_engine.rules.language import Float, rule
+from rewrite_engine.rules.language import Inexact, rule
 from rewrite_engine.scalar.op import ScalarOp, float_dtype
 from rewrite_engine.tensor.elemwise import Elemwise
 
@@ -23,19 +23,19 @@ x, y = pt.vector("x"), pt.vector("y")
 
 
 @rule(phase="canonicalize")
-def sine_of_sum(a: Float, b: Float):
+def sine_of_sum(a: Inexact, b: Inexact):
     """(Wrong.)"""
     return pt.sin(a + b) >> pt.sin(a) + pt.sin(b)
 
 
 @rule(phase="canonicalize", claim=exact)
-def shares(a: Float, b: Float):
+def shares(a: Inexact, b: Inexact):
     """(Not exact.)"""
     return (a + b) * 0.1 >> a * 0.1 + b * 0.1
 
 
 @rule(phase="canonicalize", claim=exact)
-def nothing_left(a: Float):
+def nothing_left(a: Inexact):
     """(Wrong of inf and nan.)"""
     return pt.sinh(a) - pt.sinh(a) >> pt.second(a, 0.0)
 
@@ -91,7 +91,7 @@ def test_a_claim_to_be_exact_is_taken_at_its_word():
 
 def test_approx_allows_what_exact_does_not():
     @rule(phase="canonicalize", claim=approx(ulps=4))
-    def nearly(a: Float, b: Float):
+    def nearly(a: Inexact, b: Inexact):
         """For a test."""
         return (a + b) * 0.1 >> a * 0.1 + b * 0.1
 
@@ -110,7 +110,7 @@ def test_special_values_find_what_the_calls_do_not():
 
 def test_nothing_is_held_against_a_rule_where_an_assumption_is_granted():
     @rule(phase="canonicalize", claim=assumes("fastmath"))
-    def nothing(a: Float):
+    def nothing(a: Inexact):
         """For a test."""
         return pt.sinh(a) - pt.sinh(a) >> pt.second(a, 0.0)
 
@@ -127,7 +127,7 @@ def test_a_declaration_that_a_later_call_breaks_is_told_once_and_not_what_follow
     (f,) = report.functions
     (one,) = f.check.claims.untrue
     assert (one.kind, one.basis) == ("declaration", "call 3")
-    assert "x is not nonneg, as it was declared at" in one.text
+    assert "x is not nonneg, as declared at" in one.text
     assert f.check.claims.why_not == "what is declared would not hold"
     assert not report.ok
 

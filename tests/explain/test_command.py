@@ -57,7 +57,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.rules.language import *
 
 @rule(phase="specialize")
-def sin_of_arcsin(x: Float):
+def sin_of_arcsin(x: Inexact):
     '''One is the inverse of the other.'''
     return pt.sin(pt.arcsin(x)) >> x
 """

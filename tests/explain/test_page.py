@@ -193,7 +193,7 @@ def test_verdicts_are_told(tmp_path):
     assert main(["--html", str(file), "-c", assume]) == 0
     dom = shown(file)
     assert re.search(r'id="verdict" class="bad"[^>]*>[^<]* · 1 UNTRUE<', dom)
-    assert "x is not nonneg, as it was declared" in dom
+    assert "x is not nonneg, as declared" in dom
 
 
 def test_the_command_writes_pages_and_pictures(tmp_path, capsys):

@@ -152,7 +152,7 @@ def test_a_declaration_that_is_not_true_is_told():
     report = explain(pt.abs(y), values=[[-1.0]])
     assert not report.ok
     text = " ".join(report.text().split())
-    assert "UNTRUE call 1: x is not positive, as it was declared at" in text
+    assert "UNTRUE call 1: x is not positive, as declared at" in text
     assert "assumes Assume(x, positive), as it is declared (#1)" in text
     assert explain(pt.abs(y), values=[[1.0]]).ok
 

@@ -192,7 +192,7 @@ def test_a_shallow_copy_is_another_variable_of_the_same_inputs() -> None:
 @pytest.mark.parametrize("name", ["data", "value"])
 def test_the_value_of_a_constant_cannot_be_set(name: str) -> None:
     c = const(2.0)
-    with pytest.raises(ReadOnlyError, match="is a constant"):
+    with pytest.raises(ReadOnlyError, match="cannot be changed: make another constant"):
         setattr(c, name, 3.0)
     assert c.data == 2.0
     again = pickle.loads(pickle.dumps(c))

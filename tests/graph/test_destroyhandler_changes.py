@@ -25,8 +25,8 @@ from tests.toy import add, const, exp, log, neg, num, overwrite, sin, view
 def test_what_shows_either_of_two_values_keeps_both() -> None:
     x = num("x")
     y, z = sin(x), log(x)
-    refused(graph([x], [overwrite(y), either(y, z)]), "an output shows its memory: Either")
-    refused(graph([x], [overwrite(z), either(y, z)]), "an output shows its memory: Either")
+    refused(graph([x], [overwrite(y), either(y, z)]), "an output shares its memory: Either")
+    refused(graph([x], [overwrite(z), either(y, z)]), "an output shares its memory: Either")
     refused(graph([x], [overwrite(either(y, z)), z]), "is an output of the graph")
     refused(graph([x], [overwrite(either(y, x))]), "x is an input that is not mutable")
     refused(graph([x], [overwrite(either(y, const(2.0)))]), "is a constant")
@@ -41,7 +41,7 @@ def test_readers_of_either_value_run_before_who_overwrites_what_shows_both() -> 
     assert set(fgraph.orderings()[w.owner]) == {r.owner for r in readers}
     assert fgraph.toposort()[-1] is w.owner
     y, z = sin(x), log(x)
-    refused(graph([x], [add(z, overwrite(either(y, z)))]), "has to run after it: add")
+    refused(graph([x], [add(z, overwrite(either(y, z)))]), "must run after it: add")
 
 
 def test_overwriting_one_value_leaves_the_other_alone() -> None:
@@ -77,7 +77,7 @@ def test_messages_name_who_is_in_the_way_and_where_it_was_built() -> None:
     y = sin(x)
     refused(
         graph([x], [add(y, overwrite(y))]),
-        r"Overwrite: cannot overwrite input 0: another reader of sin\(x\) has to run after it: "
+        r"Overwrite: cannot overwrite input 0: another reader of sin\(x\) must run after it: "
         r"add\(sin.0, Overwrite.0\) \(.*test_destroyhandler_changes\.py:\d+: graph(?s:.*)input 0: "
         r"sin\(x\) of type Num(?s:.*)built at .*test_destroyhandler_changes\.py",
     )
@@ -96,7 +96,7 @@ def test_an_output_that_comes_to_show_what_is_overwritten_is_seen() -> None:
     shown = view(view(z))
     fgraph = graph([x], [overwrite(y), shown, either(z, z)])
     fgraph.validate()
-    with pytest.raises(InconsistencyError, match="an output shows its memory"):
+    with pytest.raises(InconsistencyError, match="an output shares its memory"):
         fgraph.replace_validate(z, y)
     fgraph.validate()
     fgraph.check_integrity()

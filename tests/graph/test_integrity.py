@@ -87,7 +87,7 @@ def settle_what_is_gone(fgraph: FunctionGraph) -> None:
     [
         (forget_a_client, "clients of sin"),
         (change_an_input, "another key"),
-        (keep_what_left, r"sin\(y\) is in the table, and not in the graph"),
+        (keep_what_left, r"sin\(y\) is in the table but not in the graph"),
         (file_under_another_key, "neg.* is in the table under another key"),
         (lose_a_node, r"equal to another term: log\(y\)"),
         (add_a_twin, r"equal to another term: log\(y\)"),

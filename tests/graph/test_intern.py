@@ -106,7 +106,7 @@ def test_the_hash_is_the_same_in_every_process_where_those_of_the_props_are() ->
 
 @pytest.mark.parametrize("wrong", [["a"], "a", {"a"}, (1,), ("a", None)])
 def test_props_are_a_tuple_of_names(wrong: Any) -> None:
-    with pytest.raises(PropsError, match=r"Bad: its __props__ have to be a tuple of names, not"):
+    with pytest.raises(PropsError, match=r"Bad: its __props__ must be a tuple of names, not"):
         type("Bad", (Record,), {"__props__": wrong})
     Good = type("Good", (Record,), {"__props__": ("a",)})
     with pytest.raises(TypeError, match="tuple of names"):

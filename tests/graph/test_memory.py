@@ -58,8 +58,8 @@ def test_what_is_overwritten_is_one_fact_and_where_the_output_is_another() -> No
     ("maps", "match"),
     [
         ({"destroy": {0: [0], 1: [0]}}, "input 0 is overwritten twice"),
-        ({"destroy": {0: [0]}, "views": {1: [0]}}, "output 1 shows input 0 .* output 0 overwrites"),
-        ({"views": {0: [1]}, "must": {0: 0}}, "output 0 must show input 0 .* has it not"),
+        ({"destroy": {0: [0]}, "views": {1: [0]}}, "output 1 views input 0 .* output 0 overwrites"),
+        ({"views": {0: [1]}, "must": {0: 0}}, "output 0 must view input 0 .* lacks it"),
     ],
 )
 def test_declarations_that_contradict_each_other(maps: Any, match: str) -> None:
@@ -144,9 +144,12 @@ def grow(a: list[int], b: list[int]) -> list[int]:
 @pytest.mark.parametrize(
     ("op", "match"),
     [
-        (Work(grow), "overwrites input 0, and destroy_map does not say so"),
-        (Work(lambda a, b: b), "output 0 shows input 1, and view_map does not say so"),
-        (Work(lambda a, b: list(a), views={0: [0]}, must={0: 0}), "does not show input 0"),
+        (Work(grow), "overwrites input 0, but destroy_map does not declare it"),
+        (Work(lambda a, b: b), "output 0 views input 1, but view_map does not declare it"),
+        (
+            Work(lambda a, b: list(a), views={0: [0]}, must={0: 0}),
+            "does not view input 0, as must_view_map declares",
+        ),
         (Work(lambda a, b: [a + b] * 2, nout=2), "outputs 0 and 1 share memory"),
     ],
 )

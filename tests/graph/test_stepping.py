@@ -100,7 +100,7 @@ def test_steps_that_do_not_exist() -> None:
     history = FullHistory()
     FunctionGraph([x], [sin(x)], [history])
     for go in (history.back, history.forward, lambda: history.goto(3)):
-        with pytest.raises(IndexError, match="there are 0 to 0"):
+        with pytest.raises(IndexError, match="the states are 0 to 0"):
             go()
 
 
@@ -198,7 +198,8 @@ def test_a_journal_moves_to_and_fro_and_forgets() -> None:
     assert brief(fgraph.outputs[0]) == texts[1]
     assert (journal.entries, journal.end) == ([], marks[1])
     for go in (journal.move, journal.revert):
-        with pytest.raises(IndexError, match=f"no state 0: there are {marks[1]} to {marks[1]}"):
+        why = f"no state 0; the states are {marks[1]} to {marks[1]}"
+        with pytest.raises(IndexError, match=why):
             go(fgraph, 0)
 
 

@@ -564,7 +564,7 @@ def test_wrong_values_of_options() -> None:
 
 def test_wrong_uses_of_options_and_steps() -> None:
     x = pt.dvector("x")
-    with pytest.raises(OptionError, match="profile=.* cannot be honoured: give it to `function`"):
+    with pytest.raises(OptionError, match="profile=.* is not supported: give it to `function`"):
         scan(lambda v: v, x, profile=ProfileStats())
     for profile in (None, True, "the loop"):
         assert run(scan(lambda v: v, x, profile=profile)[0], {x: np.ones(3)}).tolist() == [1, 1, 1]

@@ -34,7 +34,7 @@ from rewrite_engine.rules.language import *
 import rewrite_engine.tensor as pt
 
 @rule(phase="specialize")
-def tan_of_arctan(x: Float):
+def tan_of_arctan(x: Inexact):
     """One is the inverse of the other.
 
     >>> rewritten(pt.tan(pt.arctan(pt.vector("x"))))
@@ -294,9 +294,9 @@ def test_a_rule_file_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
         (BROKEN, PackError, ["my_rules.py:3: 1 / 0", "ZeroDivisionError"]),
         ("def f(:\n", PackError, ["SyntaxError", "my_rules.py, line 1"]),
         (NO_RULES, PackError, ["my_rules.py defines no rules"]),
-        (RULES.replace(": Float", ""), None, []),
+        (RULES.replace(": Inexact", ""), None, []),
         (
-            RULES.replace("(x: Float)", "(x: Float, y: Float)").replace(">> x", ">> x + y"),
+            RULES.replace("(x: Inexact)", "(x: Inexact, y: Inexact)").replace(">> x", ">> x + y"),
             UnboundVariableError,
             ["rule my_rules/tan_of_arctan", "my_rules.py:5"],
         ),

@@ -76,7 +76,7 @@ def test_prefixed_constructors_are_types():
 
 def test_names_are_strings() -> None:
     for bad in (lambda: pt.vector(3), lambda: pt.dscalar(["x"])):
-        with pytest.raises(ForeignObjectError, match="a name is a string, not"):
+        with pytest.raises(ForeignObjectError, match="a name must be a string, not"):
             bad()
 
 

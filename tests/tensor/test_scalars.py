@@ -114,5 +114,5 @@ def test_errors():
         x[s]
     with pytest.raises(DTypeError, match="a shape must be integers"):
         pt.zeros(s)
-    with pytest.raises(ForeignObjectError, match="use the tensor op"):
+    with pytest.raises(ForeignObjectError, match="apply the op of the same name in `tensor`"):
         s + x

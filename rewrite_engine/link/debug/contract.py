@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from rewrite_engine.link.debug.storage import copy_of, kinds_of, preallocated
 from rewrite_engine.link.debug.told import error_at, first_difference, shown
 from rewrite_engine.link.forms import Form, forms_of
 from rewrite_engine.link.linker import Linker
+from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.type import TensorType
 
 AGAIN = "run again"
@@ -78,6 +80,8 @@ class Contract:
         """The forms of a node that are asked for, made once."""
         found = self.known.get(node)
         if found is None:
+            if isinstance(node.op, Elemwise) and node.op.scalar_op.c_source:
+                import_module("rewrite_engine.link.native")  # C code runs as a part of kernels
             every = forms_of(node, self.linker)
             found = [f for f in every if self.options.check_c_code or not f.written]
             if not self.options.check_py_code:

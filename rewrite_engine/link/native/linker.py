@@ -9,7 +9,7 @@ from rewrite_engine.errors import plural
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.linker import Linker
-from rewrite_engine.link.native.lower import why_not
+from rewrite_engine.link.native.inline import reason
 from rewrite_engine.link.native.op import NativeRegion
 from rewrite_engine.link.native.partition import regions
 from rewrite_engine.link.native.runtime import LIST, SINGLE
@@ -46,7 +46,7 @@ class NativeLinker(VMLinker):
         reasons: dict[str, list[str]] = {}
         for node in nodes:
             if not isinstance(node.op, NativeRegion):
-                why = why_not(node) or "it needs a length that is computed, or is alone"
+                why = reason(node) or "it needs a length that is computed, or is alone"
                 reasons.setdefault(why, []).append(str(node.op))
         for why, names in reasons.items():
             times = [f"{n} × {name}" if n > 1 else name for name, n in Counter(names).items()]

@@ -358,6 +358,7 @@ class Nest:
     ) -> list[dict[Any, str]]:
         """The values of all nodes, from these indices on."""
         found: list[dict[Any, str]] = [dict(fixed) for _ in places]
+        self.t.active = mask
         for node in self.live:
             for i, known in zip(places, found, strict=True):
                 xs = [self._operand(item.view, i, known, pointers, mask) for item in node.items]

@@ -14,6 +14,7 @@ from typing import Any
 from rewrite_engine.graph.destroyhandler import DestroyHandler
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node, copied
+from rewrite_engine.link.native.inline import inlined
 from rewrite_engine.link.native.lower import expanded, why_not
 from rewrite_engine.link.native.op import NativeRegion
 from rewrite_engine.link.native.region import NotNative
@@ -61,38 +62,6 @@ def regions(fgraph: FunctionGraph, machine: Machine) -> FunctionGraph:
         sorts.update(dict.fromkeys([node for node in refused if node in late]))
         late.update(refused)
     return _rebuilt(fgraph, order, made)
-
-
-def inlined(nodes: Sequence[Apply]) -> list[Apply]:
-    """Nodes with the graphs of ops that hold one, and run it once, in their place where all of it
-    is native.
-    """
-    found = list[Apply]()
-    for node in nodes:
-        op: Any = node.op
-        holds = getattr(op, "runs_once", False) and op.mode is None
-        found += (_inner(node) if holds else None) or [node]
-    return found
-
-
-def _inner(node: Apply) -> list[Apply] | None:
-    """Copies of the nodes of the graph inside; None where they do not do, or some would run on the
-    VM.
-    """
-    op: Any = node.op
-    known = dict(zip(op.inner_inputs, node.inputs, strict=True))
-    found, own = list[Apply](), dict(zip(op.inner_outputs, node.outputs, strict=False))
-    if len(own) != len(node.outputs) or not {v.owner for v in own} <= {*op.fgraph.apply_nodes}:
-        return None
-    for inner in expand(schedule(op.fgraph)):
-        if why_not(inner) is not None or inner.op.destroy_map:
-            return None
-        copy = copied(inner, tuple([known.get(v, v) for v in inner.inputs]))
-        copy.outputs = tuple([own.get(v, new) for v, new in zip(inner.outputs, copy.outputs)])
-        known.update(zip(inner.outputs, copy.outputs, strict=True))
-        found.append(copy)
-    same = all([v.type == out.type for v, out in own.items()])
-    return found if same else None
 
 
 def _by_depth(

@@ -6,13 +6,15 @@ of float32 it is computed in float64.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import log
 from typing import Any
 
 import numpy as np
 
 from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE
-from rewrite_engine.link.native.text import KINDS, SIZE, SORT, UNSIGNED, Assembler
+from rewrite_engine.link.native.own_code import dtype_of_code, missing_compiler, write_call
+from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE, SORT, UNSIGNED, Assembler
 from rewrite_engine.link.native.units import unit_of_ufunc
 from rewrite_engine.scalar import special
 from rewrite_engine.scalar.composite import Composite
@@ -271,13 +273,15 @@ def is_own(op: ScalarOp, dtype: str, result: str) -> bool:
 
 
 def _loop_kind(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
-    """That of the result, a float, where the op is a ufunc with a loop on float64, and nothing
-    else.
+    """Return the kind of the result if the op has C code for it, or is a ufunc with a loop on
+    float64 and the result is a float.
     """
-    if op.compute is not None or op.ufunc is None or SORT[KINDS[result]] != "d":
-        return None
     inner = op.inner_dtype(tuple(dtypes))
     if inner not in (None, result) or (inner is None and set(dtypes) != {result}):
+        return None
+    if dtype_of_code(op, result) is not None:
+        return None if missing_compiler(op) else KINDS[result]
+    if op.compute is not None or op.ufunc is None or SORT[KINDS[result]] != "d":
         return None
     if (op.nin is None and op.name not in _FOLDS) or (op.name in _OF_DTYPE and result != "float64"):
         return None
@@ -330,8 +334,12 @@ def _truncated(t: Assembler, x: str, kind: str, to: str) -> str:
 
 def write(op: Any, t: Assembler, kind: str, xs: Sequence[str]) -> str:
     """Write an op on values of its kind (see `kind_of`)."""
+    own = dtype_of_code(op, DTYPES[kind])
     if op.listed and op.name in WRITERS and SORT[kind] in WRITERS[op.name][0]:
         do: Write = WRITERS[op.name][1]
+    elif own is not None:
+        call: Write = partial(write_call, op)
+        do = call if own == DTYPES[kind] else _in_double(call)
     else:
         do = _unit(unit_of_ufunc(op.ufunc) or "")
     if op.nin is not None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from rewrite_engine.graph.node import Apply, Variable, copied
+from rewrite_engine.link.native.inline import inlined
 from rewrite_engine.link.native.lower import expanded, lower, native, why_not
 from rewrite_engine.link.native.region import NotNative, RegionPlan, look
 from rewrite_engine.link.native.scalars import convert
@@ -39,7 +40,7 @@ def _(op: Scan, node: Apply) -> str | None:
         return "a loop with a mode of its own"
     if not op.inner_outputs:
         return "a loop that computes nothing"
-    for inner in expand(schedule(op.fgraph)):
+    for inner in inlined(expand(schedule(op.fgraph))):
         why = "overwrites" if inner.op.destroy_map else why_not(inner)
         if isinstance(inner.op, Scan) and inner.op.until and inner.op.results:
             why = "it has as many results as its condition says"
@@ -91,7 +92,7 @@ def inside(op: Scan) -> LoopStep:
     """Copies of the nodes of a step."""
     known = {v: v.type.make_variable(v.name) for v in op.inner_inputs}
     nodes = list[Apply]()
-    for node in expand(schedule(op.fgraph)):
+    for node in inlined(expand(schedule(op.fgraph))):
         copy = copied(node, tuple([known.get(v, v) for v in node.inputs]))
         known.update(zip(node.outputs, copy.outputs, strict=True))
         nodes.append(copy)

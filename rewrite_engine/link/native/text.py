@@ -41,7 +41,8 @@ class Assembler:
     """The lines of a function, in blocks with labels.
 
     declared: declarations of what it calls. units: names of functions of the library that it calls.
-    block: the label of the block that is written now.
+    block: the label of the block that is written now. active: the mask of the lanes that count;
+    None if all do.
     """
 
     def __init__(self, width: int = 1, fma: bool = False) -> None:
@@ -51,6 +52,7 @@ class Assembler:
         self.declared: dict[str, None] = {}
         self.units: dict[str, None] = {}
         self.block = "entry"
+        self.active: str | None = None
 
     # --- lines ----------------------------------------------------------------------------------
 
@@ -123,6 +125,18 @@ class Assembler:
         full = f"{name}_w{self.width}" if kind == "d" else f"{name}_{kind}_w{self.width}"
         self.units[full] = None
         return self._call(full, xs, kind, "")
+
+    def counted_unit(self, name: str, *xs: str, kind: str = "d") -> str:
+        """A call of a unit that also takes how many lanes count (the first ones)."""
+        full = f"{name}_w{self.width}" if kind == "d" else f"{name}_{kind}_w{self.width}"
+        self.units[full] = None
+        count = str(self.width)
+        if self.active is not None:
+            bits = self.new(f"bitcast {self.type('b')} {self.active} to i{self.width}")
+            self.declare(f"i{self.width} @llvm.ctpop.i{self.width}(i{self.width})")
+            ones = f"call i{self.width} @llvm.ctpop.i{self.width}(i{self.width} {bits})"
+            count = self.new(f"zext i{self.width} {self.new(ones)} to i64")
+        return self._call(full, xs, kind, f"i64 {count}")
 
     def _call(self, name: str, xs: Sequence[str], kind: str, more: str) -> str:
         type_ = self.type(kind)

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE, Math
+from rewrite_engine.link.native.own_code import own_loops
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.text import DTYPES
+from rewrite_engine.link.native.text import DTYPES, SIZE
 
 HEAD = object.__basicsize__
 
@@ -86,7 +87,9 @@ def unit(full: str, machine: Machine) -> Unit:
     """The unit of a name like `exp_w8`, the function on vectors of 8; `exp_f_w8`: of float32."""
     name, _, width = full.rpartition("_w")
     if name in _ufuncs:
-        return _calling(full, name, int(width))
+        return _of_ufunc(full, name, int(width))
+    if name in own_loops:
+        return _of_code(full, name, int(width))
     single = name.endswith("_f")
     b = Math(int(width), machine.fma, "f" if single else "d")
     found = SINGLE[name[:-2]](b, "%x") if single else FUNCTIONS[name](b, "%x")
@@ -96,34 +99,52 @@ def unit(full: str, machine: Machine) -> Unit:
     return Unit(text, tuple(b.declared), tuple(b.units))
 
 
-def _calling(full: str, name: str, width: int) -> Unit:
-    """A unit that lets an inner loop do it."""
+def _of_ufunc(full: str, name: str, width: int) -> Unit:
+    """A unit that lets the inner loop of a ufunc do it."""
     ufunc = _ufuncs[name]
-    loop, n = loop_of(ufunc), ufunc.nin
+    loop = loop_of(ufunc)
     assert loop is not None
-    b = Math(width)
-    type_, inputs = b.type("d"), [f"%x{i}" for i in range(n)]
+    imports = [(f"loop_{name}", loop.function)]
+    if loop.data:
+        imports.append((f"data_{name}", loop.data))
+    return _calling(full, name, Math(width), "d", ufunc.nin, imports)
+
+
+def _of_code(full: str, name: str, width: int) -> Unit:
+    """A unit that lets a loop of C code do it, on the lanes that count."""
+    own = own_loops[name]
+    imports = [(f"loop_{name}", own.find())]
+    return _calling(full, name, Math(width), own.kind, own.nin, imports, counted=True)
+
+
+def _calling(
+    full: str, name: str, b: Math, kind: str, n: int, imports: list[tuple[str, int]],
+    counted: bool = False,
+) -> Unit:  # fmt: skip
+    """A unit that calls a loop on n operands. counted: it also takes how many lanes count."""
+    type_, inputs = b.type(kind), [f"%x{i}" for i in range(n)]
     b.count = n
     places = [b.new(f"alloca {type_}, align 64") for _ in range(n + 1)]
     for x, place in zip(inputs, places):
         b.do(f"store {type_} {x}, ptr {place}")
     table, steps = b.new(f"alloca [{n + 1} x ptr]"), b.new(f"alloca [{n + 1} x i64]")
     number = b.new("alloca i64")
-    b.do(f"store i64 {width}, ptr {number}")
+    b.do(f"store i64 {'%n' if counted else b.width}, ptr {number}")
+    if counted:
+        b.do(f"store {type_} zeroinitializer, ptr {places[n]}")
     for i, place in enumerate(places):
         b.do(f"store ptr {place}, ptr {b.new(f'getelementptr ptr, ptr {table}, i64 {i}')}")
-        b.do(f"store i64 8, ptr {b.new(f'getelementptr i64, ptr {steps}, i64 {i}')}")
-    data = f"@data_{name}" if loop.data else "null"
+        step = b.new(f"getelementptr i64, ptr {steps}, i64 {i}")
+        b.do(f"store i64 {SIZE[kind]}, ptr {step}")
+    has_data = len(imports) > 1
+    data = f"@data_{name}" if has_data else "null"
     b.do(f"call void @loop_{name}(ptr {table}, ptr {number}, ptr {steps}, ptr {data})")
     found = b.new(f"load {type_}, ptr {places[n]}")
-    given = ", ".join([f"{type_} {x}" for x in inputs])
+    given = ", ".join([f"{type_} {x}" for x in inputs] + ["i64 %n"] * counted)
     head = f"define {type_} @{full}({given}) #0 {{\nentry:\n"
     text = head + "\n".join(b.lines) + f"\n  ret {type_} {found}\n}}\n"
     declared = [f"declare void @loop_{name}(ptr, ptr, ptr, ptr)"]
-    imports = [(f"loop_{name}", loop.function)]
-    if loop.data:
-        declared.append(f"@data_{name} = external global i8")
-        imports.append((f"data_{name}", loop.data))
+    declared += [f"@data_{name} = external global i8"] * has_data
     return Unit(text, tuple(declared), (), tuple(imports))
 
 

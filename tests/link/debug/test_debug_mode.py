@@ -51,9 +51,9 @@ def test_settings_are_those_of_the_call_then_of_config() -> None:
 def test_what_cannot_be_asked_for(options: Any) -> None:
     with pytest.raises(OptionError):
         DebugMode(**options)
-    with pytest.raises(ValueError, match="DebugMode__check_strides is one of 0, 1, 2"):
+    with pytest.raises(ValueError, match="DebugMode__check_strides must be one of 0, 1, 2"):
         config.DebugMode__check_strides = 3
-    with pytest.raises(ValueError, match="is of type bool"):
+    with pytest.raises(ValueError, match="must be of type bool"):
         config.DebugMode__check_py = 1  # type: ignore[assignment]
 
 

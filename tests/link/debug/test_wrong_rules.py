@@ -297,7 +297,7 @@ def test_a_wrong_fact_of_ones_own() -> None:
 def test_a_declaration_that_does_not_hold() -> None:
     f = rw.function([x], pt.abs(rw.assume(x, nonneg=True)), mode=CHECKED)
     np.testing.assert_array_equal(f(A), A)
-    with pytest.raises(AssumptionError, match="x is not nonneg, as it was declared at .*rules.py"):
+    with pytest.raises(AssumptionError, match="x is not nonneg, as declared at .*rules.py"):
         f(-A)
 
 
