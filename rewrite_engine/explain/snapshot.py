@@ -1,6 +1,6 @@
-"""The graphs of a function as data, at any time while they were rewritten (`graph_record`): all
-nodes and variables that there ever were, the graph as it was at first, and what each firing
-changed. A page is drawn of this and the firings alone (`page.py`).
+"""History of the graphs of a function as data (`graph_records`): all nodes and variables that ever
+existed, the first state, and the changes of each firing. The page needs this and the firings alone
+(`page.py`).
 """
 
 from __future__ import annotations
