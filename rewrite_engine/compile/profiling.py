@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
+from rewrite_engine.compile.machine import busy_note
 from rewrite_engine.compile.profile_cost import amount, operations, peak
 from rewrite_engine.errors import plural
 from rewrite_engine.graph.frozen import FrozenGraph
@@ -399,7 +400,8 @@ class ProfileStats:
         if whole:
             told = plural(len(whole), "region") + " of native code timed as a whole"
             lines.append(f'{told}; mode="vm" times each node')
-        return [*lines, *self._costs()]
+        busy = busy_note() if self.fct_callcount else ""
+        return [*lines, *self._costs(), *([busy] if busy else [])]
 
     def _costs(self) -> Iterator[str]:
         """Yield lines about memory and operations."""
