@@ -240,7 +240,7 @@ def _explain_function(f: Function, values: Any, attempts: bool, mode: Any = None
     with recording(attempts) as recorder:
         compiled = written.compile(f.mode if mode is None else get_mode(mode))
     record = recorder.records[-1]
-    record.called.problem = "nobody watched its calls; explain(f, values=…) compares on these"
+    record.called.problem = "its calls were not recorded; explain(f, values=…) compares on yours"
     _call(compiled, values)
     return Report([replace(record, place=origin_line(written.origin))])
 
