@@ -35,5 +35,5 @@ __getattr__ = lookup(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    """All names, also of what is not loaded."""
-    return [*globals(), *_HOMES]
+    """Return the public names, loaded or not."""
+    return sorted(__all__)
