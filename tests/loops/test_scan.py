@@ -526,7 +526,7 @@ def test_wrong_uses() -> None:
         scan(lambda t: t, outputs_info={"taps": [-1]}, n_steps=1)
     with pytest.raises(NDimError, match="holds 2 values"):
         scan(lambda a, b: a, outputs_info={"initial": s, "taps": [-2, -1]}, n_steps=1)
-    with pytest.raises(NDimError, match="one dimension or more"):
+    with pytest.raises(NDimError, match="arrays with at least one dimension"):
         scan(lambda v: v, s)
     with pytest.raises(OptionError, match="not 'inputs'"):
         scan(lambda v: v, {"inputs": x})
