@@ -272,7 +272,8 @@ class Elemwise(TensorOp):
         for o, i in self.inplace_pattern:
             if not _can_hold(types[i], outputs[o]):
                 raise ShapeError(
-                    f"output {o} of type {outputs[o]} does not fit into input {i}, which it overwrites"
+                    f"output {o} of type {outputs[o]} does not fit into input {i}, which it "
+                    "overwrites"
                 )
         return outputs
 

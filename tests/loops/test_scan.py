@@ -508,7 +508,7 @@ def test_many_steps() -> None:
 def test_wrong_uses() -> None:
     x, s, i = pt.dvector("x"), pt.dscalar("s"), pt.lvector("i")
     zero = pt.constant(0.0)
-    with pytest.raises(InputError, match="n_steps says how many"):
+    with pytest.raises(InputError, match="n_steps is required if there are no sequences"):
         scan(lambda: s)
     with pytest.raises(ShapeError, match="n_steps is negative: -1"):
         scan(lambda v: v, x, n_steps=-1)
@@ -547,7 +547,9 @@ def test_wrong_values_of_options() -> None:
     x, flag = pt.dvector("x"), pt.bscalar("flag")
     step = lambda v, t: t + v
     for k in (1.5, True, "a", None, flag, [1]):
-        with pytest.raises(InputError, match="truncate_gradient is a number of steps, or -1, not"):
+        with pytest.raises(
+            InputError, match="truncate_gradient must be a number of steps, or -1, not"
+        ):
             scan(step, x, 0.0, truncate_gradient=k)  # type: ignore[arg-type]
     wrong = [("go_backwards", v) for v in ("no", None, 1, flag)]
     wrong += [("allow_gc", v) for v in ("yes", 2, flag)]
@@ -564,7 +566,7 @@ def test_wrong_values_of_options() -> None:
 
 def test_wrong_uses_of_options_and_steps() -> None:
     x = pt.dvector("x")
-    with pytest.raises(OptionError, match="profile=.* is not supported: give it to `function`"):
+    with pytest.raises(OptionError, match="profile=.* is not supported: pass it to `function`"):
         scan(lambda v: v, x, profile=ProfileStats())
     for profile in (None, True, "the loop"):
         assert run(scan(lambda v: v, x, profile=profile)[0], {x: np.ones(3)}).tolist() == [1, 1, 1]

@@ -91,7 +91,7 @@ class Halves(TensorOp):
         (["int8"], [1, 1], InconsistencyError, "dtypes` has 1 outputs, .* `shapes` has 2"),
         (["int8"] * 3, [1, 1], InconsistencyError, "dtypes` has 3 outputs, .* `shapes` has 2"),
         (["int8"] * 2, [1], InconsistencyError, "declares 2 outputs .* its `shapes` has 1"),
-        (["int8"] * 2, [(0, 1), 1], NDimError, r"dimension 1 of input 0, which has type TensorType\(float64"),
+        (["int8"] * 2, [(0, 1), 1], NDimError, r"dimension 1 of input 0, which has type Tensor"),
         (["int8"] * 2, [(0, -1), 1], NDimError, "dimension -1 of input 0"),
     ],
 )

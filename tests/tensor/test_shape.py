@@ -95,9 +95,7 @@ def test_specify_shape_is_checked():
     with pytest.raises(DTypeError, match="0-d integer"):
         pt.specify_shape(x, (2, pt.dscalar()))
     y = pt.specify_shape(x, (2, 4))
-    with pytest.raises(
-        ShapeError, match=r"\(2, 5\) .* length 5, it must be 4[\s\S]*test_shape.py"
-    ):
+    with pytest.raises(ShapeError, match=r"\(2, 5\) .* length 5, it must be 4[\s\S]*test_shape.py"):
         evaluate([y], {x: np.ones((2, 5))})
 
 

@@ -295,9 +295,11 @@ def test_wrong_uses() -> None:
         ifelse(x, x, y)
     with pytest.raises(TypeError, match="pt.eq"):
         ifelse(x == 1, x, y)
-    with pytest.raises(DTypeError, match="the branches have two dtypes: float64 and int64"):
+    with pytest.raises(DTypeError, match="the branches have different dtypes: float64 and int64"):
         ifelse(c, x.sum(), d)
-    with pytest.raises(NDimError, match="the branches have two numbers of dimensions: 1 and 0"):
+    with pytest.raises(
+        NDimError, match="the branches have different numbers of dimensions: 1 and 0"
+    ):
         ifelse(c, [x, x], [y, y.sum()])
     with pytest.raises(TypeError, match="the branches have two types"):
         ifelse(c, x, rw.shared(np.random.default_rng(1)))

@@ -140,7 +140,7 @@ def test_errors():
         evaluate([strict], {v: [1.0, 2.0], i: [0, 1], y: [1.0]})
     assert evaluate([v[i].set(y)], {v: [1.0, 2.0], i: [0, 1], y: [5.0]})[0].tolist() == [5, 5]
     with pytest.raises(
-        BroadcastError, match=r"of shape \(3,\) does not broadcast to the part \[i\] of shape \(2,\)"
+        BroadcastError, match=r"shape \(3,\) does not broadcast to the part \[i\] of shape \(2,\)"
     ):
         evaluate([v[i].set(y)], {v: [1.0, 2.0], i: [0, 1], y: [1.0, 2.0, 3.0]})
 

@@ -279,7 +279,7 @@ def test_what_does_not_fit_names_the_part(linker):
     for part, out in parts.items():
         f = rw.function([x, y, i], out, mode=linker, on_unused_input="ignore")
         shape = r"\(1, 2\)" if "1:" in part else r"\(2,\)"
-        said = rf"value of shape \(3,\) does not broadcast to the part {re.escape(part)} of shape {shape}"
+        said = rf"of shape \(3,\) does not broadcast to the part {re.escape(part)} of shape {shape}"
         with pytest.raises(BroadcastError, match=said + r"[\s\S]*test_subtensor.py"):
             f(np.ones((2, 4)), np.ones(3), [0, 3])
 
@@ -311,7 +311,7 @@ def test_empty_parts_take_one_value():
 def test_only_static_ones_broadcast_in_the_op():
     x, y = pt.dvector("x"), pt.dvector("y")
     out = IncSubtensor((), True)(x, y)
-    with pytest.raises(BroadcastError, match=r"of shape \(1,\) does not broadcast to .* of shape \(3,\)"):
+    with pytest.raises(BroadcastError, match=r"shape \(1,\) does not broadcast .* of shape \(3,\)"):
         evaluate([out], {x: np.zeros(3), y: np.ones(1)})
     one = TensorType("float64", (1,))("one")
     got = evaluate([x[:].set(one)], {x: np.zeros(3), one: np.ones(1)})[0]

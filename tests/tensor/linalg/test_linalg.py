@@ -484,7 +484,7 @@ def test_slopes_of_determinants_of_nan() -> None:
 
 def test_a_complete_q_of_a_tall_matrix_has_no_gradient() -> None:
     x, tall = pt.matrix("x"), pt.matrix(shape=(4, 2))
-    with pytest.raises(NullTypeGradError, match="a complete Q with more columns than A has no gradient"):
+    with pytest.raises(NullTypeGradError, match="a complete Q with more columns than A has no"):
         grad(L.qr(tall)[0].sum(), tall)
     with pytest.raises(ShapeError, match="do not fit"):
         grad(L.qr(x)[0].sum(), x).eval({x: np.eye(4)[:, :2]})

@@ -135,9 +135,9 @@ def test_taking_apart() -> None:
         pt.histogram(m, k)
     with pytest.raises(ShapeError, match="the length along the axis is unknown"):
         pt.unstack(m)
-    with pytest.raises(ShapeError, match="a length of 3 is no multiple of 2"):
+    with pytest.raises(ShapeError, match="a length of 3 is not a multiple of 2"):
         pt.hsplit(np.ones((2, 3)), 2)
-    with pytest.raises(ShapeError, match="equally deep"):
+    with pytest.raises(ShapeError, match="the lists have different depths"):
         pt.block([[m], m])
     with pytest.raises(NDimError, match="takes vectors"):
         pt.ix_(m)

@@ -164,9 +164,9 @@ def test_errors():
         pt.stack([pt.dscalar(), pt.dvector()])
     with pytest.raises(ShapeError, match="do not add up"):
         pt.split(a, [1, 2])
-    with pytest.raises(ShapeError, match="3 lengths for 2 pieces"):
+    with pytest.raises(ShapeError, match="3 lengths, but 2 pieces"):
         pt.split(a, [1, 1, 0], n_splits=2)
-    with pytest.raises(DTypeError, match="does not fit into a vector of int64"):
+    with pytest.raises(DTypeError, match="does not fit into a vector of dtype int64"):
         MakeVector("int64")(pt.dscalar())
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     with pytest.raises(ShapeError, match=r"Join[\s\S]*\(2, 3\)[\s\S]*test_joins.py"):
