@@ -483,7 +483,7 @@ def _method(name: str) -> Any:
     def method(self: Any) -> Any:
         return getattr(pt, name)(self)
 
-    method.__name__, method.__doc__ = name, f"`{name}(x)`, element by element."
+    method.__name__, method.__doc__ = name, f"Return `{name}(x)`, element by element."
     return method
 
 

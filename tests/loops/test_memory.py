@@ -114,7 +114,7 @@ def test_wrong_uses_of_checkpoints() -> None:
         scan_checkpoints(lambda v, t: t + v, x, {"initial": x, "taps": [-1]})
     with pytest.raises(InputError, match="n_steps is required if there are no sequences"):
         scan_checkpoints(lambda t: t, None, x)
-    with pytest.raises(OptionError, match="1 or more, not 0"):
+    with pytest.raises(OptionError, match="must be an integer >= 1, not 0"):
         scan_checkpoints(lambda t: t, None, x, n_steps=3, save_every_N=0)
 
 
@@ -156,7 +156,7 @@ def test_wrong_options_of_checkpoints() -> None:
     for steps in ([7], 4.0):
         with pytest.raises(InputError, match="n_steps must be a 0-d integer"):
             scan_checkpoints(step, x, 0.0, n_steps=steps)
-    with pytest.raises(ShapeError, match="n_steps is negative"):
+    with pytest.raises(ShapeError, match="n_steps must not be negative"):
         scan_checkpoints(step, x, 0.0, n_steps=-1)
     for size in (n, 2.0, True, None):
         with pytest.raises(OptionError, match="save_every_N is an integer, 1 or more, not "):
@@ -176,7 +176,7 @@ def test_sequences_of_checkpoints_that_are_too_short() -> None:
         with pytest.raises(ShapeError, match="sequence 1 has fewer elements than there are steps"):
             f(np.ones(7), np.ones(5), 7)
     out = scan_checkpoints(step, [x, y], 0.0, n_steps=n)[0]
-    with pytest.raises(ShapeError, match="the number of steps is negative"):
+    with pytest.raises(ShapeError, match="the number of steps must not be negative"):
         rw.function([x, y, n], out)(np.ones(7), np.ones(5), -1)
 
 
@@ -189,5 +189,5 @@ def test_without_padding_the_number_of_steps_is_a_multiple() -> None:
         out = scan_checkpoints(step, x, 0.0, n_steps=steps, save_every_N=3, padding=False)[0]
         f = rw.function([x, n], out, on_unused_input="ignore")
         assert f(np.ones(6), 6).tolist() == [3.0, 6.0]
-        with pytest.raises(ShapeError, match="the number of steps is no multiple of 3"):
+        with pytest.raises(ShapeError, match="the number of steps must be a multiple of 3"):
             f(np.ones(7), 7)

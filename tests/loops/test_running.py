@@ -312,7 +312,8 @@ def test_results_have_one_shape(mode: str, stop: bool) -> None:
     assert f([1.0, 2.0, 3.0], [2, 3, 2])[0].tolist() == [[1.0, 2.0]] * 3
     for lengths in [3, 1], [3, 3, 2]:
         what = (
-            rf"result 0 has the shape \(3,\) in the first step, and \({lengths[-1]},\) in a later"
+            rf"result 0 must have one shape in all steps, but has \(3,\) in the first and "
+            rf"\({lengths[-1]},\) in a later"
         )
         with pytest.raises(rw.errors.ShapeError, match=what):
             f([1.0, 2.0, 3.0], lengths)

@@ -510,11 +510,11 @@ def test_wrong_uses() -> None:
     zero = pt.constant(0.0)
     with pytest.raises(InputError, match="n_steps is required if there are no sequences"):
         scan(lambda: s)
-    with pytest.raises(ShapeError, match="n_steps is negative: -1"):
+    with pytest.raises(ShapeError, match="n_steps must not be negative: -1"):
         scan(lambda v: v, x, n_steps=-1)
-    with pytest.raises(InputError, match="returns 2 outputs, and outputs_info says 1"):
+    with pytest.raises(InputError, match="returns 2 outputs, but outputs_info has 1"):
         scan(lambda v, t: [t, v], x, [zero])
-    with pytest.raises(NDimError, match="output 0 has 1 dimensions, and its initial value has 0"):
+    with pytest.raises(NDimError, match="output 0 has 1 dimensions, but its initial value has 0"):
         scan(lambda t: t + x, outputs_info=zero, n_steps=2)
     with pytest.raises(DTypeError, match="output 0 is float64, and its initial value is int64"):
         scan(lambda v, t: t + v, x, pt.constant(0, dtype="int64"))
@@ -536,7 +536,7 @@ def test_wrong_uses() -> None:
         with pytest.raises(InputError, match=f"a number of steps, or -1, not {k}"):
             scan(lambda v: v, x, truncate_gradient=k)
     out, _ = scan(lambda v, t: pt.sin(t) + v, x, zero, n_steps=5)
-    with pytest.raises(ShapeError, match="sequence 0 has 3 elements, and there are 5 steps"):
+    with pytest.raises(ShapeError, match="sequence 0 has 3 elements, but there are 5 steps"):
         run(out, {x: np.ones(3)})
     out, _ = scan(lambda k: x[k], i)
     with pytest.raises(IndexError, match="index 9 is out of bounds"):
@@ -554,7 +554,7 @@ def test_wrong_values_of_options() -> None:
     wrong = [("go_backwards", v) for v in ("no", None, 1, flag)]
     wrong += [("allow_gc", v) for v in ("yes", 2, flag)]
     for key, value in wrong:
-        with pytest.raises(OptionError, match=f"{key} is True or False, not"):
+        with pytest.raises(OptionError, match=f"{key} must be True or False, not"):
             scan(step, x, 0.0, **{key: value})
     with pytest.raises(OptionError, match="name is a str, not int 3"):
         scan(step, x, 0.0, name=3)  # type: ignore[arg-type]
@@ -572,7 +572,7 @@ def test_wrong_uses_of_options_and_steps() -> None:
         assert run(scan(lambda v: v, x, profile=profile)[0], {x: np.ones(3)}).tolist() == [1, 1, 1]
     with pytest.raises(UnknownNameError, match="no mode or linker is called 'quick'"):
         scan(lambda v: v, x, mode="quick")
-    with pytest.raises(InputError, match=r"each tap once, not \[-1, -1\]"):
+    with pytest.raises(InputError, match=r"taps of an output must be distinct, not \[-1, -1\]"):
         scan(lambda a, b: a, outputs_info={"initial": x, "taps": [-1, -1]}, n_steps=1)
     with pytest.raises(InputError, match=r"taps are integers, not \[0.5\]"):
         scan(lambda a: a, {"input": x, "taps": [0.5]})

@@ -366,7 +366,7 @@ def test_steps_that_take_something_else() -> None:
     ) as error:
         scan(lambda v, total: total + v, x)
     assert "needs an initial value in outputs_info" in str(error.value)
-    with pytest.raises(InputError, match=r"takes 1 argument \(v\), and is given 3") as error:
+    with pytest.raises(InputError, match=r"takes 1 argument \(v\), but receives 3") as error:
         scan(lambda v: v, [x], [zero], [a])
     text = "1 of sequences, 1 of earlier values, 1 of non_sequences"
     assert text in str(error.value)
@@ -377,7 +377,7 @@ def test_steps_that_take_something_else() -> None:
 def test_steps_that_return_something_else() -> None:
     with pytest.raises(InputError, match="returns 1 outputs, but outputs_info has 2"):
         scan(lambda v, s, t: s + t, x, [zero, zero])
-    with pytest.raises(InputError, match="returns 2 outputs, and outputs_info says 1"):
+    with pytest.raises(InputError, match="returns 2 outputs, but outputs_info has 1"):
         scan(lambda v, t: [t, v], x, zero)
     with pytest.raises(InputError, match="updates are of shared variables, not x"):
         scan(lambda v: (v, {x: x + 1}), x)
@@ -390,7 +390,7 @@ def test_steps_that_return_something_else() -> None:
 def test_states_that_do_not_fit() -> None:
     with pytest.raises(DTypeError, match="output 0 is float64, but its initial value is float32"):
         scan(lambda v, t: t + v, x, pt.constant(np.float32(0)))
-    with pytest.raises(NDimError, match="output 0 has 1 dimensions, and its initial value has 0"):
+    with pytest.raises(NDimError, match="output 0 has 1 dimensions, but its initial value has 0"):
         scan(lambda t: x * t, outputs_info=zero, n_steps=2)
     with pytest.raises(ShapeError, match=r"output 1 has the shape \(4,\), and its initial"):
         scan(lambda s, t: [s, pt.join(0, t, t)], outputs_info=[zero, pt.zeros(2)], n_steps=2)
@@ -410,7 +410,7 @@ def test_states_that_do_not_fit() -> None:
 def test_sequences_that_are_too_short() -> None:
     with pytest.raises(ShapeError, match="sequence 0 has 2 elements, but there are 5 steps"):
         scan(lambda v: v, pt.zeros(2), n_steps=5)
-    with pytest.raises(ShapeError, match="sequence 1 has 1 elements, and there are 2 steps"):
+    with pytest.raises(ShapeError, match="sequence 1 has 1 elements, but there are 2 steps"):
         scan(lambda v, w, u: v, [pt.zeros(4), {"input": pt.zeros(3), "taps": [0, 2]}], n_steps=2)
     out, _ = scan(lambda v, t: v + t, x, zero, n_steps=5)
     with pytest.raises(ShapeError):
