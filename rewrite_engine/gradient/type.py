@@ -1,4 +1,4 @@
-"""Types of gradients."""
+"""Types of the gradients of variables."""
 
 from __future__ import annotations
 

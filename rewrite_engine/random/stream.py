@@ -90,7 +90,7 @@ class DefaultGenerator(Op):
         return [random_generator_type]
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Any) -> None:
-        """Create the generator."""
+        """Create the generator from the seed."""
         (seed,) = inputs
         output_storage[0][0] = np.random.default_rng(None if seed is None else seed.tolist())
 
@@ -99,11 +99,11 @@ class DefaultGenerator(Op):
         return False
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Connect no input."""
+        """Connect no input to the output."""
         return [[False]]
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
-        """Return disconnected gradients."""
+        """Return a disconnected gradient for each input."""
         return [disconnected()]
 
 

@@ -269,7 +269,7 @@ class Compare(OfTwo):
         return type(x)(COMPARED[self.name](x.toarray(), y.toarray()))  # SciPy forgets NaNs
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Connect no input."""
+        """Connect no input to the output."""
         return [[False], [False]]
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:

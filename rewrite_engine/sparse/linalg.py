@@ -51,7 +51,7 @@ def factored(op: Any, node: Apply, x: Any, dtype: Any) -> Factored:
 
 
 def singular(op: Any, node: Apply, why: str) -> NoReturn:
-    """Raise `SingularMatrixError`."""
+    """Raise `SingularMatrixError` for a node, with the reason."""
     what = f"the matrix is singular: {why}"
     raise SingularMatrixError(message(what, op=op, inputs=node.inputs, where=node.where()))
 

@@ -1,4 +1,4 @@
-"""Products of matrices, one of which is sparse.
+"""Products of matrices with at least one sparse operand.
 
 | function | the result | gradient of a sparse operand |
 |---|---|---|
@@ -122,7 +122,7 @@ class DotAt(SparseOp):
 
 
 class Product(SparseOp):
-    """Base class of products of two matrices, of which the first or both are sparse.
+    """Base class of products of two matrices; the first or both are sparse.
 
     structured: whether gradients of sparse operands are omitted where no element is stored.
     """
@@ -148,8 +148,8 @@ class Product(SparseOp):
 
 
 class SparseDot(Product):
-    """Product as a dense array, of two operands of which one or both are sparse; a dense one may be
-    a vector.
+    """Product as a dense array; one or both operands are sparse, and a dense one may be a
+    vector.
     """
 
     samples: Sequence[Any] = tuple(
@@ -282,8 +282,8 @@ class TrueDot(Product):
 
 
 def dot(x: Any, y: Any) -> Any:
-    """Return the product of x and y, of which one or both are sparse: a dense matrix, or a vector
-    if a dense operand is one.
+    """Return the product of x and y, one or both sparse: a dense matrix, or a vector if a dense
+    operand is one.
 
     The gradient of a sparse operand is plain: all of its elements are computed, and stored. Raises
     `NoTensorError` if both are dense, `NDimError`, `ShapeError`.
@@ -304,8 +304,7 @@ def structured_dot(x: Any, y: Any) -> Any:
 
 
 def true_dot(x: Any, y: Any, grad_preserves_dense: bool = True) -> Any:
-    """Return the product of x and y, of which one or both are sparse, as a sparse matrix with plain
-    gradients.
+    """Return the product of x and y, one or both sparse, as a sparse matrix with plain gradients.
 
     The gradient of a dense operand is dense: `grad_preserves_dense=False` is refused.
     """

@@ -400,7 +400,7 @@ class Elemwise(TensorOp):
     # --- analysis ---------------------------------------------------------------------------
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Connect all inputs, except those of which only the shape is used."""
+        """Connect all inputs, except those whose values do not matter."""
         unread = self.scalar_op.shape_only
         return [[i not in unread] * self.nout for i in range(len(node.inputs))]
 

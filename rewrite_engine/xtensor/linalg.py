@@ -47,7 +47,7 @@ def apply_core(
 
 
 def cholesky(x: Any, lower: bool = True, *, check_finite: bool = True, dims: Sequence[str]) -> Any:
-    """Return the Cholesky factors of matrices along two dimensions, the first of which counts rows.
+    """Return the Cholesky factors of matrices along two dimensions (rows, then columns).
 
     lower: lower triangular factors, else upper ones. Raises `DimsError`.
     """
@@ -70,8 +70,8 @@ def solve(
 ) -> Any:
     """Return the x of a · x = b, where the product sums over the dimension that is new in x.
 
-    dims: the two dimensions of the matrices `a`, one of which `b` has (x has the other one); and,
-    for several right sides, a third that only `b` has. assume_a, lower, check_finite: see
+    dims: the two dimensions of the matrices `a` (`b` has one of them, x the other); and, for
+    several right sides, a third that only `b` has. assume_a, lower, check_finite: see
     `linalg.solve`. Raises `DimsError`.
 
     >>> from rewrite_engine.xtensor import xtensor
@@ -84,7 +84,7 @@ def solve(
     of_a = [d for d in given if d in a.type.dims]
     both, more = [d for d in of_a if d in b.type.dims], [d for d in given if d not in of_a]
     if len(of_a) != 2 or len(both) != 1 or len(more) > 1:
-        what = "takes two dimensions of a, one of which b has, and optionally one that only b has"
+        what = "takes two dimensions of a (b has one of them), and optionally one that only b has"
         raise DimsError(located(f"solve: {what}; got {given}", inputs=[a, b]))
     (rows,), (columns,) = both, [d for d in of_a if d not in both]
 

@@ -254,8 +254,8 @@ def multivariate_normal(
 ) -> Any:
     """Draw vectors around `mean` with covariance `cov`.
 
-    core_dims: the two dimensions of `cov`, of which `mean` and the draws have the first. method:
-    see `MvNormalRV`. options: those of all distributions.
+    core_dims: the two dimensions of `cov`; `mean` and the draws have one of them. method: see
+    `MvNormalRV`. options: those of all distributions.
     """
     mean, names = as_xtensor(mean), named(core_dims)
     if names and names[0] not in mean.type.dims:

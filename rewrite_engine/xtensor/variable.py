@@ -241,12 +241,12 @@ class XTensorVariable(Variable):
 
     @property
     def real(self) -> XTensorVariable:
-        """The real part."""
+        """The real part of each element."""
         return px.math.real(self)
 
     @property
     def imag(self) -> XTensorVariable:
-        """The imaginary part."""
+        """The imaginary part of each element."""
         return px.math.imag(self)
 
     # --- parts ------------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ def test_wrong_options_of_checkpoints() -> None:
     with pytest.raises(ShapeError, match="n_steps must not be negative"):
         scan_checkpoints(step, x, 0.0, n_steps=-1)
     for size in (n, 2.0, True, None):
-        with pytest.raises(OptionError, match="save_every_N is an integer, 1 or more, not "):
+        with pytest.raises(OptionError, match="save_every_N must be an integer >= 1, not "):
             scan_checkpoints(step, x, 0.0, save_every_N=size)
     assert scan_checkpoints(step, x, 0.0, save_every_N=np.int8(2))[0].type.ndim == 1
 

@@ -516,15 +516,15 @@ def test_wrong_uses() -> None:
         scan(lambda v, t: [t, v], x, [zero])
     with pytest.raises(NDimError, match="output 0 has 1 dimensions, but its initial value has 0"):
         scan(lambda t: t + x, outputs_info=zero, n_steps=2)
-    with pytest.raises(DTypeError, match="output 0 is float64, and its initial value is int64"):
+    with pytest.raises(DTypeError, match="output 0 is float64, but its initial value is int64"):
         scan(lambda v, t: t + v, x, pt.constant(0, dtype="int64"))
-    with pytest.raises(InputError, match="taps of outputs are below 0"):
+    with pytest.raises(InputError, match="taps of outputs must be below 0"):
         scan(lambda t: t, outputs_info={"initial": x, "taps": [0]}, n_steps=1)
     shown = scan(lambda a, b: a + b, {"input": x, "taps": np.array([0, 1])})[0]
     assert run(shown, {x: [1.0, 2.0, 3.0]}).tolist() == [3.0, 5.0]
     with pytest.raises(InputError, match="needs an initial value"):
         scan(lambda t: t, outputs_info={"taps": [-1]}, n_steps=1)
-    with pytest.raises(NDimError, match="holds 2 values"):
+    with pytest.raises(NDimError, match="must hold 2 values"):
         scan(lambda a, b: a, outputs_info={"initial": s, "taps": [-2, -1]}, n_steps=1)
     with pytest.raises(NDimError, match="arrays with at least one dimension"):
         scan(lambda v: v, s)
@@ -556,7 +556,7 @@ def test_wrong_values_of_options() -> None:
     for key, value in wrong:
         with pytest.raises(OptionError, match=f"{key} must be True or False, not"):
             scan(step, x, 0.0, **{key: value})
-    with pytest.raises(OptionError, match="name is a str, not int 3"):
+    with pytest.raises(OptionError, match="name must be a str, not int 3"):
         scan(step, x, 0.0, name=3)  # type: ignore[arg-type]
     for right in ({"truncate_gradient": np.int8(2)}, {"go_backwards": np.bool_(True)},
                   {"allow_gc": True}, {"allow_gc": None}, {"name": "sums"}):  # fmt: skip
@@ -574,11 +574,11 @@ def test_wrong_uses_of_options_and_steps() -> None:
         scan(lambda v: v, x, mode="quick")
     with pytest.raises(InputError, match=r"taps of an output must be distinct, not \[-1, -1\]"):
         scan(lambda a, b: a, outputs_info={"initial": x, "taps": [-1, -1]}, n_steps=1)
-    with pytest.raises(InputError, match=r"taps are integers, not \[0.5\]"):
+    with pytest.raises(InputError, match=r"taps must be integers, not \[0.5\]"):
         scan(lambda a: a, {"input": x, "taps": [0.5]})
-    with pytest.raises(InputError, match="a step is a function, not int 3"):
+    with pytest.raises(InputError, match="a step must be a function, not int 3"):
         scan(3, x)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="returns no output, and no updates"):
+    with pytest.raises(InputError, match="must return outputs or updates"):
         scan(lambda v: until(v > 3), x)
     for nothing in None, "v", object():
         with pytest.raises(ForeignObjectError, match="a step returns variables or numbers, not"):

@@ -379,7 +379,7 @@ def test_steps_that_return_something_else() -> None:
         scan(lambda v, s, t: s + t, x, [zero, zero])
     with pytest.raises(InputError, match="returns 2 outputs, but outputs_info has 1"):
         scan(lambda v, t: [t, v], x, zero)
-    with pytest.raises(InputError, match="updates are of shared variables, not x"):
+    with pytest.raises(InputError, match="updates must be for shared variables, not x"):
         scan(lambda v: (v, {x: x + 1}), x)
     with pytest.raises(InputError, match="one until"):
         scan(lambda p: (p, until(p > 1), until(p > 2)), outputs_info=zero, n_steps=2)
@@ -392,15 +392,15 @@ def test_states_that_do_not_fit() -> None:
         scan(lambda v, t: t + v, x, pt.constant(np.float32(0)))
     with pytest.raises(NDimError, match="output 0 has 1 dimensions, but its initial value has 0"):
         scan(lambda t: x * t, outputs_info=zero, n_steps=2)
-    with pytest.raises(ShapeError, match=r"output 1 has the shape \(4,\), and its initial"):
+    with pytest.raises(ShapeError, match=r"output 1 has the shape \(4,\), but its initial"):
         scan(lambda s, t: [s, pt.join(0, t, t)], outputs_info=[zero, pt.zeros(2)], n_steps=2)
     taps = {"taps": [-3, -1]}
     with pytest.raises(
-        ShapeError, match=r"of output 0 holds 2 values, and its taps \[-3, -1\] reach"
+        ShapeError, match=r"of output 0 holds 2 values, but its taps \[-3, -1\] need 3"
     ):
         scan(lambda s, t: s + t, outputs_info={"initial": pt.zeros(2), **taps}, n_steps=2)
     out, _ = scan(lambda s, t: s + t, outputs_info={"initial": x, **taps}, n_steps=2)
-    with pytest.raises(ShapeError, match=r"holds fewer than 3 values[\s\S]*test_tutorials.py"):
+    with pytest.raises(ShapeError, match=r"must hold at least 3 values[\s\S]*test_tutorials.py"):
         run(out, {x: np.zeros(2)})
     state = rw.shared(np.random.default_rng(1))
     with pytest.raises(InputError, match="state of steps, and needs an initial value"):
@@ -415,7 +415,7 @@ def test_sequences_that_are_too_short() -> None:
     out, _ = scan(lambda v, t: v + t, x, zero, n_steps=5)
     with pytest.raises(ShapeError):
         run(out[-1], {x: np.ones(3)})
-    with pytest.raises(OptionError, match="a dict has the keys"):
+    with pytest.raises(OptionError, match="a dict must have the keys"):
         scan(lambda v: v, {"input": x, "tap": [0]})
 
 

@@ -301,7 +301,7 @@ def test_wrong_uses() -> None:
         NDimError, match="the branches have different numbers of dimensions: 1 and 0"
     ):
         ifelse(c, [x, x], [y, y.sum()])
-    with pytest.raises(TypeError, match="the branches have two types"):
+    with pytest.raises(TypeError, match="the branches have different types"):
         ifelse(c, x, rw.shared(np.random.default_rng(1)))
 
 

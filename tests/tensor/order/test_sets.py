@@ -141,7 +141,7 @@ def test_taking_apart() -> None:
         pt.block([[m], m])
     with pytest.raises(NDimError, match="takes vectors"):
         pt.ix_(m)
-    with pytest.raises(OptionError, match="return_indices is not here"):
+    with pytest.raises(OptionError, match="return_indices is not supported"):
         pt.intersect1d(m, m, return_indices=True)
-    with pytest.raises(ShapeError, match="vectors have the length 3"):
+    with pytest.raises(ShapeError, match="vectors must have length 3"):
         pt.cross([1.0, 2.0], [3.0, 4.0])
