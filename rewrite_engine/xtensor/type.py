@@ -329,7 +329,7 @@ def values_and_dims(x: Any, dims: Any = None) -> tuple[Any, tuple[str, ...]]:
         return x.values, named(x.dims)
     array = x.data if isinstance(x, XTensorConstant) else constant(x).data
     if given is None and array.ndim:
-        what = f"the {array.ndim} dimensions of an array have no names: {describe(x)}"
+        what = f"the dimensions of the array have no names: {describe(x)}"
         raise NDimError(located(what, hint="name them by as_xtensor(x, dims=…)"))
     if given is not None and len(given) != array.ndim:
         raise NDimError(
