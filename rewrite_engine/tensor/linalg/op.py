@@ -137,8 +137,8 @@ class _MatrixOp(TensorOp):
 
 
 class _Symmetric(_MatrixOp):
-    """Base class of ops that return real eigenvalues, and eigenvectors, of matrices of which one
-    triangle is read.
+    """Base class of ops that return real eigenvalues, and eigenvectors; one triangle of the
+    matrices is read.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -270,7 +270,7 @@ def unit(x: Any) -> Any:
 
 
 def singular(a: Any, index: Any = None) -> str:
-    """Return the error text for arrays of matrices, one of which is singular."""
+    """Return the error text for an array with a singular matrix."""
     if a.ndim == 2:
         return f"the matrix of shape {a.shape} is singular"
     if index is None:
