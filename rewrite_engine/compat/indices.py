@@ -1,4 +1,4 @@
-"""Indices of nodes as PyTensor's programs read them: from a node's inputs and `op.idx_list`."""
+"""Indices of nodes in PyTensor's form: from a node's inputs and `op.idx_list`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = [
 
 
 def indices_from_subtensor(op_indices: Sequence[Any], idx_list: Sequence[Any]) -> tuple[Any, ...]:
-    """What stands between the brackets: numbers, slices, variables. op_indices: the inputs of a
-    node after the array. idx_list: its op's. Numbers beside arrays are variables, as there: they
-    broadcast with the arrays.
+    """Return the entries between the brackets: numbers, slices, variables. op_indices: the inputs
+    of a node after the array. idx_list: the template of its op. As in PyTensor, numbers next to
+    arrays are variables, which broadcast with the arrays.
     """
     entries = [_entry(e, found) for e, found in pair(tuple(idx_list), op_indices)]
     if any([getattr(getattr(v, "type", None), "ndim", 0) for v in op_indices]):
@@ -35,12 +35,12 @@ unflatten_index_variables = indices_from_subtensor
 
 
 def get_idx_list(inputs: Sequence[Any], idx_list: Sequence[Any]) -> tuple[Any, ...]:
-    """What stands between the brackets, of all inputs of a node."""
+    """Return the entries between the brackets, given all inputs of a node."""
     return indices_from_subtensor(inputs[1:], idx_list)
 
 
 def _entry(entry: Any, found: Any) -> Any:
-    """An entry of a template, with the inputs that stand for it."""
+    """Return an entry of a template with its inputs filled in."""
     if isinstance(entry, Slice):
         values = iter(found)
         return slice(*[next(values) if part == INPUT else part for part in entry])
@@ -50,19 +50,21 @@ def _entry(entry: Any, found: Any) -> Any:
 
 
 def as_index_literal(idx: Any) -> Any:
-    """A constant index, or a slice of some, in numbers of Python. Raises `NotConstantError`."""
+    """Convert a constant index, or a slice of constants, to Python numbers. Raises
+    `NotConstantError`.
+    """
     if isinstance(idx, slice):
         return slice(*[as_index_literal(part) for part in (idx.start, idx.stop, idx.step)])
     if isinstance(idx, Variable) and not isinstance(idx, Constant):
-        raise NotConstantError(f"the index {idx!r} is no constant")
+        raise NotConstantError(f"the index {idx!r} is not a constant")
     return idx.data.item() if isinstance(idx, Constant) else idx
 
 
 def get_canonical_form_slice(theslice: Any, length: Any) -> tuple[Any, int]:
-    """The elements of a dimension that an index means, as an index from the front, or as a slice
-    with ends in order, of which none is negative; and -1 if they are taken from the back, else 1.
+    """Return the elements of a dimension that an index selects, as an index from the front, or as a
+    slice with ordered, nonnegative ends; and -1 if they are taken from the back, else 1.
 
-    length: of the dimension. The step is a number other than 0 (`AxisError`).
+    length: length of the dimension. The step must be a number other than 0 (`AxisError`).
     """
     if not isinstance(theslice, slice):
         return m.switch(m.lt(theslice, 0), theslice + length, theslice), 1
@@ -80,5 +82,5 @@ def get_canonical_form_slice(theslice: Any, length: Any) -> tuple[Any, int]:
 
 
 def _bounded(end: Any, length: Any, low: Any, high: Any) -> Any:
-    """An end of a slice from the front, inside of the dimension."""
+    """Return an end of a slice, counted from the front and inside the dimension."""
     return m.clip(m.switch(m.lt(end, 0), end + length, end), low, high)

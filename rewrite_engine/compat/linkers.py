@@ -14,17 +14,17 @@ __all__ = ["PerformLinker", "VMLinkerOfOthers"]
 
 
 class PerformLinker(PyLinker):
-    """Node by node, by `perform`. Of no effect: when values are given up, and the order of nodes
-    that do not need each other.
+    """Linker that runs node by node, by `perform`. Two options have no effect: when values are
+    released, and the order of independent nodes.
     """
 
     def __init__(self, allow_gc: bool | None = None, schedule: Any = None) -> None:
-        refuse_options("PerformLinker", "a plan has one order", schedule=schedule)
+        refuse_options("PerformLinker", "the plan determines the order", schedule=schedule)
 
 
 class VMLinkerOfOthers(vm.LINKER.__class__):  # type: ignore[misc,name-defined]
-    """One Python function for all nodes. Of no effect: when values are given up, and whether
-    branches are lazy (they are).
+    """Linker that makes one Python function for all nodes. Two options have no effect: when values
+    are released, and whether branches are lazy (they are).
     """
 
     def __init__(
@@ -38,6 +38,6 @@ class VMLinkerOfOthers(vm.LINKER.__class__):  # type: ignore[misc,name-defined]
         c_thunks: bool | None = None,
         allow_partial_eval: bool | None = None,
     ) -> None:
-        why = "MonitorMode calls a function at each node, and a plan has one order"
+        why = "MonitorMode calls a function at each node, and the plan determines the order"
         asked = {"callback": callback, "callback_input": callback_input, "schedule": schedule}
         refuse_options("VMLinker", why, **asked)

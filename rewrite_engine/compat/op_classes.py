@@ -1,6 +1,6 @@
-"""Classes of ops that PyTensor's programs make with its arguments: `Solve(assume_a="sym")(a, b)`,
-`IfElse(2)(condition, *values)`. Each stands for the op of that name here, also in `isinstance`;
-what it makes is a function of variables.
+"""Op classes that PyTensor's programs construct with its arguments: `Solve(assume_a="sym")(a, b)`,
+`IfElse(2)(condition, *values)`. Each represents this library's op, also in `isinstance`;
+constructing it returns a function of variables.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ __all__ = [
 
 
 class MadeWithArguments(Interned):
-    """The type of what stands for a class of ops: a call makes a function of its arguments, and
-    what inherits from it inherits from the class here.
+    """Metaclass of stand-ins for op classes: a call makes a function from its arguments, and a
+    subclass inherits from this library's class.
     """
 
     ours: Any
@@ -64,13 +64,17 @@ class MadeWithArguments(Interned):
 def stands_for(
     ours: Any, function: Callable[..., Any], what: str, only: Callable[[Any], bool] | None = None
 ) -> Any:
-    """What stands for a class here, and makes functions. only: which of its ops are meant."""
+    """Return a stand-in for a class of this library, which makes functions. only: which of its ops
+    count as instances.
+    """
     names = {"ours": ours, "function": function, "only": only, "__doc__": what}
     return MadeWithArguments(ours.__name__, (), names)
 
 
 def _branches(n_outs: int = 1, as_view: bool = False, name: str | None = None) -> Any:
-    """`ifelse` of so many values each, one after the other. (as_view changes nothing.)"""
+    """Return an `ifelse` with several values in each branch, one after the other. (as_view has no
+    effect.)
+    """
 
     def choose(condition: Any, *values: Any, return_list: bool = False) -> Any:
         first, second = list(values[:n_outs]), list(values[n_outs:])
@@ -81,17 +85,17 @@ def _branches(n_outs: int = 1, as_view: bool = False, name: str | None = None) -
 
 
 def _of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A class whose instances are a function with options."""
+    """Return a class whose instances are a function with options."""
     return lambda **options: partial(function, **options)
 
 
 def _cho_solve(c: Any, b: Any, lower: bool = True, **options: Any) -> Any:
-    """`cho_solve` of a factor."""
+    """Call `cho_solve` with a factor."""
     return linalg.cho_solve((c, lower), b, **options)
 
 
 def advanced_subtensor(x: Any, *index: Any) -> Any:
-    """`x[index]`."""
+    """Return `x[index]`."""
     return as_tensor_variable(x)[tuple([as_tensor_variable(i) for i in index])]
 
 
@@ -103,8 +107,8 @@ def advanced_inc_subtensor(
     set_instead_of_inc: bool = False,
     ignore_duplicates: bool = False,
 ) -> Any:
-    """`x`, with `y` added at `index`, as often as an element is named; ignore_duplicates: once.
-    set_instead_of_inc: put in. (inplace changes nothing.)
+    """Return `x` with `y` added at `index`, as often as an element is named; ignore_duplicates:
+    once. set_instead_of_inc: replace the elements. (inplace has no effect.)
     """
     part = advanced_subtensor(x, *index)
     if set_instead_of_inc:
@@ -113,7 +117,7 @@ def advanced_inc_subtensor(
 
 
 def advanced_set_subtensor(x: Any, y: Any, *index: Any) -> Any:
-    """`x`, with `y` put in at `index`."""
+    """Return `x` with the elements at `index` replaced by `y`."""
     return set_subtensor(advanced_subtensor(x, *index), y)
 
 
@@ -123,19 +127,19 @@ advanced_set_subtensor1 = advanced_set_subtensor
 
 
 def _rows(op: Any) -> bool:
-    """Whether an op has one array of indices, and nothing else."""
+    """Return whether an op has one array of indices, and nothing else."""
     return tuple(op.idx_list) == ("i",)
 
 
 AdvancedSubtensor1 = stands_for(
-    AdvancedSubtensor, lambda **_: advanced_subtensor, "Rows by numbers.", _rows
+    AdvancedSubtensor, lambda **_: advanced_subtensor, "Rows selected by numbers.", _rows
 )
 AdvancedIncSubtensor1 = stands_for(
-    AdvancedIncSubtensor, _of(advanced_inc_subtensor), "Rows by numbers, changed.", _rows
+    AdvancedIncSubtensor, _of(advanced_inc_subtensor), "Change of rows by numbers.", _rows
 )
 Cholesky = stands_for(decomposition.Cholesky, _of(linalg.cholesky), "`cholesky`, with options.")
 CholeskySolve = stands_for(solvers.Solve, _of(_cho_solve), "`cho_solve`, with options.")
-IfElse = stands_for(branches.IfElse, _branches, "`ifelse` of so many values.")
+IfElse = stands_for(branches.IfElse, _branches, "`ifelse` with several values.")
 Repeat = stands_for(
     RepeatedPositions, lambda axis=None: partial(repeat, axis=axis), "`repeat` along an axis."
 )

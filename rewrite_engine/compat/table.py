@@ -1,4 +1,4 @@
-"""Where the names of PyTensor, Aesara and Theano are looked up here. Data only."""
+"""Table of where the names of PyTensor, Aesara and Theano are looked up. Data only."""
 
 from __future__ import annotations
 

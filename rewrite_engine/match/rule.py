@@ -283,7 +283,7 @@ class Rule:
             return True
         if self.lenient and old.type.same_kind(new.type):
             return False
-        what = f"{old!r} has type {old.type}, what should replace it, {new!r}, has {new.type}"
+        what = f"{old!r} has type {old.type}, but its replacement {new!r} has {new.type}"
         raise self.error(RuleTypeError, f"changes the type: {what}")
 
     def __repr__(self) -> str:

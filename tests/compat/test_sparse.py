@@ -93,7 +93,7 @@ def test_names(peers: None) -> None:
     assert basic._is_sparse(ss.csr_array((2, 2)))
     assert basic._is_dense_variable(rw.tensor.matrix())
     assert isinstance(rw.shared(ss.csr_matrix((2, 2))), SparseTensorSharedVariable)
-    with pytest.raises(ForeignObjectError, match="a value is needed"):
+    with pytest.raises(ForeignObjectError, match="expected a sparse or dense value"):
         basic._is_sparse(sparse.csr_matrix())
     x = sparse.csc_matrix("x", dtype="float32")
     assert basic.dcast(x).dtype == "float64"
