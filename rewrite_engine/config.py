@@ -21,6 +21,7 @@ CHOICES = {
     "on_unused_input": ("raise", "warn", "ignore"),
     "DebugMode__check_strides": (0, 1, 2),
     "linker": ("auto", "vm", "native", "py"),
+    "sparse_methods": ("raise", "warn"),
     "sparse_values": ("array", "matrix"),
 }
 
@@ -112,6 +113,7 @@ DEFAULTS = {
     "openmp": False,
     "optimizer_verbose": False,
     "profile": False,
+    "sparse_methods": "raise",
     "sparse_values": "array",
     "stable_gradients": True,
     "traceback__limit": 1,
@@ -163,6 +165,8 @@ class Config:
     code use OpenMP.
     keep_matchers: whether the byte code of matchers is kept from one process to the next
     (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
+    sparse_methods: whether a method that only dense matrices have is an error for a sparse one, or
+    converts it to a dense one with a warning.
     sparse_values: whether sparse values made of dense ones are SciPy's "array" or "matrix".
     optimizer_verbose: whether each firing of a rule is printed.
     stable_gradients: whether terms are put into a stable form before they are differentiated.

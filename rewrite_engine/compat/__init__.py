@@ -228,11 +228,12 @@ class PeerFinder(MetaPathFinder, Loader):
 
 def install(libraries: Iterable[str] = tuple(VERSIONS)) -> None:
     """Let `import pytensor` (or aesara, theano) find the names here, `np.atleast_1d(x)` be an
-    array that holds the variable, and new sparse values be matrices, as they are there. Raises
-    `OptionError` if the library itself has been imported.
+    array that holds the variable, new sparse values be matrices, and methods that only dense
+    matrices have convert sparse ones, as they do there. Raises `OptionError` if the library itself
+    has been imported.
     """
     AS_OBJECTS.add("atleast_1d")
-    config.sparse_values = "matrix"
+    config.sparse_values, config.sparse_methods = "matrix", "warn"
     install_sampler()
     for library in libraries:
         if any(isinstance(f, PeerFinder) and f.library == library for f in sys.meta_path):

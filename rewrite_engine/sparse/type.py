@@ -191,7 +191,8 @@ class SparseTensorType(Type):
             return bool(equal(a.data, b.data))
         return bool(equal(*on_one_pattern(a, b)))
 
-    def may_share_memory(self, a: Any, b: Any) -> bool:
+    @staticmethod
+    def may_share_memory(a: Any, b: Any) -> bool:
         """Whether the arrays of two matrices, or of one and a dense array, could share memory."""
         pairs = [(x, y) for x in arrays_of(a) for y in arrays_of(b)]
         return any([np.may_share_memory(x, y) for x, y in pairs])

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewrite_engine import hooks
 from rewrite_engine.errors import NotConstantError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.tensor.operators import TensorOperators
@@ -50,10 +49,6 @@ class TensorVariable(TensorOperators, Variable):
     def broadcastable(self) -> tuple[bool, ...]:
         """Which dimensions are known to have length 1."""
         return self.type.broadcastable
-
-    def dprint(self, **options: Any) -> Any:
-        """Print what the variable is computed from, as a tree; options as of `dprint`."""
-        return hooks.dprint(self, **options)
 
     def __bool__(self) -> bool:
         raise NotConstantError(
