@@ -194,7 +194,8 @@ class SparseTensorType(Type):
             return bool(equal(a.data, b.data))
         return bool(equal(*on_one_pattern(a, b)))
 
-    def may_share_memory(self, a: Any, b: Any) -> bool:
+    @staticmethod
+    def may_share_memory(a: Any, b: Any) -> bool:
         """Return whether the arrays of two matrices, or of one and a dense array, could share
         memory.
         """

@@ -6,9 +6,11 @@ itself in (`sp`). Attributes that only dense arrays have raise an `AttributeErro
 
 from __future__ import annotations
 
+import warnings
+from types import MethodType
 from typing import Any
 
-from rewrite_engine import hooks
+from rewrite_engine.config import config
 from rewrite_engine.errors import DenseOnlyError, NotConstantError, describe
 from rewrite_engine.graph.node import Constant, Variable
 
@@ -62,6 +64,29 @@ DENSE_ONLY = frozenset(
 )
 
 
+def method_of_dense(x: SparseVariable, name: str) -> Any:
+    """Return the method (or attribute) of that name of the matrix converted to a dense one. A
+    warning says so when it is used.
+    """
+
+    def warn() -> None:
+        what = f"{describe(x)} is converted to dense: sparse matrices have no {name!r}"
+        warnings.warn(what, UserWarning, stacklevel=3)
+
+    found = getattr(x.toarray(), name)
+    if not isinstance(found, MethodType):
+        warn()
+        return found
+
+    def method(*args: Any, **options: Any) -> Any:
+        warn()
+        dense = [a.toarray() if isinstance(a, SparseVariable) else a for a in args]
+        return found(*dense, **options)
+
+    method._is_dense_override = True  # type: ignore[attr-defined]  # (PyTensor's mark)
+    return method
+
+
 class SparseVariable(Variable):
     """Variable that represents a sparse matrix. `*` multiplies elements, `@` is the matrix product;
     `==` compares identity.
@@ -74,6 +99,8 @@ class SparseVariable(Variable):
 
     def __getattr__(self, name: str) -> Any:
         if name in DENSE_ONLY:
+            if config.sparse_methods == "warn":
+                return method_of_dense(self, name)
             raise DenseOnlyError(
                 f"{describe(self)}: sparse matrices have no {name!r}; use `.toarray().{name}` "
                 "for a "
@@ -129,10 +156,6 @@ class SparseVariable(Variable):
         vector.
         """
         return sp.csm_indptr(self)
-
-    def dprint(self, **options: Any) -> Any:
-        """Print the graph of the variable as a tree; arguments: see `dprint`."""
-        return hooks.dprint(self, **options)
 
     def __bool__(self) -> bool:
         raise NotConstantError(f"{describe(self)} has no truth value before the graph runs")
@@ -312,6 +335,21 @@ for _name in [
     "trunc",
 ]:
     setattr(SparseVariable, _name, _method(_name))
+
+
+def _operator(name: str) -> Any:
+    def operator(self: Any, other: Any) -> Any:
+        if config.sparse_methods == "raise":
+            return NotImplemented
+        return method_of_dense(self, name)(other)
+
+    operator.__name__, operator.__doc__ = name, "As of a dense matrix (`config.sparse_methods`)."
+    operator._is_dense_override = True  # type: ignore[attr-defined]  # (PyTensor's mark)
+    return operator
+
+
+for _name in ["and", "divmod", "floordiv", "mod", "or", "xor"]:
+    setattr(SparseVariable, f"__{_name}__", _operator(f"__{_name}__"))
 
 
 class SparseConstant(SparseVariable, Constant):

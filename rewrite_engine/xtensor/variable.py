@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rewrite_engine import hooks
 from rewrite_engine.errors import NotConstantError, OptionError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import located
@@ -76,10 +75,6 @@ class XTensorVariable(Variable):
     def size(self) -> TensorVariable:
         """The number of elements, as a 0-d int64 tensor."""
         return self.values.size
-
-    def dprint(self, **options: Any) -> Any:
-        """Print the graph of the variable as a tree; arguments: see `dprint`."""
-        return hooks.dprint(self, **options)
 
     def _no_value(self, *args: Any, **options: Any) -> Any:
         raise NotConstantError(

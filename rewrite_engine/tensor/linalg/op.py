@@ -58,6 +58,16 @@ class _MatrixOp(TensorOp):
         return Blockwise(self, self.signature)(*inputs)
 
     @property
+    def gufunc_signature(self) -> str:
+        """The signature, under the name that `Blockwise` reads."""
+        return self.signature
+
+    @property
+    def core_op(self) -> _MatrixOp:
+        """This op: `Blockwise` has the op on single matrices under that name."""
+        return self
+
+    @property
     def ranks(self) -> list[int]:
         """The number of dimensions of each input."""
         return [len(names) for names in parse(self.signature)[0]]
