@@ -17,7 +17,7 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.match.decorate import rule as plain_rule
 from rewrite_engine.match.rule import DataRule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules.language import Float, rule
+from rewrite_engine.rules.language import Inexact, rule
 from rewrite_engine.rules.pipeline import all_rules
 from rewrite_engine.terms.logic import pattern_classes
 
@@ -104,7 +104,7 @@ def changed(name: str, left: Any, thousand: RuleSet, one: DataRule) -> Iterator[
 
 
 @rule(phase="specialize")
-def tan_of_arctan(a: Float) -> Any:
+def tan_of_arctan(a: Inexact) -> Any:
     """A rule more, for measuring."""
     return pt.tan(pt.arctan(a)) >> a
 

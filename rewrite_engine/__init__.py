@@ -1,7 +1,8 @@
-"""Symbolic arrays whose graphs are improved by rules one can read, check, trace and switch off.
+"""Symbolic arrays whose graphs are improved by rules that you can read, check, trace and switch
+off.
 
-The names here are looked up when they are first used (PEP 562): importing the package loads neither
-NumPy nor any op. To see what lives where, open `docs/architecture.md`.
+The names of this package are loaded at their first use (PEP 562): importing it loads neither NumPy
+nor any op. The modules are listed in `docs/architecture.md`.
 
 >>> import rewrite_engine as rw
 >>> import rewrite_engine.tensor as pt
@@ -115,7 +116,7 @@ _find = lookup(__name__, _HOMES | {name: f"{name}:" for name in _PACKAGES})
 if not TYPE_CHECKING:  # a checker is to find misspelt names
 
     def __getattr__(name: str) -> Any:
-        """Load what `name` needs, once."""
+        """Load the module of `name` at its first use."""
         if name != "__version__":
             return _find(name)
         from importlib.metadata import PackageNotFoundError, version
@@ -129,5 +130,5 @@ if not TYPE_CHECKING:  # a checker is to find misspelt names
 
 
 def __dir__() -> list[str]:
-    """Public names, also of what is not loaded."""
+    """Return the public names, including those not yet loaded."""
     return sorted(__all__)

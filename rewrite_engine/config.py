@@ -1,4 +1,4 @@
-"""Settings that change what is built or printed. Set attributes: `config.floatX = "float32"`.
+"""Settings of the library. Set them as attributes: `config.floatX = "float32"`.
 
 The environment variable `REWRITE_ENGINE_FLAGS="floatX=float32,on_rule_error=warn"` sets them at
 import.
@@ -21,6 +21,7 @@ CHOICES = {
     "on_unused_input": ("raise", "warn", "ignore"),
     "DebugMode__check_strides": (0, 1, 2),
     "linker": ("auto", "vm", "native", "py"),
+    "sparse_methods": ("raise", "warn"),
     "sparse_values": ("array", "matrix"),
 }
 
@@ -43,7 +44,7 @@ WITHOUT_EFFECT = frozenset({
     "unittests__rseed", "unpickle_function", "vm__lazy",
     "warn__ignore_bug_before", "warn_unused_flags",
 })  # fmt: skip
-#: what programs read where they set none of these (None: the others)
+#: values of these settings if a program sets none (names not listed: None)
 UNSET: dict[str, Any] = {
     "allow_gc": True, "blas__check_openmp": True, "blas__ldflags": "", "check_input": True,
     "check_stack_trace": "off", "cmodule__age_thresh_use": 2_073_600,
@@ -61,38 +62,38 @@ UNSET: dict[str, Any] = {
     "tensor__insert_inplace_optimizer_validate_nb": -1, "traceback__compile_limit": 0,
     "unittests__rseed": "666", "unpickle_function": True,
 }  # fmt: skip
-#: settings of theirs that have one value here, and what to do instead of setting another
+#: settings of other libraries that are fixed here, with their value and what to do instead
 FIXED: dict[str, tuple[Any, str]] = {
-    "cast_policy": ("custom", "Python's numbers take the dtype of the array"),
+    "cast_policy": ("custom", "Python numbers take the dtype of the array"),
     "device": ("cpu", "functions run on the CPU"),
     "int_division": ("int", "`/` of integers is a float and `//` an integer"),
-    "NanGuardMode__action": ("raise", "an error says where; catch it"),
-    "NanGuardMode__big_is_error": (True, "say NanGuardMode(big_is_error=False)"),
-    "NanGuardMode__inf_is_error": (True, "say NanGuardMode(inf_is_error=False)"),
-    "NanGuardMode__nan_is_error": (True, "say NanGuardMode(nan_is_error=False)"),
-    "numba__fastmath": (False, 'say Mode().including("fastmath")'),
-    "optimizer": ("o4", 'say config.mode = "fast_compile", or Mode(optimizer=…)'),
-    "optimizer_excluding": ("", "say Mode().excluding(…)"),
-    "optimizer_including": ("", "say Mode().including(…)"),
-    "optimizer_requiring": ("", "say Mode().including(…)"),
-    "print_global_stats": (False, "say f.profile.summary()"),
-    "profile_memory": (False, "a profile tells of memory in any case"),
-    "profile_optimizer": (False, "a profile tells of rules in any case"),
-    "profiling__ignore_first_call": (False, "say f.profile.reset() after it"),
-    "tensor__cmp_sloppy": (0, "say verify_grad(…, abs_tol=…, rel_tol=…)"),
-    "warn_float64": ("ignore", "dtypes are what types say"),
+    "NanGuardMode__action": ("raise", "errors show the place; catch them"),
+    "NanGuardMode__big_is_error": (True, "use NanGuardMode(big_is_error=False)"),
+    "NanGuardMode__inf_is_error": (True, "use NanGuardMode(inf_is_error=False)"),
+    "NanGuardMode__nan_is_error": (True, "use NanGuardMode(nan_is_error=False)"),
+    "numba__fastmath": (False, 'use Mode().including("fastmath")'),
+    "optimizer": ("o4", 'set config.mode = "fast_compile", or use Mode(optimizer=…)'),
+    "optimizer_excluding": ("", "use Mode().excluding(…)"),
+    "optimizer_including": ("", "use Mode().including(…)"),
+    "optimizer_requiring": ("", "use Mode().including(…)"),
+    "print_global_stats": (False, "call f.profile.summary()"),
+    "profile_memory": (False, "a profile always includes memory"),
+    "profile_optimizer": (False, "a profile always includes rules"),
+    "profiling__ignore_first_call": (False, "call f.profile.reset() after the first call"),
+    "tensor__cmp_sloppy": (0, "use verify_grad(…, abs_tol=…, rel_tol=…)"),
+    "warn_float64": ("ignore", "dtypes follow from the types of the inputs"),
 }
-#: values of these that come to the same
+#: equivalent values of fixed settings
 ALIKE = {
     "cast_policy": ("custom", "numpy+floatX"),
     "profile_memory": (False, True),
     "profile_optimizer": (False, True),
 }
-#: settings of theirs that have another name, or other values
+#: settings of other libraries that have another name here
 RENAMED = {"base_compiledir": "compiledir", "on_opt_error": "on_rule_error"}
 
 
-#: the settings, as they are until they are set
+#: settings and their initial values
 DEFAULTS = {
     "floatX": "float64",
     "mode": "fast_run",
@@ -112,6 +113,7 @@ DEFAULTS = {
     "openmp": False,
     "optimizer_verbose": False,
     "profile": False,
+    "sparse_methods": "raise",
     "sparse_values": "array",
     "stable_gradients": True,
     "traceback__limit": 1,
@@ -126,7 +128,7 @@ DEFAULTS = {
 }
 
 
-#: of what types values have to be
+#: types of values, checked when a setting is set
 KINDS = {
     "fold_limit": int, "check": bool, "gcc__cxxflags": str, "keep_matchers": bool, "openmp": bool,
     "optimizer_verbose": bool, "profile": bool, "check_phases": bool, "check_graphs": bool,
@@ -134,49 +136,53 @@ KINDS = {
 }  # fmt: skip
 
 
-#: what has to know of a setting that changes
+#: functions to call when a setting is set; {setting: function}
 _listeners: dict[str, Callable[[], Any]] = {}
 
 
 def on_change(name: str, listener: Callable[[], Any]) -> None:
-    """Have a function called whenever a setting is set."""
+    """Call `listener` each time a setting is set. name: the setting."""
     _listeners[name] = listener
 
 
 class Config:
-    """floatX: dtype of `vector()`, `matrix()`, … when none is given. mode: the default `Mode`.
-    linker: of modes that name none; "auto" is "native" where llvmlite is installed (on Linux on
-    x86-64, where native code is tested), else "vm", as it is for "fast_compile".
-    on_rule_error: what happens when a rule raises an error. on_budget: what happens when rules use
-    up their budget: "raise", or "stop" (what is done is kept). on_unused_input: what happens when a
-    function has an input that its outputs do not need.
-    fold_limit: largest constant, in bytes, that constant folding may make from smaller ones.
-    check: whether functions hold what was declared (`assume`) against the values of each call.
-    check_phases: whether each graph is held to what a phase is to leave (`check/legal.py`).
-    check_regions: whether the plan of each native region is checked: every read has to find the
-    value that the graph means (`link/native/verify.py`).
-    check_graphs: whether the invariants of each graph are checked after every change
-    (`graph/integrity.py`); slow.
-    cxx: the command of the C++ compiler for ops with C code; "" to have none, None for the one that
-    setuptools would take. gcc__cxxflags: more arguments for the C++ compiler. compiledir: where C
-    code is kept that was compiled; "" is a folder in the user's cache. openmp: whether ops with C
-    code use OpenMP.
-    keep_matchers: whether the byte code of matchers is kept from one process to the next
-    (`match/bytecode.py`). profile: whether functions that are compiled now are profiled.
-    sparse_values: whether sparse values made of dense ones are SciPy's "array" or "matrix".
-    optimizer_verbose: whether each firing of a rule is printed.
-    stable_gradients: whether terms are put into a stable form before they are differentiated.
-    traceback__limit: of how many calls in the user's code an error tells the lines where a node was
-    built; more than 1 makes building graphs slower.
-    DebugMode__patience: how often a graph is rewritten to see whether the same happens.
-    DebugMode__check_c: whether compiled or generated code is run. DebugMode__check_py: whether the
-    ops' own Python is run.
-    DebugMode__check_finite: whether NaNs and infinities are errors. DebugMode__check_strides:
-    whether strides that differ are told of (1), or are errors (2).
-    DebugMode__warn_input_not_reused: whether an op is told of that says it works in place and does
-    not. DebugMode__check_preallocated_output: what storage of outputs is full of: "ALL", or names
-    of kinds with colons between them. DebugMode__check_preallocated_output_ndim: up to how many
-    dimensions storage has strides of all kinds. others: what was set of `WITHOUT_EFFECT`.
+    """Settings of the library: attributes to read and set.
+
+    floatX: dtype of `vector()`, `matrix()`, … if you pass none. mode: the default `Mode`. linker:
+    linker of modes that name none; "auto" is "native" if llvmlite is installed (on Linux on x86-64,
+    where native code is tested), else "vm"; for "fast_compile" it is always "vm".
+
+    on_rule_error: what to do if a rule raises an error. on_budget: what to do if rules use up their
+    budget: "raise" an error, or "stop" and keep the graph rewritten so far. on_unused_input: what
+    to do if the outputs of a function do not need one of its inputs. fold_limit: largest constant,
+    in bytes, that constant folding may make from smaller ones. check: whether functions check the
+    values of each call against their assumptions (`assume`). check_phases: whether to check that
+    each phase leaves only terms in its normal form (`check/legal.py`). check_regions: whether to
+    check the plan of each native region: every read must find the value of the graph
+    (`link/native/verify.py`). check_graphs: whether to check the invariants of each graph after
+    every change (`graph/integrity.py`); slow.
+
+    cxx: command of the C++ compiler for ops with C code; "" for no compiler, None for the one that
+    setuptools finds. gcc__cxxflags: more arguments for the C++ compiler. compiledir: folder for
+    compiled C code; "" is a folder in the user's cache. openmp: whether ops with C code use OpenMP.
+    keep_matchers: whether to cache the byte code of matchers on disk (`match/bytecode.py`).
+    profile: whether to profile functions that are compiled from now on. sparse_methods: what to
+    do if a method of dense matrices is called on a sparse one: "raise" an error, or "warn" and
+    convert to dense. sparse_values: class of
+    sparse values made from dense ones: SciPy's "array" or "matrix". optimizer_verbose: whether to
+    print each firing of a rule. stable_gradients: whether to rewrite terms into a stable form
+    before they are differentiated. traceback__limit: number of calls in the user's code that an
+    error shows for the place where a node was built; more than 1 makes building graphs slower.
+
+    DebugMode__patience: number of times a graph is rewritten, to compare the results.
+    DebugMode__check_c: whether to run compiled or generated code. DebugMode__check_py: whether to
+    run the ops' own Python. DebugMode__check_finite: whether NaNs and infinities are errors.
+    DebugMode__check_strides: whether to report different strides (1), or raise an error (2).
+    DebugMode__warn_input_not_reused: whether to report an op that is declared in-place and does not
+    reuse its input. DebugMode__check_preallocated_output: initial contents of output buffers:
+    "ALL", or names of kinds separated by colons. DebugMode__check_preallocated_output_ndim: largest
+    number of dimensions for which buffers are tried with all kinds of strides. others: values set
+    for names in `WITHOUT_EFFECT`.
     """
 
     __slots__ = (*(name for name in DEFAULTS if name != "cxx"), "_cxx", "others")
@@ -230,7 +236,7 @@ class Config:
         return f"Config({', '.join([f'{name}={getattr(self, name)!r}' for name in DEFAULTS])})"
 
     def __getattr__(self, name: str) -> Any:
-        """A setting of other libraries."""
+        """Return a setting that exists for compatibility with other libraries."""
         if name in RENAMED:
             return getattr(self, RENAMED[name])
         if name in FIXED:
@@ -240,8 +246,10 @@ class Config:
         raise AttributeError(_unknown(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Raise `ValueError` for a value that a setting cannot have, `AttributeError` for a name
-        that is no setting. Those of other libraries that have no meaning here are taken.
+        """Set a setting. Raise `ValueError` for an invalid value, `AttributeError` for an unknown
+        name.
+
+        Settings of other libraries that have no effect here accept any value.
         """
         name = RENAMED.get(name, name)
         if name in WITHOUT_EFFECT:
@@ -250,30 +258,32 @@ class Config:
         if name in FIXED:
             fixed, instead = FIXED[name]
             if value not in ALIKE.get(name, (fixed,)):
-                raise ValueError(f"config.{name} is {fixed!r} and cannot be {value!r}: {instead}")
+                raise ValueError(
+                    f"config.{name} is always {fixed!r} and cannot be {value!r}: {instead}"
+                )
             return
         if name not in DEFAULTS:
             raise AttributeError(_unknown(name))
         choices = CHOICES.get(name)
         if choices and value not in choices:
             known = ", ".join(map(str, choices))
-            raise ValueError(f"config.{name} is one of {known}, not {value!r}")
+            raise ValueError(f"config.{name} must be one of {known}, not {value!r}")
         kind = KINDS.get(name) or (type(DEFAULTS[name]) if name.startswith("DebugMode__") else None)
         if kind is not None and not isinstance(value, kind):
-            raise ValueError(f"config.{name} is of type {kind.__name__}, not {value!r}")
+            raise ValueError(f"config.{name} must be of type {kind.__name__}, not {value!r}")
         object.__setattr__(self, name, value)
         if name in _listeners:
             _listeners[name]()
 
     def __reduce__(self) -> str:
-        """There is one in each process: a pickle says where."""
+        """Pickle the one object of a process by its name."""
         return "config"
 
     @contextmanager
     def change_flags(self, *pairs: tuple[str, Any], **settings: Any) -> Iterator[None]:
         """Change settings for a `with` block, or for the calls of a decorated function.
 
-        pairs: of names and values.
+        pairs: tuples (name, value). settings: values by name.
 
         >>> with config.change_flags(floatX="float32"):
         ...     config.floatX
@@ -292,8 +302,10 @@ class Config:
 
 @cache
 def compiler() -> str:
-    """The C++ compiler as setuptools finds it: what CXX says, what goes with CC, what Python was
-    built with, or one of the usual names in PATH; "" if there is none.
+    """Return the command of the C++ compiler, as setuptools finds it; "" if there is none.
+
+    It is the first of: CXX, the counterpart of CC, the compiler that built Python, and a usual name
+    in PATH.
     """
     import shutil  # (few programs ask)
     from sysconfig import get_config_var
@@ -309,7 +321,7 @@ def compiler() -> str:
 
 
 def _with_cxx(command: str | None) -> str:
-    """The C++ compiler that goes with one of C: g++ with gcc; "" if it is not known."""
+    """Return the C++ compiler that belongs to a C compiler, such as g++ to gcc; "" if unknown."""
     words = (command or "").split()
     for i, word in enumerate(words):  # (the first may be `ccache`)
         found = re.fullmatch(r"(|.*[-/])(clang|gcc|cc)((?:-[\d.]+)?)", word)
@@ -329,7 +341,7 @@ def _unknown(name: str) -> str:
 
 def _truth(text: str) -> bool:
     if text.casefold() not in ("true", "false", "1", "0"):
-        raise ValueError(f"REWRITE_ENGINE_FLAGS: {text!r} is neither True nor False")
+        raise ValueError(f"REWRITE_ENGINE_FLAGS: {text!r} must be True, False, 1 or 0")
     return text.casefold() in ("true", "1")
 
 
@@ -339,7 +351,7 @@ def _from_environment() -> Config:
         name, _, value = flag.partition("=")
         if name.strip() not in DEFAULTS:
             raise ValueError(
-                f"REWRITE_ENGINE_FLAGS: no setting {name!r}; there are {sorted(DEFAULTS)}"
+                f"REWRITE_ENGINE_FLAGS: no setting {name!r}; the settings are {sorted(DEFAULTS)}"
             )
         old = getattr(result, name.strip())
         read = _truth if isinstance(old, bool) else type(old)

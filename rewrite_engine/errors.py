@@ -1,4 +1,4 @@
-"""Every error the library raises on purpose, and how its message is written.
+"""Error classes of the library, and the functions that write their messages.
 
 A message names the op, the types and shapes, and the user's own line. Each class also derives from
 the built-in exception a caller would expect (`TypeError`, `ValueError`), so generic handlers keep
@@ -9,21 +9,21 @@ from __future__ import annotations
 
 import inspect
 import linecache
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 
 class RewriteEngineError(Exception):
-    """Base of all errors of this library.
+    """Base class of all errors of this library.
 
-    result: if it ended the run of a driver, the `Result` of what was done until then.
+    result: if the error ended the run of a driver, the `Result` of the rewriting done until then.
     """
 
     result: Any = None
 
 
 class MethodNotDefined(RewriteEngineError, NotImplementedError):
-    """A method that a subclass of `Type` or `Op` has to define is missing."""
+    """A subclass of `Type` or `Op` lacks a method that it has to define."""
 
 
 # --- building a graph -----------------------------------------------------------------------------
@@ -42,15 +42,17 @@ class ForeignObjectError(RewriteEngineError, TypeError):
 
 
 class NoTensorError(DTypeError, ForeignObjectError, ValueError, NotImplementedError):
-    """A value that is no array of numbers, such as a ragged list, or one with masked elements."""
+    """A value is not an array of numbers: for example a ragged list, or an array with masked
+    elements.
+    """
 
 
 class DenseOnlyError(ForeignObjectError, AttributeError):
-    """A sparse matrix is asked for what only dense arrays have."""
+    """A sparse matrix was used where only dense arrays work."""
 
 
 class TypeMismatchError(RewriteEngineError, TypeError):
-    """A variable cannot take the place of one of another type."""
+    """A variable cannot replace one of another type."""
 
 
 class ShapeError(RewriteEngineError, ValueError):
@@ -58,15 +60,15 @@ class ShapeError(RewriteEngineError, ValueError):
 
 
 class StaticShapeError(ShapeError, TypeError):
-    """A value has not the static shape of its type."""
+    """A value does not have the static shape of its type."""
 
 
 class SpecifiedShapeError(ShapeError, AssertionError):
-    """An array has not the shape that was specified."""
+    """An array does not have the shape given to `specify_shape`."""
 
 
 class BroadcastError(ShapeError):
-    """Shapes that cannot be broadcast together."""
+    """Shapes cannot be broadcast together."""
 
 
 class AxisError(ShapeError, IndexError):
@@ -74,34 +76,36 @@ class AxisError(ShapeError, IndexError):
 
 
 class DimsError(ShapeError, IndexError):
-    """Names of dimensions that are not there, that are there already, or that do not fit."""
+    """A dimension name is missing, is already in use, or does not fit the array."""
 
 
 class AxisTypeError(AxisError, TypeError):
-    """An axis that is no integer."""
+    """An axis is not an integer."""
 
 
 class StepError(ShapeError, ZeroDivisionError):
-    """A step that is 0."""
+    """The step of a slice or range is 0."""
 
 
 class NotConstantError(RewriteEngineError, TypeError, ValueError):
-    """A value known while the graph is built was needed, and the variable is not a constant."""
+    """A value must be known while the graph is built, and the variable is not a constant."""
 
 
 # --- the FunctionGraph ----------------------------------------------------------------------------
 
 
 class ReadOnlyError(RewriteEngineError, AttributeError):
-    """Something cannot be changed: the value of a constant."""
+    """An attribute cannot be changed, such as the value of a constant."""
 
 
 class InconsistencyError(RewriteEngineError):
-    """A graph would become (or is) inconsistent: two destroyers, a destroyed value read later, …"""
+    """A graph would become (or is) inconsistent: two ops overwrite one value, an overwritten value
+    is read later, …
+    """
 
 
 class OverwritingError(InconsistencyError, TypeError):
-    """A function of a graph that overwrites values was asked for, without `accept_inplace=True`."""
+    """A graph that overwrites its values was compiled without `accept_inplace=True`."""
 
 
 class CycleError(InconsistencyError, ValueError):
@@ -109,11 +113,11 @@ class CycleError(InconsistencyError, ValueError):
 
 
 class NotRemovedError(InconsistencyError):
-    """A variable is still in the graph after a replacement that was to take it out."""
+    """A variable is still in the graph after a replacement that had to remove it."""
 
 
 class NestingError(RewriteEngineError, RecursionError):
-    """Graphs inside ops are nested deeper than Python's calls may be."""
+    """Graphs inside ops are nested deeper than Python's recursion limit allows."""
 
 
 # --- gradients ------------------------------------------------------------------------------------
@@ -124,23 +128,23 @@ class GradientError(RewriteEngineError):
 
 
 class NoGradientError(GradientError, NotImplementedError):
-    """The gradient goes through an op that defines none."""
+    """The gradient passes through an op that defines none."""
 
 
 class GradientTermsError(GradientError, TypeError, ValueError):
-    """What an op returns for its derivatives is not one variable for each input, or output."""
+    """The gradient method of an op did not return one variable for each input, or output."""
 
 
 class NullTypeGradError(GradientError, TypeError):
-    """The gradient goes through a place where it is undefined or not implemented."""
+    """The gradient passes through a place where it is undefined or not implemented."""
 
 
 class TangentsError(TypeMismatchError, ValueError, AssertionError):
-    """There are not as many tangents, or cotangents, as variables to which they belong."""
+    """The number of tangents, or cotangents, differs from the number of their variables."""
 
 
 class ComplexCostError(DTypeError, AssertionError):
-    """What is differentiated is complex."""
+    """A complex cost cannot be differentiated."""
 
 
 class DisconnectedInputError(GradientError, ValueError):
@@ -148,8 +152,10 @@ class DisconnectedInputError(GradientError, ValueError):
 
 
 class PropsError(RewriteEngineError, TypeError):
-    """The `__props__` of a class are no tuple of names; or they leave something out: two ops (or
-    types) with equal ones were given other parameters, and one would stand for the other.
+    """The `__props__` of a class are not a tuple of names, or are incomplete.
+
+    They are incomplete if two ops (or types) with equal `__props__` have different parameters: one
+    would then replace the other.
     """
 
 
@@ -161,105 +167,107 @@ class InputError(RewriteEngineError, ValueError):
 
 
 class MissingInputError(InputError):
-    """A root variable of the graph was not given as an input."""
+    """A root variable of the graph is not among the inputs of the function."""
 
 
 class NoSuchInputError(InputError, KeyError):
-    """A compiled function was asked for an input that it has not, or that keeps no value."""
+    """A compiled function does not have the requested input, or the input stores no value."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
 
 class MissingArgumentError(MissingInputError, TypeError):
-    """A compiled function was called without an argument that it needs."""
+    """A call of a compiled function lacks a required argument."""
 
 
 class OptionError(RewriteEngineError, TypeError, ValueError):
-    """An option that does not exist, or that cannot be honoured."""
+    """An option does not exist, or cannot be used here."""
 
 
 class InputCountError(RewriteEngineError, TypeError, ValueError):
-    """An op was applied to another number of inputs than it has."""
+    """An op was applied to the wrong number of inputs."""
 
 
 class DuplicateInputError(InputError):
-    """The same variable was given twice as an input. (An argument that is given twice in a call is
+    """One variable appears twice among the inputs. (An argument that appears twice in a call is
     Python's own `TypeError`.)
     """
 
 
 class UnusedInputError(InputError):
-    """An input is not used by the graph (see `on_unused_input`)."""
+    """The outputs do not need one of the inputs (see `on_unused_input`)."""
 
 
 class BatchError(InputError):
-    """Along a batch there is not one value of what all of a call needs."""
+    """A value that all of a call needs differs along the batch."""
 
 
 class ConstantInputError(InputError, TypeError):
-    """A constant was given as an input."""
+    """A constant is among the inputs of the function."""
 
 
 class AssumptionError(InputError):
-    """A value of which something was declared (`assume`) that is not true; the message names the
-    variable, the fact and the line.
+    """A value contradicts an assumption (`assume`); the message names the variable, the fact and
+    the line.
     """
 
 
 class BadValueError(RewriteEngineError, AssertionError):
-    """A value with a NaN, an infinity or a very large number, where a mode refuses them."""
+    """A value contains a NaN, an infinity or a very large number, which the mode refuses."""
 
 
 class NoCompilerError(RewriteEngineError, OSError):
-    """C code, or machine code, has to be made, and there is no compiler for it."""
+    """C code or machine code must be compiled, and no compiler is available."""
 
 
 class SaveError(RewriteEngineError, TypeError):
-    """Something that `save` cannot write: it is no function, or it cannot be pickled."""
+    """`save` cannot write the object: it is not a compiled function, or it cannot be pickled."""
 
 
 class LoadError(RewriteEngineError, OSError):
-    """A file that `load` cannot read: it is damaged, of another kind, or needs what is missing."""
+    """`load` cannot read the file: it is damaged, of another kind, or needs something missing."""
 
 
 class RegionError(RewriteEngineError, AssertionError):
-    """Native code that would read another value than the graph means; a bug of the library."""
+    """Native code would read a wrong value; this is a bug of the library."""
 
 
 class CompileError(RewriteEngineError):
-    """C code that the compiler refuses; the message has the compiler's lines.
+    """The compiler refused C code; the message has the compiler's output.
 
-    source: the whole text that it was given.
+    source: the whole source text passed to the compiler.
     """
 
     source: str = ""
 
 
 class NoCCodeError(MethodNotDefined):
-    """An op, or a type, without C code where a linker insists on it."""
+    """An op or a type has no C code, and the linker requires it."""
 
 
 class UpdateTypeError(RewriteEngineError, TypeError):
-    """An update has not the type of its shared variable."""
+    """The type of an update differs from the type of its shared variable."""
 
 
 # --- what DebugMode finds -------------------------------------------------------------------------
 
 
 class DebugModeError(RewriteEngineError):
-    """Something of a graph is not what it says of itself; found by `DebugMode` (`link/debug`).
+    """Part of a graph contradicts its own declaration; raised by `DebugMode` (`link/debug`).
 
-    node: what was run (of a rule, what computes the term before), or None.
+    node: the node that ran (for a rule, the node that computes the term before it), or None.
     """
 
     node: Any = None
 
 
 class BadThunkOutput(DebugModeError):
-    """Two ways to run a node, or two runs, do not give equal values for the same inputs.
+    """Two implementations of a node, or two runs of one, return different values for the same
+    inputs.
 
-    r: the variable. thunk1, val1: the first way, and what it gave; thunk2, val2: of the second.
+    r: the variable. thunk1, val1: the first implementation and its value. thunk2, val2: the second
+    implementation and its value.
     """
 
     r: Any = None
@@ -268,15 +276,15 @@ class BadThunkOutput(DebugModeError):
     val2: Any = None
 
     def offending_op(self) -> type | None:
-        """The class of the op."""
+        """Return the class of the op."""
         return None if self.node is None else type(self.node.op)
 
 
 class BadOptimization(DebugModeError):
-    """A step of rewriting changed values by more than the rule claims.
+    """A rewrite step changed values by more than the rule claims.
 
-    rule: the rule, or the name of what a driver does itself. before, after: the terms, which are
-    variables of no graph; old_r, new_r: the same. old_val, new_val: their values.
+    rule: the name of the rule, or of the driver's own step. before, after: the terms, as variables
+    outside of any graph. old_r, new_r: other names of them. old_val, new_val: their values.
     """
 
     rule: Any = None
@@ -287,19 +295,19 @@ class BadOptimization(DebugModeError):
 
     @property
     def old_r(self) -> Any:
-        """The term before."""
+        """The term before the step."""
         return self.before
 
     @property
     def new_r(self) -> Any:
-        """The term after."""
+        """The term after the step."""
         return self.after
 
 
 class BadEvidence(BadOptimization):
-    """A fact said while a graph was rewritten that something holds, and on the values it does not.
+    """A fact claimed a property while a graph was rewritten, and the values do not have it.
 
-    fact: the fact. evidence: what it answered. before: the variable it was asked of.
+    fact: the fact. evidence: its answer. before: the variable in question.
     """
 
     fact: Any = None
@@ -307,26 +315,31 @@ class BadEvidence(BadOptimization):
 
 
 class BadDestroyMap(DebugModeError):
-    """A node changed an input, and the op's `destroy_map` does not say so. idx: which input."""
+    """A node changed an input without declaring it in the op's `destroy_map`. idx: index of the
+    input.
+    """
 
     idx: int | None = None
 
 
 class BadViewMap(DebugModeError):
-    """An output shares memory with an input, or another output, and the op's `view_map` does not
-    say so; or it shares none where `must_view_map` does. output_idx: which output.
+    """An output shares memory with an input or another output, and the op's `view_map` does not
+    declare it; or it shares no memory, and `must_view_map` declares it. output_idx: index of the
+    output.
     """
 
     output_idx: int | None = None
 
 
 class StochasticOrder(DebugModeError):
-    """Rewriting the same graph again does other things."""
+    """Rewriting the same graph twice gave different results."""
 
 
 class InvalidValueError(DebugModeError):
-    """A value is not what the type of its variable says, or what the op says of its results: shape,
-    range, facts; or not finite where that is checked (`check_isfinite`). r, v: variable and value.
+    """A value contradicts the type of its variable, or the declared shape, range or facts of its
+    op; or it is not finite and `check_isfinite` is set.
+
+    r, v: the variable and the value.
     """
 
     r: Any = None
@@ -337,27 +350,41 @@ class InvalidValueError(DebugModeError):
 
 
 class RuleError(RewriteEngineError):
-    """A rule is wrong; the message starts with its name and file:line."""
+    """A rule is wrong; the message starts with its name and file:line.
+
+    mistakes: the error of each of them, where there are several.
+    """
+
+    mistakes: tuple[RuleError, ...]
+
+
+class RuleErrors(RuleError, TypeError):
+    """Several rules of a module are wrong. errors: of each of them, in the order of the module."""
+
+    def __init__(self, errors: Sequence[RuleError]) -> None:
+        self.errors = tuple(errors)
+        text = "\n\n".join(map(str, errors))
+        super().__init__(f"{plural(len(errors), 'rule')} cannot be built:\n\n{text}")
 
 
 class UnboundVariableError(RuleError, NameError):
-    """The right side, or a guard, uses a variable that the left side does not bind."""
+    """The right side of a rule, or a guard, uses a variable that the left side does not bind."""
 
 
 class DuplicateRuleError(RuleError, ValueError):
-    """Two rules of one set have the same name."""
+    """Two rules of one set have one name."""
 
 
 class PatternError(RuleError, TypeError):
-    """A pattern that is not one, or that can never match."""
+    """A pattern is invalid, or can never match."""
 
 
 class SeveralOutputsError(PatternError):
-    """A pattern takes an op with several outputs for a term: it can never match."""
+    """A pattern uses an op with several outputs as one term, so it can never match."""
 
 
 class RuleTypeError(RuleError, TypeError):
-    """A rule returned a term whose type cannot stand for the type of the term it replaces."""
+    """A rule returned a term whose type cannot replace the type of the original term."""
 
 
 class RuleRaisedError(RuleError):
@@ -365,15 +392,13 @@ class RuleRaisedError(RuleError):
 
 
 class FactError(RuleError):
-    """Facts that ask each other in a circle, or one that returned no answer; the message names
-    them.
-    """
+    """Facts depend on each other in a circle, or one returned no answer; the message names them."""
 
 
 class RuleLoopError(RuleError):
-    """Rules that do not come to an end; the message names them and shows the terms.
+    """Rules do not terminate; the message names them and shows the terms.
 
-    rules: their names. turn: (rule, term before, term after) of one turn of the cycle.
+    rules: their names. turn: (rule, term before, term after) for each step of one cycle.
     """
 
     rules: tuple[str, ...] = ()
@@ -381,17 +406,17 @@ class RuleLoopError(RuleError):
 
 
 class IllegalGraphError(RuleError):
-    """A phase left a term that its rules are to rewrite."""
+    """A term remained after a phase whose rules should have rewritten it."""
 
 
 class ParameterError(RewriteEngineError, ValueError):
-    """A parameter of a distribution is not one that it can have."""
+    """A parameter of a distribution is outside of its domain."""
 
 
 class ReplayError(RewriteEngineError, ValueError):
-    """A line of a trace that cannot be repeated on this graph; the message names the line.
+    """A line of a trace cannot be replayed on this graph; the message names the line.
 
-    line: its number among those given, from 1 on.
+    line: its number among the lines of the trace, from 1.
     """
 
     line: int = 0
@@ -401,9 +426,7 @@ class ReplayError(RewriteEngineError, ValueError):
 
 
 class SearchBudgetError(RewriteEngineError, TimeoutError):
-    """A search used up its budget of answers or seconds; the message says what it was looking
-    for.
-    """
+    """A search used up its budget of answers or seconds; the message describes the search."""
 
 
 class RelationBudgetError(SearchBudgetError, RuleError):
@@ -411,24 +434,22 @@ class RelationBudgetError(SearchBudgetError, RuleError):
 
 
 class PackError(RewriteEngineError, ImportError):
-    """A pack of rules, or a rule file, that cannot be loaded; what went wrong is the
-    `__cause__`.
-    """
+    """A rule pack, or a rule file, cannot be loaded; `__cause__` has the reason."""
 
 
 class NotHereError(RewriteEngineError, NotImplementedError):
-    """A name of another library that this one does not have was used."""
+    """A name of another library is not available in this one."""
 
 
 class UnknownNameError(RewriteEngineError, KeyError, ValueError):
-    """A name that no rule, phase, tag or mode has."""
+    """No rule, phase, tag or mode has this name."""
 
     def __str__(self) -> str:
         return str(self.args[0]) if self.args else ""
 
 
 def did_you_mean(name: Any, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: `; did you mean exp_log?`, or nothing."""
+    """Return the end of a message about an unknown name: `; did you mean exp_log?`, or ""."""
     from difflib import get_close_matches
 
     close: list[str] = []
@@ -440,20 +461,26 @@ def did_you_mean(name: Any, known: Iterable[str]) -> str:
 
 
 def refuse_options(what: str, why: str, **options: Any) -> None:
-    """Raise `OptionError` for the first option that is asked for, and cannot be had."""
+    """Raise `OptionError` for the first option that is set (neither None nor False).
+
+    what: the function, for the message. why: the reason why it does not support the options.
+    """
     for name, value in options.items():
         if value not in (None, False):
-            raise OptionError(f"{what}: {name}={value!r} cannot be honoured: {why}")
+            raise OptionError(f"{what}: {name}={value!r} is not supported: {why}")
 
 
 def refuse_unknown(what: str, unknown: Iterable[str], known: Iterable[str]) -> None:
-    """Raise `OptionError` for an option that does not exist."""
+    """Raise `OptionError` for the first unknown option.
+
+    what: the function, for the message. unknown: the unknown names. known: names to suggest.
+    """
     for name in unknown:
         raise OptionError(f"{what} has no option {name!r}{did_you_mean(name, known)}")
 
 
 def expression_of(fn: Callable[..., Any], error: Exception) -> str:
-    """The expression of a function that raised an error, or the line it is in."""
+    """Return the expression, or the line, at which a function raised an error."""
     import traceback  # (takes a while, and is seldom needed)
 
     tb, code = error.__traceback__, inspect.unwrap(fn).__code__
@@ -468,13 +495,13 @@ def expression_of(fn: Callable[..., Any], error: Exception) -> str:
 
 
 def source_line(filename: str, lineno: int) -> str:
-    """`file:line: the code there`, as messages show it."""
+    """Return `file:line: source text`, as messages show it."""
     text = linecache.getline(filename, lineno).strip()
     return f"{filename}:{lineno}" + (f": {text}" if text else "")
 
 
 class Message(str):
-    """The text of an error that says already where it happened."""
+    """Text of an error that already says where it happened."""
 
     __slots__ = ()
 
@@ -487,10 +514,10 @@ def message(
     where: tuple[str, int] | None = None,
     hint: str | None = None,
 ) -> Message:
-    """Write an error message: what is wrong, in which op, on which types, from which line of the
-    user.
+    """Write an error message: the problem, the op, the types and the user's line.
 
     `inputs` are variables (their types are shown), types, or values (their dtype and shape are).
+    hint: what to do about it; the last line.
     """
     lines = [f"{op}: {what}" if op is not None else what]
     lines += [f"    input {i}: {describe(x)}" for i, x in enumerate(inputs)]
@@ -502,12 +529,14 @@ def message(
 
 
 def plural(n: int, word: str) -> str:
-    """`1 node`, `2 nodes`."""
+    """Return a count with its noun: `1 node`, `2 nodes`."""
     return f"{n} {word}{'' if n == 1 else 's'}"
 
 
 def describe(x: Any) -> str:
-    """Name a variable with its type, or a value with its dtype and shape, in a few words."""
+    """Return a short description of a variable with its type, or of a value with its dtype and
+    shape.
+    """
     type_ = getattr(x, "type", None)
     if type_ is not None:
         value = getattr(x, "value", None)

@@ -1,10 +1,10 @@
-"""Hooks: the one way in which a layer looks upwards (decision 54).
+"""Hooks: the only way for a layer to use an upper layer (decision 54).
 
-A layer imports only those below it. Where a method needs what stands above, as `Variable.eval`
-needs a compiler, it asks when it is called: `hooks.evaluate(…)`. What a hook stands for is in the
-table: a module, and the name there where it is another one; it is loaded when it is first asked
-for, and from then on `hooks.evaluate` is the function itself. `scripts/arrows` tells who asks, and
-finds every other way. Not here: how names are looked up (`lazy.py`).
+A layer imports only those below it. A method that needs an upper layer, as `Variable.eval` needs a
+compiler, calls a hook: `hooks.evaluate(…)`. The table below maps each hook to a module, and to a
+name there if it differs. The module is loaded at the first use of the hook; then `hooks.evaluate`
+is the function itself. `scripts/arrows` lists the users of hooks, and finds every other way
+upwards. Name lookup itself is in `lazy.py`.
 """
 
 from rewrite_engine.lazy import lookup

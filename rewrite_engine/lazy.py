@@ -1,4 +1,4 @@
-"""Names of a package that are looked up when they are first used (PEP 562)."""
+"""Lookup of a package's names at their first use (PEP 562)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ PATIENCE = 10.0  # seconds to wait for another thread, which may wait for a modu
 
 
 def lookup(package: str, homes: Mapping[str, str], first: str = "") -> Callable[[str], Any]:
-    """The `__getattr__` of a package: loads what a name needs, once.
+    """Return the `__getattr__` of a package, which loads the module of a name at its first use.
 
-    homes: which module of the package has a name (".x": of the package around it). "x:y": the name
-    is that of `y` there; "x:": of the module. No other module may be called as one of the names:
-    once it is imported, the name would be the module. first: a module that has to be there before
-    any.
+    homes: the module of each name (".x": a module of the parent package). "x:y" maps the name to
+    `y` of module x; "x:" maps it to the module. No other module may have one of the names: its
+    import would set the name to the module. first: a module to load before any other.
     """
 
     def getattr_(name: str) -> Any:
@@ -43,7 +42,7 @@ def lookup(package: str, homes: Mapping[str, str], first: str = "") -> Callable[
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let other threads wait, but not for ever."""
+    """Make other threads wait for one import, with a time limit."""
     held = _loading.acquire(timeout=PATIENCE)
     try:
         yield

@@ -44,7 +44,7 @@ from rewrite_engine.rules.language import *
 
 
 @rule(phase="canonicalize", claim=approx(ulps=4))
-def tan_of_quotient(x: Real):
+def tan_of_quotient(x: Float):
     """One function call instead of two and a division.
 
     >>> x = vector("x")
@@ -124,21 +124,21 @@ FILES = {
 
 
 def names_of(name: str) -> tuple[str, str]:
-    """Return the names of the distribution and of its module. Raise `ValueError` if Python or an
-    installed module has the name.
+    """Return the names of the distribution and of its module. Raise `ValueError` for an invalid
+    name, or one that Python or an installed module already uses.
     """
     module = name.lower().replace("-", "_")
     if not module.isidentifier() or keyword.iskeyword(module):
-        raise ValueError(f"{name!r} cannot be the name of a module: use letters, digits, - and _")
+        raise ValueError(f"{name!r} is not a valid module name: use letters, digits, - and _")
     if module in sys.stdlib_module_names or module in ("rewrite_engine", "rules"):
-        raise ValueError(f"{module!r} is the name of a module that exists: choose another")
+        raise ValueError(f"a module named {module!r} already exists: choose another name")
     return module.replace("_", "-"), module
 
 
 def write_pack(name: str, parent: Path) -> Path:
-    """Write the skeleton to a new folder in `parent`, and return the folder.
+    """Write the skeleton to a new folder in `parent` and return the folder.
 
-    Raise `ValueError` for a bad name, `FileExistsError` if the folder exists.
+    Raise `ValueError` for an invalid name, `FileExistsError` if the folder exists.
     """
     distribution, module = names_of(name)
     folder = parent / distribution

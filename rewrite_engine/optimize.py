@@ -1,9 +1,10 @@
 """Minima and roots of graphs, found by SciPy, with gradients by the implicit function theorem.
 
-`minimize`, `minimize_scalar`, `root` and `root_scalar` are terms: the solution for the values that
-everything else in the graph has, starting at the variable's own value. Where the equations F(x, a)
-= 0 hold at a solution, it changes with the parameters by dx/da = -(dF/dx)⁻¹ dF/da (S. Krantz & H.
-Parks, "The Implicit Function Theorem", 2002); for a minimum F is the gradient of the objective.
+`minimize`, `minimize_scalar`, `root` and `root_scalar` return terms: the solution for the current
+values of all other variables. The search starts at the value of the variable itself. If the
+equations F(x, a) = 0 hold at a solution, it changes with the parameters by dx/da = -(dF/dx)⁻¹ dF/da
+(S. Krantz & H. Parks, "The Implicit Function Theorem", 2002); for a minimum F is the gradient of
+the objective.
 
 >>> import rewrite_engine.tensor as pt
 >>> x, a = pt.dscalars("x", "a")
@@ -37,7 +38,9 @@ FLAG = TensorType("bool", ())
 
 
 class Settings(dict[str, Any]):
-    """Keyword arguments of a function, as a parameter of an op: equal ones have equal hashes."""
+    """Keyword arguments of a function, as a parameter of an op. Equal settings have equal
+    hashes.
+    """
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(_frozen(self))
@@ -47,7 +50,7 @@ class Settings(dict[str, Any]):
 
 
 def _frozen(value: Any) -> Any:
-    """Something to compare and to hash in the place of dicts, lists and arrays."""
+    """Return a hashable value to compare in place of dicts, lists and arrays."""
     if isinstance(value, Mapping):
         return tuple(sorted((name, _frozen(v)) for name, v in value.items()))
     if isinstance(value, list | tuple):
@@ -56,12 +59,14 @@ def _frozen(value: Any) -> Any:
 
 
 class _Search(HasInnerGraph, Op):
-    """Finds an x by a function of SciPy. Inputs: the x to begin with, and what else the graph
-    depends on; outputs: the x that was found, and whether SciPy says that it is a solution.
+    """Base op that finds an x by a function of SciPy.
 
-    The graph's outputs are the function and as many derivatives by x as SciPy is given. settings:
-    further arguments of SciPy's function, and its `method`. within: the names of those of its
-    arguments that are the last inputs, vectors that the graph does not depend on.
+    Inputs: the starting x, and all other variables that the graph depends on. Outputs: the x found,
+    and whether SciPy reports it as a solution.
+
+    The outputs of the graph are the function and as many derivatives by x as SciPy uses. settings:
+    further arguments of SciPy's function, and its `method`. within: names of those arguments of
+    SciPy that are the last inputs, vectors that the graph does not depend on.
     """
 
     __props__ = ("structure", "settings", "within")
@@ -83,22 +88,22 @@ class _Search(HasInnerGraph, Op):
         return f"{type(self).__name__}{{{self.settings['method']}}}"
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Apply. Raises what types raise for a value of another."""
+        """Apply the op. Raise the errors of the types for values of other types."""
         pairs = zip(self.inner_inputs, inputs, strict=True)
         variables = tuple([own.type.filter_variable(x) for own, x in pairs])
         types = self.infer_types(tuple([v.type for v in variables]))
         return build_node(self, variables, types, user_origin())
 
     def infer_types(self, types: tuple[Any, ...]) -> tuple[Any, ...]:
-        """That of x, and a flag."""
+        """Return the type of x, and the type of a flag."""
         return self.inner_inputs[0].type, FLAG
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
-        """That of x."""
+        """Return the shape of x, and the shape () of the flag."""
         return [shapes[0], ()]
 
     def runs(self, node: Apply, body: Callable[..., Any]) -> Callable[..., Any]:
-        """Search; for each x the graph is run once."""
+        """Return a function that searches; it runs the graph once for each x."""
         dtype = self.inner_inputs[0].type.numpy_dtype
         alone, count = len(self.inner_outputs) == 1, len(self.within)
 
@@ -115,23 +120,28 @@ class _Search(HasInnerGraph, Op):
         return search
 
     def search(self, x: Any, values: _Remembered, given: dict[str, Any]) -> tuple[Any, Any]:
-        """The solution, and whether it is one. given: further arguments of SciPy's function."""
+        """Return the solution, and whether SciPy reports success.
+
+        given: further arguments of SciPy's function.
+        """
         raise NotImplementedError
 
     # --- derivatives --------------------------------------------------------------------------
 
     def equations(self, x: Any, outputs: Sequence[Any]) -> Any:
-        """What is 0 at a solution, given the graph's outputs there."""
+        """Return the terms that are 0 at a solution, from the graph's outputs there."""
         raise NotImplementedError
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """The solution depends neither on where the search begins nor on where it looks."""
+        """Disconnect the starting point and the search interval: the solution does not depend on
+        them.
+        """
         last = len(node.inputs) - len(self.within)
         return [[0 < i < last, False] for i in range(len(node.inputs))]
 
     def _at(self, inputs: Sequence[Any]) -> tuple[list[Any], Any, Any]:
-        """Variables for x and the parameters, what is 0 there, and the flat matrix of its
-        derivatives by x. (Inputs themselves may be computed from each other.)
+        """Return variables for x and the parameters, the terms that are 0 at a solution, and the
+        flat matrix of their derivatives by x. (Inputs may be computed from each other.)
         """
         own = [v.type(v.name) for v in inputs]
         x, f = own[0], self.equations(own[0], inlined(self.make_node(*own)))
@@ -141,7 +151,7 @@ class _Search(HasInnerGraph, Op):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """The parameters change the solution as the theorem says."""
+        """Return gradients for the parameters, by the implicit function theorem."""
         g = output_gradients[0]
         if is_disconnected(g):
             return [disconnected() for _ in inputs]
@@ -155,7 +165,7 @@ class _Search(HasInnerGraph, Op):
         return [disconnected(), *graph_replace(found, given, strict=False)]
 
     def R_op(self, inputs: Sequence[Any], eval_points: Sequence[Any]) -> list[Any]:
-        """As `L_op`, forwards."""
+        """Return the tangent of the solution, by the implicit function theorem."""
         solution = self.make_node(*inputs).outputs[0]
         own, f, slopes = self._at(inputs)
         pairs = [(v, t) for v, t in zip(own[1:], eval_points[1:], strict=True) if t is not None]
@@ -172,15 +182,15 @@ class _Search(HasInnerGraph, Op):
 
 
 class _Remembered:
-    """A function that remembers its last value: SciPy asks for a function and for its derivatives
-    one after the other.
+    """Function that remembers its last value, as SciPy calls a function and its derivatives
+    separately.
     """
 
     def __init__(self, values: Callable[[Any], list[Any]]) -> None:
         self.values, self.at, self.found = values, np.empty(0), list[Any]()
 
     def part(self, k: int) -> Callable[..., Any]:
-        """The function of one of the values."""
+        """Return the function that computes the k-th value."""
 
         def value(x: Any, *_: Any) -> Any:
             x = np.asarray(x)
@@ -193,7 +203,7 @@ class _Remembered:
 
 
 class Minimize(_Search):
-    """By `scipy.optimize.minimize`, for a vector."""
+    """Op that minimizes a function of a vector by `scipy.optimize.minimize`."""
 
     def search(self, x: Any, values: _Remembered, given: dict[str, Any]) -> tuple[Any, Any]:
         from scipy.optimize import minimize
@@ -208,7 +218,10 @@ class Minimize(_Search):
 
 
 class MinimizeScalar(_Search):
-    """By `scipy.optimize.minimize_scalar`: in its brackets, wherever x is."""
+    """Op that minimizes a function of one number by `scipy.optimize.minimize_scalar`.
+
+    It searches within the brackets, whatever the value of x.
+    """
 
     def search(self, x: Any, values: _Remembered, given: dict[str, Any]) -> tuple[Any, Any]:
         from scipy.optimize import minimize_scalar
@@ -220,7 +233,7 @@ class MinimizeScalar(_Search):
 
 
 class Root(_Search):
-    """By `scipy.optimize.root`, for a vector."""
+    """Op that finds a root of a vector function by `scipy.optimize.root`."""
 
     def search(self, x: Any, values: _Remembered, given: dict[str, Any]) -> tuple[Any, Any]:
         from scipy.optimize import root
@@ -234,7 +247,7 @@ class Root(_Search):
 
 
 class RootScalar(_Search):
-    """By `scipy.optimize.root_scalar`."""
+    """Op that finds a root of a function of one number by `scipy.optimize.root_scalar`."""
 
     def search(self, x: Any, values: _Remembered, given: dict[str, Any]) -> tuple[Any, Any]:
         from scipy.optimize import root_scalar
@@ -259,13 +272,15 @@ def minimize(
     use_vectorized_jac: bool = False,
     optimizer_kwargs: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Any]:
-    """The `x` at which a 0-d `objective` is smallest, and whether SciPy's `minimize` says so: terms
-    with the value for whatever else the objective depends on. The search begins at the value of x.
+    """Return the `x` that minimizes a 0-d `objective`, and whether SciPy's `minimize` succeeded.
 
-    x: a float variable, or several (then the solution is a list). method, optimizer_kwargs: those
-    of `scipy.optimize.minimize`. jac, hess: whether it is given the gradient and the Hessian.
-    use_vectorized_jac is without meaning: all rows are computed at once. Raises `NDimError`,
-    `DTypeError`, `InputError` where the objective does not depend on x.
+    Both are terms for the values of all other variables that the objective depends on. The search
+    starts at the value of x.
+
+    x: a float variable, or several (then the solution is a list). method, optimizer_kwargs: see
+    `scipy.optimize.minimize`. jac, hess: whether to pass the gradient and the Hessian to SciPy.
+    use_vectorized_jac has no effect: all rows are computed at once. Raises `NDimError`,
+    `DTypeError`, and `InputError` if the objective does not depend on x.
 
     >>> x = pt.dvector("x")
     >>> solution, success = minimize(((x - [1.0, 2.0]) ** 2).sum(), x)
@@ -275,7 +290,7 @@ def minimize(
     cost = _checked(objective, "objective", 0)
     flat, start, cost, parts = _flat(cost, x)
     if hess and not jac:
-        raise OptionError(located("minimize: hess=True needs jac=True"))
+        raise OptionError(located("minimize: hess=True requires jac=True"))
     outputs = [cost, *([grad(cost, flat)] if jac else []), *([hessian(cost, flat)] if hess else [])]
     found, success = _found(Minimize, flat, start, outputs, method, optimizer_kwargs)
     return parts(found), success
@@ -289,8 +304,10 @@ def root(
     use_vectorized_jac: bool = False,
     optimizer_kwargs: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Any]:
-    """The `variables` where all `equations` are 0, and whether SciPy's `root` says so. There are as
-    many equations as elements of the variables. Arguments: as of `minimize`.
+    """Return the `variables` at which all `equations` are 0, and whether SciPy's `root` succeeded.
+
+    There must be as many equations as elements of the variables. The other arguments and the errors
+    are described in `minimize`.
 
     >>> x, a = pt.dvectors("x", "a")
     >>> solution, success = root(x**3 - a, x)
@@ -313,13 +330,14 @@ def minimize_scalar(
     bounds: Any = None,
     optimizer_kwargs: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Any]:
-    """The 0-d `x` at which a 0-d `objective` is smallest, and whether SciPy's `minimize_scalar`
-    says so. It searches wherever x is.
+    """Return the 0-d `x` that minimizes a 0-d `objective`, and whether SciPy's `minimize_scalar`
+    succeeded. The result does not depend on the value of x.
 
-    bracket: two or three numbers to begin with, of which the middle one has the smallest value, or
-    from which such are searched. bounds: the two ends of where it searches (method="bounded"): the
-    gradient is that of a minimum between them. Both may be variables. optimizer_kwargs: further
-    arguments. Raises `NDimError`, `DTypeError`, `InputError`, `OptionError`.
+    bracket: two or three numbers to start from. Of three, the middle one has the smallest value;
+    two are the start of a search for such a triple. bounds: two ends of the search interval
+    (method="bounded"); the gradient is that of a minimum in its interior. Both may be variables.
+    optimizer_kwargs: further arguments of SciPy's function. Raises `NDimError`, `DTypeError`,
+    `InputError`, `OptionError`.
 
     >>> x, a = pt.dscalars("x", "a")
     >>> solution, success = minimize_scalar(pt.cos(x), x, method="bounded", bounds=(0.0, 2 * a))
@@ -340,10 +358,12 @@ def root_scalar(
     bracket: Any = None,
     optimizer_kwargs: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Any]:
-    """The 0-d `variable` where a 0-d `equation` is 0, and whether SciPy's `root_scalar` says so.
-    jac, hess: whether it is given the first and the second derivative. bracket: two numbers, which
-    may be variables, between which the equation changes its sign, for "brentq", "bisect" and their
-    kin. Raises as `minimize_scalar`.
+    """Return the 0-d `variable` at which a 0-d `equation` is 0, and whether SciPy's `root_scalar`
+    succeeded.
+
+    jac, hess: whether to pass the first and the second derivative to SciPy. bracket: two numbers,
+    or variables, between which the equation changes its sign, for "brentq", "bisect" and similar
+    methods. Raises `NDimError`, `DTypeError`, `InputError`, `OptionError`.
 
     >>> x, a = pt.dscalars("x", "a")
     >>> solution, success = root_scalar(x**2 - a, x, method="newton", jac=True)
@@ -357,18 +377,18 @@ def root_scalar(
 
 
 def _checked(v: Any, what: str, ndim: int | None) -> Any:
-    """A variable of floats. Raises `DTypeError`, `NDimError`."""
+    """Return `v` as a variable of floats. Raise `DTypeError`, `NDimError`."""
     v = pt.as_tensor_variable(v)
     if v.type.kind != "f":
-        raise DTypeError(located(f"the {what} must be floats", inputs=[v]))
+        raise DTypeError(located(f"the {what} must have a float dtype", inputs=[v]))
     if ndim is not None and v.type.ndim != ndim:
         raise NDimError(located(f"the {what} must have {ndim} dimensions", inputs=[v]))
     return v
 
 
 def _flat(f: Any, x: Any) -> tuple[Any, Any, Any, Callable[[Any], Any]]:
-    """A vector for one variable or several, where it begins, `f` of it, and what makes variables
-    of it again.
+    """Return one vector for one variable or several, its starting value, `f` as a function of it,
+    and a function that turns the vector into the variables again.
     """
     several = isinstance(x, list | tuple)
     xs = [_checked(v, "variables", None) for v in (x if several else [x])]
@@ -395,7 +415,7 @@ def _found(
     settings: Mapping[str, Any] | None,
     within: Mapping[str, Any] | None = None,
 ) -> tuple[Any, Any]:
-    """Apply an op. Raises `InputError`, `OptionError`."""
+    """Apply a search op. Raise `InputError`, `OptionError`."""
     roots = truncated_graph_inputs(outputs, [x])
     if x not in roots:
         raise InputError(located(f"{outputs[0]!r} does not depend on {x!r}"))
@@ -404,7 +424,9 @@ def _found(
     ends = {name: _ends(name, x, v) for name, v in (within or {}).items() if v is not None}
     twice = [name for name in ends if name in (settings or {})]
     if twice:
-        raise OptionError(located(f"{twice[0]} is given, and in optimizer_kwargs, too"))
+        raise OptionError(
+            located(f"{twice[0]} is an argument and also a key of optimizer_kwargs: pass it once")
+        )
     own = [x, *others, *[v.type() for v in ends.values()]]
     op = kind(own, outputs, Settings(settings or {}, method=method), [*ends])
     solution, success = op(start, *others, *ends.values())
@@ -412,8 +434,8 @@ def _found(
 
 
 def _ends(name: str, x: Any, value: Any) -> Any:
-    """Numbers to search between, with the dtype of x. Raises `NDimError`."""
+    """Return the ends of the search interval, with the dtype of x. Raise `NDimError`."""
     ends = pt.as_tensor_variable(value)
     if ends.type.ndim != 1:
-        raise NDimError(located(f"{name} has two or three numbers, not a {ends.type}"))
+        raise NDimError(located(f"{name} must have two or three numbers, not type {ends.type}"))
     return ends.astype(x.type.dtype)

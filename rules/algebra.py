@@ -44,7 +44,7 @@ def sub_zero(x):
 
 
 @rule(phase="canonicalize")
-def zero_minus(x: Real):
+def zero_minus(x: Float):
     """0 on the left of a difference is a sign (and that of a zero is nobody's promise).
 
     >>> rewritten(0 - vector("x"))
@@ -84,7 +84,7 @@ def neg_of_neg(x):
 
 
 @rule(phase="canonicalize")
-def mul_by_minus_one(x: Float):
+def mul_by_minus_one(x: Inexact):
     """A sign is cheaper than a product (exactly, as for 1).
 
     >>> rewritten(vector("x") * -1)
@@ -116,7 +116,7 @@ def sub_of_neg(x, y):
 
 
 @rule(phase="canonicalize", claim=exact)
-def add_of_neg(x: Real, y: Real):
+def add_of_neg(x: Float, y: Float):
     """Adding the opposite subtracts.
 
     >>> rewritten(-vector("x") + vector("y"))
@@ -126,7 +126,7 @@ def add_of_neg(x: Real, y: Real):
 
 
 @rule(phase="canonicalize", claim=exact)
-def mul_of_negs(x: Real, y: Real):
+def mul_of_negs(x: Float, y: Float):
     """Two signs in a product cancel.
 
     >>> rewritten((-vector("x")) * (-vector("y")))
@@ -136,7 +136,7 @@ def mul_of_negs(x: Real, y: Real):
 
 
 @rule(phase="canonicalize", claim=exact)
-def mul_of_neg_by_constant(x: Real, c: RealConstant):
+def mul_of_neg_by_constant(x: Float, c: FloatConstant):
     """The sign goes into the constant.
 
     >>> rewritten(2.0 * -vector("x"))
@@ -195,12 +195,12 @@ SIGNS = table(
         "The sign goes into the constant.",
         """2.0 / -vector("x") -> -2.0 / x""",
     ),
-    phase="canonicalize", overlaps=INSIDE, x=Real, c=RealConstant,
+    phase="canonicalize", overlaps=INSIDE, x=Float, c=FloatConstant,
 )  # fmt: skip
 
 
 @rule(phase="canonicalize", overlaps=INSIDE)
-def neg_of_sub(x: Float, y: Float):
+def neg_of_sub(x: Inexact, y: Inexact):
     """The difference the other way round (up to the sign of a zero).
 
     >>> rewritten(-(vector("x") - vector("y")))
@@ -210,7 +210,7 @@ def neg_of_sub(x: Float, y: Float):
 
 
 @rule(phase="canonicalize", claim=exact)
-def div_of_negs(x: Real, y: Real):
+def div_of_negs(x: Float, y: Float):
     """Two signs in a quotient cancel.
 
     >>> rewritten((-vector("x")) / (-vector("y")))
@@ -225,7 +225,7 @@ def is_computed(x):
 
 
 @rule(phase="specialize", claim=exact)
-def div_of_neg(x: Real, y: Real):
+def div_of_neg(x: Float, y: Float):
     """The sign meets others further out. Not earlier: `-x / y` has to be seen first.
 
     >>> x, y = vectors("x y")
@@ -236,7 +236,7 @@ def div_of_neg(x: Real, y: Real):
 
 
 @rule(phase="canonicalize", claim=exact)
-def abs_of_neg(x: Float):
+def abs_of_neg(x: Inexact):
     """The sign does not matter to the modulus.
 
     >>> rewritten(abs(-vector("x")))
@@ -256,7 +256,7 @@ def abs_of_abs(x):
 
 
 @rule(phase="canonicalize", claim=exact)
-def sqr_of_neg(x: Float):
+def sqr_of_neg(x: Inexact):
     """The sign does not matter to the square.
 
     >>> rewritten(sqr(-vector("x")))
@@ -266,7 +266,7 @@ def sqr_of_neg(x: Float):
 
 
 @rule(phase="canonicalize", claim=exact)
-def sqr_of_abs(x: Real):
+def sqr_of_abs(x: Float):
     """The sign does not matter to the square.
 
     >>> rewritten(sqr(abs(vector("x"))))
@@ -276,7 +276,7 @@ def sqr_of_abs(x: Real):
 
 
 @rule(phase="canonicalize", claim=exact)
-def cos_of_neg(x: Float):
+def cos_of_neg(x: Inexact):
     """The cosine is even.
 
     >>> rewritten(cos(-vector("x")))
@@ -286,7 +286,7 @@ def cos_of_neg(x: Float):
 
 
 @rule(phase="canonicalize")
-def abs_of_nonneg(x: Real):
+def abs_of_nonneg(x: Float):
     """What has no sign has no sign to lose.
 
     >>> rewritten(abs(exp(vector("x"))))
@@ -296,7 +296,7 @@ def abs_of_nonneg(x: Real):
 
 
 @rule(phase="canonicalize")
-def sqrt_of_square(x: Real):
+def sqrt_of_square(x: Float):
     """Squaring first overflows for nothing; the modulus is all that is left.
 
     >>> rewritten(sqrt(vector("x") ** 2))
@@ -316,7 +316,7 @@ def pow_two(x: Ordered):
 
 
 @rule(phase="canonicalize", claim=exact)
-def mul_by_itself(x: Float):
+def mul_by_itself(x: Inexact):
     """One operand is read once.
 
     >>> x = vector("x")
@@ -327,7 +327,7 @@ def mul_by_itself(x: Float):
 
 
 @rule(phase="canonicalize", claim=approx(1))
-def pow_half(x: Real):
+def pow_half(x: Float):
     """A root needs no logarithm. Below zero the two differ at -inf, so the sign has to be known.
 
     >>> rewritten(abs(vector("x")) ** 0.5)
@@ -337,7 +337,7 @@ def pow_half(x: Real):
 
 
 @rule(phase="canonicalize", claim=approx(1))
-def pow_minus_one(x: Real):
+def pow_minus_one(x: Float):
     """A reciprocal needs no logarithm.
 
     >>> rewritten(vector("x") ** -1)
@@ -358,7 +358,7 @@ def difference_with_itself_integer(x: Integer):
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=exact))
-def difference_with_itself(x: Float):
+def difference_with_itself(x: Inexact):
     """Only for finite x: inf - inf is NaN.
 
     >>> x, n = vector("x"), ivector("n")
@@ -371,7 +371,7 @@ def difference_with_itself(x: Float):
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=exact))
-def quotient_with_itself(x: Real):
+def quotient_with_itself(x: Float):
     """Only where x is neither 0 nor infinite.
 
     >>> x, n = vector("x"), ivector("n")
@@ -384,7 +384,7 @@ def quotient_with_itself(x: Real):
 
 
 @rule(phase="canonicalize")
-def product_with_zero(x: Float):
+def product_with_zero(x: Inexact):
     """0 times infinity is NaN, so x has to be finite. (Integers, and any x under "fastmath": what
     ops declare, `rewrite/ac.py`.)
 

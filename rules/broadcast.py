@@ -25,7 +25,7 @@ from rewrite_engine.tensor.elemwise import Elemwise
 
 
 @rule(phase="canonicalize", claim=exact)
-def second_in_product(x: Float, y: Float):
+def second_in_product(x: Inexact, y: Inexact):
     """The product has the shape of x anyway.
 
     >>> x, y = vector("x"), scalar("y")
@@ -36,7 +36,7 @@ def second_in_product(x: Float, y: Float):
 
 
 @rule(phase="canonicalize", claim=exact)
-def second_in_sum(x: Float, y: Float):
+def second_in_sum(x: Inexact, y: Inexact):
     """The sum has the shape of x anyway.
 
     >>> x, y = vector("x"), scalar("y")

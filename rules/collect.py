@@ -15,7 +15,7 @@ from rewrite_engine.tensor import add, constant, mul, neg, sqr, sqrt
 
 
 @rule(phase="canonicalize", claim=exact)
-def add_to_itself(x: Real):
+def add_to_itself(x: Float):
     """One operand is read once.
 
     >>> x = vector("x")
@@ -214,7 +214,7 @@ def exact_successor(a):
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath"))
-def power_times_power(x: Real, a: FloatConstant, b: FloatConstant):
+def power_times_power(x: Float, a: InexactConstant, b: InexactConstant):
     """One power instead of two, where none of them overflows or underflows.
 
     >>> x = vector("x")
@@ -225,7 +225,7 @@ def power_times_power(x: Real, a: FloatConstant, b: FloatConstant):
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath"))
-def power_times_base(x: Real, a: FloatConstant):
+def power_times_base(x: Float, a: InexactConstant):
     """One power instead of a power and its base, where neither overflows nor underflows.
 
     >>> x = vector("x")
@@ -236,7 +236,7 @@ def power_times_base(x: Real, a: FloatConstant):
 
 
 @rule(phase="canonicalize")
-def sqr_of_sqrt(x: Real):
+def sqr_of_sqrt(x: Float):
     """A root and its square; the sign has to be known.
 
     >>> rewritten(sqr(sqrt(exp(vector("x")))))

@@ -52,7 +52,7 @@ def has_exact_reciprocal(x, c):
 
 
 @rule(phase="specialize", claim=exact)
-def over_power_of_two(x: Real, c: FloatConstant):
+def over_power_of_two(x: Float, c: InexactConstant):
     """Products are quicker than quotients, and here they are the same.
 
     >>> rewritten(vector("x") / 4)
@@ -62,7 +62,7 @@ def over_power_of_two(x: Real, c: FloatConstant):
 
 
 @rule(phase="canonicalize", claim=approx(ulps=2), tags=["pairwise"])
-def multiple_over_constant(x: Real, a: FloatConstant, b: FloatConstant):
+def multiple_over_constant(x: Float, a: InexactConstant, b: InexactConstant):
     """A product instead of a product and a quotient.
 
     >>> rewritten(3 * vector("x") / 2)
@@ -72,7 +72,7 @@ def multiple_over_constant(x: Real, a: FloatConstant, b: FloatConstant):
 
 
 @rule(phase="canonicalize", claim=approx(ulps=2), tags=["pairwise"])
-def constant_over_multiple(x: Real, a: FloatConstant, b: FloatConstant):
+def constant_over_multiple(x: Float, a: InexactConstant, b: InexactConstant):
     """Constants meet above.
 
     >>> rewritten(3 / (2 * vector("x")))
@@ -87,7 +87,7 @@ def constant_over_multiple(x: Real, a: FloatConstant, b: FloatConstant):
     tags=["pairwise"],
     overlaps="the constants are one, and it stays where they were",
 )
-def multiple_of_share(x: Real, a: FloatConstant, b: FloatConstant):
+def multiple_of_share(x: Float, a: InexactConstant, b: InexactConstant):
     """A product instead of a product and a quotient.
 
     >>> rewritten(3 * (vector("x") / 2))
@@ -97,7 +97,7 @@ def multiple_of_share(x: Real, a: FloatConstant, b: FloatConstant):
 
 
 @rule(phase="canonicalize", claim=approx(ulps=2), tags=["pairwise"])
-def share_of_share(x: Real, a: FloatConstant, b: FloatConstant):
+def share_of_share(x: Float, a: InexactConstant, b: InexactConstant):
     """One quotient instead of two.
 
     >>> rewritten(vector("x") / 3 / 2)
@@ -107,7 +107,7 @@ def share_of_share(x: Real, a: FloatConstant, b: FloatConstant):
 
 
 @rule(phase="canonicalize", claim=approx(ulps=2), tags=["pairwise"])
-def constant_over_share(x: Real, a: FloatConstant, b: FloatConstant):
+def constant_over_share(x: Float, a: InexactConstant, b: InexactConstant):
     """One quotient instead of two.
 
     >>> rewritten(3 / (vector("x") / 2))
@@ -117,7 +117,7 @@ def constant_over_share(x: Real, a: FloatConstant, b: FloatConstant):
 
 
 @rule(phase="canonicalize", claim=approx(ulps=2), tags=["pairwise"])
-def constant_over_quotient(x: Real, a: FloatConstant, b: FloatConstant):
+def constant_over_quotient(x: Float, a: InexactConstant, b: InexactConstant):
     """A product instead of two quotients.
 
     >>> rewritten(3 / (2 / vector("x")))
@@ -127,7 +127,7 @@ def constant_over_quotient(x: Real, a: FloatConstant, b: FloatConstant):
 
 
 @rule(phase="specialize", claim=approx(ulps=2), tags=["pairwise"])
-def quotient_over_constant(x: Real, a: FloatConstant, b: FloatConstant):
+def quotient_over_constant(x: Float, a: InexactConstant, b: InexactConstant):
     """One quotient instead of two. Not earlier: `1 / (1 + exp(x))` has to be seen first.
 
     >>> rewritten(6 / vector("x") / 3)
@@ -137,7 +137,7 @@ def quotient_over_constant(x: Real, a: FloatConstant, b: FloatConstant):
 
 
 @rule(phase="specialize", claim=approx(ulps=2), tags=["pairwise"])
-def multiple_of_quotient(x: Real, a: FloatConstant, b: FloatConstant):
+def multiple_of_quotient(x: Float, a: InexactConstant, b: InexactConstant):
     """One quotient instead of a product and a quotient. Not earlier, as above.
 
     >>> rewritten(3 * (2 / vector("x")))
@@ -206,6 +206,6 @@ DIFFERENCES = table(
         "One difference instead of two.",
         """3 - vector("x") - 2 -> 1.0 - x""",
     ),
-    phase="specialize", tags=["pairwise"], x=Real, a=FloatConstant, b=FloatConstant,
+    phase="specialize", tags=["pairwise"], x=Float, a=InexactConstant, b=InexactConstant,
     overlaps="one constant is left in any order: x - 2 and -2 + x are as good",
 )  # fmt: skip

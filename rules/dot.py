@@ -18,7 +18,7 @@ def transpose_of_dot(a: Matrix, b: Matrix):
 
 
 @rule(phase="canonicalize")
-def dot_of_negs(a: Float, b: Float):
+def dot_of_negs(a: Inexact, b: Inexact):
     """Two signs in a product cancel.
 
     >>> a, b = matrices("a b")
@@ -46,7 +46,7 @@ def sum_of_squares(x: Vector):
 
 
 @rule(phase="specialize")
-def minus_dot_of_neg(a, b: Float, c: Float):
+def minus_dot_of_neg(a, b: Inexact, c: Inexact):
     """So do that of a product and that of a difference.
 
     >>> a, b, c = matrices("a b c")
@@ -57,7 +57,7 @@ def minus_dot_of_neg(a, b: Float, c: Float):
 
 
 @rule(phase="specialize", overlaps="there is one sign less, and one is left at most")
-def neg_of_dot_of_neg(a: Float, b: Float):
+def neg_of_dot_of_neg(a: Inexact, b: Inexact):
     """And a sign before the product.
 
     >>> a, b = matrices("a b")

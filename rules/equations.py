@@ -36,7 +36,7 @@ def no_stretching(x, y):
 
 
 @equation(claim=assumes("fastmath"), prefer=flops)
-def matmul_assoc(a: Float, b: Matrix, c: Float):
+def matmul_assoc(a: Inexact, b: Matrix, c: Inexact):
     """The order of a chain of products. The roundings differ by a few units of the product of
     the absolute values.
 
@@ -59,7 +59,7 @@ def transpose_of_product(a: Matrix, b: Matrix):
 
 
 @equation(claim=assumes("fastmath"), prefer=flops)
-def scaled_left_factor(k: Scalar, a: Float, b: Float):
+def scaled_left_factor(k: Scalar, a: Inexact, b: Inexact):
     """A number times a product: it goes to what is smallest.
 
     >>> k, a, b = scalar("k"), matrix("a", shape=(9, 5)), matrix("b", shape=(5, 2))
@@ -70,7 +70,7 @@ def scaled_left_factor(k: Scalar, a: Float, b: Float):
 
 
 @equation(claim=assumes("fastmath"), prefer=flops)
-def scaled_right_factor(k: Scalar, a: Float, b: Float):
+def scaled_right_factor(k: Scalar, a: Inexact, b: Inexact):
     """A number times the right factor of a product: it goes to what is smallest.
 
     >>> k, a, b = scalar("k"), matrix("a", shape=(2, 5)), matrix("b", shape=(5, 9))
@@ -81,7 +81,7 @@ def scaled_right_factor(k: Scalar, a: Float, b: Float):
 
 
 @equation(claim=assumes("fastmath"), prefer=flops)
-def common_left_matrix(a: Float, x: Float, y: Float):
+def common_left_matrix(a: Inexact, x: Inexact, y: Inexact):
     """One product instead of two.
 
     >>> a, x, y = matrices("a x y")
@@ -92,7 +92,7 @@ def common_left_matrix(a: Float, x: Float, y: Float):
 
 
 @equation(claim=assumes("fastmath"), prefer=flops)
-def common_right_matrix(a: Float, x: Float, y: Float):
+def common_right_matrix(a: Inexact, x: Inexact, y: Inexact):
     """One product instead of two.
 
     >>> a, x, y = matrices("a x y")
@@ -154,7 +154,7 @@ def trace_of_product(a: Tensor["n", "m"], b: Tensor["m", "n"]):
 
 
 @equation(claim=assumes("fastmath"), prefer=flops)
-def common_factor(k: Float, x: Float, y: Float):
+def common_factor(k: Inexact, x: Inexact, y: Inexact):
     """One product instead of two.
 
     >>> k, x, y = vectors("k x y")
@@ -165,7 +165,7 @@ def common_factor(k: Float, x: Float, y: Float):
 
 
 @equation(claim=assumes("fastmath", then=approx(ulps=8)), prefer=flops)
-def common_factor_of_difference(k: Float, x: Float, y: Float):
+def common_factor_of_difference(k: Inexact, x: Inexact, y: Inexact):
     """One product instead of two.
 
     >>> k, x, y = vectors("k x y")
@@ -176,7 +176,7 @@ def common_factor_of_difference(k: Float, x: Float, y: Float):
 
 
 @equation(claim=assumes("fastmath"), prefer=flops)
-def common_divisor(k: Float, x: Float, y: Float):
+def common_divisor(k: Inexact, x: Inexact, y: Inexact):
     """One division instead of two.
 
     >>> k, x, y = vectors("k x y")
@@ -187,7 +187,7 @@ def common_divisor(k: Float, x: Float, y: Float):
 
 
 @equation(claim=assumes("fastmath"), prefer=flops)
-def sum_of_multiple(k: Scalar, x: Float, axis: Prop, keepdims: Prop):
+def sum_of_multiple(k: Scalar, x: Inexact, axis: Prop, keepdims: Prop):
     """One product per sum instead of one per element; none where the products are there anyway.
     (The rule `sum_of_scaled` does the first, whatever else needs the products.)
 
@@ -200,7 +200,7 @@ def sum_of_multiple(k: Scalar, x: Float, axis: Prop, keepdims: Prop):
 
 
 @equation(claim=assumes("fastmath"), prefer=flops)
-def sum_of_sums(x: Float, y: Float, axis: Prop, keepdims: Prop):
+def sum_of_sums(x: Inexact, y: Inexact, axis: Prop, keepdims: Prop):
     """Adding first, or summing first: what is cheaper depends on what else needs either.
 
     >>> x, y = matrix("x", shape=(9, 9)), matrix("y", shape=(9, 9))

@@ -29,7 +29,7 @@ def exp_of_integer(n: Integer):
 
 
 @rule(phase="canonicalize", tags=["before_gradients"])
-def log_of_exp(x: Real):
+def log_of_exp(x: Float):
     """The exponential overflows and underflows; its logarithm is the number itself.
 
     >>> rewritten(log(exp(vector("x"))))
@@ -39,7 +39,7 @@ def log_of_exp(x: Real):
 
 
 @rule(phase="canonicalize", claim=approx(ulps=1 << 16))
-def exp_of_log(x: Real):
+def exp_of_log(x: Float):
     """The number itself, where it has a logarithm.
 
     >>> rewritten(exp(log(sqr(vector("x")))))
@@ -49,7 +49,7 @@ def exp_of_log(x: Real):
 
 
 @rule(phase="stabilize")
-def log_of_one_plus(x: Real):
+def log_of_one_plus(x: Float):
     """log(1 + x) loses every digit of a tiny x; log1p keeps them.
 
     >>> rewritten(log(1 + vector("x")))
@@ -59,7 +59,7 @@ def log_of_one_plus(x: Real):
 
 
 @rule(phase="stabilize")
-def log_of_one_minus(x: Real):
+def log_of_one_minus(x: Float):
     """log(1 - x) loses every digit of a tiny x; log1p keeps them.
 
     >>> rewritten(log(1 - vector("x")))
@@ -69,7 +69,7 @@ def log_of_one_minus(x: Real):
 
 
 @rule(phase="stabilize")
-def log1p_of_exp(x: Real):
+def log1p_of_exp(x: Float):
     """log(1 + exp(x)) overflows for large x; softplus does not.
 
     >>> rewritten(log(1 + exp(vector("x"))))
@@ -79,7 +79,7 @@ def log1p_of_exp(x: Real):
 
 
 @rule(phase="stabilize")
-def reciprocal_of_one_plus_exp(x: Real):
+def reciprocal_of_one_plus_exp(x: Float):
     """1 / (1 + exp(x)) overflows inside; the sigmoid does not.
 
     >>> rewritten(reciprocal(1 + exp(vector("x"))))
@@ -89,7 +89,7 @@ def reciprocal_of_one_plus_exp(x: Real):
 
 
 @rule(phase="stabilize")
-def sigmoid_in_product(x: Real, y: Real):
+def sigmoid_in_product(x: Float, y: Float):
     """y / (1 + exp(x)) overflows below the bar.
 
     >>> x, y = vectors("x y")
@@ -100,7 +100,7 @@ def sigmoid_in_product(x: Real, y: Real):
 
 
 @rule(phase="stabilize", claim=exact)
-def sum_of_choices(condition, x: Real, y: Real, z: Real, w: Real):
+def sum_of_choices(condition, x: Float, y: Float, z: Float, w: Float):
     """One question instead of two, so that what is chosen together is seen together.
 
     >>> c, x, y = bvector("c"), vector("x"), vector("y")
@@ -113,7 +113,7 @@ def sum_of_choices(condition, x: Real, y: Real, z: Real, w: Real):
 
 
 @rule(phase="stabilize", claim=exact)
-def difference_of_choices(condition, x: Real, y: Real, z: Real, w: Real):
+def difference_of_choices(condition, x: Float, y: Float, z: Float, w: Float):
     """One question instead of two in a difference, so that what is chosen together meets.
 
     >>> c, x, y = bvector("c"), vector("x"), vector("y")
@@ -126,7 +126,7 @@ def difference_of_choices(condition, x: Real, y: Real, z: Real, w: Real):
 
 
 @rule(phase="stabilize", claim=approx(1 << 10))
-def sqrt_of_exp(x: Real):
+def sqrt_of_exp(x: Float):
     """The exponential overflows, its root need not.
 
     >>> rewritten(sqrt(exp(vector("x"))))
@@ -141,7 +141,7 @@ def is_no_square(c):
 
 
 @rule(phase="stabilize", claim=approx(1 << 10))
-def power_of_exp(x: Real, c: RealConstant):
+def power_of_exp(x: Float, c: FloatConstant):
     """The exponential overflows, its power need not. Not for 0; nor for 2, as squares are cheap.
 
     >>> rewritten(exp(vector("x")) ** 0.3)
@@ -151,7 +151,7 @@ def power_of_exp(x: Real, c: RealConstant):
 
 
 @rule(phase="stabilize")
-def log_of_sqrt(x: Real):
+def log_of_sqrt(x: Float):
     """Half the logarithm needs no root.
 
     >>> rewritten(log(sqrt(vector("x"))))
@@ -161,7 +161,7 @@ def log_of_sqrt(x: Real):
 
 
 @rule(phase="stabilize")
-def log_of_square(x: Real):
+def log_of_square(x: Float):
     """A square overflows and underflows; its logarithm need not.
 
     >>> rewritten(log(vector("x") ** 2))
@@ -171,7 +171,7 @@ def log_of_square(x: Real):
 
 
 @rule(phase="stabilize")
-def log_of_sum_of_exps(x: Real, y: Real):
+def log_of_sum_of_exps(x: Float, y: Float):
     """log(exp(x) + exp(y)) overflows; logaddexp does not.
 
     >>> rewritten(log(exp(vector("x")) + exp(vector("y"))))
@@ -186,7 +186,7 @@ def without_sign(x):
 
 
 @rule(phase="stabilize", claim=approx(2))
-def log_of_reciprocal(x: Real):
+def log_of_reciprocal(x: Float):
     """The reciprocal of a subnormal number overflows; the sign of its logarithm does not. At -inf
     and at -0.0 the two differ, so the sign has to be known.
 

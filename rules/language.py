@@ -22,7 +22,7 @@ from rewrite_engine.match.fact import assuming, because, both, every, fact, give
 from rewrite_engine.match.lower import Given, RuleBody, lower_pattern
 from rewrite_engine.match.pattern import Sort
 from rewrite_engine.match.relation import KanrenRelationSub
-from rewrite_engine.match.rule import at_most
+from rewrite_engine.match.rule import Overlaps, at_most
 from rewrite_engine.match.ruleset import Table
 from rewrite_engine.match.sample import types
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
@@ -50,6 +50,8 @@ __all__ = [
     "Const",
     "Float",
     "FloatConstant",
+    "Inexact",
+    "InexactConstant",
     "Integer",
     "KanrenRelationSub",
     "Matrix",
@@ -108,6 +110,12 @@ class UnknownTypeError(DTypeError, AttributeError):
     """What is asked of the type of a pattern is not known."""
 
 
+class UnknownRankError(PatternError):
+    """The sorts of a pattern's variables do not fix its rank."""
+
+    typeless = True  # see `match/suggest.py`
+
+
 class PatternType:
     """What the sorts of a pattern's variables tell of its type: what is the same for all dtypes."""
 
@@ -122,7 +130,7 @@ class PatternType:
             known = islice(known, 1)
         found = [getattr(type_, name) for type_ in known]
         if not found:
-            raise PatternError(
+            raise UnknownRankError(
                 f"the rank of {self.pattern} is not known: give its variables sorts that fix one "
                 "(Scalar, Vector, Matrix, Tensor[...]), or write the op with its parameters, such "
                 "as DimShuffle(2, (1, 0))(a)"
@@ -204,10 +212,12 @@ if TYPE_CHECKING:  # as annotations: what a sort stands for has the operators of
     from rewrite_engine.tensor.variable import TensorConstant as Const
     from rewrite_engine.tensor.variable import TensorConstant as ConstantNumber
     from rewrite_engine.tensor.variable import TensorConstant as FloatConstant
+    from rewrite_engine.tensor.variable import TensorConstant as InexactConstant
     from rewrite_engine.tensor.variable import TensorConstant as RealConstant
     from rewrite_engine.tensor.variable import TensorVariable as Anything
     from rewrite_engine.tensor.variable import TensorVariable as Bool
     from rewrite_engine.tensor.variable import TensorVariable as Float
+    from rewrite_engine.tensor.variable import TensorVariable as Inexact
     from rewrite_engine.tensor.variable import TensorVariable as Integer
     from rewrite_engine.tensor.variable import TensorVariable as Matrix
     from rewrite_engine.tensor.variable import TensorVariable as Number
@@ -226,8 +236,9 @@ if TYPE_CHECKING:  # as annotations: what a sort stands for has the operators of
 else:
     from rewrite_engine.match.pattern import Anything, Const, Prop, Rest
 
-    Float = _kinds("Float", "fc")  # real or complex floats
-    Real = _kinds("Real", "f")
+    Inexact = _kinds("Inexact", "fc")  # floating or complex, as in NumPy
+    Float = _kinds("Float", "f")._replace(formerly=Inexact)
+    Real = Float._replace(name="Real", formerly=None, now=Float)
     Integer = _kinds("Integer", "iu")
     Number = _kinds("Number", "iufc")  # everything but booleans
     Ordered = _kinds("Ordered", "biuf")  # everything but complex numbers
@@ -241,8 +252,9 @@ else:
             constant=True,
         )
 
-    FloatConstant = _constants("FloatConstant", "fc")
-    RealConstant = _constants("RealConstant", "f")
+    InexactConstant = _constants("InexactConstant", "fc")
+    FloatConstant = _constants("FloatConstant", "f")._replace(formerly=InexactConstant)
+    RealConstant = FloatConstant._replace(name="RealConstant", formerly=None, now=FloatConstant)
     ConstantNumber = Sort(
         "ConstantNumber",
         lambda v: v.head is CONSTANT and v.number is not None,
@@ -300,7 +312,7 @@ def rule(
     phase: str | None = None,
     claim: Claim = refines,
     tags: Iterable[str] = (),
-    overlaps: str = "",
+    overlaps: Overlaps = "",
     ends: Any = None,
 ) -> Callable[[Callable[..., Body]], DataRule]: ...
 def rule(
@@ -309,7 +321,7 @@ def rule(
     phase: str | None = None,
     claim: Claim = refines,
     tags: Iterable[str] = (),
-    overlaps: str = "",
+    overlaps: Overlaps = "",
     ends: Any = None,
 ) -> Any:
     """Make a rule of a function that returns `left >> right`; its parameters are tensors still
@@ -357,7 +369,7 @@ def table(
     *rows: Row,
     phase: str | None = None,
     tags: Iterable[str] = (),
-    overlaps: str = "",
+    overlaps: Overlaps = "",
     **sorts: Any,
 ) -> Table:
     """A family of rules that are alike, one row each: `(name, lambda x: left >> right, claim,

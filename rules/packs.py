@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from rewrite_engine.errors import PackError, RuleError, source_line
+from rewrite_engine.match.mistakes import collecting_errors
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet, parts_of
 from rewrite_engine.rules.lint import unreached, warn_of
@@ -62,7 +63,8 @@ class Pack(NamedTuple):
 @cache
 def _loaded(pack: Pack) -> RuleSet:
     try:
-        rules = _rules_of(pack.entry.load())
+        with collecting_errors():
+            rules = _rules_of(pack.entry.load())
     except Exception as error:
         raise PackError(f"{pack} cannot be loaded\n{_what(error)}\n    {pack.hint}") from error
     named = {one.name for one in installed()}
@@ -210,8 +212,9 @@ def _load_file(path: str, changed: int, size: int) -> tuple[ModuleType, RuleSet]
     try:
         with open(path, "rb") as file:
             code = compile(file.read(), path, "exec", dont_inherit=True)
-        exec(code, vars(module))
-        rules = _rules_in(module)
+        with collecting_errors():
+            exec(code, vars(module))
+            rules = _rules_in(module)
     except BaseException as error:
         del sys.modules[module.__name__]
         if before is not None:

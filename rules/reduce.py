@@ -63,7 +63,7 @@ def is_added_in_wider_floats(value):
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))
-def sum_of_sum(x: Float, inner: Prop, outer: Prop):
+def sum_of_sum(x: Inexact, inner: Prop, outer: Prop):
     """One pass over the data instead of two, where no sum overflows in another order.
 
     >>> n = itensor3("n")
@@ -119,7 +119,7 @@ def min_of_min(x, inner: Prop, outer: Prop):
 
 
 @rule(phase="canonicalize")
-def sum_of_neg(x: Float, axis: Prop, keepdims: Prop):
+def sum_of_neg(x: Inexact, axis: Prop, keepdims: Prop):
     """One sign at the end instead of one per element (up to the sign of a zero sum).
 
     >>> rewritten((-matrix("x")).sum(axis=0))
@@ -142,7 +142,7 @@ def stretches(x, c):
 
 
 @rule(phase="canonicalize", claim=approx(ulps=8))
-def sum_of_stretched(x: Real, c: ConstantNumber, axis: Prop, keepdims: Prop):
+def sum_of_stretched(x: Float, c: ConstantNumber, axis: Prop, keepdims: Prop):
     """One product at the end instead of one per element.
 
     >>> rewritten((3 * matrix("x")).sum(axis=0))
@@ -153,7 +153,7 @@ def sum_of_stretched(x: Real, c: ConstantNumber, axis: Prop, keepdims: Prop):
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))
-def sum_of_scaled(x: Float, c: Scalar, axis: Prop, keepdims: Prop):
+def sum_of_scaled(x: Inexact, c: Scalar, axis: Prop, keepdims: Prop):
     """One product at the end, with any number c: if sum(x) does not overflow, and c is finite.
 
     >>> c, x, n = scalar("c"), matrix("x"), imatrix("n")
@@ -174,7 +174,7 @@ def constant_along(x, y, axis):
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))
-def sum_of_quotient(x: Float, y: Float, axis: Prop):
+def sum_of_quotient(x: Inexact, y: Inexact, axis: Prop):
     """One quotient per sum instead of one per element, where the divisor does not change along the
     sum.
 

@@ -32,7 +32,7 @@ def sum_is_put_back(x, axis, order):
 
 
 @rule(phase="stabilize", claim=exact)
-def sum_put_back(x: Real, axis: Prop, n: Prop, order: Prop):
+def sum_put_back(x: Float, axis: Prop, n: Prop, order: Prop):
     """The sum of exponentials as the rules below know it (elsewhere only a sum with one use is
     written so: `rules/reduce.py`).
 
@@ -47,7 +47,7 @@ def sum_put_back(x: Real, axis: Prop, n: Prop, order: Prop):
 
 
 @rule(phase="stabilize")
-def softmax_from_exp(x: Real, axis: Prop, keepdims: Prop):
+def softmax_from_exp(x: Float, axis: Prop, keepdims: Prop):
     """exp(x) / sum(exp(x)) is inf / inf for large x.
 
     >>> x = matrix("x")
@@ -62,7 +62,7 @@ def softmax_from_exp(x: Real, axis: Prop, keepdims: Prop):
 
 
 @rule(phase="stabilize")
-def log_of_softmax(x: Real, axis: Prop):
+def log_of_softmax(x: Float, axis: Prop):
     """A probability underflows to 0; its logarithm need not.
 
     >>> x = matrix("x")
@@ -77,7 +77,7 @@ def log_of_softmax(x: Real, axis: Prop):
     claim=approx(ulps=1 << 10),
     overlaps="a softmax is no exponential any more that could overflow",
 )
-def exp_of_log_softmax(x: Real, axis: Prop):
+def exp_of_log_softmax(x: Float, axis: Prop):
     """Back to probabilities, directly.
 
     >>> rewritten(exp(LogSoftmax(axis=1)(matrix("x"))))
@@ -87,7 +87,7 @@ def exp_of_log_softmax(x: Real, axis: Prop):
 
 
 @rule(phase="stabilize")
-def log_softmax_from_difference(x: Real, axis: Prop, keepdims: Prop):
+def log_softmax_from_difference(x: Float, axis: Prop, keepdims: Prop):
     """x - log(sum(exp(x))), once the sum is stabilised.
 
     >>> x = matrix("x")
@@ -99,7 +99,7 @@ def log_softmax_from_difference(x: Real, axis: Prop, keepdims: Prop):
 
 
 @rule(phase="stabilize")
-def log_softmax_from_difference_turned(x: Real, axis: Prop, keepdims: Prop):
+def log_softmax_from_difference_turned(x: Float, axis: Prop, keepdims: Prop):
     """log(sum(exp(x))) - x, so that it is computed once with the one above.
 
     >>> x = matrix("x")

@@ -92,8 +92,8 @@ def test_sparse_rules() -> None:
 
 @pytest.mark.parametrize(
     "sort",
-    [Scalar, Vector, Matrix, Float, Real, Integer, Number, Ordered, Bool, FloatConstant,
-     RealConstant, ConstantNumber, Tensor["n", 3], Tensor["n"], facts.nonneg, facts.finite,
+    [Scalar, Vector, Matrix, Inexact, Float, Integer, Number, Ordered, Bool, InexactConstant,
+     FloatConstant, ConstantNumber, Tensor["n", 3], Tensor["n"], facts.nonneg, facts.finite,
      facts.symmetric, facts.increasing, pt.dmatrix],
     ids=str,
 )  # fmt: skip

@@ -35,10 +35,10 @@ def test_the_rule_of_the_skeleton_is_right(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("two words", "cannot be the name of a module"),
-        ("class", "cannot be the name of a module"),
-        ("json", "is the name of a module that exists"),
-        ("rules", "is the name of a module that exists"),
+        ("two words", "is not a valid module name: use letters"),
+        ("class", "is not a valid module name: use letters"),
+        ("json", "already exists: choose another name"),
+        ("rules", "already exists: choose another name"),
     ],
 )
 def test_names_that_are_refused(

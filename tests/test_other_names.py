@@ -18,11 +18,11 @@ from rewrite_engine.graph.op import Op
 from rewrite_engine.rewrite.driver import GraphRewriter, SequentialOptimizer, graph_rewriter
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer, WalkingOptimizer
 from rewrite_engine.rewrite.trace import brief
-from rewrite_engine.rules.language import Float, Matrix, Rest, rule
+from rewrite_engine.rules.language import Inexact, Matrix, Rest, rule
 
 
 @rule
-def no_sine(a: Float) -> Any:
+def no_sine(a: Inexact) -> Any:
     """(For tests.)"""
     return pt.sin(a) >> pt.tanh(a)
 
@@ -178,7 +178,7 @@ def test_find_with_typed_functions() -> None:
 
 def test_types_as_sorts() -> None:
     @rule
-    def mean_of(a: pt.dmatrix, b: Float):  # type: ignore[no-untyped-def, valid-type]
+    def mean_of(a: pt.dmatrix, b: Inexact):  # type: ignore[no-untyped-def, valid-type]
         """(For tests.)"""
         return pt.exp(a).mean(axis=-1) * b >> pt.tanh(a).mean(axis=-1) * b
 

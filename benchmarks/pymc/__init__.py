@@ -54,8 +54,9 @@ def reported(name: str, part: str, env: dict[str, str]) -> list[Facts]:
 
 
 def main() -> Iterator[Row]:
-    ours, theirs = figures("rewrite_engine"), figures("pytensor")
-    yield from rows(ours, theirs)
+    theirs = figures("pytensor")
+    vm = figures("rewrite_engine", REWRITE_ENGINE_FLAGS="linker=vm")
+    yield from rows(vm, theirs, ", VM")
     if find_spec("llvmlite") is not None:
         native = figures("rewrite_engine", REWRITE_ENGINE_FLAGS="linker=native")
         yield from rows(native, theirs, ", native")

@@ -25,12 +25,12 @@ from rewrite_engine.rules.language import (
     Bool,
     Float,
     FloatConstant,
+    Inexact,
+    InexactConstant,
     Integer,
     Matrix,
     Number,
     Ordered,
-    Real,
-    RealConstant,
     Scalar,
     Vector,
 )
@@ -56,15 +56,16 @@ MIXTURES = [
     ["int8", "int16", "uint16", "int32"],
 ]
 KINDS: dict[Any, str] = {
-    Float: "fc",
-    Real: "f",
+    Inexact: "fc",
+    Float: "f",
     Integer: "iu",
     Bool: "b",
     Number: "iufc",
     Ordered: "biuf",
-    FloatConstant: "fc",
-    RealConstant: "f",
+    InexactConstant: "fc",
+    FloatConstant: "f",
 }
+KINDS |= {sort._replace(formerly=None): kinds for sort, kinds in KINDS.items()}  # of old names
 RANKS: dict[Any, int] = {Scalar: 0, Vector: 1, Matrix: 2}
 
 #: static shapes of the operands, one after the other (the last one goes on)
@@ -195,6 +196,7 @@ class Builder(Filler):
         self.choose = random.Random(f"{rule.short_name} {dtypes} {choice}")
         self.bound: dict[str, Any] = dict(parameters)
         self.given = given
+        self.pending: set[str] = set()  # operands that are made of others
         self.inputs: list[Any] = []
         self.stand_ins: list[Any] = []
         self.constants = 0
@@ -221,8 +223,10 @@ class Builder(Filler):
         if hole.rest and not choices:
             return tuple([self.fresh(f"{hole.name}{i}", hole) for i in range(2)])
         make: Any = choices[self.choice % len(choices)] if choices else None
-        if isinstance(make, Of):
+        if isinstance(make, Of) and make.name not in self.pending | {hole.name}:
+            self.pending.add(hole.name)
             return make.op(self.fill(holes(self.rule.left)[make.name]))
+        make = None if isinstance(make, Of) else make  # each would be made of the other
         v = self.fresh(hole.name, hole)
         if make is not None:
             v = make(v)
@@ -235,7 +239,7 @@ class Builder(Filler):
         sort = hole.sort
         samples = list(sort.samples()) if sort.samples is not None else []
         fits = [d for d in self.dtypes if np.dtype(d).kind in KINDS.get(sort, "fiubc")]
-        if sort not in KINDS and sort.samples is None:  # such as `Annotated[Real, nonneg]`
+        if sort not in KINDS and sort.samples is None:  # such as `Annotated[Float, nonneg]`
             fits = [d for d in fits if not sort.constant and sort(tensor(name, d, ()))] or fits
         if not fits:
             raise TypeError(f"{self.dtypes} has no {sort}")

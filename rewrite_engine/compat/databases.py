@@ -255,6 +255,10 @@ class ShapeFeature(Feature):
         driver = infer_shape_db.default_query
         return rewrite_graph(shape_i(var, idx), include=(), custom_rewrite=driver)
 
+    def shape_tuple(self, var: Any) -> tuple[Any, ...] | None:
+        """The lengths of a variable; None for what is no tensor."""
+        return self.shape_of[var]  # type: ignore[no-any-return]
+
     @property
     def shape_of(self) -> ShapeOf:
         """Mapping {variable: its lengths}."""

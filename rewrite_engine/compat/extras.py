@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -12,10 +13,7 @@ import numpy as np
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.ops import view_op
 from rewrite_engine.config import config
-from rewrite_engine.errors import InconsistencyError
-from rewrite_engine.graph.feature import AlreadyThere
 from rewrite_engine.graph.fgraph import FunctionGraph
-from rewrite_engine.graph.history import History
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.traverse import graph_inputs
@@ -38,7 +36,6 @@ from rewrite_engine.tensor.shaping import rearrange
 
 __all__ = [
     "AssertOnUse",
-    "ReplaceValidate",
     "assert_op",
     "assume",
     "broadcast_arrays",
@@ -104,6 +101,11 @@ def may_share_memory(a: Any, b: Any, raise_other_type: bool = True) -> bool:
     return a is b and all(known)
 
 
+def to_return_values(values: Sequence[Any]) -> Any:
+    """Return the only value, or all of them."""
+    return values[0] if len(values) == 1 else values
+
+
 def get_test_value(v: Any) -> Any:
     """Return the value of a variable whose inputs have the values in their `tag.test_value`. Raises
     `MissingInputError`.
@@ -111,6 +113,32 @@ def get_test_value(v: Any) -> Any:
     roots = [x for x in graph_inputs([as_tensor_variable(v)]) if not isinstance(x, Constant)]
     given = {x: x.tag.test_value for x in roots if hasattr(x.tag, "test_value")}
     return getattr(v, "data", None) if isinstance(v, Constant) else v.eval(given)
+
+
+def supp_shape_from_ref_param_shape(
+    *,
+    ndim_supp: int,
+    dist_params: Sequence[Any],
+    param_shapes: Sequence[Any] | None = None,
+    ref_param_idx: int,
+) -> tuple[Any, ...]:
+    """Return the last `ndim_supp` lengths of one of the parameters of a draw. param_shapes: the
+    shapes of all, if they are not to be taken from the parameters. Raises `ValueError`.
+    """
+    if ndim_supp <= 0:
+        raise ValueError(f"ndim_supp must be 1 or more, not {ndim_supp}")
+    if param_shapes is not None:
+        return tuple(param_shapes[ref_param_idx][-ndim_supp:])
+    parameter = dist_params[ref_param_idx]
+    if parameter.ndim < ndim_supp:
+        what = f"{parameter.ndim} dimensions, and one draw has {ndim_supp}"
+        raise ValueError(f"Reference parameter {ref_param_idx} has {what}")
+    return tuple(parameter.shape[i] for i in range(-ndim_supp, 0))
+
+
+def custom_rng_deepcopy(rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator in the same state, which draws for itself and spawns the same children."""
+    return deepcopy(rng)
 
 
 class LazyModule:
@@ -259,25 +287,6 @@ def general_toposort(outputs: Iterable[Any], deps: Callable[[Any], Any]) -> list
     None.
     """
     return list(postorder(outputs, lambda x: list(deps(x) or ())))
-
-
-class ReplaceValidate(History):
-    """Journal that a graph has once, with a method `consistent()`.
-
-    `FunctionGraph.replace_validate` works without it.
-    """
-
-    def on_attach(self, fgraph: FunctionGraph) -> None:
-        if any(isinstance(f, ReplaceValidate) for f in fgraph.features):
-            raise AlreadyThere
-
-    def consistent(self, fgraph: FunctionGraph) -> bool:
-        """Return whether all features find the graph valid."""
-        try:
-            fgraph.validate()
-        except InconsistencyError:
-            return False
-        return True
 
 
 def assume(x: Any, **facts: bool | None) -> Any:

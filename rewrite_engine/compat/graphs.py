@@ -6,19 +6,21 @@ that order).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
+from rewrite_engine.compat.features import ReplaceValidate, provided
 from rewrite_engine.compat.texts import text_of_graph
 from rewrite_engine.compat.walks import last_first, walk
 from rewrite_engine.compile.shared import SharedVariable
-from rewrite_engine.errors import refuse_options
+from rewrite_engine.errors import InconsistencyError, refuse_options
 from rewrite_engine.graph import fgraph, traverse
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.frozen import FrozenGraph
-from rewrite_engine.graph.inner import InnerGraph
+from rewrite_engine.graph.inner import InnerGraph, Structure
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Output
-from rewrite_engine.graph.replace import clone_replace
+from rewrite_engine.graph.replace import clone_replace, rebuilt
 from rewrite_engine.graph.weak import WeakValues
 
 __all__ = [
@@ -91,8 +93,6 @@ class Clients(Mapping[Variable, list[tuple[Apply, int]]]):
 #: what keeps the books of a graph there, and what to write here
 ELSEWHERE = {
     "add_client": "`replace` updates the clients",
-    "collect_callbacks": "features are in `features`, and `replace` notifies them",
-    "execute_callbacks": "`replace` notifies the features",
     "import_node": "`replace` and `add_output` import new nodes",
     "import_var": "`replace` and `add_output` import new nodes",
     "remove_client": "`replace` updates the clients",
@@ -127,7 +127,47 @@ class FrozenFunctionGraph(InnerGraph, metaclass=_AnyFrozen):
         outputs = clone_replace(list(outputs), roots) if roots else outputs
         return cls([roots.get(v, v) for v in inputs], outputs)
 
-    from_structural_inputs = from_io
+    @classmethod
+    def from_structural_inputs(
+        cls, inputs: Sequence[Variable], outputs: Sequence[Variable]
+    ) -> FrozenFunctionGraph:
+        """The graph between these, where an input stands for all variables computed as it is."""
+        roots = {v: v for v in (*graph_inputs(inputs), *graph_inputs(outputs))}
+        merged = fgraph.FunctionGraph(
+            [v for v in roots if not isinstance(v, Constant)], [*inputs, *outputs], memo=roots
+        )
+        return cls.from_io(merged.outputs[: len(inputs)], merged.outputs[len(inputs) :])
+
+    @cached_property
+    def structure(self) -> Structure:
+        """What equal graphs have in common."""
+        return Structure(self)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FrozenFunctionGraph) and self.structure == other.structure
+
+    def __hash__(self) -> int:
+        return hash(self.structure)
+
+    def bind(
+        self,
+        inputs: Sequence[Variable] | Mapping[Variable, Variable],
+        return_memo: bool = False,
+    ) -> Any:
+        """The outputs, of other inputs. return_memo: also {variable of this graph: what stands
+        for it}.
+        """
+        own = list(dict.fromkeys([*self.inputs, *self.outputs, *self.variables]))
+        pairs = dict(inputs if isinstance(inputs, Mapping) else zip(self.inputs, inputs))
+        if not return_memo:
+            return super().bind(inputs)
+        fitted = {v: v.type.filter_variable(new) for v, new in pairs.items()}
+        memo = dict(zip(own, rebuilt(own, fitted, True, anew=True), strict=True))
+        return [memo[v] for v in self.outputs], memo
+
+    def unfreeze(self) -> UnmergedGraph:
+        """A copy that can be changed, and does not merge equal nodes."""
+        return UnmergedGraph(self.inputs, self.outputs)
 
 
 class _Nominal(type):
@@ -229,9 +269,9 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
         usual = [type(f).orderings is Feature.orderings for f in self.features]
         return last_first(self.outputs, self.inputs) if all(usual) else super().toposort()
 
-    def freeze(self) -> InnerGraph:
+    def freeze(self) -> FrozenFunctionGraph:
         """Return a read-only copy."""
-        return InnerGraph(self.inputs, self.outputs, merging=False)
+        return FrozenFunctionGraph(self.inputs, self.outputs, merging=False)
 
     @property
     def update_mapping(self) -> dict[int, int]:
@@ -241,6 +281,54 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
     def __str__(self) -> str:
         return text_of_graph(self)
 
+    def remove_input(self, input_idx: int, reason: Any = None) -> None:
+        """Drop an input, and the outputs that need it. Raises `InputError` for one with an
+        update.
+        """
+        var = self.inputs[input_idx]
+        for user in [node for node, _ in self.get_clients(var)]:
+            if not isinstance(user.op, Output):
+                self.remove_node(user, reason)
+        while var in self.outputs:
+            self.remove_output(self.outputs.index(var), reason)
+        super().remove_input(input_idx)
+
+    def consistent(self) -> bool:
+        """Whether all features find the graph valid."""
+        try:
+            self.validate()
+        except InconsistencyError:
+            return False
+        return True
+
+    def execute_callbacks(self, name: str, *args: Any, **kwargs: Any) -> None:
+        """Call a method of every feature that has it, with the graph as first argument."""
+        for feature in [*self.features]:
+            method = getattr(feature, name, None)
+            if method is not None:
+                method(self, *args, **kwargs)
+
+    def collect_callbacks(self, name: str, *args: Any) -> dict[Any, Any]:
+        """Return {feature: what its method of that name returns}."""
+        found = {f: getattr(f, name) for f in self.features if hasattr(f, name)}
+        return {feature: method(self, *args) for feature, method in found.items()}
+
+    def checkpoint(self) -> int:
+        """Name the present state, which `revert` goes back to."""
+        return self._history.checkpoint(self)
+
+    def revert(self, checkpoint: int) -> None:
+        """Go back to a state that `checkpoint` named."""
+        self._history.revert(self, checkpoint)
+
+    @property
+    def _history(self) -> ReplaceValidate:
+        self.attach_feature(ReplaceValidate())
+        return next(f for f in self.features if isinstance(f, ReplaceValidate))
+
     def __getattr__(self, name: str) -> Any:
+        offered = provided(self.__dict__.get("features", ()), self, name)
+        if offered is not None:
+            return offered
         hint = f": {ELSEWHERE[name]}" if name in ELSEWHERE else ""
         raise AttributeError(f"'FunctionGraph' object has no attribute {name!r}{hint}")

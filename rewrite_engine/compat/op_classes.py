@@ -10,12 +10,14 @@ from functools import partial
 from typing import Any
 
 from rewrite_engine.graph.intern import Interned
-from rewrite_engine.tensor import linalg
+from rewrite_engine.tensor import creation, linalg
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.flow import branches
 from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSubtensor
+from rewrite_engine.tensor.index.selection import permute_row_elements
 from rewrite_engine.tensor.index.subtensor import inc_subtensor, set_subtensor
 from rewrite_engine.tensor.linalg import decomposition, solvers, triangular
+from rewrite_engine.tensor.shaping import joins
 from rewrite_engine.tensor.shaping.rearrange import RepeatedPositions, repeat
 
 __all__ = [
@@ -23,10 +25,13 @@ __all__ = [
     "AdvancedSubtensor1",
     "Cholesky",
     "CholeskySolve",
+    "Eye",
     "IfElse",
+    "PermuteRowElements",
     "Repeat",
     "Solve",
     "SolveTriangular",
+    "Split",
     "advanced_inc_subtensor",
     "advanced_inc_subtensor1",
     "advanced_set_subtensor",
@@ -89,6 +94,11 @@ def _of(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda **options: partial(function, **options)
 
 
+def _cholesky(lower: bool = True, on_error: str = "nan", **no_effect: Any) -> Any:
+    """The op on one matrix."""
+    return decomposition.Cholesky(lower, on_error)
+
+
 def _cho_solve(c: Any, b: Any, lower: bool = True, **options: Any) -> Any:
     """Call `cho_solve` with a factor."""
     return linalg.cho_solve((c, lower), b, **options)
@@ -137,8 +147,26 @@ AdvancedSubtensor1 = stands_for(
 AdvancedIncSubtensor1 = stands_for(
     AdvancedIncSubtensor, _of(advanced_inc_subtensor), "Change of rows by numbers.", _rows
 )
-Cholesky = stands_for(decomposition.Cholesky, _of(linalg.cholesky), "`cholesky`, with options.")
+Cholesky = stands_for(decomposition.Cholesky, _cholesky, "The op of `cholesky`, with options.")
 CholeskySolve = stands_for(solvers.Solve, _of(_cho_solve), "`cho_solve`, with options.")
+
+
+def _split(len_splits: int, axis: int = 0) -> Any:
+    """Return a function that splits an array into parts with the lengths in a vector."""
+    return lambda x, splits: joins.split(x, splits, len_splits, axis)
+
+
+def PermuteRowElements(inverse: bool = False) -> Any:
+    """Return `permute_row_elements`, or its inverse."""
+    return lambda x, y: permute_row_elements(x, y, inverse)
+
+
+Eye = stands_for(
+    creation.Eye,
+    lambda dtype=None: lambda n, m, k: creation.eye(n, m, k, dtype),
+    "`eye` of a dtype.",
+)
+Split = stands_for(joins.Split, _split, "`split` into a number of parts.")
 IfElse = stands_for(branches.IfElse, _branches, "`ifelse` with several values.")
 Repeat = stands_for(
     RepeatedPositions, lambda axis=None: partial(repeat, axis=axis), "`repeat` along an axis."

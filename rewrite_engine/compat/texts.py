@@ -87,6 +87,15 @@ def _used_again(outputs: Sequence[Variable], ends: Collection[Variable]) -> dict
     return again
 
 
+def char_from_number(number: int) -> str:
+    """Return a number with the digits A to Z: 26 is BA."""
+    digits = ""
+    while number >= 26:
+        number, digit = divmod(number, 26)
+        digits = chr(ord("A") + digit) + digits
+    return chr(ord("A") + number) + digits
+
+
 def text_of_graph(graph: FrozenGraph) -> str:
     """Return a graph as the text of its outputs."""
     return f"FunctionGraph({', '.join(as_string(graph.inputs, graph.outputs))})"

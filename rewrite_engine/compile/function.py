@@ -14,7 +14,7 @@ from rewrite_engine.compile.checks import Checks, checks_of
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.overwriting import guard
 from rewrite_engine.compile.progress import WatchedCompiling
-from rewrite_engine.compile.request import Request, check_unused, read
+from rewrite_engine.compile.request import Request, check_roots, check_unused, read
 from rewrite_engine.config import config
 from rewrite_engine.errors import refuse_unknown
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -160,6 +160,7 @@ def function(
         start = perf_counter()
         request = read(inputs, outputs, updates, givens, no_default_updates, rebuild_strict)
         check_unused(request, on_unused_input)
+        check_roots(request)
         origin = user_origin()
         written = WrittenGraph(request, name, allow_input_downcast, accept_inplace, origin)
         program = written.build(mode)

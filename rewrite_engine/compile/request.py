@@ -67,7 +67,11 @@ def read(
     no_default_updates: bool | Collection[Any],
     rebuild_strict: bool,
 ) -> Request:
-    """Read and check the arguments of `function`. Raises the errors that `function` lists."""
+    """Read the arguments of `function`. The errors are those of `function`.
+
+    The caller checks the result by `check_unused`, then by `check_roots`, so that an input given in
+    the place of another is named first.
+    """
     request = Request(_read_inputs(inputs), *_read_outputs(outputs))
     request.results = [out.variable for out in request.outputs]
     request.updates = _read_updates(updates)
@@ -80,7 +84,6 @@ def read(
             raise ForeignObjectError(f"givens: only variables can be replaced, not {describe(old)}")
     _substitute(request, replaced, rebuild_strict)
     _collect_shared(request, replaced, no_default_updates, rebuild_strict)
-    _check_roots(request)
     return request
 
 
@@ -189,7 +192,7 @@ def _collect_shared(
 # --- what can be wrong with the inputs --------------------------------------------------------
 
 
-def _check_roots(request: Request) -> None:
+def check_roots(request: Request) -> None:
     """Raise `MissingInputError` for the first root without a value; `NullTypeGradError` for an
     undefined derivative.
     """

@@ -31,6 +31,7 @@ from rewrite_engine.random.type import (
     is_generator,
     random_generator_type,
 )
+from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.tensor.variable import TensorVariable
 
@@ -145,6 +146,30 @@ class SharedVariable(Variable):
     def __getstate__(self) -> Any:
         own = {s: getattr(self, s) for s in SharedVariable.__slots__}
         return Variable.__getstate__(self) | own | {"origin": None}
+
+
+def _operator(name: str) -> Any:
+    """The operator of the class that a shared variable has besides this one; where that has none,
+    as for a list, an error that says what is a tensor.
+    """
+
+    def operator(self: SharedVariable, *others: Any) -> Any:
+        inherited = getattr(super(SharedVariable, self), name, None)
+        if inherited is not None:
+            return inherited(*others)
+        if not all(isinstance(other, OPERANDS) for other in others):
+            return NotImplemented
+        return getattr(as_tensor_variable(self), name)(*others)
+
+    operator.__name__ = name
+    return operator
+
+
+#: what a tensor can be added to; other objects may have operators of their own
+OPERANDS = (Variable, np.ndarray, np.generic, int, float, complex, list, tuple)
+BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul")
+for _name in ("neg", *BINARY, *[f"r{name}" for name in BINARY]):
+    setattr(SharedVariable, f"__{_name}__", _operator(f"__{_name}__"))
 
 
 def _may_share(value: Any, given: Any) -> bool:

@@ -12,11 +12,12 @@ __all__ = ["MonitorMode", "NanGuardMode", "detect_nan"]
 
 
 class NanGuardMode(Mode):
-    """Mode whose functions raise `BadValueError` for the first bad value, of an input or of a
-    node's result. The error names the variable, the node, and where the user built it.
+    """Mode whose functions raise `BadValueError` for the first bad value of an input or a node.
 
-    nan_is_error, inf_is_error: reject NaN, infinities. big_is_error: reject numbers beyond 1e10.
-    optimizer: as in `Mode`. Nodes run one by one.
+    The error shows the variable, the first values with their indices, the node, the step of a loop
+    and the line where the user built the node. Nodes run one by one, and loops step by step.
+    nan_is_error, inf_is_error, big_is_error: whether NaN, infinities and numbers beyond 1e10 are
+    errors. optimizer: as in `Mode`.
 
     >>> import rewrite_engine as rw
     >>> import rewrite_engine.tensor as pt
@@ -27,6 +28,7 @@ class NanGuardMode(Mode):
     ... except AssertionError as error:
     ...     print(error)
     NaN in log(x) of type TensorType(float64, (None,))
+        1 of 1 element, at [0]: nan
     """
 
     def __init__(
@@ -41,10 +43,12 @@ class NanGuardMode(Mode):
 
 
 class MonitorMode(Mode):
-    """Mode whose functions call hooks before and after each node: `pre_func(fgraph, i, node, fn)`
-    and `post_func(…)`, each of which may be None. node runs as the i-th of fgraph (a graph inside
-    an op has its own); fn.inputs and fn.outputs hold the values, each in a list of one. optimizer:
-    as in `Mode`.
+    """Mode whose functions call `pre_func(fgraph, i, node, fn)` before each node and
+    `post_func(…)` after it.
+
+    Either may be None. node is the i-th that runs of fgraph (a graph inside an op has its own
+    numbers). fn.inputs and fn.outputs hold the values, each in a list of one. optimizer: as in
+    `Mode`.
 
     >>> import rewrite_engine as rw
     >>> import rewrite_engine.tensor as pt
@@ -68,7 +72,7 @@ class MonitorMode(Mode):
 
 
 def detect_nan(fgraph: Any, i: int, node: Any, fn: Any) -> None:
-    """Print each node that computes a NaN, with its values: `MonitorMode(post_func=detect_nan)`."""
+    """Print each node with a NaN among its results, and its values, for `MonitorMode`."""
     values = [cell[0] for cell in fn.outputs]
     if any([getattr(v, "dtype", None) is not None and (v != v).any() for v in values]):
         print(f"*** NaN in node {i}: {node}")  # noqa: T201

@@ -1,18 +1,19 @@
-"""What was rewritten, why, and whether it was right: `python -m rewrite_engine.explain SCRIPT`.
+"""Explain what the rules did, why, and whether it was right.
 
-`recording()` watches functions being compiled, `explain(variable)` reports on one graph,
+The command is `python -m rewrite_engine.explain SCRIPT`. In a program, `recording()` watches
+functions while they are compiled, `explain(variable)` reports on one graph, and
 `why_not(rule, variable)` says why a rule does not apply. The names are looked up when they are
-first used; how to read what is printed: `docs/reading_a_trace.md`.
+first used. How to read a report: `docs/reading_a_trace.md`.
 
 `record.py` watches · `capture.py` keeps the inputs of calls · `term.py` writes one change ·
-`evaluate.py` runs a graph op by op · `compare.py` compares values · `claims.py` holds each firing
-to what its rule claims · `suspect.py` finds who is to blame · `cost.py` estimates · `model.py` is
-all that is known of a function · `story.py` what mattered of many firings · `states.py` the graph
-at any time · `why.py` derivations · `became.py` what became of a node · `difference.py` other
-rules, other reports (`saved.py`) · `diagnosis.py` why a rule does not apply · `report.py` answers
-questions · `phrase.py`, `show.py`, `answer.py` print it · `lines.py`, `snapshot.py` write JSON ·
-`page.py` a page of it (`web/`) · `replaying.py` repeats what JSON lines say · `source.py` what
-the command runs, `__main__.py` the command.
+`evaluate.py` runs a graph op by op · `compare.py` compares values · `claims.py` checks each firing
+against its rule's claim · `suspect.py` finds the firing to blame · `cost.py` estimates · `model.py`
+has all that is known of a function · `story.py` picks what mattered of many firings · `states.py`
+gives the graph at any time · `why.py` derives nodes · `became.py` follows a node · `difference.py`
+compares reports (`saved.py`) · `diagnosis.py` says why a rule does not apply · `report.py` answers
+questions · `phrase.py`, `tables.py`, `show.py`, `answer.py` print · `lines.py`, `snapshot.py` write
+JSON · `page.py` writes a page of it (`web/`) · `replaying.py` repeats what JSON lines say ·
+`source.py` runs scripts, `__main__.py` is the command.
 """
 
 from __future__ import annotations
@@ -49,10 +50,10 @@ if not TYPE_CHECKING:
 
 
 class ExplainModule(ModuleType):
-    """This module: `rw.explain(f)` is `rw.explain.explain(f)`."""
+    """Class of this package, so that `rw.explain(f)` is `rw.explain.explain(f)`."""
 
     def __call__(self, *args: Any, **options: Any) -> Report:
-        """See `report.explain`."""
+        """Compile a graph under observation and report on it (`report.explain`)."""
         return self.explain(*args, **options)  # type: ignore[no-any-return]
 
 
@@ -60,4 +61,5 @@ sys.modules[__name__].__class__ = ExplainModule
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """Return the public names, loaded or not."""
+    return sorted(__all__)

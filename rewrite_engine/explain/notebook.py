@@ -1,4 +1,4 @@
-"""What a notebook shows of a `Report`: one output, of a screen. A table of the functions; of each
+"""Display of a `Report` in a notebook: one output of one screen. A table of the functions; of each
 what it computes before and after, as formulas, with the rules that mattered most; folded below, the
 report as text and the page that replays it step by step (`page.py`).
 """
@@ -89,6 +89,7 @@ def _rule(one: Family) -> list[str]:
         f"<code>{escape(cut(side, MAX_TERM))}</code>" for side in (change.before, change.after)
     ]
     letters = escape(change.where())
+    sides[0] += f"<br>{escape(change.of_graph)}" if change.of_graph else ""
     sides[0] += f"<br><small>where {letters}</small>" if letters else ""
     return [f"{len(one.steps)}×", sides[0], "→", sides[1], escape(next(family_notes(one)))]
 

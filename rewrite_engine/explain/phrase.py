@@ -1,4 +1,4 @@
-"""The parts of a report in words: places, inputs, graphs, costs, times, verdicts."""
+"""Wording of the parts of a report: places, inputs, graphs, costs, times, verdicts."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from rewrite_engine.errors import plural
 from rewrite_engine.explain.cost import amount
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.story import Family
+from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.link.compare import Verdict
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
@@ -24,10 +25,11 @@ LINES = 60  # of a graph, unless everything is asked for
 UNTRUE = 6  # things that are not as they were said, which are told
 GRAPH = 2  # lines of one formula
 CHARACTERS = 600  # of one formula
+LEAST_LOOP = 3  # lines of the graph inside an op
 BESIDES = {
-    "folding": "{} without variables computed once and for all",
-    "in place": "{} written into memory that nobody needs any more",
-    "inside": "the graphs inside of {} rewritten",
+    "folding": "{} without variables computed at compile time",
+    "in place": "{} written into memory that is free",
+    "inside": "the graphs inside {} rewritten",
 }
 WORDS = {
     Verdict.IDENTICAL: "identical",
@@ -35,6 +37,7 @@ WORDS = {
     Verdict.UNKNOWN: "not compared",
     Verdict.DISAGREE: "DISAGREE",
 }
+STYLES = {Verdict.REPAIRED: "bold green", Verdict.UNKNOWN: "yellow", Verdict.DISAGREE: "bold red"}
 
 
 # --- places --------------------------------------------------------------------------------------
@@ -72,7 +75,7 @@ def headline(report: Report) -> str:
     text = f"{plural(n, 'function')} compiled; {fired if firings else 'no rule fired'}"
     verdicts = Counter(f.check.verdict for f in report.functions)
     untrue = sum(bool(f.check.claims.untrue) for f in report.functions)
-    said = f"in {plural(untrue, 'function')} something that was claimed or declared is UNTRUE"
+    said = f"in {plural(untrue, 'function')} a claim or declaration is UNTRUE"
     if verdicts[Verdict.DISAGREE]:
         text += f"; in {plural(verdicts[Verdict.DISAGREE], 'function')} the values DISAGREE"
         return f"{text}; {said}." if untrue else f"{text}."
@@ -135,10 +138,17 @@ def _type_text(type_: Any, shape: tuple[int | None, ...]) -> str:
 
 
 def graph_lines(
-    f: FunctionReport, after: bool, tree: bool, full: bool, most: int = LINES, width: int = 1000
+    f: FunctionReport,
+    after: bool,
+    tree: bool,
+    full: bool,
+    most: int = LINES,
+    width: int = 1000,
+    loops: int = LINES,
 ) -> Iterator[str]:
     """A graph as formulas or as a tree; where it is long, the outputs first, and `most` lines of
-    that width, of which a formula gets `GRAPH`.
+    that width, of which a formula gets `GRAPH`. Loops, and other ops that hold graphs, come first,
+    as functions, in `loops` lines of their own.
     """
     fgraph = f.record.after if after else f.record.before
     if tree:
@@ -146,7 +156,9 @@ def graph_lines(
     else:
         known = f.check.shapes_after if after else f.check.shapes_before
         limit = None if full else CHARACTERS
-        defined, results = _formulas(fgraph.outputs, f.outputs, limit, known)
+        formula = Formula(fgraph.outputs)
+        yield from _functions(formula, limit, 10**9 if full else loops, width)
+        defined, results = _formulas(formula, fgraph.outputs, f.outputs, limit, known)
         lines, outputs = [*defined, *results], 0
         if not full and sum(_height(line, width) for line in lines) > most:
             lines, outputs = _outputs_first(defined, results, most, width)
@@ -155,7 +167,9 @@ def graph_lines(
 
 def term_lines(v: Any, most: int, width: int, full: bool) -> Iterator[str]:
     """What a variable computes, as formulas: itself first, then what it is computed from."""
-    defined, results = _formulas([v], ["it"], None if full else CHARACTERS, {})
+    limit, formula = None if full else CHARACTERS, Formula([v])
+    defined, results = _formulas(formula, [v], ["it"], limit, {})
+    defined = [*formula.definitions(limit), *defined]
     if full:
         yield from [*defined, *results]
         return
@@ -202,17 +216,49 @@ def formula_lines(f: FunctionReport, after: bool) -> Iterator[str]:
     """A graph as formulas, complete."""
     fgraph = f.record.after if after else f.record.before
     known = f.check.shapes_after if after else f.check.shapes_before
-    for lines in _formulas(fgraph.outputs, f.outputs, None, known):
+    formula = Formula(fgraph.outputs)
+    yield from formula.definitions(None)
+    for lines in _formulas(formula, fgraph.outputs, f.outputs, None, known):
         yield from lines
 
 
+def has_loops(f: FunctionReport, after: bool) -> bool:
+    """Whether a graph of a function has loops, or other ops that hold graphs."""
+    fgraph = f.record.after if after else f.record.before
+    return any(isinstance(node.op, HasInnerGraph) for node in fgraph.apply_nodes)
+
+
+def _functions(formula: Formula, limit: int | None, room: int, width: int) -> Iterator[str]:
+    """The graphs inside ops as functions; of those that do not fit, the beginning and the end."""
+    functions = [*formula.functions(limit)]
+    for k, lines in enumerate(functions):
+        most = max(LEAST_LOOP, room - LEAST_LOOP * (len(functions) - k - 1))
+        shown = _middle_cut(lines, most, width)
+        room -= sum(_height(line, width) for line in shown)
+        yield from shown
+
+
+def _middle_cut(lines: list[str], most: int, width: int) -> list[str]:
+    """The first lines of a function and the last one, which says what it returns, if all are too
+    many.
+    """
+    heights = [_height(line, width) for line in lines]
+    if sum(heights) <= most or len(lines) < 4:
+        return lines
+    used, shown = 1 + heights[0] + heights[-1], 1
+    while shown < len(lines) - 2 and used + heights[shown] <= most:
+        used += heights[shown]
+        shown += 1
+    more = len(lines) - shown - 1
+    return [*lines[:shown], f"    … {plural(more, 'more line')}; --full shows them", lines[-1]]
+
+
 def _formulas(
-    results: Sequence[Any], names: Sequence[str], limit: int | None, shapes: Any
+    formula: Formula, results: Sequence[Any], names: Sequence[str], limit: int | None, shapes: Any
 ) -> tuple[list[str], list[str]]:
     """What is used several times, each defined once; and the outputs by name."""
-    formula = Formula(results)
     taken = set(formula.names.values())
-    defined = [*formula.definitions(limit)]
+    defined = []
     for node, name in formula.names.items():
         size = _size_text(node.outputs[0], shapes) if len(node.outputs) == 1 else ""
         defined.append(f"{name} = {formula.text(node, limit)}{size}")
@@ -241,7 +287,7 @@ def family_notes(one: Family) -> Iterator[str]:
     spared = [amount(n, unit) for n, unit in ((saved.flops, "flop"), (saved.bytes, "B")) if n > 0]
     spared += [plural(saved.nodes, "node")] if saved.nodes > 0 else []
     claims, stabilizes = [] if exact else [str(claim)], ["stabilizes"] * one.is_safety
-    end = [f"spares {spared[0]}"] if spared else []
+    end = [f"saves {spared[0]}"] if spared else []
     for n in (4, 2, 1):
         lines = user_lines(one.lines, n)
         yield " · ".join([one.rule, *([lines] if lines else []), *claims, *stabilizes, *end])
@@ -286,7 +332,7 @@ def besides(f: FunctionReport, rest: Sequence[Family]) -> Iterator[str]:
     idle = sum(n for name, n in f.merged.items() if name != "build")
     if idle or f.merged["build"] > 0:
         built = plural(f.merged["build"], "equal node")
-        yield f"merging: {built} as it was built, {idle} later"
+        yield f"merging: {built} while it was built, {idle} later"
 
 
 def failures(report: Report) -> Iterator[str]:
@@ -329,13 +375,13 @@ def time_line(f: FunctionReport) -> str:
     for phase, seconds in times.phases.items():
         name = f"inside {times.inside[phase]}" if phase in times.inside else phase
         took[name] = took.get(name, 0.0) + seconds
-    loading = {"load rules": times.loading} if times.loading > 1e-3 else {}
+    loading = {"loading": times.loading} if times.loading > 1e-3 else {}
     last = {} if times.first_call is None else {"first call": times.first_call}
     stages = {"build": times.build, **loading, **took, "link": times.link, **last}
     text = " · ".join(f"{name} {s * 1e3:.2f}" for name, s in stages.items())
     error = f.record.called.error
     end = "" if error is None else f"; the first call raised {error}"
-    return f"{text}  (ms, while being watched){end}"
+    return f"{text}  (ms, while recorded){end}"
 
 
 def assumptions(f: FunctionReport) -> str:
@@ -384,14 +430,18 @@ def claims_lines(f: FunctionReport) -> Iterator[str]:
         yield f"UNTRUE    {one.basis}: {what}"
     if len(claims.untrue) > UNTRUE:
         yield f"          … {len(claims.untrue) - UNTRUE} more; --json has all"
-    if claims.problem is not None:
-        yield f"claims    not looked at: {claims.problem}"
+    problem = claims.problem or (claims.left if claims.firings and not claims.steps else None)
+    if problem is not None:
+        yield f"claims    not checked: {problem}"
     elif claims.steps and not claims.untrue:
         where = [plural(claims.calls, "call")] if f.record.called.kept else ["random inputs"]
         where += [f"{plural(claims.special, 'draw')} of special values"] if claims.special else []
-        late = f"; no special values: {claims.why_not}" if claims.why_not else ""
         few = f"{claims.steps} of " if claims.steps < claims.firings else ""
-        late += f"; {claims.left}" if claims.left else ""
+        late = f"; no special values: {claims.why_not}" if claims.why_not else ""
+        if claims.left and claims.left == claims.why_not:
+            late = f"; no special values, and not all firings: {claims.left}"
+        elif claims.left:
+            late += f"; {claims.left}"
         kept = f"kept by {few}{plural(claims.firings, 'firing')}"
         yield f"claims    {kept}, on {' and '.join(where)}{late}"
 

@@ -3,7 +3,8 @@ at any width.
 
 What is shown of a function, in order: where it was compiled, its inputs, the graph as it was built,
 what fired (by phase), the rewritten graph, cost, time, and whether the values agree. All that is
-told is in `model.py`; how it is put into words, in `phrase.py`; answers to questions: `answer.py`.
+told is in `model.py`; how it is put into words, in `phrase.py`; tables: `tables.py`; answers to
+questions: `answer.py`.
 """
 
 from __future__ import annotations
@@ -13,21 +14,17 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from rich import box
 from rich.console import Console
-from rich.measure import Measurement
 from rich.rule import Rule as Line
-from rich.table import Table
 from rich.text import Text
 
 from rewrite_engine.errors import UnknownNameError, did_you_mean, plural
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.phrase import (
     GRAPH,
-    amounts,
+    STYLES,
     arrow,
     assumptions,
     besides,
@@ -37,26 +34,23 @@ from rewrite_engine.explain.phrase import (
     failures,
     family_notes,
     graph_lines,
+    has_loops,
     headline,
     place,
     source_of,
     time_line,
     values_lines,
-    verdict_text,
 )
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.story import Family
+from rewrite_engine.explain.tables import alike, numbers_of, rule_times, summary, times_of
 from rewrite_engine.explain.term import Change, cut
 from rewrite_engine.link.compare import Verdict
-from rewrite_engine.rewrite.result import COUNTS, Result
+from rewrite_engine.rewrite.result import Result
 
 if TYPE_CHECKING:
     from rewrite_engine.explain.report import Report
 
-WIDE = 96  # columns at which there is room for everything
-LEAST = ("dropped", "created", "matches", "calls")  # columns that a narrow table can do without
-WIDEST = Console(width=10_000, force_jupyter=False)
-STYLES = {Verdict.REPAIRED: "bold green", Verdict.UNKNOWN: "yellow", Verdict.DISAGREE: "bold red"}
 FIRINGS = 100  # of a phase, unless everything is asked for
 REPORT = 118  # lines of a report, unless more is asked for
 FEW = 20  # firings that are told one by one
@@ -65,26 +59,28 @@ HEAD, STORY, END = 12, 40, 16  # lines of the parts of a function
 ARROW = " → "
 WORD = re.compile(r"[A-Za-z_]\w*")
 LEAST_GRAPH, MOST_GRAPH = 8, 22  # lines of a graph, where there is little room, and much
+LEAST_LOOPS, MOST_LOOPS = 6, 16  # lines of the graphs inside ops
 LOUD = 6  # functions that are not shown, of which there is something to say
 SUMMARY = 20  # functions in the table
 LETTERS = 6  # that are defined below a firing
 SIDE = 3  # lines of one side of a firing
 MARGIN = 5  # columns before what belongs to a firing
+SECOND, SECOND_MEANS = "second(", "second(a, b) is b in the shape of a"
 FOLDED = (
-    "A line tells what a rule did: how often, the first time as an example, and what it spared a "
-    "call; then the rule and the lines of your code. --firings lists them one by one."
+    "Each line is one rule: how often it fired, its first firing as an example, and what it saved "
+    "per call; then its name and the lines of your code. --firings lists all firings."
 )
 LEGEND = (
-    "A line below is one firing: its number, the term before → the term after; then the rule, "
-    "where it is written, and the line of your code the term came from. Capital letters stand "
-    "for subterms."
+    "Each line is one firing: its number, the term before → the term after; then the rule, its "
+    "source line, and the line of your code that built the term. Capital letters stand for "
+    "subterms."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What to show. full: cut nothing. firings: list them one by one. tree: graphs as trees instead
-    of formulas. graphs: show them at all. phase, rule: only the firings of these.
+    """Choice of what to show. full: shorten nothing. firings: list firings one by one. tree: graphs
+    as trees instead of formulas. graphs: show graphs at all. phase, rule: only their firings.
     """
 
     full: bool = False
@@ -95,18 +91,18 @@ class ReportOptions:
     rule: str | None = None
 
     def wants(self, step: RecordedFiring) -> bool:
-        """Whether a firing is shown."""
+        """Return whether a firing is shown."""
         if self.phase is not None and self.phase not in (step.phase, step.phase.split(" in ")[0]):
             return False
         return self.rule is None or self.rule in names_of(step)
 
     def lists(self, f: FunctionReport) -> bool:
-        """Whether firings are told one by one."""
+        """Return whether firings are listed one by one."""
         asked = self.full or self.firings or self.phase is not None or self.rule is not None
         return asked or len(f.steps) <= FEW
 
     def about(self, f: FunctionReport) -> bool:
-        """Whether a function is shown: if some firings are asked for, it has one of them."""
+        """Return whether a function is shown: it has one of the selected firings, if any are."""
         everything = self.rule is self.phase is None
         return everything or any(self.wants(step) for step in f.steps)
 
@@ -165,7 +161,7 @@ def console_for(file: Any = None, width: int | None = None, plain: bool = False)
 
 
 class Printer:
-    """Prints to a console."""
+    """Printer of reports to a console."""
 
     def __init__(self, console: Console, options: ReportOptions | None = None) -> None:
         self.console = console
@@ -203,7 +199,7 @@ class Printer:
     # --- the report ------------------------------------------------------------------------------
 
     def report(self, report: Report) -> None:
-        """Everything; no more than `REPORT` lines, unless more is asked for."""
+        """Print everything, in at most `REPORT` lines unless the options ask for more."""
         self.put(headline(report), "bold")
         failed = list(failures(report))
         for text in failed if self.options.full else failed[:LOUD]:
@@ -228,13 +224,13 @@ class Printer:
                 used += len(lines)
             else:
                 left.append(f)
-        self.others("to be asked for by --function NAME", left)
+        self.others("--function NAME shows one of", left)
         for f in [f for f in left if f.check.verdict > Verdict.AGREE or not f.check.ok][:LOUD]:
             told = values_lines(f) if f.check.verdict > Verdict.AGREE else claims_lines(f)
             first = [line.strip() for line in told][:2][-1]
             self.put(f"{f.name}: {first}", STYLES.get(f.check.verdict, ""), hang=2)
         others = [f for f in report.functions if f not in shown]
-        self.others("none of the firings that were asked for", others)
+        self.others("without any of the selected firings", others)
 
     def others(self, why: str, functions: list[FunctionReport]) -> None:
         """Functions that are not shown."""
@@ -242,7 +238,7 @@ class Printer:
             return
         self.heading("not shown")
         names = [
-            f"{_numbers(some)} {some[0].name}{_times(some)}"
+            f"{numbers_of(some)} {some[0].name}{times_of(some)}"
             for some in alike(functions, lambda f: f.name)
         ]
         more = f", … {len(names) - SUMMARY} more" if len(names) > SUMMARY else ""
@@ -268,7 +264,7 @@ class Printer:
         return [*lines[: most - 1], more]
 
     def function(self, f: FunctionReport) -> None:
-        """One function."""
+        """Print the report on one function."""
         self.raw(self.function_lines(f))
 
     def function_lines(self, f: FunctionReport, room: int = REPORT) -> list[str]:
@@ -280,9 +276,7 @@ class Printer:
             firings = self.section(STORY, lambda: self.story(f))
         end = self.section(END if f.check.ok else 2 * END, lambda: self.end(f))
         left = (room - len(head) - len(firings) - len(end)) // 2
-        most = max(LEAST_GRAPH, min(left, MOST_GRAPH))
-        built = self.section(most, lambda: self.graph("as built", f, False, most))
-        rewritten = self.section(most, lambda: self.graph("rewritten", f, True, most))
+        built, rewritten = self.graph_section(f, False, left), self.graph_section(f, True, left)
         return [*head, *built, *firings, *rewritten, *end]
 
     def head(self, f: FunctionReport) -> None:
@@ -310,20 +304,30 @@ class Printer:
         for line in claims_lines(f):
             self.put(line, style, hang=10)
 
-    def graph(self, title: str, f: FunctionReport, after: bool, most: int) -> None:
-        """A graph, cut if it has more than `most` lines."""
+    def graph_section(self, f: FunctionReport, after: bool, room: int) -> list[str]:
+        """The lines of a graph; loops come first, and get room first."""
+        loops = max(LEAST_LOOPS, min(room - LEAST_GRAPH, MOST_LOOPS)) if has_loops(f, after) else 0
+        most = max(LEAST_GRAPH, min(room - loops, MOST_GRAPH))
+        return self.section(most + loops, lambda: self.graph(f, after, most, loops))
+
+    def graph(self, f: FunctionReport, after: bool, most: int, loops: int) -> None:
+        """A graph, cut if it has more than `most` lines, and `loops` of graphs inside ops."""
         if not self.options.graphs:
             return
         fgraph = f.record.after if after else f.record.before
         self.put()
+        title = "rewritten" if after else "as built"
         self.put(f"The graph {title}: {plural(len(fgraph), 'node')}", "bold cyan")
-        full = self.options.full
+        full, has_second = self.options.full, False
         width = self.console.width
-        for line in graph_lines(f, after, self.options.tree, full, most - 3, width):
+        for line in graph_lines(f, after, self.options.tree, full, most - 3, width, loops):
             if self.options.tree:
                 self.console.print(Text("  " + line), soft_wrap=True)
             else:
                 self.put(line if full else cut(line, GRAPH * (width - 12)), indent=2, hang=6)
+            has_second |= SECOND in line
+        if has_second and after:
+            self.put(SECOND_MEANS, "dim", indent=2)
 
     # --- the story -------------------------------------------------------------------------------
 
@@ -348,6 +352,8 @@ class Printer:
         number = f"{len(of_one_op(one.steps))}× ".rjust(MARGIN + 1)
         change, width = one.steps[0].change, self.console.width
         text, defined = _short(change, width - len(number)), _hidden(change)
+        if change.of_graph:  # its operands do not show what was done
+            text, defined = cut(change.of_graph, width - len(number)), ""
         for note in family_notes(one):  # the longest that fits into a line
             if len(text) + len(number) + len(note) + 2 <= width and not defined:
                 self.spread(number, Text(text), note)
@@ -479,84 +485,13 @@ class Printer:
             self.console.print(Text(line.strip().rjust(width), style="dim"), soft_wrap=True)
 
 
-def summary(report: Report, width: int, most: int | None = None) -> Table:
-    """One line per function, `most` of them; where it was compiled only if there is room."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    names = ["", "function", "compiled at", "nodes", "firings", "flops", "bytes", "values"]
-    left = {"function", "compiled at", "values"}
-    wide = width >= WIDE
-    for name in names if wide else [n for n in names if n != "compiled at"]:
-        table.add_column(name, justify="left" if name in left else "right", overflow="fold")
-    for some in alike(report.functions, _row)[:most]:
-        f = some[0]
-        a, b = f.cost_before, f.cost_after
-        style = STYLES.get(f.check.verdict, "green") if f.check.ok else "bold red"
-        verdict = Text(verdict_text(f), style=style)
-        where = [Text(place(f.record.place, short=True))] if wide else []
-        nodes = arrow(str(a.nodes), str(b.nodes))
-        costs = [amounts(f, "flops"), amounts(f, "bytes")]
-        table.add_row(
-            _numbers(some),
-            Text(f.name + _times(some)),
-            *where,
-            nodes,
-            str(len(f.steps)),
-            *costs,
-            verdict,
-        )
-    return table
-
-
-def alike(
-    functions: Sequence[FunctionReport], key: Callable[[FunctionReport], Any]
-) -> list[list[FunctionReport]]:
-    """Functions one after the other of which the same is told."""
-    return [list(some) for _, some in groupby(functions, key)]
-
-
-def _row(f: FunctionReport) -> Any:
-    """What the summary tells of a function."""
-    costs = amounts(f, "flops"), amounts(f, "bytes")
-    nodes = f.cost_before.nodes, f.cost_after.nodes
-    return f.name, f.record.place, nodes, len(f.steps), costs, verdict_text(f)
-
-
-def _numbers(some: Sequence[FunctionReport]) -> str:
-    first, last = some[0].record.index, some[-1].record.index
-    return str(first) if first == last else f"{first}–{last}"
-
-
-def _times(some: Sequence[FunctionReport]) -> str:
-    return "" if len(some) == 1 else f" ({len(some)}×)"
-
-
-def rule_times(phases: Sequence[Result], width: int) -> Table:
-    """What each rule did in each phase, and how long it took. Columns that tell least are left out
-    where names would have to be broken.
-    """
-    whole = Result(
-        "rules, by time",
-        parts=list(phases),
-        nodes_before=phases[0].nodes_before,
-        nodes_after=phases[-1].nodes_after,
-        seconds=sum(phase.seconds for phase in phases),
-    )
-    columns = list(COUNTS)
-    table: Table = whole.table(columns=columns)
-    for column in LEAST:
-        if Measurement.get(WIDEST, WIDEST.options, table).maximum <= width:
-            break
-        columns.remove(column)
-        table = whole.table(columns=columns)
-    return table
-
-
 def _phase_text(result: Result | None) -> str:
     if result is None:
         return ""
     merged = f", {plural(result.merged, 'equal node')} merged" if result.merged else ""
     nodes = f"nodes {arrow(str(result.nodes_before), str(result.nodes_after))}"
-    return f"{plural(result.firings, 'firing')}{merged}, {nodes}, {result.seconds * 1e3:.2f} ms"
+    ms = (result.seconds - result.loading) * 1e3
+    return f"{plural(result.firings, 'firing')}{merged}, {nodes}, {ms:.2f} ms"
 
 
 def _back_text(result: Result) -> str:
@@ -571,6 +506,8 @@ def _notes(step: RecordedFiring, same_rule: bool) -> Iterator[str]:
         yield f"{step.rule_name} {place(step.rule_where)}".rstrip()
     if step.strategy is not None:
         yield f"in {step.strategy}"
+    if step.change.of_graph:
+        yield step.change.of_graph
     if step.origin is not None:
         of = "" if step.forward is None else f", gradient of {place(step.forward, short=True)}"
         yield place(step.origin, short=True) + of

@@ -1,5 +1,5 @@
-"""What mattered of many firings: `families` puts together those that one rule made in one phase,
-and tells what they saved (`savings`). How they are printed: `show.py`.
+"""The important ones of many firings: `families` groups firings by rule and phase, with the cost
+that they saved (`savings`). `show.py` prints them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from rewrite_engine.explain.model import FunctionReport
 
 FOLDING = "fold/constant_folding"
+LOOPS = "loops"  # the phase
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What a firing, or several, spared a call: nodes (those of graphs inside too), floating-point
-    operations, bytes moved. Negative: what it cost.
+    """Saving of one or several firings per call: nodes (also inside ops), floating-point
+    operations, bytes moved. Negative numbers are costs.
     """
 
     nodes: int = 0
@@ -39,8 +40,8 @@ class Saving:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The firings of one rule in one phase, in order. kind: "rule", "folding", "in place" or
-    "inside" (the graph of an op was rewritten).
+    """The firings of one rule in one phase, in order, also those in graphs inside ops. kind:
+    "rule", "folding", "in place" or "inside" (the graph of an op was rewritten).
     """
 
     phase: str
@@ -51,8 +52,13 @@ class Family:
 
     @property
     def is_safety(self) -> bool:
-        """Whether it is there to keep values finite and accurate, not to make them cheap."""
-        return self.phase.partition(" in ")[0] == "stabilize"
+        """Whether its purpose is finite, accurate values, not speed."""
+        return self.phase == "stabilize"
+
+    @property
+    def is_about_loops(self) -> bool:
+        """Whether it changed loops, or other ops that hold graphs, as a whole."""
+        return self.phase == LOOPS or any(step.change.of_graph for step in self.steps)
 
     @property
     def lines(self) -> tuple[tuple[str, int], ...]:
@@ -63,18 +69,19 @@ class Family:
         return tuple(sorted(line for line in found if line is not None))
 
     @property
-    def weight(self) -> tuple[bool, int, int, int]:
-        """What families are ranked by."""
+    def weight(self) -> tuple[bool, bool, int, int, int]:
+        """Key by which families are ranked."""
         own = self.saved
-        return self.is_safety, own.flops, own.bytes, own.nodes
+        return self.is_safety, self.is_about_loops, own.flops, own.bytes, own.nodes
 
 
 def families(f: FunctionReport) -> tuple[Family, ...]:
-    """All firings of a function, in the order of the first ones."""
+    """Group all firings of a function, in the order of the first ones."""
     saved = savings(f)
     found: dict[tuple[str, str], list[RecordedFiring]] = {}
     for step in f.steps:
-        found.setdefault((step.phase, step.rule_name), []).append(step)
+        phase = step.phase.partition(" in ")[0]
+        found.setdefault((phase, step.rule_name), []).append(step)
     made = []
     for (phase, rule), steps in found.items():
         whole = sum([saved.get(step.number, Saving()) for step in steps], Saving())
@@ -88,8 +95,9 @@ def _kind(rule: str) -> str:
 
 
 def savings(f: FunctionReport) -> dict[int, Saving]:
-    """What each firing saved: the cost of the nodes that left the graph until the next one, less
-    that of those that came. Of the function's own graph; shapes are those of the call.
+    """Return what each firing saved: the cost of the nodes that left the graph until the next
+    firing, less the cost of the new ones. Only for the function's own graph, with the shapes of
+    the call.
     """
     record, sizes = f.record, Sizes(f)
     found: dict[int, Saving] = {}

@@ -166,6 +166,10 @@ class DestroyHandler(Feature):
             return f"{root!r} is already overwritten by {named(other)}"
         return None
 
+    def tolerates(self, node: Apply, i: int, j: int) -> bool:
+        """Whether a node may overwrite its input `i` although input `j` shows the same memory."""
+        return False
+
     def who_sees(
         self, fgraph: FunctionGraph, roots: Iterable[Variable]
     ) -> tuple[dict[Apply, None], Variable | None]:
@@ -206,7 +210,8 @@ class DestroyHandler(Feature):
                 there = f"an output shares its memory: {shown!r}, {place}"
                 yield f"{shown!r} is an output of the graph" if shown in roots else there
             for j, v in enumerate(node.inputs):
-                if j != i and any(root in roots for root in self.roots(v)):
+                shared = j != i and any(root in roots for root in self.roots(v))
+                if shared and not self.tolerates(node, i, j):
                     yield f"it reads the memory of input {i} through input {j} too"
             late = fgraph.order.conflict([(reader, node) for reader in readers])
             if late is not None:

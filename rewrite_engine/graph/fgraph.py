@@ -112,7 +112,7 @@ class FunctionGraph(NodeStore):
         """Attach a `DestroyHandler` if there is none."""
         self.attach_feature(DestroyHandler(strict=True))
 
-    # --- doors --------------------------------------------------------------------------------
+    # --- mutators -----------------------------------------------------------------------------
 
     def replace(
         self, old: Variable, new: Variable, reason: Any = None, import_missing: bool = False

@@ -55,7 +55,7 @@ class InnerGraph(FrozenGraph):
         return copy
 
     def __getattr__(self, name: str) -> NoReturn:
-        if hasattr(FunctionGraph, name):  # a door
+        if hasattr(FunctionGraph, name):  # a mutator
             why = "the graph inside an op cannot be changed: op.clone(fgraph) makes another op"
             raise ReadOnlyError(f"{why} ({name!r} is a method of FunctionGraph)")
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

@@ -304,6 +304,14 @@ class Op(Record):
 
     # --- running ---------------------------------------------------------------------------------
 
+    def formula(self, *inputs: Any) -> Any:
+        """Return the outputs as a graph of other ops, for linkers that have no code for the op.
+
+        inputs: variables of the types of a node's inputs. The outputs must have the op's own types.
+        Native code runs this graph if all of it is native; else, and on the VM, `perform` runs.
+        None: there is no formula (for these types).
+        """
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:

@@ -22,6 +22,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
 from rewrite_engine.graph.node import Apply, Constant, copied
 from rewrite_engine.graph.op import Op
+from rewrite_engine.link.formula import formula_of
 from rewrite_engine.link.linker import Linker, get_linker
 from rewrite_engine.link.perform import call_thunk
 from rewrite_engine.link.program import Argument, Program
@@ -116,6 +117,20 @@ def vm_code(node: Apply) -> Form | None:
         _vm_code(node)(inputs, cells)
 
     return Form("vm", run, written=True)
+
+
+@register_form
+def formula_code(node: Apply) -> Form | None:
+    """The formula of the op as a graph that the VM runs; None if the op has no formula."""
+    graph = formula_of(node)
+    if graph is None:
+        return None
+    inputs, outputs = graph
+    fgraph = FunctionGraph(inputs, outputs, clone=False)
+    arguments = tuple([Argument(v.type) for v in fgraph.inputs])
+    packing = "single" if len(outputs) == 1 else "list"
+    program = Program(fgraph, arguments, f"formula of {node.op}", len(outputs), packing)
+    return Form("formula", into_cells(get_linker("vm").link(program, trust=True).call))
 
 
 _made: dict[Any, Run] = {}  # code for nodes of one op that have the same types

@@ -4,7 +4,7 @@ the op's declared types and lengths. The other linkers are compared with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from rewrite_engine.link.failure import failed
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.perform import of_type
 from rewrite_engine.link.plan import Conditions, conditions, dying, last_reads, schedule
-from rewrite_engine.tensor.op import TensorOp
+from rewrite_engine.tensor.op import Computed, Shapes, TensorOp, Value
 
 
 class PyLinker(Linker):
@@ -74,9 +74,17 @@ def _by_rule(node: Apply, op: TensorOp, run: Callable[..., Any]) -> Callable[...
     """Return a node's function with checks of lengths that must be equal and of the shapes that
     follow for its results.
     """
+    by_shapes = not any([isinstance(n, Value) for n in _lengths(op.shapes_of(node))])
+    last: tuple[Any, Any] = (None, ())  # the shapes of the inputs, and those of the results: a loop
+    # has the same ones in each step
 
     def held(*values: Any) -> Any:
-        expected = op.checked(node, values)
+        nonlocal last
+        shapes = [np.shape(x) for x in values] if by_shapes else None
+        known, expected = last
+        if shapes is None or shapes != known:
+            expected = op.checked(node, values)
+            last = shapes, expected
         found = run(*values)
         results = (found,) if len(node.outputs) == 1 else found
         for i, (result, shape) in enumerate(zip(results, expected, strict=True)):
@@ -87,6 +95,16 @@ def _by_rule(node: Apply, op: TensorOp, run: Callable[..., Any]) -> Callable[...
         return found
 
     return held
+
+
+def _lengths(rule: Shapes) -> Iterator[Any]:
+    """Yield all that the lengths of a shape rule are computed from."""
+    todo = [n for some in (*rule.outputs, *rule.equal) for n in some]
+    while todo:
+        length = todo.pop()
+        yield length
+        if isinstance(length, Computed):
+            todo += length.of
 
 
 def _hold(only_if: Conditions, known: dict[Variable, Any]) -> bool:

@@ -1,5 +1,5 @@
-"""Linkers that look at every value while a graph runs, node by node, inside ops that hold graphs as
-well: `NanGuardLinker` refuses values, `MonitorLinker` shows them to functions of the user.
+"""Linkers that inspect every value while a graph runs node by node, also inside ops that hold
+graphs: `NanGuardLinker` refuses values, `MonitorLinker` passes them to functions of the user.
 """
 
 from __future__ import annotations
@@ -10,21 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import BadValueError
+from rewrite_engine.errors import BadValueError, plural
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.plan import schedule
 from rewrite_engine.link.py import PyLinker
 
 BIG = 1e10
+MAX_SHOWN = 3  # elements of each kind that an error lists
 
 
 class NanGuardLinker(PyLinker):
-    """Raises `BadValueError` for an input or a computed value with a NaN, an infinity, or a number
-    beyond 1e10, whichever are asked for.
+    """Raise `BadValueError` for an input or a computed value with a NaN, an infinity or a number
+    beyond 1e10. Loops stay loops, so that the error can name the step.
+
+    nan, inf, big: which of the three kinds are errors.
     """
 
     name = "nanguardmode"
+    phases = tuple([name for name in PyLinker.phases if name != "loops"])
 
     def __init__(self, nan: bool = True, inf: bool = True, big: bool = True) -> None:
         self.nan, self.inf, self.big = nan, inf, big
@@ -35,17 +39,30 @@ class NanGuardLinker(PyLinker):
         return value
 
     def look(self, v: Variable, value: Any) -> None:
-        """Raise the error, if there is a reason."""
-        if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc" or not value.size:
+        """Raise `BadValueError` if a value has an element of a refused kind."""
+        if hasattr(value, "indptr"):  # a sparse matrix: the stored elements count
+            stored = value.tocoo()
+            elements, places = stored.data, np.stack([stored.row, stored.col], axis=-1)
+        else:
+            elements, places = value, None
+        if not isinstance(elements, np.ndarray | np.generic | float | complex):
             return
-        asked = ((self.nan, "NaN", np.isnan), (self.inf, "an infinity", np.isinf),
+        elements = np.asarray(elements)
+        if elements.dtype.kind not in "fc" or not elements.size:
+            return
+        kinds = ((self.nan, "NaN", np.isnan), (self.inf, "an infinity", np.isinf),
                  (self.big, f"a number beyond {BIG:g}", _is_big))  # fmt: skip
         with np.errstate(all="ignore"):
-            found = [what for on, what, test in asked if on and np.any(test(value))]
-        if found:
-            raise BadValueError(f"{' and '.join(found)} in {v!r} of type {v.type}")
+            masks = {kind: test(elements) for on, kind, test in kinds if on}
+        found = {kind: mask for kind, mask in masks.items() if np.any(mask)}
+        if not found:
+            return
+        lines = [f"{' and '.join(found)} in {v!r} of type {v.type}"]
+        lines += [f"    {_listed(elements, mask, places)}" for mask in found.values()]
+        raise BadValueError("\n".join(lines))
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
+        """Return a function that also checks the values of the graph's inputs."""
         run = super().compile(fgraph)
 
         def guarded(*values: Any) -> Sequence[Any]:
@@ -60,10 +77,27 @@ def _is_big(value: Any) -> Any:
     return np.isfinite(value) & (abs(value) > BIG)
 
 
+def _listed(elements: Any, mask: Any, places: Any) -> str:
+    """Return how many elements a mask selects, and the indices and values of the first ones.
+
+    places: the index of each element, if it is not the one in the array.
+    """
+    if not elements.ndim:
+        return f"value: {elements[()]}"
+    at = np.argwhere(mask)
+    shown = [
+        f"{list(map(int, i if places is None else places[i[0]]))}: {elements[tuple(i)]}"
+        for i in at[:MAX_SHOWN]
+    ]
+    shown += ["…"] if len(at) > MAX_SHOWN else []
+    return f"{len(at)} of {plural(elements.size, 'element')}, at {', '.join(shown)}"
+
+
 class MonitorLinker(PyLinker):
-    """Calls `before(fgraph, i, node, fn)` and `after(…)` around the node that runs as the i-th of
-    its graph. fn.inputs and fn.outputs are the values, each in a list of one (`fn.inputs[0][0]`);
-    of outputs that are not computed yet, None.
+    """Call `before(fgraph, i, node, fn)` and `after(…)` around the i-th node that runs of a graph.
+
+    fn.inputs and fn.outputs hold the values, each in a list of one (`fn.inputs[0][0]`). Outputs
+    that are not computed yet are None.
     """
 
     name = "monitormode"
@@ -76,7 +110,7 @@ class MonitorLinker(PyLinker):
 
 
 class _Monitored(PyLinker):
-    """The nodes of one graph. linker: of the graphs inside of it."""
+    """Linker of one graph. linker: the linker of the graphs inside it."""
 
     def __init__(self, linker: MonitorLinker, fgraph: FunctionGraph) -> None:
         self.linker, self.fgraph, self.profile = linker, fgraph, linker.profile

@@ -11,10 +11,11 @@ from typing import Any
 from rewrite_engine.errors import PatternError, refuse_options
 from rewrite_engine.graph.op import Op
 from rewrite_engine.match.lower import Compute
+from rewrite_engine.match.mistakes import collected
 from rewrite_engine.match.outline import ROOTS
 from rewrite_engine.match.pattern import names_of
 from rewrite_engine.match.relation import RelationRule
-from rewrite_engine.match.rule import DataRule, NodeRewriter
+from rewrite_engine.match.rule import DataRule, NodeRewriter, Overlaps
 from rewrite_engine.match.ruleset import Table
 
 #: a function of a rule's variables, whose number a checker reads off a lambda
@@ -35,7 +36,8 @@ def rule(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """
     if fn is not None and not callable(fn):
         raise PatternError(f"pass the phase by name: @rule(phase={fn!r}), not @rule({fn!r})")
-    return partial(DataRule, **options) if fn is None else DataRule(fn, **options)
+    make = partial(collected, DataRule, **options)
+    return make if fn is None else make(fn)
 
 
 def table(
@@ -43,7 +45,7 @@ def table(
     *rows: tuple[Any, ...],
     rule: Callable[..., Any],
     tags: Iterable[str] = (),
-    overlaps: str = "",
+    overlaps: Overlaps = "",
     **sorts: Any,
 ) -> Table:
     """Make a data rule of each row `(name, lambda x: left >> right, claim, reason)`, optionally
@@ -73,7 +75,7 @@ def table(
     if not known >= sorts.keys():
         unused = ", ".join(sorted(sorts.keys() - known))
         raise PatternError(f"table {tag!r}: no row has a variable {unused}")
-    return Table(made)
+    return Table([rule for rule in made if rule is not None])  # (see `collected`)
 
 
 def node_rewriter(
@@ -89,7 +91,8 @@ def node_rewriter(
     """
     why = "ops declare in-place forms (`inplace_on_inputs`), and graphs need no requirements"
     refuse_options("node_rewriter", why, inplace=inplace, requirements=requirements or None)
-    return partial(NodeRewriter, tracks=several(tracks, "@node_rewriter([op, ...])"), **options)
+    roots = several(tracks, "@node_rewriter([op, ...])")
+    return partial(collected, NodeRewriter, tracks=roots, **options)
 
 
 def relation(*, tracks: Any = None, **options: Any) -> Callable[..., RelationRule]:
@@ -97,7 +100,7 @@ def relation(*, tracks: Any = None, **options: Any) -> Callable[..., RelationRul
     used. options: the options of `RelationRule`.
     """
     roots = several(tracks, "@relation(tracks=[op, ...])")
-    return partial(RelationRule, tracks=roots, **options)
+    return partial(collected, RelationRule, tracks=roots, **options)
 
 
 def several(tracks: Any, wanted: str) -> Sequence[Any] | None:

@@ -19,6 +19,7 @@ from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.lower import Compute, Given, RuleBody
+from rewrite_engine.match.mistakes import Mistakes, collected
 from rewrite_engine.match.pattern import Graph, OpClass, OpNode, holes
 from rewrite_engine.match.rule import DataRule, RuleOfRules
 from rewrite_engine.match.text import pattern_text
@@ -34,6 +35,7 @@ class DirectedRule(DataRule):
     """One direction of an equation; a data rule like any other. `equation` is its equation."""
 
     extends = False
+    needs_reason = False  # the equation has one
 
     def __init__(self, equation: Equation, direction: str) -> None:
         super().__init__(
@@ -48,6 +50,10 @@ class DirectedRule(DataRule):
         self.direction = direction
         self.name = f"{equation.name}.{direction}"
         self.short_name = f"{equation.short_name}.{direction}"
+
+    def refuse(self, error: RuleError) -> None:
+        """Raise the mistakes; the equation adds its name."""
+        raise error
 
     @property
     def names(self) -> frozenset[str]:
@@ -75,26 +81,35 @@ class Equation(RuleOfRules):
         variable: type[LogicVariable] = LogicVariable,
         **options: Any,
     ) -> None:
-        super().__init__(fn, phase=phase, **options)
         self.prefer = prefer
         self.direction = direction
         self.variable = variable
-        if prefer is not None and not callable(prefer):
-            why = f"prefer must be a function of a node, such as flops, not {prefer!r}"
-            raise self.error(PatternError, why)
-        if direction not in ("both", "forward"):
-            why = f'the direction must be "both" or "forward", not {direction!r}'
-            raise self.error(PatternError, why)
+        super().__init__(fn, phase=phase, **options)
+
+    def build(self) -> None:
+        """Build both directions."""
+        prefer, direction = self.prefer, self.direction
+        mistakes = Mistakes()
+        with mistakes:
+            if prefer is not None and not callable(prefer):
+                raise PatternError(
+                    f"prefer must be a function of a node, such as flops, not {prefer!r}"
+                )
+        with mistakes:
+            if direction not in ("both", "forward"):
+                raise PatternError(f'the direction must be "both" or "forward", not {direction!r}')
+        with mistakes:
+            self.build_sides()
+        mistakes.raise_all()
+
+    def build_sides(self) -> None:
         self.forward = DirectedRule(self, "forward")
         self.left: OpNode = self.forward.left
         self.right: Any = self.forward.right
         self.guards = self.forward.guards
-        try:
-            _check(self.left, self.right, direction)
-        except RuleError as error:
-            raise self.error(type(error), error) from None
+        _check(self.left, self.right, self.direction)
         #: None for an equation with one direction
-        self.backward = DirectedRule(self, "backward") if direction == "both" else None
+        self.backward = DirectedRule(self, "backward") if self.direction == "both" else None
         self.depth = max(rule.depth for rule in self.directions)
 
     @property
@@ -218,4 +233,5 @@ def equation(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Make an equation of a function whose parameters are the variables, and which returns
     `left, right`. options: the options of `Equation`.
     """
-    return partial(Equation, **options) if fn is None else Equation(fn, **options)
+    make = partial(collected, Equation, **options)
+    return make if fn is None else make(fn)

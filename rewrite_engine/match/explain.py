@@ -252,7 +252,9 @@ class Probe(Matcher):
                 known = self._shown(bound[part.name])
                 return f"{part.name} is already {known}, but here is {self._shown(here)}"
             kind = "a constant" if here.head is CONSTANT else f"of type {here.type}"
-            return f"{part.name} must be {part.sort}, but {self.text(here)} is {kind}"
+            wider = part.sort.formerly
+            hint = "" if wider is None or not wider(here) else f" (write {wider} for these, too)"
+            return f"{part.name} must be {part.sort}, but {self.text(here)} is {kind}{hint}"
         if isinstance(why, tuple):
             name, value, wanted = why
             return f"{name} differs: {value!r} against {wanted!r}"

@@ -12,10 +12,16 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from rewrite_engine.errors import PatternError, SeveralOutputsError, UnboundVariableError
+from rewrite_engine.errors import (
+    PatternError,
+    RuleError,
+    SeveralOutputsError,
+    UnboundVariableError,
+)
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.op import Op, known_outputs
 from rewrite_engine.match.ac import AFTER, BEFORE, is_ac, is_associative, joined
+from rewrite_engine.match.mistakes import STAND_IN, Mistakes
 from rewrite_engine.match.pattern import (
     ALL,
     Anything,
@@ -24,12 +30,12 @@ from rewrite_engine.match.pattern import (
     OpClass,
     OpNode,
     Rest,
-    called,
     holes,
     names_of,
     subpatterns,
     variables_of,
 )
+from rewrite_engine.match.suggest import called
 from rewrite_engine.terms.logic import (
     NO_DEFAULT,
     LogicVariable,
@@ -173,29 +179,63 @@ def lower(
     backward: the author wrote the right side first. Raises `RuleError`s.
     """
     lvars = variables_of(fn, variable)
-    body = called(fn, lvars)
+    body, errors, has_ended = called(fn, lvars)
+    mistakes = Mistakes(errors)
+    if not has_ended:
+        mistakes.raise_all()
     conditions: tuple[Any, ...] = ()
     if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
         body, conditions = body[0], body[1].conditions
+    with mistakes:
+        _check_body(body)
+    if not isinstance(body, RuleBody):
+        mistakes.raise_all()
+    left: Any = None
+    right: Any = None
+    guards: list[Condition] = []
+    with mistakes:
+        left = _lower_left(body.left)
+    with mistakes:
+        right = body.right if isinstance(body.right, Compute) else _lower_right(body.right)
+    for c in (*asked_by_sorts(lvars.values()), *conditions):
+        with mistakes:
+            guards.append(lower_condition(c))
+    lowered = Lowered(left, right, tuple(guards), exact)
+    if left is not None and any(lvar.default is not NO_DEFAULT for lvar in lvars.values()):
+        with mistakes:
+            lowered = lowered._replace(left=sound_defaults(left, not backward))
+    if not errors and left is not None:
+        mistakes.found += unbound(lowered, set(lvars))
+    mistakes.found = [e for e in mistakes.found if STAND_IN not in str(e)]
+    if not mistakes.found:
+        with mistakes:
+            _check_outputs(body.left, lowered.left, right)
+    mistakes.raise_all()
+    return lowered
+
+
+def _check_body(body: Any) -> None:
+    """Refuse what a rule function returns if it is not `left >> right`."""
     if isinstance(body, bool):
         raise PatternError(EQUALITY)
     if not isinstance(body, RuleBody):
         what = f"`left >> right` (and `given(...)` after a comma), not {body!r}"
         raise PatternError(f"must return {what}")
-    conditions = (*asked_by_sorts(lvars.values()), *conditions)
-    left = lower_side(body.left)
+
+
+def _lower_left(x: Any) -> OpNode:
+    left = lower_side(x)
     if not isinstance(left, OpNode):
-        raise PatternError(f"the left side {body.left!r} is not an op: it would match everything")
-    right = body.right if isinstance(body.right, Compute) else lower_side(body.right)
+        raise PatternError(f"the left side {x!r} is not an op: it would match everything")
+    return left
+
+
+def _lower_right(x: Any) -> Any:
+    right = lower_side(x)
     for p in right if isinstance(right, tuple) else (right,):
         if isinstance(p, Hole) and p.rest:
             raise PatternError(f"the right side is {p.name}, any number of operands of no op")
-    _check_outputs(body.left, left, right)
-    if any(lvar.default is not NO_DEFAULT for lvar in lvars.values()):
-        left = sound_defaults(left, not backward)
-    lowered = Lowered(left, right, tuple([lower_condition(c) for c in conditions]), exact)
-    _check_bound(lowered, set(lvars))
-    return lowered
+    return right
 
 
 def asked_by_sorts(lvars: Iterable[LogicVariable]) -> Iterator[Any]:
@@ -421,7 +461,10 @@ def lower_condition(c: Any) -> Condition:
     raise PatternError(f"{what}: {LOGIC if isinstance(c, bool) else 'a term is no fact'}{FUNCTION}")
 
 
-def _check_bound(rule: Lowered, parameters: set[str]) -> None:
+def unbound(rule: Lowered, parameters: set[str]) -> Iterator[RuleError]:
+    """Yield an error for each use of a variable that the left side does not bind, and for each
+    variable that it does not use.
+    """
     bound, right = set(holes(rule.left)), rule.right
     used = {"the right side": set(right.names if isinstance(right, Compute) else holes(right))}
     for guard in rule.guards:
@@ -429,8 +472,9 @@ def _check_bound(rule: Lowered, parameters: set[str]) -> None:
         used[f"the guard {guard.text}"] = names
     for what, names in used.items():
         for name in sorted(names - bound):
-            raise UnboundVariableError(f"{what} uses {name}, which the left side does not bind")
+            yield UnboundVariableError(f"{what} uses {name}, which the left side does not bind")
         if not names and what != "the right side":
-            raise PatternError(f"{what} mentions no variable of the rule")
-    for name in sorted(parameters - bound):
-        raise PatternError(f"the parameter {name} does not occur in the left side")
+            yield PatternError(f"{what} mentions no variable of the rule")
+    used_elsewhere = {name for names in used.values() for name in names}
+    for name in sorted(parameters - bound - used_elsewhere):
+        yield PatternError(f"the parameter {name} does not occur in the left side")

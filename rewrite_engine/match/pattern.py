@@ -8,30 +8,24 @@ These are plain data. `match/lower.py` makes them from an author's code; `interp
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from types import ModuleType
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import numpy as np
 
-from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
+from rewrite_engine.errors import PatternError
 from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.node import CONSTANT, Constant, Projection, Variable
 from rewrite_engine.graph.number import counts_as, roundings, same_number
 from rewrite_engine.graph.type import Type
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable
 from rewrite_engine.terms.parameter import NOTHING, parameters_of
-from rewrite_engine.terms.print import brief
 
 #: the graph that terms are of; None: of none
 Graph = FrozenGraph | None
-
-TYPELESS = """\
-A rule's variables have no types yet, and the result of a function may depend on the operand's
-    type. Write the ops with their parameters, such as Sum(axis=0)(a) or DimShuffle(2, (1, 0))(a);
-    or give the variables types (a: pt.dmatrix); the rest is for `compute`, or a @node_rewriter."""
 
 
 class Sort(NamedTuple):
@@ -53,6 +47,8 @@ class Sort(NamedTuple):
     ties: tuple[tuple[str, int], ...] = ()
     tie: Any = None
     samples: Callable[[], Sequence[Any]] | None = None
+    formerly: Any = None
+    now: Any = None
 
     def __call__(self, v: Any) -> bool:
         return self.test(v)
@@ -73,7 +69,8 @@ def as_sort(annotation: Any) -> Sort:
     them, `Annotated[Real, nonneg]`, must hold together.
     """
     if isinstance(annotation, Sort):
-        return annotation
+        now = annotation.now  # (it never meant what the name that it has now meant before)
+        return annotation if now is None else now._replace(formerly=None)
     if get_origin(annotation) is Annotated:
         return reduce(_both, map(as_sort, get_args(annotation)))
     if isinstance(annotation, type) and issubclass(annotation, Variable):
@@ -108,10 +105,35 @@ def _both(a: Sort, b: Sort) -> Sort:
     if known and not samples:
         raise PatternError(f"no variable is {a} and {b}")
     inline = f"{a.inline} and {b.inline}" if a.inline and b.inline else None
+    wider = [sort.formerly or sort for sort in (a, b)] if a.formerly or b.formerly else None
     return Sort(
         f"{a}, {b}", fits, inline, a.constant or b.constant, a.fact or b.fact,
         a.ties + b.ties, a.tie or b.tie, (lambda: samples) if samples else None,
+        _both(*wider) if wider else None,
     )  # fmt: skip
+
+
+def warn_of_old_names(fn: Callable[..., Any], annotation: Any) -> None:
+    """Warn, at a rule's line, of names of sorts that the next release drops."""
+    parts = get_args(annotation) if get_origin(annotation) is Annotated else [annotation]
+    for sort in parts:
+        if isinstance(sort, Sort) and sort.now is not None:
+            wider = sort.now.formerly
+            code = inspect.unwrap(fn).__code__
+            text = (
+                f"{fn.__name__}: the sort {sort} is called {sort.now} now; where {sort.now} stands "
+                f"for complex numbers, too, write {wider}"
+            )
+            warn_at(fn, (code.co_filename, code.co_firstlineno), text)
+
+
+def warn_at(fn: Callable[..., Any], where: tuple[str, int], text: str) -> None:
+    """Warn that something is deprecated, at a place of a rule's module, once."""
+    names = inspect.unwrap(fn).__globals__
+    registry = names.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(
+        text, DeprecationWarning, *where, module=fn.__module__ or "__main__", registry=registry
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,6 +373,7 @@ def variables_of(fn: Callable[..., Any], variable: type[LogicVariable]) -> dict[
         raise PatternError(what) from error
     found = {}
     for name, (annotation, default) in read.items():
+        warn_of_old_names(fn, annotation)
         sort = Anything if annotation is NOTHING else as_sort(annotation)
         if default is NOTHING or sort is Rest:
             default = NO_DEFAULT
@@ -367,47 +390,3 @@ def annotation_of(said: Any, names: dict[str, Any]) -> Any:
         if isinstance(said, str):
             said = names[said] if said in names else eval(said, names)
     return said
-
-
-def called(fn: Callable[..., Any], lvars: dict[str, LogicVariable]) -> Any:
-    """Return the result of a rule function; its error becomes a `RuleError` with the expression."""
-    try:
-        return fn(**lvars)
-    except RuleError:
-        raise
-    except Exception as error:
-        what = f"`{expression_of(fn, error)}` cannot be part of a pattern"
-        hint = _suggested(fn, error, lvars)
-        text = f"{what}: {type(error).__name__}: {error}"
-        raise PatternError(text.replace("\n", "\n    ") + hint) from error
-
-
-def _suggested(fn: Callable[..., Any], error: Exception, lvars: dict[str, LogicVariable]) -> str:
-    """Suggest what may have been meant in a rule function that raised an error."""
-    if isinstance(error, NameError):
-        names = inspect.unwrap(fn).__globals__
-        return did_you_mean(error.name, [*inspect.signature(fn).parameters, *names])
-    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
-        return did_you_mean(error.name, dir(error.obj))
-    return f"\n    {TYPELESS}{_built(fn, lvars, expression_of(fn, error))}"
-
-
-def _built(fn: Callable[..., Any], lvars: dict[str, LogicVariable], expression: str) -> str:
-    """Suggest what to write instead of an expression, by its result on samples, if sorts have
-    some.
-    """
-    fn = inspect.unwrap(fn)
-    names = dict(inspect.getclosurevars(fn).nonlocals) | dict(fn.__globals__)
-    for name, lvar in lvars.items():
-        if lvar.sort.samples is None:
-            return ""
-        sample = lvar.sort.samples()[0]
-        names[name] = sample.type(name)
-    try:
-        term = eval(expression, names)
-        text = brief(term, 9)
-        if isinstance(term, tuple):  # all outputs of a node
-            text = f"{term[0].owner.op}({', '.join([brief(v, 9) for v in term[0].owner.inputs])})"
-        return f"\n    Of {sample.type} `{expression}` is `{text}`."
-    except Exception:  # it only was an attempt
-        return ""

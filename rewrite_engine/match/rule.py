@@ -23,7 +23,8 @@ from rewrite_engine.match.claim import CLAIMS, Claim, exact, refines
 from rewrite_engine.match.differences import levels, with_views
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.interpret import interpreted, matcher_for
-from rewrite_engine.match.lower import Compute, counted, lower
+from rewrite_engine.match.lower import Compute, Lowered, counted, lower
+from rewrite_engine.match.mistakes import Mistakes, joined
 from rewrite_engine.match.outline import (
     ROOTS,
     Outline,
@@ -45,6 +46,7 @@ from rewrite_engine.match.pattern import (
     holes,
     subpatterns,
 )
+from rewrite_engine.match.renamed import warn_of_lost_matches
 from rewrite_engine.match.sample import settled
 from rewrite_engine.match.text import refuse_twice, rule_text
 from rewrite_engine.terms.logic import LogicVariable
@@ -56,6 +58,8 @@ PAIRWISE = "pairwise"
 SHIPPED = "rewrite_engine.rules."
 
 When = Callable[[Any, Sequence[Outline], bool], bool]
+#: why overlaps with rules do not matter: with all in which it matches, or by the names of others
+Overlaps = str | Mapping[str, str]
 Result = Any  # a Variable, a list of them, {old: new}, or None / False
 
 
@@ -97,7 +101,7 @@ class Rule:
         phase: str | None = None,
         claim: Claim = refines,
         tags: Iterable[str] = (),
-        overlaps: str = "",
+        overlaps: Overlaps = "",
         ends: Callable[[Variable], Any] | AtMost | None = None,
     ) -> None:
         inner = inspect.unwrap(fn)
@@ -109,24 +113,44 @@ class Rule:
         self.module: str = fn.__module__ or "__main__"  # None in a namespace without a name
         self.named(pack_of(self.module, names))
         self.where: tuple[str, int] = (code.co_filename, code.co_firstlineno)
-        if not isinstance(claim, Claim):
-            raise self.error(RuleError, f"claims {claim!r}: {CLAIMS}")
         self.phase = phase
-        self.claim = claim
+        self.claim = claim if isinstance(claim, Claim) else refines
         self.overlaps = overlaps
         self.ends = ends
         more = {tags} if isinstance(tags, str) else set(tags)
-        if not all(isinstance(tag, str) for tag in more):
-            raise self.error(PatternError, f"tags must be names, not {tags!r}")
-        refuse_twice(self, names.get(self.short_name))
-        self.tags = frozenset(more | claim.tags | ({phase} if phase else set()))
-        asked = self.needs_reason or self.module.startswith(SHIPPED)
-        if asked and not (fn.__doc__ or "").strip():
-            why = "has no docstring: explain in one line why the rule exists"
-            raise self.error(PatternError, why)
+        self.tags = frozenset(more | self.claim.tags | ({phase} if phase else set()))
+        mistakes = self.header_mistakes(claim, more, names.get(self.short_name))
+        with mistakes:
+            self.build()
+        if mistakes.found:
+            self.refuse(joined(mistakes.found))
+
+    def header_mistakes(self, claim: Any, tags: Iterable[Any], before: Any) -> Mistakes:
+        """Return what is wrong with a rule apart from its sides. before: what has had its name."""
+        mistakes = Mistakes()
+        with mistakes:
+            if claim is not self.claim:
+                raise RuleError(f"claims {claim!r}: {CLAIMS}")
+        with mistakes:
+            if not all(isinstance(tag, str) for tag in tags):
+                raise PatternError(f"tags must be names, not {tags!r}")
+        with mistakes:
+            refuse_twice(self, before)
+        with mistakes:
+            asked = self.needs_reason or self.module.startswith(SHIPPED)
+            if asked and not (self.fn.__doc__ or "").strip():
+                raise PatternError("has no docstring: explain in one line why the rule exists")
+        return mistakes
+
+    def build(self) -> None:
+        """Build what the rule consists of. Raises `RuleError`s without the name of the rule."""
+
+    def refuse(self, error: RuleError) -> None:
+        """Raise the mistakes of the rule, with its name and place."""
+        raise self.error(type(error), error) from error.__cause__
 
     depth: int = 1
-    overlaps: str = ""
+    overlaps: Overlaps = ""
     ends: Any = None
     tracks: Sequence[Any] | None = None
     text: str = ""
@@ -292,17 +316,19 @@ class DataRule(Rule):
         keeping: Callable[[DataRule], Keeps | None] = lambda rule: None,
         **options: Any,
     ) -> None:
+        self.variable, self.keeping, self.is_backward = variable, keeping, backward
         super().__init__(fn, **options)
-        self.variable, self.keeping = variable, keeping
-        claim = self.claim
+
+    def build(self) -> None:
+        """Lower both sides and the guards."""
+        claim, variable = self.claim, self.variable
         pairs = exact in (claim, claim.then) or PAIRWISE in self.tags
-        try:
-            worlds = None if self.module.startswith(SHIPPED) else variable.worlds()
-            self.lowered = counted(
-                lambda: settled(lower(fn, variable, pairs, backward), worlds, self.extends)
-            )
-        except RuleError as error:
-            raise self.error(type(error), error) from error.__cause__
+        worlds = None if self.module.startswith(SHIPPED) else variable.worlds()
+
+        def lowering() -> Lowered:
+            return settled(lower(self.fn, variable, pairs, self.is_backward), worlds, self.extends)
+
+        self.lowered = counted(lowering)
         self.left: OpNode = self.lowered.left
         self.right: Any = self.lowered.right
         self.guards = self.lowered.guards
@@ -310,10 +336,8 @@ class DataRule(Rule):
         self.proves = any([g.assumed for g in self.guards])
         if self.proves:
             if claim.then is None:
-                why = (
-                    '`assuming` needs a claim with an assumption, such as claim=assumes("fastmath")'
-                )
-                raise self.error(PatternError, why)
+                why = '`assuming` needs a claim with an assumption: claim=assumes("fastmath")'
+                raise PatternError(why)
             self.tags |= claim.then.tags
         #: levels of nests of sums and differences that are looked into (`differences.views`)
         self.nests = levels(self.left)
@@ -386,7 +410,8 @@ class DataRule(Rule):
     def apply(self) -> Function:
         needed = self.needs_grant
         name = self.name if needed is None else f"{self.name}, assuming {needed}"
-        return self.whole(matcher_for(self.lowered, name, self.text))
+        match = self.whole(matcher_for(self.lowered, name, self.text))
+        return match if self.module.startswith(SHIPPED) else warn_of_lost_matches(self, match)
 
     def interpreted(self, fgraph: Graph, node: Apply) -> Any:
         """Return the result of `apply`, computed by the interpreter: slow, and the reference for

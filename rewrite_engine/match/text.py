@@ -76,4 +76,4 @@ def refuse_twice(rule: Any, before: Any) -> None:
     words = next((words for words in code if words[:1] == ["def"]), [])
     if words[1:] and words[1].partition("(")[0] == rule.short_name:
         why = f"is the second rule of this name here; the first is at {source_line(file, line)}"
-        raise rule.error(DuplicateRuleError, why)
+        raise DuplicateRuleError(why)

@@ -10,12 +10,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, groupby
 from typing import Any
 
+from rewrite_engine.graph.assigned import assigned_name
 from rewrite_engine.graph.inner import HasInnerGraph, inner_ops
 from rewrite_engine.graph.node import Apply, Constant, Variable
+from rewrite_engine.graph.number import Leaf
 from rewrite_engine.graph.op import LOWEST
+from rewrite_engine.graph.origin import forward_line
 from rewrite_engine.printing.part import part_of
 from rewrite_engine.printing.tree import sources
 from rewrite_engine.terms.print import (
@@ -111,6 +114,21 @@ class Roots(dict[Variable, str]):
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
+def _assigned_names(order: Sequence[Apply]) -> dict[Apply, str]:
+    """The names that the program assigned the results of nodes to. Where one line made several
+    nodes, the last one; nodes of gradients have none, as their line assigns something else.
+    """
+    last: dict[str, Apply] = {}
+    for node in order:
+        origin = node.origin
+        if origin is None or len(node.outputs) > 1 or forward_line(origin) is not None:
+            continue
+        name = assigned_name(origin[0] if len(origin) > 2 else origin)
+        if name is not None:
+            last[name] = node
+    return {node: name for name, node in last.items()}
+
+
 def _is_constant(v: Any) -> bool:
     return isinstance(v, Constant)
 
@@ -127,7 +145,8 @@ class Formula:
     """Writer of variables. It refers by name to the nodes in `names` and to the ops that hold a
     graph (in `ops`, by default those of `outputs`). roots: distinct names of roots whose own names
     are ambiguous. inputs: the inputs of the graph. most: how many nodes are written (`part_of`);
-    the others appear as `…`.
+    the others appear as `…`. by_source: nodes without a name get the name that
+    the program assigned them to.
     """
 
     def __init__(
@@ -136,8 +155,11 @@ class Formula:
         ops: dict[Any, str] | None = None,
         inputs: Sequence[Any] = (),
         most: int | None = None,
+        by_source: bool = False,
     ) -> None:
+        self.outputs = outputs
         self.order, self.cut = part_of(outputs, most)
+        self.assigned = _assigned_names(self.order) if by_source else {}
         self.ops = self._name_ops() if ops is None else ops
         self.taken = self._words()
         self.fresh = (n for n in map(str.lower, map(letter, count())) if n not in self.taken)
@@ -190,11 +212,31 @@ class Formula:
         """
         for op, name in self.ops.items():
             inner = Formula(op.inner_outputs, self.ops, op.inner_inputs)
-            own = [f"{a} = {inner.text(n, limit)}" for n, a in inner.names.items()]
-            outputs = ", ".join([inner.text(v, limit) for v in op.inner_outputs])
+            own, outputs = inner.parts(limit)
             where = f" where {'; '.join(own)}" if own else ""
-            inputs = [inner.roots.get(v) or leaf_text(v) for v in op.inner_inputs]
-            yield f"{name}({', '.join(inputs)}) = {outputs}{where}"
+            yield f"{name}({inner.parameters(op)}) = {', '.join(outputs)}{where}"
+
+    def functions(self, limit: int | None) -> Iterator[list[str]]:
+        """Yield the ops with graphs, inner ones first, each as the lines of a function; a term that
+        is used more than once has the name that the program gave it.
+        """
+        for op, name in self.ops.items():
+            inner = Formula(op.inner_outputs, self.ops, op.inner_inputs, by_source=True)
+            own, outputs = inner.parts(limit)
+            head, end = f"{name}({inner.parameters(op)})", ", ".join(outputs)
+            if not own:
+                yield [f"{head} = {end}"]
+                continue
+            yield [f"def {head}:", *[f"    {line}" for line in (*own, f"return {end}")]]
+
+    def parts(self, limit: int | None) -> tuple[list[str], list[str]]:
+        """What is used more than once, each as a definition; and the outputs."""
+        own = [f"{name} = {self.text(node, limit)}" for node, name in self.names.items()]
+        return own, [self.text(v, limit) for v in self.outputs]
+
+    def parameters(self, op: Any) -> str:
+        """The inputs of the graph of an op."""
+        return ", ".join([self.roots.get(v) or leaf_text(v) for v in op.inner_inputs])
 
     def _name_shared(self, outputs: Sequence[Any]) -> dict[Apply, str]:
         """Name the nodes that are used more than once."""
@@ -205,6 +247,7 @@ class Formula:
             if times[node] < 2:
                 continue
             own = node.outputs[0].name if len(node.outputs) == 1 else None
+            own = own or self.assigned.get(node)
             names[node] = own if own is not None and own not in self.taken else next(self.fresh)
             self.taken.add(names[node])
         return names
@@ -230,11 +273,28 @@ class Formula:
 
     def call(self, op: Any, args: Sequence[Any], outer: int) -> Sequence[Token]:
         """Return the tokens of an op applied to operands."""
-        return call_tokens([self.ops[op]], args) if op in self.ops else formula(op, args, outer)
+        if op not in self.ops:
+            return formula(op, args, outer)
+        return call_tokens([self.ops[op]], [*_in_short(args)])
+
+
+def _in_short(args: Sequence[Any]) -> Iterator[Any]:
+    """Yield operands; three or more empty arrays in a row are abbreviated to one."""
+    for empty, some in groupby(args, _is_empty):
+        found = [*some]
+        if empty and len(found) > 2:
+            yield Leaf(f"… {len(found)} arrays without elements")
+        else:
+            yield from found
+
+
+def _is_empty(v: Any) -> bool:
+    return isinstance(v, Constant) and getattr(v.data, "size", 1) == 0
 
 
 def formula(op: Any, args: Sequence[Any], outer: int = LOWEST) -> Sequence[Token]:
     """Return the tokens of an op applied to operands, in the notation of formulas."""
+    args = [*_in_short(args)] if isinstance(op, HasInnerGraph) else args
     notation = getattr(op, "notation", None)
     special = None if notation is None else notation(args)
     if special is not None:

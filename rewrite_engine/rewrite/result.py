@@ -125,6 +125,11 @@ class Result:
         return sum(s.firings for leaf in self.leaves() for s in leaf.tally.values())
 
     @property
+    def loading(self) -> float:
+        """Seconds of tries that loaded modules, as a first use of an op may (in `seconds`, too)."""
+        return sum(s.loading for leaf in self.leaves() for s in leaf.tally.values())
+
+    @property
     def taken_back(self) -> int:
         """Number of firings that were undone when the graph was restored."""
         return sum(s.taken_back for leaf in self.leaves() for s in leaf.tally.values())

@@ -1,4 +1,6 @@
-"""Scalar ops: what happens to one element. `ops.py` is the table; arrays come in with `tensor/`."""
+"""Scalar ops, which work on single elements. `ops.py` has the table of them; `tensor/` applies them
+to arrays.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,8 +1,9 @@
-"""Intervals, and how the bounds of a result follow from those of the operands.
+"""Intervals, and bounds of results computed from the bounds of their operands.
 
-An op declares `bounds=` one of these, or `range=` and `increasing=` (`scalar/op.py`); the fact
-`bounded` asks it (`rules/facts_numbers.py`), and rounds outwards. Each takes the dtype of the
-result and a pair (low, high) per operand, and returns such a pair, or None.
+An op declares one of these functions as `bounds=`, or it declares `range=` and `increasing=`
+(`scalar/op.py`). The fact `bounded` calls them (`rules/facts_numbers.py`) and rounds outwards. Each
+function takes the dtype of the result and a pair (low, high) per operand, and returns such a pair,
+or None.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ Ends = tuple[Any, Any]
 
 
 class Interval(NamedTuple):
-    """Numbers between two ends, written as `Interval.parse("(0, inf)")`. An open end is no value of
-    the true function; rounding may give it.
+    """Numbers between two ends, written as `Interval.parse("(0, inf)")`.
+
+    An open end is not a value of the exact function; rounding may produce it.
     """
 
     low: float
@@ -32,13 +34,15 @@ class Interval(NamedTuple):
     @staticmethod
     @cache
     def parse(text: str) -> Interval:
-        """Read `(0, inf)` or `[-1, 1]`. Raises `OptionError` for other texts."""
+        """Parse an interval such as `(0, inf)` or `[-1, 1]`. Raise `OptionError` for any other
+        text.
+        """
         try:
             low, high = map(float, text[1:-1].split(","))
         except ValueError:
             low, high = math.inf, -math.inf
         if not low <= high or text[0] not in "([" or text[-1] not in ")]":
-            raise OptionError(f"no interval such as '(0, inf)' or '[-1, 1]': {text!r}")
+            raise OptionError(f"{text!r} is not an interval; write one as '(0, inf)' or '[-1, 1]'")
         return Interval(low, high, text[0] == "(", text[-1] == ")")
 
     def __str__(self) -> str:
@@ -47,18 +51,18 @@ class Interval(NamedTuple):
 
     @property
     def limited(self) -> bool:
-        """Whether no end is infinite."""
+        """Whether both ends are finite."""
         return self.low - self.low == self.high - self.high == 0
 
 
 def total(dtype: Any, *ends: Ends) -> Ends:
-    """Of a sum."""
+    """Return bounds of a sum."""
     low, high = sum([a for a, _ in ends]), sum([b for _, b in ends])
     return _in_any_order(dtype, (low, high), sum(_sizes(ends)), len(ends))
 
 
 def product(dtype: Any, *ends: Ends) -> Ends | None:
-    """Of a product."""
+    """Return bounds of a product."""
     low, high = ends[0]
     for a, b in ends[1:]:
         corners = [low * a, low * b, high * a, high * b]
@@ -75,7 +79,7 @@ def _sizes(ends: Any) -> list[Any]:
 
 
 def _in_any_order(dtype: Any, ends: Ends, size: Any, count: int) -> Ends:
-    """Three operands or more may be combined in any order, with roundings."""
+    """Widen bounds by the rounding errors of three or more operands combined in any order."""
     if count < 3 or dtype.kind != "f":
         return ends
     slack = count * (float(np.finfo(dtype).eps) * size + float(np.finfo(dtype).tiny))
@@ -83,12 +87,12 @@ def _in_any_order(dtype: Any, ends: Ends, size: Any, count: int) -> Ends:
 
 
 def difference(dtype: Any, a: Ends, b: Ends) -> Ends:
-    """Of x - y."""
+    """Return bounds of x - y."""
     return a[0] - b[1], a[1] - b[0]
 
 
 def quotient(dtype: Any, a: Ends, b: Ends) -> Ends | None:
-    """Of x / y."""
+    """Return bounds of x / y, or None if y may be 0."""
     if b[0] <= 0 <= b[1]:
         return None
     corners = [end / by for end in a for by in b]
@@ -96,42 +100,44 @@ def quotient(dtype: Any, a: Ends, b: Ends) -> Ends | None:
 
 
 def negative(dtype: Any, a: Ends) -> Ends:
-    """Of -x."""
+    """Return bounds of -x."""
     return -a[1], -a[0]
 
 
 def modulus(dtype: Any, a: Ends) -> Ends:
-    """Of abs(x)."""
+    """Return bounds of abs(x)."""
     low, high = sorted([max(end, -end) for end in a])
     return (0 if a[0] <= 0 <= a[1] else low), high
 
 
 def square(dtype: Any, a: Ends) -> Ends:
-    """Of x * x."""
+    """Return bounds of x * x."""
     low, high = sorted([a[0] * a[0], a[1] * a[1]])
     return (0 if a[0] <= 0 <= a[1] else low), high
 
 
 def largest(dtype: Any, *ends: Ends) -> Ends:
-    """Of a maximum."""
+    """Return bounds of a maximum."""
     return max([a for a, _ in ends]), max([b for _, b in ends])
 
 
 def smallest(dtype: Any, *ends: Ends) -> Ends:
-    """Of a minimum."""
+    """Return bounds of a minimum."""
     return min([a for a, _ in ends]), min([b for _, b in ends])
 
 
 def converted(dtype: Any, a: Ends) -> Ends:
-    """Of a conversion: towards 0 for integers, which must not wrap."""
+    """Return bounds of a conversion to `dtype`: integers are rounded towards 0 and must not
+    wrap.
+    """
     if dtype.kind == "b":
         return 0, 1
     return (math.trunc(a[0]), math.trunc(a[1])) if dtype.kind in "iu" else a
 
 
 def as_result(ends: Ends, dtype: Any) -> Ends:
-    """Bounds of an operand, those of integers as numbers of a float dtype (to which they are
-    converted first).
+    """Return the bounds of an operand; those of integers as numbers of a float dtype, to which the
+    integers are converted first.
     """
     if dtype.kind != "f":
         return ends
@@ -141,7 +147,7 @@ def as_result(ends: Ends, dtype: Any) -> Ends:
 
 
 def monotone(op: Any, dtype: Any, ends: Ends) -> Ends | None:
-    """Of a function that rises: its values at the ends, or a few units beyond."""
+    """Return bounds of an increasing function: its values at the ends, widened by a few units."""
     wide = dtype if dtype.kind in "iu" else np.float64
     with np.errstate(all="ignore"):
         low, high = [op.impl(np.asarray(end, wide)).item() for end in ends]
@@ -158,7 +164,7 @@ def monotone(op: Any, dtype: Any, ends: Ends) -> Ends | None:
 
 
 def rounded(ends: Ends | None, dtype: Any) -> Ends | None:
-    """The bounds of results that are rounded to a dtype; None where they may overflow or wrap."""
+    """Return the bounds of results rounded to a dtype; None if they may overflow or wrap."""
     if ends is None or any(end - end != 0 for end in ends):
         return None
     low, high = ends

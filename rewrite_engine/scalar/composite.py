@@ -1,8 +1,8 @@
-"""`Composite`: several scalar ops as one, which an `Elemwise` then applies to arrays.
+"""`Composite`: several scalar ops as one op, which an `Elemwise` applies to arrays.
 
-It is kept as a straight-line program, not as a graph: values are numbered (inputs, then
-constants, then one per step), a step is `(op, numbers of its arguments)`. Two composites that
-do the same steps are one object.
+A composite is stored as a straight-line program, not as a graph. Its values are numbered: inputs,
+then constants, then one value per step. A step is `(op, numbers of its arguments)`. Two composites
+with equal programs are one object.
 """
 
 from __future__ import annotations
@@ -28,12 +28,13 @@ _PRINTED_STEPS = 24
 
 
 class Composite(HasInnerGraph, ScalarOp):
-    """The function from scalar variables `inputs` to `outputs` as one op. Its graph (`fgraph`) is
-    made of the program when it is asked for, for the dtypes that the program was made for.
+    """Function from scalar variables `inputs` to `outputs`, as one op.
+
+    Its graph (`fgraph`) is built from the program at its first use, for the dtypes of the program.
 
     Attributes: nin; constants, as (dtype, bytes); steps; out_refs, the numbers of the outputs.
-    Composites inside are flattened and equal steps merged. Raises `MissingInputError` if an
-    output depends on another root variable.
+    Nested composites are flattened and equal steps merged. Raises `MissingInputError` if an output
+    depends on another root variable.
 
     >>> from rewrite_engine.scalar import ScalarType, exp
     >>> x, y = ScalarType("float64")("x"), ScalarType("float64")("y")
@@ -61,8 +62,9 @@ class Composite(HasInnerGraph, ScalarOp):
         out_refs: Sequence[int],
         dtypes: Sequence[str] = (),
     ) -> Composite:
-        """Return the composite with this program (steps in an order in which they can be done), for
-        inputs of these dtypes (float64 by default) and others.
+        """Return the composite with this program, whose steps are in an executable order.
+
+        dtypes: input dtypes of its graph (float64 by default); the program works for others, too.
         """
         made = cls.__new__(cls)
         made._set(nin, tuple(constants), tuple(steps), tuple(out_refs), tuple(dtypes))
@@ -93,7 +95,7 @@ class Composite(HasInnerGraph, ScalarOp):
     _fgraph: InnerGraph | None = None
 
     def clone(self, fgraph: Any = None) -> Any:
-        """The composite of another graph; without one, this one."""
+        """Return the composite of another graph, or this one if `fgraph` is None."""
         return self if fgraph is None else Composite(fgraph.inputs, fgraph.outputs)
 
     def __reduce__(self) -> Any:
@@ -113,7 +115,7 @@ class Composite(HasInnerGraph, ScalarOp):
         return tuple([known[r] for r in self.out_refs])
 
     def follows_floatX(self, dtypes: Iterable[Any]) -> bool:
-        """Whether floatX may have a say: a step is a quotient."""
+        """Return whether the result dtypes may depend on floatX, as a step is a quotient."""
         return any([op.follows_floatX(()) for op, _ in self.steps])
 
     def to_graph(self, dtypes: Sequence[str]) -> tuple[list[Variable], list[Variable]]:
@@ -123,7 +125,7 @@ class Composite(HasInnerGraph, ScalarOp):
         return inputs, [values[r] for r in self.out_refs]
 
     def replay(self, inputs: Sequence[Any], lift: Any = None, given: Any = None) -> list[Any]:
-        """Apply the steps to variables: `lift(op)` builds a step. Returns all numbered values.
+        """Apply the steps to variables and return all numbered values; `lift(op)` builds a step.
 
         given: {number: value} for steps whose values exist already.
         """
@@ -140,7 +142,7 @@ class Composite(HasInnerGraph, ScalarOp):
         return self.impl_all(*arrays, outs=[out] + [None] * (self.nout - 1))[0]
 
     def impl_all(self, *arrays: Any, outs: Sequence[Any] = ()) -> tuple[Any, ...]:
-        """Compute all outputs on arrays; write those into `outs` for which it has an array."""
+        """Compute all outputs on arrays, into the arrays of `outs` that are not None."""
         values: list[Any] = [*arrays, *(np.asarray(c) for c in self.constant_values())]
         last_use = {r: i for i, (_, refs) in enumerate(self.steps) for r in refs}
         kept = set(self.out_refs)
@@ -152,7 +154,9 @@ class Composite(HasInnerGraph, ScalarOp):
         return self._results(values, outs or [None] * self.nout)
 
     def _results(self, values: list[Any], outs: Sequence[Any]) -> tuple[Any, ...]:
-        """The outputs among the values: no two of them, and no input or constant, share memory."""
+        """Return the outputs among the values; no two of them share memory, nor with inputs or
+        constants.
+        """
         taken = set(range(len(values) - len(self.steps)))
         results = []
         for r in self.out_refs:
@@ -190,7 +194,7 @@ class Composite(HasInnerGraph, ScalarOp):
         return [grads[i] for i in wanted]
 
     def _leads_from(self, inputs: Iterable[int]) -> set[int]:
-        """The values that depend on one of some inputs, and these."""
+        """Return the numbers of the given inputs and of all values that depend on them."""
         found = set(inputs)
         for number, (_, refs) in enumerate(self.steps, self.nin + len(self.constants)):
             if not found.isdisjoint(refs):
@@ -203,7 +207,9 @@ class Composite(HasInnerGraph, ScalarOp):
         return f"Composite{{{', '.join(self._texts())}}}"
 
     def _texts(self) -> list[str]:
-        """The outputs as text; a value used several times gets a name, as in `t0 = exp(i0)`."""
+        """Return the outputs as text; a value that is used several times gets a name, as in `t0 =
+        exp(i0)`.
+        """
         uses = [r for _, refs in self.steps for r in refs] + list(self.out_refs)
         texts = [f"i{k}" for k in range(self.nin)] + [str(c) for c in self.constant_values()]
         shared: list[str] = []
@@ -218,13 +224,13 @@ class Composite(HasInnerGraph, ScalarOp):
 
 
 class _Program:
-    """Collects steps: gives every scalar variable a number."""
+    """Collector of steps, which numbers every scalar variable."""
 
     def __init__(self, inputs: Sequence[Variable]) -> None:
         for x in inputs:
             if not isinstance(x.type, ScalarType):
                 raise ForeignObjectError(
-                    f"the input of a Composite must be a scalar variable: {describe(x)}"
+                    f"each input of a Composite must be a scalar variable, not {describe(x)}"
                 )
         self.refs: dict[Any, Any] = {x: ("input", i) for i, x in enumerate(inputs)}
         self.nin = len(inputs)
@@ -232,13 +238,13 @@ class _Program:
         self.steps: dict[tuple[ScalarOp, tuple[Any, ...]], Any] = {}
 
     def ref(self, x: Variable) -> Any:
-        """The provisional number of a variable: (kind, count)."""
+        """Return the provisional number of a variable: (kind, count)."""
         found = self.refs.get(x)
         if found is not None:
             return found
         if not isinstance(x, Constant):
             raise MissingInputError(
-                f"a Composite's graph depends on {describe(x)}, which is not among its inputs"
+                f"the graph of a Composite depends on {describe(x)}: add it to the inputs"
             )
         return self.constant(x.type.dtype, x.data.tobytes())
 

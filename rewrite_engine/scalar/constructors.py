@@ -1,7 +1,7 @@
-"""The scalar types by name, `int64`, `float64` and so on, and `constant`.
+"""Scalar types by name, such as `int64` and `float64`, and `constant`.
 
-`float64("x")` is a variable that stands for one number; users' scalars are 0-d tensors
-(`tensor.scalar`). `bool` is left out, which would hide Python's: `ScalarType("bool")`.
+`float64("x")` is a variable for one number; the scalars of user code are 0-d tensors
+(`tensor.scalar`). There is no `bool` here, as it would hide Python's: write `ScalarType("bool")`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ complex64, complex128 = map(ScalarType, ("complex64", "complex128"))
 
 
 def constant(x: Any, name: str | None = None, dtype: Any = None) -> ScalarConstant:
-    """Return a number as part of a scalar graph.
+    """Return a number as a constant of a scalar graph.
 
-    dtype: that of a NumPy number by default, int64 for an integer, floatX for a float. Raises
-    `DTypeError`, `NDimError` for what is no single number.
+    dtype: by default the dtype of a NumPy number, int64 for an integer, floatX for a float. Raises
+    `DTypeError`, and `NDimError` if `x` is not a single number.
 
     >>> constant(2).type, constant(0.5, dtype="float32").type
     (ScalarType(int64), ScalarType(float32))

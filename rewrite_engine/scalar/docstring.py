@@ -1,9 +1,9 @@
-"""Docstrings of scalar ops, and of the elementwise functions made of them: what `help(pt.exp)`
-prints. Made of what the table of ops declares, when somebody asks for one; no other module needs
-this one.
+"""Docstrings of scalar ops, and of the elementwise functions made from them, as `help(pt.exp)`
+prints.
 
-The table below has a sentence for each op of the library. An op of a user is described by the
-docstring of its `compute`.
+They are written at their first use, from the declarations in the table of ops; no other module
+needs this one. The table below has a sentence for each op of the library. The docstring of its
+`compute` describes an op of a user.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ DTYPES = ("bool", "int64", "float32", "float64", "complex128")
 
 
 def summary(op: ScalarOp) -> str:
-    """Return one sentence that says what an op returns."""
+    """Return one sentence that describes the result of an op."""
     if op.listed and op.name in SUMMARIES:
         return SUMMARIES[op.name]
     own = inspect.getdoc(op.compute) if inspect.isfunction(op.compute) else None
@@ -212,7 +212,7 @@ def summary(op: ScalarOp) -> str:
 
 
 def parameters(op: ScalarOp) -> list[str]:
-    """Return the names of the inputs: those that its gradient has, or usual ones."""
+    """Return the names of the inputs: the parameters of its gradient, or x, y, z, w."""
     grads = op.gradient if isinstance(op.gradient, tuple) else (op.gradient,)
     for grad in grads:
         found = inspect.signature(grad).parameters.values() if inspect.isfunction(grad) else ()
@@ -223,7 +223,7 @@ def parameters(op: ScalarOp) -> list[str]:
 
 
 def signature(op: ScalarOp) -> inspect.Signature:
-    """Return the arguments of the function on arrays: inputs by position, then options."""
+    """Return the signature of the function on arrays: inputs by position, then options."""
     kinds = inspect.Parameter
     positional = [
         kinds(name.lstrip("*"), kinds.VAR_POSITIONAL if "*" in name else kinds.POSITIONAL_ONLY)
@@ -235,8 +235,8 @@ def signature(op: ScalarOp) -> inspect.Signature:
 
 
 def docstring(op: ScalarOp) -> str:
-    """Return what `help` prints of the function on arrays: its arguments, what it computes, domain
-    and range, dtypes, shapes, other names, and an example.
+    """Return the docstring of the function on arrays: its arguments, what it computes, domain and
+    range, dtypes, shapes, other names, and an example.
     """
     shape = "operands broadcast" if op.nin != 1 else "the shape is that of the operand"
     parts = [
@@ -268,7 +268,7 @@ def _range(op: ScalarOp) -> str:
 
 
 def _results(op: ScalarOp) -> dict[str, str | None]:
-    """The dtype of the result for operands of one dtype; None where they are refused."""
+    """Return the result dtype for operands of each dtype; None if the op refuses the dtype."""
     found: dict[str, str | None] = {}
     for dtype in DTYPES:
         given = tuple(["int64" if i in op.free and i else dtype for i in range(op.nin or 2)])
@@ -301,7 +301,7 @@ def _names(op: ScalarOp) -> list[str]:
 
 
 def _example(op: ScalarOp) -> list[str]:
-    """A call with its value; none for an op that the library does not list."""
+    """Return a call with its value; nothing for an op that is not in the library."""
     if not op.listed:
         return []
     text = EXAMPLES.get(op.name) or _arguments(op)
@@ -315,7 +315,7 @@ def _example(op: ScalarOp) -> list[str]:
 
 
 def _arguments(op: ScalarOp) -> str:
-    """Arguments from inside of the domain; integers if floats are refused."""
+    """Return arguments inside the domain; integers if the op refuses floats."""
     if _results(op)["float64"] is None:
         points: list[list[Any]] = [[6, 12], [3, 10]]
     else:
@@ -324,7 +324,7 @@ def _arguments(op: ScalarOp) -> str:
 
 
 def _inside(domain: Interval, k: int) -> list[float]:
-    """Two numbers of an interval, others for the k-th operand."""
+    """Return two numbers of an interval, different ones for each k-th operand."""
     low, high = domain.low, domain.high
     if np.isinf(low) and np.isinf(high):
         return [[-1.5, 0.5], [2.0, 1.5]][k % 2]

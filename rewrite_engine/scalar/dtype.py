@@ -1,6 +1,4 @@
-"""Dtypes: their names, their promotion, and which dtype a Python number takes beside others; what
-is no plain array of numbers.
-"""
+"""Dtypes: their names, their promotion, and the dtypes of Python numbers among other operands."""
 
 from __future__ import annotations
 
@@ -33,11 +31,10 @@ _PLAIN_NUMBERS = frozenset((bool, int, float, complex))
 
 
 def dtype_name(dtype: Any) -> str:
-    """Return the canonical name of a dtype ("floatX" stands for `config.floatX`), or of that of a
-    scalar type.
+    """Return the canonical name of a dtype, or of the dtype of a scalar type.
 
-    Raises `DTypeError` for one that tensors cannot have (strings, objects, dates, extended
-    precision).
+    "floatX" stands for `config.floatX`. Raises `DTypeError` for a dtype that tensors cannot have
+    (strings, objects, dates, extended precision).
     """
     if isinstance(dtype, str):
         if dtype in KIND:
@@ -50,49 +47,52 @@ def dtype_name(dtype: Any) -> str:
     except TypeError:
         name = str(dtype)
     if dtype is None or name not in KIND:
-        raise DTypeError(f"no tensor can have dtype {dtype!r}; there are {', '.join(DTYPES)}")
+        raise DTypeError(f"no tensor can have dtype {dtype!r}; use one of {', '.join(DTYPES)}")
     return name
 
 
 @lru_cache(4096)
 def promote(*dtypes: str) -> str:
-    """Return the dtype that NumPy promotes these to."""
+    """Return the dtype to which NumPy promotes these dtypes."""
     return np.result_type(*dtypes).name
 
 
 def float_dtype(*dtypes: str) -> str:
-    """The dtype of a float made of these (an exponential, a mean): booleans and integers of up to
-    16 bits count as float32, wider ones as float64.
+    """Return the dtype of a float result (an exponential, a mean) for these operand dtypes.
+
+    Booleans and integers of up to 16 bits count as float32, wider integers as float64.
     """
     return promote(*[_FLOAT.get(d, d) for d in dtypes])
 
 
 def quotient_dtype(*dtypes: str) -> str:
-    """The dtype of a quotient: floatX of integers and booleans alone, else NumPy's promotion."""
+    """Return the dtype of a quotient: floatX if all operands are integers or booleans, else the
+    promotion by NumPy.
+    """
     return config.floatX if DISCRETE.issuperset(dtypes) else promote(*dtypes)
 
 
 def accumulator(dtype: str) -> str:
-    """The dtype in which sums and products of this dtype are added up: twice the precision of
-    floats that have less than float64.
+    """Return the dtype in which sums and products are accumulated: twice the precision for floats
+    narrower than float64.
     """
     return _WIDE.get(dtype, dtype)
 
 
 def is_number(x: Any) -> bool:
-    """Whether `x` is a plain Python number; NumPy scalars are not (they have a dtype of their
-    own).
+    """Return whether `x` is a plain Python number. NumPy scalars are not: they have a dtype of
+    their own.
     """
     return type(x) in _PLAIN_NUMBERS
 
 
 def weak_dtype(value: bool | int | float | complex, strong: str | None) -> str:
-    """Return the dtype of a Python number beside operands that promote to `strong` (None: there
-    are none).
+    """Return the dtype of a Python number among operands that promote to `strong` (None: no
+    others).
 
-    NEP 50: the number takes the precision of its neighbours and never raises it, but its kind
-    counts: int8 and 1 stay int8, int8 and 0.5 need a float. Raises `DTypeError` for an integer
-    that does not fit.
+    NEP 50: the number takes the precision of the other operands and never raises it, but its kind
+    counts: int8 and 1 stay int8, int8 and 0.5 give a float. Raises `DTypeError` for an integer that
+    does not fit.
     """
     kind = "b" if strong is None else KIND[strong]
     if value.__class__ is bool:
@@ -109,7 +109,7 @@ def weak_dtype(value: bool | int | float | complex, strong: str | None) -> str:
 
 
 def _real(dtype: str | None) -> str:
-    """The dtype of the parts of a complex dtype; a float dtype itself."""
+    """Return the dtype of the parts of a complex dtype; a float dtype unchanged."""
     return {"complex64": "float32", "complex128": "float64"}.get(str(dtype), str(dtype))
 
 
@@ -117,14 +117,14 @@ def _checked(value: Any, dtype: str | None) -> str:
     limits = np.iinfo(str(dtype))
     if not limits.min <= value <= limits.max:
         raise DTypeError(
-            f"the Python integer {value} does not fit in {dtype}, the dtype it takes beside the "
-            "other operands; cast one of them to a wider dtype"
+            f"the Python integer {value} does not fit in {dtype}, the dtype of the other operands; "
+            "cast one of them to a wider dtype"
         )
     return str(dtype)
 
 
 def refuse_masked(value: Any) -> None:
-    """Raise `NoTensorError` for an array with masked elements, also in lists: they would be
+    """Raise `NoTensorError` for an array with masked elements, also inside lists: the mask would be
     lost.
     """
     masked = sys.modules.get("numpy.ma")  # which NumPy imports when it is first used
@@ -138,12 +138,13 @@ def refuse_masked(value: Any) -> None:
                 todo += item
         elif isinstance(item, masked.MaskedArray) and masked.is_masked(item):
             raise NoTensorError(
-                "the array has masked elements: fill them first, with `.filled(value)`"
+                "the array has masked elements, which tensors cannot have: call `.filled(value)` "
+                "first"
             )
 
 
 @lru_cache(4096)
 def normal_range(dtype: str) -> tuple[float, float]:
-    """The least and the largest normal number of a dtype."""
+    """Return the smallest and the largest normal number of a dtype."""
     limits = np.finfo(dtype)
     return float(limits.tiny), float(limits.max)

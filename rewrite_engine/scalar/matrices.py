@@ -1,4 +1,4 @@
-"""What is known of matrices that elementwise functions make: for `Op.implied`."""
+"""Facts about the matrices that elementwise functions return, for `Op.implied`."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Any
 
 
 def _matrices(xs: Any) -> list[Any]:
-    """The operands that are not one number."""
+    """Return the operands that are not single numbers."""
     return [x for x in xs if not all(x.type.broadcastable)]
 
 
 def symmetric(f: Any, *xs: Any) -> Any:
-    """Element by element, of symmetric matrices and numbers."""
+    """Prove symmetry for elementwise functions of symmetric matrices and numbers."""
     matrices = _matrices(xs)
     if not matrices:
         return f.unknown("it may not be square")
@@ -19,8 +19,8 @@ def symmetric(f: Any, *xs: Any) -> Any:
 
 
 def symmetric_pair(f: Any, *xs: Any) -> Any:
-    """Of functions that commute: of symmetric matrices and numbers, or of a matrix and its
-    transpose.
+    """Prove symmetry for commutative functions: of symmetric matrices and numbers, or of a matrix
+    and its transpose.
     """
     matrices = _matrices(xs)
     if len(matrices) == 2 and f.transposes(*matrices):
@@ -29,19 +29,21 @@ def symmetric_pair(f: Any, *xs: Any) -> Any:
 
 
 def diagonal(f: Any, *xs: Any) -> Any:
-    """A sum, a difference: of diagonal matrices alone."""
+    """Prove that a sum or difference is diagonal: all operands are diagonal matrices."""
     if len(_matrices(xs)) < len(xs):
         return f.unknown("a number is added to every element")
     return f.every("made of", f.diagonal, xs)
 
 
 def semidefinite_sum(f: Any, *xs: Any) -> Any:
-    """A sum of matrices without an eigenvalue below 0."""
+    """Prove that a sum of positive semidefinite matrices is positive semidefinite."""
     return _added(f, xs) and f.every("a sum of", f.positive_semidefinite, xs)
 
 
 def definite_sum(f: Any, *xs: Any) -> Any:
-    """A sum of matrices without an eigenvalue below 0, one of them with all above 0."""
+    """Prove that a sum is positive definite: one matrix is, and the others are positive
+    semidefinite.
+    """
     best = _added(f, xs) and f.any_of(f.positive_definite, xs)
     if not best:
         return best
@@ -50,26 +52,30 @@ def definite_sum(f: Any, *xs: Any) -> Any:
 
 
 def _added(f: Any, xs: Any) -> Any:
-    """Whether the values of matrices are added: nothing wraps around, nothing is repeated."""
+    """Return whether matrices are added without wrapping around and without repeated elements."""
     if len(_matrices(xs)) < len(xs):
         return f.unknown("a number is added to every element")
     return _in_floats(f, xs)
 
 
 def _in_floats(f: Any, xs: Any) -> Any:
-    """Whether floats are computed: what is made of integers and bools alone wraps around."""
+    """Return whether the computation is in floats: results of integers and bools alone may wrap
+    around.
+    """
     if any(f.kind_of(x) == "f" for x in xs):
         return f.because("nothing wraps around")
-    return f.unknown("what is made of integers may wrap around", blame=xs[0])
+    return f.unknown("a result of integers may wrap around", blame=xs[0])
 
 
 def semidefinite_multiple(f: Any, *xs: Any) -> Any:
-    """A matrix without an eigenvalue below 0, times numbers that are not."""
+    """Prove that a positive semidefinite matrix times nonnegative numbers is positive
+    semidefinite.
+    """
     return _multiple(f, f.nonneg, f.positive_semidefinite, xs)
 
 
 def definite_multiple(f: Any, *xs: Any) -> Any:
-    """A matrix whose eigenvalues are above 0, times such numbers."""
+    """Prove that a positive definite matrix times positive numbers is positive definite."""
     return _multiple(f, f.positive, f.positive_definite, xs)
 
 

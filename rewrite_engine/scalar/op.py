@@ -1,9 +1,9 @@
-"""`ScalarOp`: what one elementwise operation is. The operations themselves are the table in
-`scalar/ops.py`.
+"""`ScalarOp`: description of one elementwise operation. `scalar/ops.py` has the table of
+operations.
 
-A `ScalarOp` describes: which ufunc computes it, which dtypes it takes and gives, its algebra,
-its gradient. It knows nothing of shapes; `tensor/elemwise.py` applies it to arrays,
-`scalar/composite.py` makes one of several.
+A `ScalarOp` describes the ufunc that computes it, its dtypes, its algebra and its gradient. It
+knows nothing of shapes; `tensor/elemwise.py` applies it to arrays, and `scalar/composite.py`
+combines several into one.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ from rewrite_engine.scalar.dtype import (
     quotient_dtype,
     weak_dtype,
 )
+from rewrite_engine.scalar.fold import fold
+from rewrite_engine.scalar.own_code import check_own_code
 from rewrite_engine.scalar.type import ScalarType
 
 #: one input's gradient, or all inputs' at once (see `ScalarOp.pullback`)
@@ -50,34 +52,38 @@ _named: dict[str, ScalarOp] = {}
 
 
 def named(name: str) -> ScalarOp:
-    """Return the scalar op of that name (this is how they are unpickled)."""
+    """Return the scalar op with this name (used to unpickle ops)."""
     from rewrite_engine.scalar import ops as _  # noqa: F401  (fills the table)
 
     return _named[name]
 
 
 class ScalarOp(Op):
-    """An operation on single numbers, described by data.
+    """Operation on single numbers, described by data.
 
-    name: how it prints. aliases: other names of it, separated by spaces. nin: number of inputs,
-    None for any number >= 1 (the ufunc is then folded over them). function: name of a NumPy ufunc,
-    or "scipy.special.erf"; imported when first needed. grad: see `pullback`; None where nobody has
-    written it. dtypes: result dtype from the inputs' dtypes, where it is not the ufunc's own.
-    inner: see `inner_dtype`. compute: `compute(*arrays, out=None)`, where it is no ufunc; `out` may
-    be one of the arrays. free: inputs whose dtype does not influence the result's. shape_only:
+    name: printed name. aliases: other names, separated by spaces. nin: number of inputs; None for
+    any number >= 1 (the ufunc is then folded over them). function: name of a NumPy ufunc, or
+    "scipy.special.erf"; imported at its first use. grad: see `pullback`; None if there is none.
+    dtypes: function from input dtypes to the result dtype, if it differs from the ufunc's. inner:
+    see `inner_dtype`. compute: `compute(*arrays, out=None)`, if no ufunc computes the op; `out` may
+    be one of the arrays. free: inputs whose dtype does not influence the result dtype. shape_only:
     inputs whose values do not matter. holomorphic: whether a gradient of complex numbers is a
-    product with the derivative. degree: `degree(*inputs)`, the powers of which the result is the
-    product (None: of an input that is none): [1, -1] of a quotient.
-    associative, commutative, idempotent, identity, absorbing: its algebra over exact numbers (0
-    absorbs in a product only if the other factors are finite: what uses that has to know).
+    product with the derivative. degree: `degree(*inputs)` returns the exponents of the inputs if
+    the result is a product of their powers: [1, -1] for a quotient (None for an input that is no
+    factor). associative, commutative, idempotent, identity, absorbing: algebra over exact numbers
+    (0 absorbs in a product only if the other factors are finite; users of this attribute must check
+    that).
 
-    What is known of its values: domain: where it is defined on real numbers, "(0, inf)", of all
-    inputs or of each; tests take samples from it. range: "(0, inf)", where all real results are
-    that are no NaN (see `Interval`). increasing: whether it rises, where it is defined.
-    correctly_rounded: whether no other number is nearer to the true value. bounds: how bounds of
-    the result follow from those of the operands (`scalar/bounds.py`), where they do not follow from
-    range and increasing. keeps: names of facts that hold of the result if they hold of all
-    operands: "finite nonneg". implied: see `Op.implied`. elements: see `Op.elements`.
+    How native code computes it: formula: `formula(m, *inputs)`, the result as an expression of
+    other ops (m: see `pullback`). c_source: {dtype: C text that defines a function called `name`}.
+
+    Facts about its values: domain: real numbers for which it is defined, "(0, inf)", for all inputs
+    or for each; tests sample it. range: "(0, inf)", the set of all real results other than NaN (see
+    `Interval`). increasing: whether it increases on its domain. correctly_rounded: whether the
+    result is the float nearest to the true value. bounds: function from the bounds of the operands
+    to those of the result (`scalar/bounds.py`), if they do not follow from range and increasing.
+    keeps: names of facts that hold for the result if they hold for all operands: "finite nonneg".
+    implied: see `Op.implied`. elements: see `Op.elements`.
     """
 
     __props__: tuple[str, ...] = ("name",)
@@ -88,6 +94,8 @@ class ScalarOp(Op):
     increasing = correctly_rounded = False
     holomorphic = True
     degree: Callable[..., Sequence[Any]] | None = None
+    formula: Callable[..., Any] | None = None  # type: ignore[assignment]  # (of numbers: with m)
+    c_source: Mapping[str, str] | None = None
 
     def __init__(
         self,
@@ -128,23 +136,26 @@ class ScalarOp(Op):
             setattr(self, key, value)
 
     def _check(self, others: Mapping[str, Any]) -> None:
-        """Refuse options that do not exist, and what is no ufunc or no gradient for each input."""
+        """Refuse unknown options, a function that is not a name, and gradients that do not match
+        the inputs.
+        """
         unknown = [key for key in others if not hasattr(type(self), key)]
         if unknown:
             known = (*signature(ScalarOp.__init__).parameters, *dir(type(self)))
             refuse_unknown(f"ScalarOp({self.name!r}, …)", unknown, known)
         if not isinstance(self.function, str | None):
-            what = f"function is the name of a ufunc, not {describe(self.function)}"
-            raise OptionError(message(what, op=self, hint="what is none: compute=…"))
+            what = f"function must be the name of a ufunc, not {describe(self.function)}"
+            raise OptionError(message(what, op=self, hint="pass any other function as compute=…"))
+        check_own_code(self, others.get("formula"), others.get("c_source"))
         grad, nin = self.gradient, self.nin
         if isinstance(grad, tuple) and not (len(grad) == nin and all(map(callable, grad))):
-            what = f"grad is a function for each of {nin} inputs, or one for all, not {grad!r}"
-            hint = "a gradient of 0 is what a function says that returns None"
+            what = f"grad must be a function for each of {nin} inputs, or one for all, not {grad!r}"
+            hint = "for a gradient of 0 pass a function that returns None"
             raise OptionError(message(what, op=self, hint=hint))
 
     @classmethod
     def define(cls, name: str, *args: Any, **kwargs: Any) -> ScalarOp:
-        """Make an op of the library, which is told by its name."""
+        """Define an op of the library, found by its name."""
         op: ScalarOp = type.__call__(cls, name, *args, **kwargs)
         return _named.setdefault(name, op)
 
@@ -157,8 +168,8 @@ class ScalarOp(Op):
         return super().__reduce__()
 
     def __key__(self) -> tuple[Any, ...]:
-        """Two ops are equal if all is equal that was said of them. (A user's op may have the name
-        of one of the library's, or of one that was defined before.)
+        """Return all declarations: two ops are equal if these are, as an op of a user may have the
+        name of another op.
         """
         if self.__props__ is not ScalarOp.__props__:  # ops of a subclass are told by their props
             return super().__key__()
@@ -168,14 +179,14 @@ class ScalarOp(Op):
 
     @property
     def listed(self) -> bool:
-        """Whether it is one of the library's, found by its name."""
+        """Whether it is an op of the library, found by its name."""
         return _named.get(self.name) is self
 
     # --- dtypes -----------------------------------------------------------------------------
 
     @property
     def ufunc(self) -> np.ufunc | None:
-        """The ufunc that computes this op, or None where it is not a single one."""
+        """The ufunc that computes this op, or None if no single one does."""
         try:
             return self._ufunc
         except AttributeError:
@@ -188,8 +199,8 @@ class ScalarOp(Op):
     _ufunc: np.ufunc | None
 
     def is_total(self, inputs: Sequence[Any]) -> bool:
-        """Whether there is a result for all values of such inputs: of what is defined here, all but
-        powers of integers, whose exponent may be negative.
+        """Return whether the op has a result for all values of these inputs: in the library all but
+        powers of integers with negative exponents.
         """
         if not self.listed:
             return False
@@ -200,7 +211,7 @@ class ScalarOp(Op):
         return exponent.type.kind in "ub" or (number is not None and number >= 0)
 
     def check_arity(self, count: int) -> None:
-        """Raise `TypeError` if the op does not take that many inputs."""
+        """Raise `TypeError` if the op does not take `count` inputs."""
         if count == 0 or (self.nin is not None and count != self.nin):
             wanted = (
                 "at least 1 input"
@@ -210,8 +221,8 @@ class ScalarOp(Op):
             raise TypeError(message(f"takes {wanted}, not {count}", op=self))
 
     def result_dtypes(self, dtypes: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the output dtypes for these input dtypes; `DTypeError` where the op is not
-        defined on them.
+        """Return the output dtypes for these input dtypes. Raise `DTypeError` if the op refuses
+        them.
         """
         self.check_arity(len(dtypes))
         try:
@@ -238,11 +249,11 @@ class ScalarOp(Op):
         return ufunc.resolve_dtypes((*wanted, None))[-1].name
 
     def inner_dtype(self, dtypes: Iterable[str]) -> str | None:
-        """The dtype in which all of it is computed, inputs converted first; None: that of the
-        inputs, or the loop that the ufunc chooses for them.
+        """Return the dtype to which inputs are converted before the computation.
 
-        It is stated by `inner(*dtypes)`, for sums and products of any number (`promote`) and for
-        functions whose values are floats (`float_dtype`), and is the dtype of the result.
+        None: they stay unconverted, or the ufunc's own loop converts them. Ops declare it as
+        `inner(*dtypes)`: `promote` for sums and products of any number, `float_dtype` for functions
+        with float values. It is also the dtype of the result.
         """
         if self.inner is None:
             return None
@@ -253,11 +264,11 @@ class ScalarOp(Op):
         return None if kinds == {found} else found
 
     def follows_floatX(self, dtypes: Iterable[Any]) -> bool:
-        """Whether floatX has a say in the result's dtype: a quotient of integers."""
+        """Return whether the result dtype depends on floatX, as for a quotient of integers."""
         return self.inner is quotient_dtype and DISCRETE.issuperset(dtypes)
 
     def _inner(self, arrays: Sequence[Any]) -> Any:
-        """`inner_dtype` of values, remembered."""
+        """Return the cached `inner_dtype` for the dtypes of these arrays."""
         if self.inner is None:
             return None
         known = self.__dict__.setdefault("_inners", {})  # (an unpickled op has none)
@@ -268,8 +279,8 @@ class ScalarOp(Op):
         return known[key]
 
     def weak_dtypes(self, dtypes: Sequence[str | None], values: Sequence[Any]) -> list[str]:
-        """Complete a list of dtypes: where it has None, the value is a Python number and takes
-        its neighbours'.
+        """Complete a list of dtypes. A None stands for a Python number, which takes its dtype from
+        the other operands.
         """
         strong = [d for i, d in enumerate(dtypes) if d is not None and i not in self.free]
         common = promote(*strong) if strong else self._alone(values)
@@ -282,8 +293,8 @@ class ScalarOp(Op):
         return result
 
     def _alone(self, values: Sequence[Any]) -> str | None:
-        """What Python's numbers alone become where a float comes of them, and floatX is not float64
-        (which integers and floats make anyway); None: each by itself.
+        """Return the common dtype of Python numbers alone (None: each has its own): floatX if the
+        result is a float and floatX is not float64.
         """
         if config.floatX == "float64" or complex in map(type, values):
             return None
@@ -301,12 +312,14 @@ class ScalarOp(Op):
     # --- scalar graphs ----------------------------------------------------------------------
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-        """Turn Python numbers into scalar constants. Raises `ForeignObjectError` for other
-        things.
+        """Convert Python numbers into scalar constants. Raise `ForeignObjectError` for other
+        objects.
         """
         for x in inputs:
             if not (is_number(x) or isinstance(x, np.generic | Variable)):
-                raise ForeignObjectError(message(f"not a scalar: {describe(x)}", op=self))
+                raise ForeignObjectError(
+                    message(f"takes numbers and scalar variables, not {describe(x)}", op=self)
+                )
         known = [None if is_number(x) else getattr(x, "type", x).dtype for x in inputs]
         names = self.weak_dtypes([d if d is None else str(d) for d in known], inputs)
         return tuple(
@@ -321,7 +334,11 @@ class ScalarOp(Op):
         for t in types:
             if not isinstance(t, ScalarType):
                 raise ForeignObjectError(
-                    message(f"takes scalars, not {t}; use the tensor op", op=self)
+                    message(
+                        f"takes scalar variables, not type {t}; apply the op of the same name in "
+                        "`tensor`",
+                        op=self,
+                    )
                 )
         return [ScalarType(d) for d in self.result_dtypes(tuple([t.dtype for t in types]))]
 
@@ -335,7 +352,9 @@ class ScalarOp(Op):
     # --- values -----------------------------------------------------------------------------
 
     def impl(self, *arrays: Any, out: Any = None) -> Any:
-        """Compute on arrays that broadcast, into `out` (which may be one of them) if given."""
+        """Compute on arrays that broadcast, into `out` if it is not None (it may be one of
+        them).
+        """
         dtype = self._inner(arrays)
         if self.compute is not None:
             if dtype is not None:
@@ -343,9 +362,11 @@ class ScalarOp(Op):
             return self.compute(*arrays, out=out)
         ufunc = self.ufunc
         if ufunc is None:
-            raise NotImplementedError(f"{self} has neither a ufunc nor a compute function")
+            raise NotImplementedError(
+                f"{self} has neither a ufunc nor a compute function: define it with one of them"
+            )
         if self.nin is None:
-            return _fold(ufunc, arrays, dtype, out)
+            return fold(ufunc, arrays, dtype, out)
         if out is not None and ufunc is np.negative:
             factor = minus_one(arrays[0].dtype)
             if factor is not None:
@@ -353,17 +374,17 @@ class ScalarOp(Op):
         return ufunc(*arrays, out=out) if dtype is None else ufunc(*arrays, out=out, dtype=dtype)
 
     def impl_all(self, *arrays: Any, outs: Sequence[Any] = (None,)) -> tuple[Any, ...]:
-        """Like `impl`, for ops with any number of outputs."""
+        """Compute all outputs on arrays, as `impl` does for a single one."""
         return (self.impl(*arrays, out=outs[0]),)
 
     @property
     def has_bounds(self) -> bool:
-        """Whether bounds of the result follow from those of the operands."""
+        """Whether bounds of the result follow from bounds of the operands."""
         return self.ends is not None or self.increasing or self.limits is not None
 
     def bounds_from(self, dtype: np.dtype[Any], of: Callable[[Any], Any], xs: Any) -> Any:
-        """Two numbers that no result of a dtype is beyond, from those of the operands xs: `of(x)`
-        is a pair, or None; so is what is returned. (They are rounded later.)
+        """Return bounds of results of a dtype as a pair, or None; `of(x)` returns the bounds of an
+        operand x likewise. The caller rounds them.
         """
         if not self.has_bounds:
             return None
@@ -382,14 +403,14 @@ class ScalarOp(Op):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """The gradients of single numbers, as scalar ops."""
+        """Return the gradients of single numbers, as scalar ops."""
         return self._of_numbers(inputs, outputs, output_gradients, range(len(inputs)))
 
     def R_op(self, inputs: Sequence[Any], eval_points: Sequence[Any]) -> list[Any]:
-        """The sum of products with partial derivatives, for a single real output."""
+        """Return the sum of products with partial derivatives, for a single real output."""
         outputs = self.make_node(*inputs).outputs
         if len(outputs) > 1 or outputs[0].type.kind == "c":
-            raise MethodNotDefined(f"{self} defines no R_op")
+            raise MethodNotDefined(f"{self} defines no R_op for several or complex outputs")
         moved = [i for i, t in enumerate(eval_points) if t is not None]
         terms = [self._of_numbers(inputs, outputs, [eval_points[i]], [i])[0] for i in moved]
         return [reduce(operator.add, terms)]
@@ -419,11 +440,11 @@ class ScalarOp(Op):
         """Return d cost / d xs[i] for each wanted i, elementwise; None stands for zero.
 
         m: namespace of the functions to build with (`tensor.math` or `scalar.ops`), so that one
-        text serves scalars and tensors. gs, zs: gradients and values of the outputs. A gradient
-        is declared as a function `(m, g, z, *xs)` per input, or as one function that returns
-        them all. Raises `NotImplementedError` where nobody has written it. Of complex numbers it is
-        the derivative by the real part, plus i times that by the imaginary part: the product with
-        the conjugate of a holomorphic function's derivative.
+        definition works for scalars and tensors. gs, zs: gradients and values of the outputs. A
+        gradient is declared as a function `(m, g, z, *xs)` per input, or as one function that
+        returns them all. Raises `NotImplementedError` if none is declared. For complex numbers the
+        gradient is the derivative by the real part, plus i times the derivative by the imaginary
+        part: the product with the conjugate of a holomorphic function's derivative.
         """
         if zs[0].type.kind == "c":
             return self._of_complex(m, gs, zs, xs, wanted)
@@ -432,9 +453,9 @@ class ScalarOp(Op):
     def _of_complex(
         self, m: Any, gs: Sequence[Any], zs: Sequence[Any], xs: Sequence[Any], wanted: Sequence[int]
     ) -> list[Any]:
-        """Products with conjugates; of real inputs the real part."""
+        """Return products with conjugate derivatives; their real part for real inputs."""
         if self.gradient is _step:
-            raise NotImplementedError("of complex numbers")
+            raise NotImplementedError("a step function has no gradient for complex numbers")
         turned = self.holomorphic and not self.moves_only
         found = self.products(m, [m.conj(g) if turned else g for g in gs], zs, xs, wanted)
         for k, i in enumerate(wanted):
@@ -448,10 +469,10 @@ class ScalarOp(Op):
     def products(
         self, m: Any, gs: Sequence[Any], zs: Sequence[Any], xs: Sequence[Any], wanted: Sequence[int]
     ) -> list[Any]:
-        """What is declared: products with partial derivatives."""
+        """Return the declared gradients: products with partial derivatives."""
         rule = self.gradient
         if rule is None:
-            raise NotImplementedError("nobody has written it")
+            raise NotImplementedError("the op declares no gradient: pass grad=…")
         if isinstance(rule, tuple):
             return [rule[i](m, gs[0], zs[0], *xs) for i in wanted]
         result = rule(m, gs[0], zs[0], *xs)
@@ -461,7 +482,7 @@ class ScalarOp(Op):
 
 
 def _in_range(range: Interval | None) -> dict[str, Any]:
-    """The facts that follow from a range."""
+    """Return the facts that follow from a range."""
     if range is None:
         return {}
     found: dict[str, Any] = {"finite": "finite"} if range.limited else {}
@@ -476,10 +497,9 @@ def _in_range(range: Interval | None) -> dict[str, Any]:
 
 @cache
 def minus_one(dtype: np.dtype[Any]) -> Any:
-    """-1 of a dtype if NumPy cannot be trusted to negate such numbers in place, else None.
-
-    Up to 2.4 it takes numbers of 8 bytes that lie 64 bytes apart, and of 4 that lie 16 bytes apart,
-    for neighbours. A product with -1 is the same.
+    """Return -1 of a dtype if NumPy cannot reliably negate such numbers in place, else None. NumPy
+    up to 2.4 treats numbers of 8 bytes at a stride of 64 bytes, and of 4 bytes at a stride of 16
+    bytes, as neighbours. A product with -1 has the same value.
     """
     if dtype.kind not in "iuf":
         return None
@@ -492,32 +512,11 @@ def minus_one(dtype: np.dtype[Any]) -> Any:
     return None
 
 
-def _fold(ufunc: np.ufunc, arrays: Sequence[Any], dtype: Any, out: Any) -> Any:
-    """a ∘ b ∘ c ∘ …, all of it in this dtype (None: that of the operands)."""
-    if len(arrays) == 1:
-        return _copy(arrays[0] if dtype is None else arrays[0].astype(dtype), out)
-    first, second, *rest = arrays
-    # writing into an operand that is still to be read would destroy it
-    late = out is not None and any(np.may_share_memory(out, x) for x in rest)
-    into = None if late else out
-    result = ufunc(first, second, out=into, dtype=dtype)
-    for x in rest[:-1]:
-        result = ufunc(result, x, out=into, dtype=dtype)
-    return ufunc(result, rest[-1], out=out, dtype=dtype) if rest else result
-
-
-def _copy(x: Any, out: Any) -> Any:
-    if out is None:
-        return np.array(x)
-    np.copyto(out, x)
-    return out
-
-
 # --- how the table is written -------------------------------------------------------------------
 
 
 def _step(m: Any, g: Any, z: Any, *xs: Any) -> None:
-    """The gradient of a step function: zero."""
+    """Return None, the gradient of a step function: it is zero."""
 
 
 def _unary(name: str, function: str, grad: Any, **options: Any) -> ScalarOp:
@@ -529,15 +528,15 @@ _float = partial(_unary, inner=float_dtype)
 
 
 def goes_by_int64(own: Any, dtype: Any) -> bool:
-    """Return whether numbers of a dtype are converted to int64 before they are to another. What
-    NumPy makes of a float that is no uint32 depends on its place in the array; so it does not.
+    """Return whether a conversion from dtype `own` to `dtype` goes through int64: from floats to
+    uint32, as NumPy's result for numbers outside of uint32 depends on their position in the array.
     """
     return np.dtype(dtype) == np.uint32 and np.dtype(own).kind == "f"
 
 
 class Cast(ScalarOp):
-    """Conversion to another dtype: `Cast("float32")`, or a scalar type. Complex numbers cannot
-    become real ones silently.
+    """Conversion to another dtype: `Cast("float32")`, or to a scalar type. Raises `DTypeError` for
+    complex numbers and a real dtype.
     """
 
     __props__ = ("dtype",)
@@ -557,7 +556,7 @@ class Cast(ScalarOp):
         )
 
     def _finite(self, f: Any, x: Any) -> Any:
-        """A wider dtype has all numbers of a narrower one."""
+        """Prove that the result is finite: a wider dtype contains all numbers of a narrower one."""
         if np.can_cast(x.type.dtype, self.dtype, "safe"):
             return f.every("converted from", f.finite, [x])
         return f.unknown("it may be infinite, or NaN", blame=x)
@@ -572,12 +571,12 @@ class Cast(ScalarOp):
         return out
 
     def is_total(self, inputs: Sequence[Any]) -> bool:
-        """Every number is converted to something."""
+        """Return True: every number can be converted."""
         return True
 
     def _resolve(self, dtypes: tuple[str, ...]) -> str:
         if dtypes[0].startswith("complex") and not self.dtype.startswith("complex"):
-            raise TypeError("use `real`, `imag` or `abs` for complex numbers")
+            raise TypeError("a complex number has no real value: use `real`, `imag` or `abs`")
         return self.dtype
 
     def __reduce__(self) -> Any:

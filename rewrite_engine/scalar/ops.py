@@ -1,9 +1,9 @@
-"""The table of scalar ops: one entry says everything about an operation.
+"""The table of scalar ops; one entry describes an operation completely.
 
-`tensor/math.py` lifts every one of them to arrays. A gradient is a function `(m, g, z,
-*inputs)` per input, where `g` is the gradient of the output `z` and `m` the namespace to build
-with; returning None means zero. At a tie of `maximum`, `minimum` the operands that attain the
-extremum share the gradient equally; `clip` gives all of it to `x` at a bound.
+`tensor/math.py` lifts each of them to arrays. A gradient is a function `(m, g, z, *inputs)` per
+input: `g` is the gradient of the output `z`, and `m` the namespace to build with; None means zero.
+At a tie of `maximum`, `minimum` the operands that attain the extremum share the gradient equally;
+`clip` gives all of it to `x` at a bound.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ from rewrite_engine.scalar.dtype import (
     promote,
     quotient_dtype,
 )
-from rewrite_engine.scalar.op import Cast, ScalarOp, _copy, _float, _step, _unary
+from rewrite_engine.scalar.fold import copy_into
+from rewrite_engine.scalar.op import Cast, ScalarOp, _float, _step, _unary
 from rewrite_engine.scalar.parts import *  # noqa: F403
 from rewrite_engine.scalar.special import *  # noqa: F403
 
@@ -45,8 +46,8 @@ _op = ScalarOp.define
 
 
 def _mul_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
-    """Each operand's gradient is the product of all others: made of products from the left and
-    from the right.
+    """Return gradients of a product: each is the product of all other operands, from prefix and
+    suffix products.
     """
     after = [g]
     for x in reversed(xs[1:]):
@@ -63,17 +64,17 @@ _moves: Any = {"moves_only": True}
 
 
 def _positive_sum(f: Any, *xs: Any) -> Any:
-    """One summand is positive, none is negative."""
+    """Prove that a sum is positive: one summand is positive, none is negative."""
     best = f.any_of(f.positive, xs)
     return best and f.every("a sum with", f.nonneg, xs)
 
 
 def _nonzero_sum(f: Any, *xs: Any) -> Any:
-    return _above_zero(f, *xs) and f.every("a sum with what is above 0", f.nonneg, xs)
+    return _above_zero(f, *xs) and f.every("a sum with a positive term", f.nonneg, xs)
 
 
 def _above_zero(f: Any, *xs: Any) -> Any:
-    """One operand is neither 0 nor negative."""
+    """Prove that one operand is positive: neither 0 nor negative."""
     answer: Any = None
     for x in xs:
         if answer := f.every("above 0", f.nonneg, [x]) and f.every("not 0", f.nonzero, [x]):
@@ -82,7 +83,7 @@ def _above_zero(f: Any, *xs: Any) -> Any:
 
 
 def _shifted(f: Any, *xs: Any) -> Any:
-    """Adding numbers is one-to-one, also where it wraps around: in one dtype."""
+    """Prove that adding constants is one-to-one, even if it wraps around, within one dtype."""
     many = [x for x in xs if not all(x.type.broadcastable)]
     if len(many) != 1 or any(x.type.dtype != xs[0].type.dtype for x in xs):
         return f.unknown("it is not one shifted array")
@@ -90,7 +91,7 @@ def _shifted(f: Any, *xs: Any) -> Any:
 
 
 def _squares(f: Any, *xs: Any) -> Any:
-    """Every factor occurs twice, or none is negative."""
+    """Prove that a product is nonnegative: every factor occurs twice, or none is negative."""
     if all(n % 2 == 0 for n in Counter(xs).values()):
         return f.because("a product of squares")
     return f.every("mul of", f.nonneg, xs)
@@ -98,7 +99,7 @@ def _squares(f: Any, *xs: Any) -> Any:
 
 def _nonneg_quotient(f: Any, x: Any, y: Any) -> Any:
     below = f.positive(y)
-    return below and f.every("divided by what is positive", f.nonneg, [x])
+    return below and f.every("divided by a positive number", f.nonneg, [x])
 
 
 def _finite_modulus(f: Any, x: Any) -> Any:
@@ -232,7 +233,9 @@ log1p = _float(
 
 
 def _logaddexp_grads(m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
-    """Each operand's share, made of differences of operands: x - z has no more digits than z."""
+    """Return each operand's share, computed from differences of operands: x - z would lose
+    digits.
+    """
     if len(xs) == 1:
         return [g]
     if len(xs) == 2:
@@ -249,22 +252,22 @@ logaddexp = _op(
 
 
 def _log1mexp(x: Any, out: Any = None) -> Any:
-    """log(1 - exp(x)) for x < 0, by the branch that keeps the digits (Mächler 2012)."""
+    """Return log(1 - exp(x)) for x < 0, by the accurate branch (Mächler 2012)."""
     with np.errstate(all="ignore"):
         result = np.where(x > -_LN2, np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
-    return result if out is None else _copy(result, out)
+    return result if out is None else copy_into(result, out)
 
 
 def _logdiffexp(x: Any, y: Any, out: Any = None) -> Any:
-    """log(exp(x) - exp(y)) for x >= y, else NaN (-inf where exponentials that are not told apart
-    come to 0).
+    """Return log(exp(x) - exp(y)) for x >= y, else NaN; -inf if the exponentials round to equal
+    numbers.
     """
     with np.errstate(all="ignore"):
         result = np.asarray(x + _log1mexp(np.subtract(y, x)))
         if np.isnan(result).any():
             lost = np.isnan(result) & (np.exp(x) - np.exp(y) == 0)
             result = np.where(lost, np.array(-np.inf, result.dtype), result)
-    return result if out is None else _copy(result, out)
+    return result if out is None else copy_into(result, out)
 
 
 def _softplus(x: Any, out: Any = None) -> Any:
@@ -311,7 +314,7 @@ tan = _float("tan", "tan", lambda m, g, z, x: g * (m.sqr(z) + 1), cost=10)
 
 
 def _one_minus_square(x: Any) -> Any:
-    """1 - x**2, with all digits near -1 and 1."""
+    """Return 1 - x**2, accurate near -1 and 1."""
     return (1 - x) * (1 + x)
 
 
@@ -374,9 +377,9 @@ arctanh = _float(
 
 
 def _extremum_grads(beyond: str, m: Any, g: Any, z: Any, *xs: Any) -> list[Any]:
-    """Equal shares for the operands that attain the extremum; all attain a NaN.
+    """Return equal shares for the operands that attain the extremum; all operands attain a NaN.
 
-    beyond: the comparison that holds for what does not attain it.
+    beyond: the comparison that holds for operands that do not attain it.
     """
     if len(xs) == 1:
         return [g]
@@ -397,16 +400,16 @@ def _clip(x: Any, low: Any, high: Any, out: Any = None) -> Any:
 
 def _switch(condition: Any, x: Any, y: Any, out: Any = None) -> Any:
     result = np.where(condition, x, y)
-    return result if out is None else _copy(result, out)
+    return result if out is None else copy_into(result, out)
 
 
 def _second(shape_giver: Any, x: Any, out: Any = None) -> Any:
     shape = np.broadcast_shapes(np.shape(shape_giver), np.shape(x))
-    return _copy(np.broadcast_to(x, shape), out)
+    return copy_into(np.broadcast_to(x, shape), out)
 
 
 def _identity(x: Any, out: Any = None) -> Any:
-    return _copy(x, out)
+    return copy_into(x, out)
 
 
 _chooses: Any = {"elements": slice(None), **_moves}
@@ -436,7 +439,7 @@ minimum = _op(
 
 
 def _known_extremum_grads(beyond: str, m: Any, g: Any, z: Any, x: Any, y: Any) -> list[Any]:
-    """As above; a NaN has no share."""
+    """Return equal shares for the operands that attain the extremum; a NaN gets no share."""
     share, out_of = m.switch(m.eq(x, y), g * 0.5, g), getattr(m, beyond)
     lost = [m.or_(out_of(a, b), m.isnan(a)) for a, b in ((x, y), (y, x))]
     return [m.switch(where, 0.0, share) for where in lost]
@@ -487,7 +490,7 @@ def _round_dtype(x: str) -> str:
 
 
 def _round(x: Any, out: Any = None) -> Any:
-    return _copy(x, out) if x.dtype.kind in "iu" else np.rint(x, out=out)
+    return copy_into(x, out) if x.dtype.kind in "iu" else np.rint(x, out=out)
 
 
 _rounding: Any = {
@@ -511,7 +514,7 @@ round = _op(
 
 def _round_away(x: Any, out: Any = None) -> Any:
     if x.dtype.kind in "iu":
-        return _copy(x, out)
+        return copy_into(x, out)
     whole = np.trunc(x)
     more = np.where(np.abs(x - whole) >= 0.5, np.copysign(np.ones((), x.dtype), x), whole * 0)
     return np.add(whole, np.where(np.isinf(x), 0, more), out=out)
@@ -525,16 +528,16 @@ round_half_away_from_zero = _op(
 
 
 def cast(x: Any, dtype: Any) -> Any:
-    """Return a scalar variable converted to another dtype (itself if it has it). Raises
-    `DTypeError`.
+    """Return a scalar variable converted to another dtype, or the variable itself if it has that
+    dtype. Raise `DTypeError`.
     """
     name = dtype_name(dtype)
     return x if x.type.dtype == name else Cast(name)(x)
 
 
 def lift(op: ScalarOp) -> ScalarOp:
-    """What builds with `op` in this namespace: the op itself (`tensor.math.lift` makes it an
-    `Elemwise`).
+    """Return the function that applies `op` in this namespace: the op itself (`tensor.math.lift`
+    returns an `Elemwise`).
     """
     return op
 

@@ -1,5 +1,7 @@
 """Derivatives of incomplete gamma and beta functions and of Gauss's hypergeometric function with
-respect to their parameters, on float64 arrays that broadcast; NaN outside of the domain.
+respect to their parameters.
+
+The functions work on float64 arrays that broadcast, and return NaN outside of the domain.
 
 Incomplete functions: differentiated under the integral sign, from the argument to that end of the
 domain on whose side log(t) - psi(k) has one sign (the integral over the whole domain is 0), so that
@@ -32,8 +34,8 @@ _ROWS = 512  #: this many integrals at a time
 
 
 def _integrals(f: Callable[..., Any], *columns: Any) -> Any:
-    """The integral of f(u, *numbers) over u from 0 to infinity, for each row of numbers; the first
-    of them is the length over which f falls.
+    """Return the integral of f(u, *numbers) over u from 0 to infinity, for each row of numbers; the
+    first number is the length over which f decays.
     """
     shape = np.broadcast_shapes(*[c.shape for c in columns])
     flat = [np.broadcast_to(c, shape).reshape(-1, 1) for c in columns]
@@ -45,7 +47,7 @@ def _integrals(f: Callable[..., Any], *columns: Any) -> Any:
 
 
 def _sum(terms: Any) -> Any:
-    """Along rows; where an exponential is 0 the rest does not matter."""
+    """Return sums along rows; a term with an exponential of 0 counts as 0."""
     return np.where(np.isfinite(terms), terms, 0.0).sum(axis=1)
 
 
@@ -53,7 +55,7 @@ def _sum(terms: Any) -> Any:
 
 
 def _log_less(d: Any) -> Any:
-    """d - log1p(d), for small d."""
+    """Return d - log1p(d), accurate for small d."""
     v = d / (2 + d)
     square, total = np.square(v), 0.0
     for j in range(25, 1, -2):
@@ -62,20 +64,20 @@ def _log_less(d: Any) -> Any:
 
 
 def _stirling(k: Any) -> Any:
-    """gammaln(k) less Stirling's formula, for large k (DLMF 5.11.1)."""
+    """Return gammaln(k) minus Stirling's formula, for large k (DLMF 5.11.1)."""
     s = 1 / np.square(k)
     return (1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s / 1188)))) / k
 
 
 def _log_less_psi(k: Any) -> Any:
-    """log(k) - psi(k) (DLMF 5.11.2)."""
+    """Return log(k) - psi(k) (DLMF 5.11.2)."""
     s = 1 / np.square(k)
     tail = s * (1 / 12 - s * (1 / 120 - s * (1 / 252 - s * (1 / 240 - s * (1 / 132 - s / 47.404)))))
     return np.where(k < _LARGE, np.log(k) - special.psi(k), 0.5 / k + tail)
 
 
 def _psi_difference(a: Any, b: Any) -> Any:
-    """psi(a + b) - psi(a), by the recurrence where a is small (DLMF 5.5.2)."""
+    """Return psi(a + b) - psi(a), by the recurrence if a is small (DLMF 5.5.2)."""
     small, total = a < _LARGE, 0.0
     for j in range(10):
         total = total + b / ((a + j) * (a + b + j))
@@ -88,7 +90,7 @@ def _psi_difference(a: Any, b: Any) -> Any:
 
 
 def gamma_density(k: Any, x: Any) -> Any:
-    """x**(k - 1) * exp(-x) / gamma(k)."""
+    """Return x**(k - 1) * exp(-x) / gamma(k)."""
     plain = np.exp(special.xlogy(k - 1, x) - x - special.gammaln(k))
     d = (x - k) / k
     near = np.sqrt(k / (2 * np.pi)) * np.exp(-k * _log_less(d) - _stirling(k)) / x
@@ -97,15 +99,17 @@ def gamma_density(k: Any, x: Any) -> Any:
 
 
 def gammainc_dk(k: Any, x: Any) -> Any:
-    """The derivative of the regularized lower incomplete gamma function."""
+    """Return the derivative of the regularized lower incomplete gamma function with respect to
+    k.
+    """
     bracket = np.where(k < _LARGE, np.log(x) - special.psi(k), np.log(x / k) + _log_less_psi(k))
 
     def down(u: Any, k: Any, x: Any, bracket: Any) -> Any:
-        """t = x exp(-u)."""
+        """Integrand with t = x exp(-u)."""
         return np.exp(-k * u - x * np.expm1(-u)) * (bracket - u)
 
     def up(u: Any, k: Any, x: Any, bracket: Any) -> Any:
-        """t = x + u."""
+        """Integrand with t = x + u."""
         grown = np.log1p(u / x)
         return np.exp((k - 1) * grown - u) * (bracket + grown)
 
@@ -120,7 +124,7 @@ def gammainc_dk(k: Any, x: Any) -> Any:
 
 
 def beta_density(a: Any, b: Any, x: Any) -> Any:
-    """x**(a - 1) * (1 - x)**(b - 1) / beta(a, b)."""
+    """Return x**(a - 1) * (1 - x)**(b - 1) / beta(a, b)."""
     return _beta_density(a, b, x, 1 - x)
 
 
@@ -136,7 +140,7 @@ def _beta_density(a: Any, b: Any, x: Any, y: Any) -> Any:
 
 
 def _log_beta(a: Any, b: Any) -> Any:
-    """betaln, of which gammaln(a + b) - gammaln(b) has its digits where b is large."""
+    """Return betaln(a, b), with an accurate gammaln(a + b) - gammaln(b) for large b."""
     n = a + b
     grown = (b - 0.5) * np.log1p(a / b) + a * np.log(n) - a + _stirling(n) - _stirling(b)
     return np.where(b >= _LARGE, special.gammaln(a) - grown, special.betaln(a, b))
@@ -147,27 +151,27 @@ def _proper(a: Any, b: Any, x: Any) -> Any:
 
 
 def betainc_da(a: Any, b: Any, x: Any) -> Any:
-    """The derivative of the regularized incomplete beta function."""
+    """Return the derivative of the regularized incomplete beta function with respect to a."""
     found = _by_first(a, b, x, 1 - x, np.log(x)) * beta_density(a, b, x)
     return np.where((x == 0) | (x == 1), 0.0, found) + 0 * beta_density(a, b, 0.5)
 
 
 def betainc_db(a: Any, b: Any, x: Any) -> Any:
-    """The derivative of the regularized incomplete beta function."""
+    """Return the derivative of the regularized incomplete beta function with respect to b."""
     found = -_by_first(b, a, 1 - x, x, np.log1p(-x)) * beta_density(a, b, x)
     return np.where((x == 0) | (x == 1), 0.0, found) + 0 * beta_density(a, b, 0.5)
 
 
 def _by_first(a: Any, b: Any, x: Any, y: Any, log_x: Any) -> Any:
-    """The derivative with respect to a, divided by the density; y: 1 - x."""
+    """Return the derivative with respect to a, divided by the density; y is 1 - x."""
     grows = _psi_difference(a, b)
 
     def down(u: Any, a: Any, b: Any, x: Any, y: Any, bracket: Any) -> Any:
-        """t = x exp(-u)."""
+        """Integrand with t = x exp(-u)."""
         return np.exp((b - 1) * np.log1p(-x * np.expm1(-u) / y) - a * u) * (bracket - u)
 
     def up(u: Any, a: Any, b: Any, x: Any, y: Any, grows: Any) -> Any:
-        """1 - t = y exp(-u)."""
+        """Integrand with 1 - t = y exp(-u)."""
         falls = np.exp((a - 1) * np.log1p(-y * np.expm1(-u) / x) - b * u)
         return falls * (np.log1p(-y * np.exp(-u)) + grows)
 
@@ -177,7 +181,7 @@ def _by_first(a: Any, b: Any, x: Any, y: Any, log_x: Any) -> Any:
 
 
 def _falls_over(a: Any, b: Any, x: Any, y: Any) -> Any:
-    """How far (1 - y exp(-u))**(a - 1) * exp(-b u) reaches."""
+    """Return the length in u over which (1 - y exp(-u))**(a - 1) * exp(-b u) decays."""
     slope, bend = (a - 1) * y / x - b, np.sqrt(np.maximum(a - 1, 0) * y) / x
     return np.maximum(1 / b, 1 / (np.abs(slope) + bend))
 
@@ -186,7 +190,7 @@ def _falls_over(a: Any, b: Any, x: Any, y: Any) -> Any:
 
 
 def hyp2f1_da(a: Any, b: Any, c: Any, z: Any) -> Any:
-    """The derivative with respect to the first parameter."""
+    """Return the derivative of hyp2f1 with respect to the first parameter."""
     below = z < 0
     second, at = np.where(below, c - b, b), np.where(below, z / (z - 1), z)
     value, slope = _continued(a, second, c, at, (1, 0, 0))
@@ -196,7 +200,7 @@ def hyp2f1_da(a: Any, b: Any, c: Any, z: Any) -> Any:
 
 
 def hyp2f1_dc(a: Any, b: Any, c: Any, z: Any) -> Any:
-    """The derivative with respect to the third parameter."""
+    """Return the derivative of hyp2f1 with respect to the third parameter."""
     below = z < 0
     second, at = np.where(below, c - b, b), np.where(below, z / (z - 1), z)
     _, slope = _continued(a, second, c, at, (0, below.astype(float), 1))
@@ -206,13 +210,15 @@ def hyp2f1_dc(a: Any, b: Any, c: Any, z: Any) -> Any:
 
 
 def _at_one(a: Any, b: Any, c: Any, z: Any, edge: Any, inside: Any) -> Any:
-    """edge, a logarithmic derivative, at 1, where the series converges there."""
+    """Return the derivative at z = 1 from `edge`, a logarithmic derivative, if the series converges
+    there.
+    """
     one = np.where(c > a + b, edge * special.hyp2f1(a, b, c, 1.0), np.nan)
     return np.where(z < 1, inside, np.where(z == 1, one, np.nan))
 
 
 def _continued(a: Any, b: Any, c: Any, z: Any, towards: tuple[Any, Any, Any]) -> tuple[Any, Any]:
-    """The function at 0 <= z < 1, and its derivative in a direction of its parameters."""
+    """Return the function at 0 <= z < 1, and its derivative in a direction of its parameters."""
     inside = (z >= 0) & (z < 1) & np.isfinite(a + b + c)
     a, b, c, z = np.broadcast_arrays(a, b, c, np.where(inside, z, 0.0))
     at = np.minimum(z, 0.5)
@@ -228,7 +234,7 @@ _TERMS = 2000  #: what has not converged by then is NaN
 
 
 def _from_zero(a: Any, b: Any, c: Any, z: Any, towards: Any) -> list[Any]:
-    """The function, its derivative, and both of them differentiated in the direction."""
+    """Return the function, its derivative by z, and the derivatives of both in the direction."""
     da, db, dc = towards
     term, slope = np.ones_like(z), np.zeros_like(z)
     sums = [term, 0 * z, slope, 0 * z]
@@ -248,7 +254,9 @@ def _from_zero(a: Any, b: Any, c: Any, z: Any, towards: Any) -> list[Any]:
 def _from_point(
     a: Any, b: Any, c: Any, at: Any, step: Any, towards: Any, state: list[Any]
 ) -> list[Any]:
-    """The same, `step` further on: Taylor series whose coefficients follow from the equation."""
+    """Continue the state from `at` to `at + step`, by Taylor series with coefficients from the
+    differential equation.
+    """
     da, db, dc = towards
     value, first, slope, mixed = state
     f, g = [value, first * step], [slope, mixed * step]
@@ -275,5 +283,5 @@ def _small(new: Any, sums: Any) -> bool:
 
 
 def _ok(term: Any, total: Any) -> Any:
-    """Whether a term does not matter any more."""
+    """Return whether a term is too small to change the total."""
     return ~(np.abs(term) > 1e-17 * np.abs(total)) | ~np.isfinite(total)

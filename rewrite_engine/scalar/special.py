@@ -1,9 +1,9 @@
-"""The table of special functions, by SciPy: an entry each, as in `scalar/ops.py`, which has these
-names too.
+"""Table of special functions computed by SciPy.
 
-Derivatives with respect to parameters (the k of `gammainc`, the a of `hyp2f1`) are ops of their
-own, computed in `scalar/parameters.py`. Formulas are those of the NIST Digital Library of
-Mathematical Functions (DLMF), whose numbers stand beside them.
+The entries are written as in `scalar/ops.py`, which also has their names. Derivatives with respect
+to parameters (the k of `gammainc`, the a of `hyp2f1`) are separate ops, computed in
+`scalar/parameters.py`. Formulas are from the NIST Digital Library of Mathematical Functions (DLMF),
+cited by number.
 """
 
 from __future__ import annotations
@@ -16,20 +16,23 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.scalar.dtype import float_dtype
-from rewrite_engine.scalar.op import ScalarOp, _copy, _float
+from rewrite_engine.scalar.fold import copy_into
+from rewrite_engine.scalar.op import ScalarOp, _float
 
 _SQRT_PI = math.sqrt(math.pi)
 _TWO_BY_SQRT_PI = 2 / _SQRT_PI
 
 
 def _function(name: str, nin: int, grads: tuple[Any, ...], **options: Any) -> ScalarOp:
-    """A function of several numbers that SciPy has by the same name."""
+    """Define a function of several numbers that SciPy has under the same name."""
     options = {"cost": 60, "inner": float_dtype} | options
     return ScalarOp.define(name, nin, f"scipy.special.{name}", grads, **options)
 
 
 def _without(why: str) -> Any:
-    """Stands for a derivative that is not available."""
+    """Return a gradient that raises `NotImplementedError`, for a derivative that is not
+    available.
+    """
 
     def refuse(*args: Any) -> Any:
         raise NotImplementedError(why)
@@ -55,7 +58,9 @@ _ERFCX_FAR = 14.0
 
 
 def _erfcx_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
-    """2 x erfcx(x) - 2 / sqrt(pi); far out, where these cancel, its series (DLMF 7.12.1)."""
+    """Return the gradient 2 x erfcx(x) - 2 / sqrt(pi); for large x, where the terms cancel, its
+    series (DLMF 7.12.1).
+    """
     u = 0.5 / m.sqr(m.maximum(x, _ERFCX_FAR))
     series: Any = 1.0
     for k in range(17, 1, -2):
@@ -69,15 +74,15 @@ erfcx = _float("erfcx", "scipy.special.erfcx", _erfcx_grad, cost=20)
 
 
 def _logerfc(x: Any, out: Any = None) -> Any:
-    """log(erfc(x)): erfc underflows for large x, erfcx(x) = exp(x**2) erfc(x) does not."""
+    """Return log(erfc(x)). erfc underflows for large x; erfcx(x) = exp(x**2) erfc(x) does not."""
     with np.errstate(all="ignore"):
         below = np.log1p(-erf.impl(x))
         result = np.where(x > 0.5, np.log(erfcx.impl(x)) - np.square(x, dtype=below.dtype), below)
-    return result if out is None else _copy(result, out)
+    return result if out is None else copy_into(result, out)
 
 
 def _as_sum(*dtypes: str) -> str:
-    """The dtype of a sum of values of erfc."""
+    """Return the dtype of a sum of values of erfc."""
     wide = np.dtype(erfc.result_dtypes(dtypes)[0])
     return np.logaddexp.resolve_dtypes((wide, wide, None))[-1].name
 
@@ -123,7 +128,7 @@ psi = _float(
 
 
 def _real_dtype(*dtypes: str) -> str:
-    """The dtype of a function that there is for float32 and float64 alone."""
+    """Return the dtype of a function that exists only for float32 and float64."""
     return erfinv.result_dtypes((float_dtype(*dtypes),))[0]
 
 
@@ -133,9 +138,10 @@ def _polygamma_dtype(n: str, x: str) -> str:
 
 
 def _polygamma(n: Any, x: Any, out: Any = None) -> Any:
-    """The n-th derivative of psi, by Hurwitz's zeta function (DLMF 5.15.2, 25.11.12), which takes
-    as many steps as a negative number has units; the first one below 0 by reflection (5.15.6).
-    Whole numbers below 0 are poles, as those that are too large for a fraction, and -inf.
+    """Return the n-th derivative of psi, by Hurwitz's zeta function (DLMF 5.15.2, 25.11.12).
+
+    For negative x it takes |x| steps; n = 1 uses reflection instead (5.15.6). Negative integers are
+    poles, as are numbers too large to have a fraction, and -inf.
     """
     from scipy import special
 
@@ -150,7 +156,7 @@ def _polygamma(n: Any, x: Any, out: Any = None) -> Any:
         found = np.where(turned, np.square(np.pi / sine) - found, found)
         found = np.where(order == 0, special.psi(x), found)
     found = np.where((order >= 0) & (order == np.floor(order)), found, np.nan)
-    return _copy(found.astype(_real_dtype(x.dtype.name)), out)
+    return copy_into(found.astype(_real_dtype(x.dtype.name)), out)
 
 
 polygamma = ScalarOp.define("polygamma", 2, grad=(
@@ -193,14 +199,14 @@ _TWICE = "a second derivative with respect to parameters"
 
 
 def _of_parameters(name: str, nin: int, grads: tuple[Any, ...], **options: Any) -> ScalarOp:
-    """A function of `scalar/parameters.py`, which computes in float64."""
+    """Define an op for a function of `scalar/parameters.py`, which computes in float64."""
 
     def compute(*arrays: Any, out: Any = None) -> Any:
         from rewrite_engine.scalar import parameters
 
         with np.errstate(all="ignore"):
             found = getattr(parameters, name)(*[np.asarray(x, np.float64) for x in arrays])
-        return _copy(found.astype(_real_dtype(*[x.dtype.name for x in arrays])), out)
+        return copy_into(found.astype(_real_dtype(*[x.dtype.name for x in arrays])), out)
 
     return ScalarOp.define(
         name, nin, grad=grads, compute=compute, dtypes=_real_dtype, cost=400, **options
@@ -220,7 +226,7 @@ gammainc_dk = _of_parameters("gammainc_dk", 2, (
 
 
 def _gamma_quantile(m: Any, g: Any, z: Any, k: Any, p: Any) -> Any:
-    """By the theorem on implicit functions."""
+    """Return the gradient of a gamma quantile, by the implicit function theorem."""
     return -(g * m.gammainc_dk(k, z) / m.gamma_density(k, z))
 
 
@@ -276,7 +282,9 @@ _bessel: Any = partial(_float, cost=40)
 
 
 def _with_order(name: str, slope: Callable[..., Any], **options: Any) -> ScalarOp:
-    """slope: (f, m, z, v, x), where f is the function itself."""
+    """Define a Bessel function whose order has no gradient. slope: (f, m, z, v, x), where f is the
+    function itself.
+    """
     grad = lambda m, g, z, v, x: g * slope(getattr(m, name), m, z, v, x)
     return _function(name, 2, (_order, grad), cost=100, **options)
 

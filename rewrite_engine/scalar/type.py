@@ -1,8 +1,7 @@
-"""`ScalarType`, and variables and constants of it: single numbers, of which the inner graphs of
-`Composite` are made.
+"""`ScalarType`, and its variables and constants: single numbers, used in the inner graphs of
+`Composite`.
 
-A user's "scalar" is a 0-dimensional tensor; this type is for describing what happens to one
-element.
+The scalars of user code are 0-dimensional tensors; this type describes what happens to one element.
 """
 
 from __future__ import annotations
@@ -18,28 +17,29 @@ from rewrite_engine.scalar.dtype import KIND, dtype_name, refuse_masked
 
 
 class ScalarVariable(Variable):
-    """A single number. Operators work, and make scalar ops; `==` compares objects."""
+    """Variable for a single number. Operators build scalar ops; `==` compares objects."""
 
     __slots__ = ()
 
     @property
     def dtype(self) -> str:
-        """Name of the dtype."""
+        """The name of the dtype."""
         return self.type.dtype  # type: ignore[no-any-return]
 
     @property
     def ndim(self) -> int:
-        """0, as of a tensor that is one number."""
+        """The number of dimensions, always 0."""
         return 0
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """()."""
+        """The shape of a number, ()."""
         return ()
 
     def __bool__(self) -> bool:
         raise NotConstantError(
-            f"{self!r} of type {self.type} has no truth value before the graph runs"
+            f"{self!r} of type {self.type} has no truth value before the graph runs; "
+            "use `switch` to choose between terms"
         )
 
     def __neg__(self) -> Any:
@@ -124,12 +124,12 @@ class ScalarVariable(Variable):
         return _ops().ge(self, other)
 
     def astype(self, dtype: Any) -> Any:
-        """The number as one of another dtype."""
+        """Return the number converted to another dtype."""
         return _ops().cast(self, dtype)
 
 
 class ScalarConstant(ScalarVariable, Constant):
-    """A number that is part of a scalar graph; `data` is a NumPy scalar."""
+    """Constant number of a scalar graph; `data` is a NumPy scalar."""
 
     __slots__ = ()
 
@@ -138,11 +138,13 @@ class ScalarConstant(ScalarVariable, Constant):
         super().__init__(type, np.dtype(type.dtype).type(value), name)
 
     def as_number(self) -> Any:
-        """The value as a Python number."""
+        """Return the value as a Python number."""
         return self.data.item()
 
     def signature(self) -> Any:
-        """Equal iff dtype and bits are (0.0 and -0.0 differ, all NaNs are one)."""
+        """Return a key that is equal for equal dtypes and bits (0.0 and -0.0 differ, all NaNs are
+        equal).
+        """
         return self.type, b"nan" if np.isnan(self.data) else self.data.tobytes()
 
 
@@ -153,7 +155,7 @@ def _ops() -> Any:
 
 
 class ScalarType(Type):
-    """Single numbers of one dtype. Equal types are one object. Raises `DTypeError`.
+    """Type of single numbers of one dtype. Equal types are one object. Raises `DTypeError`.
 
     >>> ScalarType("float64")
     ScalarType(float64)
@@ -174,8 +176,8 @@ class ScalarType(Type):
         return f"ScalarType({self.dtype})"
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        """Return a NumPy scalar of this dtype. A conversion must keep the value unless
-        `allow_downcast`.
+        """Return `data` as a NumPy scalar of this dtype. A conversion must preserve the value
+        unless `allow_downcast` is true.
 
         Raises `DTypeError`, `NDimError`.
         """
@@ -197,21 +199,22 @@ class ScalarType(Type):
             allow_downcast or rounded or result == array or (result != result and array != array)
         ):
             raise DTypeError(
-                f"{data!r} cannot become {self.dtype} without loss; pass allow_downcast=True"
+                f"{data!r} cannot be converted to {self.dtype} without loss; pass "
+                "allow_downcast=True to round it"
             )
         return result
 
     def values_eq(self, a: Any, b: Any) -> bool:
-        """Whether two numbers are equal (NaN equals NaN)."""
+        """Return whether two numbers are equal (NaN equals NaN)."""
         return bool(a.dtype == b.dtype and (a == b or (a != a and b != b)))
 
     def values_eq_approx(self, a: Any, b: Any) -> bool:
-        """Whether two numbers agree up to rounding."""
+        """Return whether two numbers agree up to rounding."""
         if self.kind not in "fc":
             return self.values_eq(a, b)
         rtol = max(1e-5, 8 * float(np.finfo(self.numpy_dtype).eps))
         return bool(np.isclose(a, b, rtol=rtol, equal_nan=True))
 
     def get_size(self, shape_info: Any) -> int:
-        """Bytes of one number."""
+        """Return the number of bytes of one number."""
         return self.numpy_dtype.itemsize

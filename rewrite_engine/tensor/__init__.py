@@ -1,15 +1,15 @@
-"""Tensors: `import rewrite_engine.tensor as pt`. Types, constructors, functions, and the ops as
-classes.
+"""Tensors: types, constructors, functions and op classes. Use it as `import rewrite_engine.tensor
+as pt`.
 
-Files of this folder are the kernel, which is loaded at once: types (`type.py`, `variable.py`,
-`constant.py`, `constructors.py`, `operators.py`), the base of ops (`op.py`), elementwise functions
+The files of this folder are loaded at once: types (`type.py`, `variable.py`, `constant.py`,
+`constructors.py`, `operators.py`), the base class of ops (`op.py`), elementwise functions
 (`elemwise.py`, `math.py`), reductions (`reduction.py`, `reduce.py`) and shapes (`shape.py`,
-`dimshuffle.py`, `reshape.py`, `creation.py`). It knows no family where modules are imported. Beside
-it stand what several families rest on, as `blockwise.py` and `running.py`, and modules that users
-import: `fft.py`, `random.py`, `signal.py`, `special.py`.
+`dimshuffle.py`, `reshape.py`, `creation.py`). They import no family at module level. Other files
+here are the common base of several families, such as `blockwise.py` and `running.py`, and the
+modules that users import: `fft.py`, `random.py`, `signal.py`, `special.py`.
 
 Families are folders: `flow/`, `index/`, `shaping/`, `order/`, `product/`, `statistics/`, `linalg/`.
-They are loaded when one of their names is first used.
+Each is loaded at the first use of one of its names.
 """
 
 import importlib
@@ -119,19 +119,19 @@ _find = lazy.lookup(__name__, _HOMES)
 
 
 def _public() -> list[str]:
-    """Names that are not private and no module, also of what is not loaded."""
+    """Return the public names that are not modules, including those not yet loaded."""
     loaded = {n for n, v in globals().items() if not isinstance(v, types.ModuleType)}
     return sorted([n for n in loaded | set(_HOMES) if not n.startswith("_")])
 
 
 def __dir__() -> list[str]:
-    """Public names, also of what is not loaded."""
+    """Return the public names, including those not yet loaded."""
     return sorted({*_public(), *_MODULES, *_GRADIENTS})
 
 
 def __getattr__(name: str) -> typing.Any:
-    """A family's name; a module, as `pt.linalg` and `pt.random`; `pt.grad` and its kin, which stand
-    above this layer; what `import *` takes.
+    """Load a name at its first use: a family's name, a module such as `pt.linalg` or `pt.random`, a
+    function of an upper layer such as `pt.grad`, or the names for `import *`.
     """
     if name == "__all__":
         return _public()

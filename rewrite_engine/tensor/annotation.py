@@ -1,5 +1,7 @@
-"""Annotations of what functions on tensors take: for type checkers and editors, not for tests at
-run time. What each function really accepts is said by its docstring and its errors.
+"""Type annotations for arguments of functions on tensors.
+
+They serve type checkers and editors, not tests at run time. The docstring and the errors of each
+function say what it accepts.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ArrayLike(Protocol):
-    """An object that NumPy can turn into an array, such as a column of a data frame."""
+    """Object that NumPy can convert to an array, such as a column of a data frame."""
 
     def __array__(self) -> np.ndarray[Any, Any]: ...
 
@@ -44,7 +46,7 @@ QRMode: TypeAlias = Literal["full", "complete", "economic", "reduced"]
 
 
 class Eigenpairs(NamedTuple):
-    """Eigenvalues, and eigenvectors as columns."""
+    """Pair of eigenvalues, and eigenvectors as columns."""
 
     eigenvalues: TensorVariable
     eigenvectors: TensorVariable
@@ -68,7 +70,7 @@ class TridiagonalFactors(NamedTuple):
 
 
 class SchurFactors(NamedTuple):
-    """A triangular matrix, and an orthogonal one."""
+    """Pair of a triangular matrix and an orthogonal matrix."""
 
     T: TensorVariable
     Z: TensorVariable
@@ -82,7 +84,7 @@ class SignAndLogDet(NamedTuple):
 
 
 class SingularFactors(NamedTuple):
-    """Singular values, and the vectors on both sides."""
+    """Left singular vectors, singular values, and right singular vectors."""
 
     U: TensorVariable
     S: TensorVariable
@@ -90,14 +92,14 @@ class SingularFactors(NamedTuple):
 
 
 class QRFactors(NamedTuple):
-    """An orthogonal matrix, and a triangular one."""
+    """Pair of an orthogonal matrix and a triangular matrix."""
 
     Q: TensorVariable
     R: TensorVariable
 
 
 class PivotedQRFactors(NamedTuple):
-    """An orthogonal matrix, a triangular one, and the order of the columns."""
+    """Orthogonal matrix, triangular matrix, and order of the columns."""
 
     Q: TensorVariable
     R: TensorVariable

@@ -1,4 +1,4 @@
-"""Batches: dimensions in front, along which an op is applied (`Op.vectorize`)."""
+"""Batches: leading dimensions along which an op is applied (`Op.vectorize`)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from rewrite_engine.tensor.shape import shape_tuple
 
 
 def batch_ranks(node: Apply, inputs: Sequence[Any]) -> list[int]:
-    """How many dimensions each input has in front of those of a node's."""
+    """Return, for each input, the number of leading dimensions beyond those of the node's input."""
     return [x.type.ndim - v.type.ndim for x, v in zip(inputs, node.inputs, strict=True)]
 
 
 def batch_shape(inputs: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
-    """The lengths of the batch: where operands broadcast, one that is not known to be 1."""
+    """Return the lengths of the batch dimensions: for each, a length that is not known to be 1."""
     lengths: list[Any] = []
     for k in range(max(ranks, default=0), 0, -1):
         places = [(x, n - k) for x, n in zip(inputs, ranks, strict=True) if n >= k]
@@ -27,7 +27,7 @@ def batch_shape(inputs: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
 
 
 def stretched(x: Any, rank: int, batch: Sequence[Any]) -> Any:
-    """An operand with `rank` dimensions of a batch, with all of it."""
+    """Return an operand whose `rank` batch dimensions are broadcast to the whole batch."""
     have = x.type.shape[:rank]
     if len(have) == len(batch) and all(n != 1 or m == 1 for n, m in zip(have, batch, strict=True)):
         return x
@@ -36,7 +36,7 @@ def stretched(x: Any, rank: int, batch: Sequence[Any]) -> Any:
 
 
 def all_stretched(node: Apply, inputs: Sequence[Any]) -> tuple[int, list[Any]]:
-    """How many dimensions the batch has, and all operands with all of it."""
+    """Return the number of batch dimensions, and all operands broadcast to the whole batch."""
     ranks = batch_ranks(node, inputs)
     batch = batch_shape(inputs, ranks)
     return len(batch), [stretched(x, n, batch) for x, n in zip(inputs, ranks, strict=True)]

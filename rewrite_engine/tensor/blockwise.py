@@ -1,7 +1,7 @@
 """`Blockwise`: an op on the last dimensions, applied along all others (NumPy's generalised ufuncs).
 
-A signature such as "(m,n),(n)->(m)" names the last dimensions of inputs and outputs; dimensions of
-one name are equally long, a number is a length. The dimensions in front of them are the batch: they
+A signature such as "(m,n),(n)->(m)" names the last dimensions of inputs and outputs. Dimensions
+with one name have equal lengths; a number is a length. The leading dimensions are the batch: they
 broadcast as in elementwise ops (`tensor/broadcast.py`).
 """
 
@@ -58,19 +58,20 @@ Names = tuple[tuple[str, ...], ...]
 
 @cache
 def parse(signature: str) -> tuple[Names, Names]:
-    """The names of the dimensions of inputs and outputs. Raises `ShapeError`.
+    """Return the dimension names of inputs and outputs in a signature. Raise `ShapeError` if it is
+    invalid.
 
     >>> parse("(m,n),(n)->(m)")
     ((('m', 'n'), ('n',)), (('m',),))
     """
     sides = [_groups(text) for text in signature.split("->")]
     if len(sides) != 2 or None in sides:
-        raise ShapeError(f"not a signature such as '(m,n),(n)->(m)': {signature!r}")
+        raise ShapeError(f"{signature!r} is not a signature; write one as '(m,n),(n)->(m)'")
     return sides[0], sides[1]  # type: ignore[return-value]
 
 
 def _groups(text: str) -> Names | None:
-    """The names in each pair of brackets; None if it is not such a list."""
+    """Return the names in each pair of brackets; None if the text is not a list of brackets."""
     *groups, rest = text.split(")")
     found: list[tuple[str, ...]] = []
     for group in groups:
@@ -84,13 +85,13 @@ def _groups(text: str) -> Names | None:
 
 
 class Blockwise(TensorOp):
-    """`core_op` on the last dimensions of arrays, along all the others.
+    """Op that applies `core_op` to the last dimensions of arrays, along all others.
 
-    signature: "(m,n),(n)->(m)"; by default the `gufunc_signature` of the core op. Where the core op
-    has an attribute `batched`, a function of arrays that broadcasts as NumPy's do, that computes
-    it, else `core.perform`, one by one. Gradients are
-    those of the core op, with more dimensions. Raises `NDimError`, `ShapeError`, `BroadcastError`,
-    and what the core op raises.
+    signature: "(m,n),(n)->(m)"; by default the `gufunc_signature` of the core op. If the core op
+    has a function `batched` that broadcasts arrays as NumPy does, it computes all of a batch at
+    once; otherwise `core.perform` computes one element at a time. Gradients are those of the core
+    op, applied along the batch. Raises `NDimError`, `ShapeError`, `BroadcastError`, and the errors
+    of the core op.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -105,19 +106,19 @@ class Blockwise(TensorOp):
         if signature is None:
             signature = getattr(core_op, "gufunc_signature", None)
         if signature is None:
-            raise ShapeError(f"{core_op} has no gufunc_signature: say Blockwise(…, signature=…)")
+            raise ShapeError(f"{core_op} has no gufunc_signature: pass Blockwise(…, signature=…)")
         self.core_op = core_op
         self.signature = signature.replace(" ", "")
         self.nin, self.nout = map(len, parse(self.signature))
         if known_outputs(core_op) not in (None, self.nout):
             told = f"{core_op} has {known_outputs(core_op)} outputs"
-            raise ShapeError(f"{told}, and the signature {signature!r} has {self.nout}")
+            raise ShapeError(f"{told}, but the signature {signature!r} has {self.nout}")
         self.output_names = core_op.output_names
         self.only_lengths = getattr(core_op, "only_lengths", False)
 
     @property
     def batched(self) -> Callable[..., Any] | None:
-        """What computes all of a batch at once, if there is something."""
+        """The function that computes a whole batch at once, or None."""
         inner = isinstance(self.core_op, Blockwise)  # its batch would not be ours
         return None if inner else getattr(self.core_op, "batched", None)
 
@@ -127,24 +128,26 @@ class Blockwise(TensorOp):
     # --- shapes -------------------------------------------------------------------------------
 
     def ranks(self, types: Sequence[Any]) -> list[int]:
-        """How many dimensions of each input are of the batch. Raises `NDimError`."""
+        """Return the number of batch dimensions of each input. Raise `NDimError`."""
         inputs = parse(self.signature)[0]
         for i, (t, names) in enumerate(zip(types, inputs, strict=True)):
             if t.ndim < len(names):
-                what = f"input {i} must have {len(names)} dimensions or more; it is a {t}"
-                raise NDimError(f"{what}, and the signature is {self.signature}")
+                what = f"input {i} must have {len(names)} dimensions or more, but has type {t}"
+                raise NDimError(f"{what}; the signature is {self.signature}")
         return [t.ndim - len(names) for t, names in zip(types, inputs, strict=True)]
 
     def core_types(self, types: Sequence[Any]) -> Types:
-        """The types of what the core op is applied to."""
+        """Return the input types of the core op, without batch dimensions."""
         return tuple([t.clone(shape=t.shape[n:]) for t, n in zip(types, self.ranks(types))])
 
     def dtypes(self, *types: TensorType) -> list[str]:
-        """As the core op says."""
-        return [t.dtype for t in self.core_op.infer_types(self.core_types(types))]
+        """Return the output dtypes of the core op."""
+        return [t.dtype for t in types_made_by(self.core_op, self.core_types(types))]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """The batch, and what the signature and the core op say."""
+        """Return the shape rule: the batch dimensions, then those of the signature and the core
+        op.
+        """
         ranks, (inputs, outputs) = self.ranks(types), parse(self.signature)
         batch, equal = broadcast([t.shape[:n] for t, n in zip(types, ranks)])
         places: dict[str, list[Any]] = {}
@@ -160,7 +163,7 @@ class Blockwise(TensorOp):
         if [len(own) for own in known] != [len(names) for names in outputs]:
             ranks_of = ", ".join([str(len(own)) for own in known])
             what = f"{self.core_op} has {len(known)} outputs, of {ranks_of} dimensions"
-            raise NDimError(f"{what}, and the signature is {self.signature}")
+            raise NDimError(f"{what}, but the signature is {self.signature}")
         lengths = [
             [*batch, *[places[n][0] if n in places else k for n, k in zip(names, own, strict=True)]]
             for names, own in zip(outputs, known, strict=True)
@@ -168,10 +171,12 @@ class Blockwise(TensorOp):
         return Shapes(lengths, equal)
 
     def _core_shapes(self, types: Types, ranks: Sequence[int]) -> tuple[Any, Any]:
-        """The lengths of the core op's outputs and those that it compares, as of our inputs."""
+        """Return the core op's output lengths and the groups of equal lengths, in terms of the
+        batched inputs.
+        """
         own = self.core_types(types)
         if not isinstance(self.core_op, TensorOp):
-            return [t.shape for t in self.core_op.infer_types(own)], []
+            return [t.shape for t in types_made_by(self.core_op, own)], []
         rule = self.core_op.shape_rule(own)
 
         def lifted(length: Any) -> Any:
@@ -185,12 +190,14 @@ class Blockwise(TensorOp):
         return outputs, [[lifted(n) for n in group] for group in rule.equal]
 
     def misfit(self, types: Types, group: Group) -> type[ShapeError]:
-        """Another for lengths of batches."""
+        """Return `BroadcastError` for lengths of the batch, `ShapeError` for others."""
         i, axis = group[0]
         return BroadcastError if axis < self.ranks(types)[i] else ShapeError
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """A larger batch, with dimensions of length 1 where an operand had a smaller one."""
+        """Apply the op to a larger batch; an operand with fewer batch dimensions gets dimensions of
+        length 1.
+        """
         ranks = self.ranks([v.type for v in node.inputs])
         missing = [max(ranks) - n for n in ranks]
         return self.make_node(*behind_batch(node.inputs, inputs, missing)).outputs
@@ -200,7 +207,7 @@ class Blockwise(TensorOp):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute. Raises `ShapeError`, `BroadcastError`."""
+        """Compute the outputs for a batch. Raise `ShapeError`, `BroadcastError`."""
         run = self.make_function(node)
         if run is None:
             self._loop(node, inputs, output_storage, self.checked(node, inputs))
@@ -208,7 +215,7 @@ class Blockwise(TensorOp):
             store(output_storage, run(*inputs))
 
     def make_function(self, node: Apply) -> Callable[..., Any] | None:
-        """What computes all of a batch at once, if there is something."""
+        """Return the function that computes a whole batch at once, or None."""
         return None if self.batched is None else of_arrays(self, self.batched, node)
 
     def _loop(self, node: Apply, inputs: Any, cells: Any, shapes: Sequence[Any]) -> None:
@@ -230,23 +237,28 @@ class Blockwise(TensorOp):
                     shape = batch + np.shape(value)
                     result = results[k] = np.empty(shape, node.outputs[k].type.numpy_dtype)
                 if np.shape(value) != result.shape[len(batch) :]:
-                    self.fail(node, f"shapes along the batch differ: one is {np.shape(value)}")
+                    self.fail(
+                        node,
+                        f"results along the batch have different shapes; one is {np.shape(value)}",
+                    )
                 result[index] = value
         for cell, result in zip(cells, results, strict=True):
             if result is None:
-                self.fail(node, f"the batch of shape {batch} is empty: a length cannot be computed")
+                self.fail(
+                    node, f"the batch of shape {batch} is empty: the length of a result is unknown"
+                )
             cell[0] = result
 
     def _core_inputs(self, inputs: Sequence[Variable]) -> list[Variable]:
-        """Variables for what the core op is applied to."""
+        """Return variables that represent the inputs of the core op."""
         return [t() for t in self.core_types([v.type for v in inputs])]
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
-        """As the core op says."""
+        """Return the answer of the core op."""
         return self.core_op.do_constant_folding(fgraph, node)
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
-        """Those of the core op, times the size of the batch."""
+        """Return the operations of the core op, times the size of the batch."""
         ins, outs = parse(self.signature)
         core = [s[len(s) - len(names) :] for s, names in zip(inputs, ins)]
         made = [s[len(s) - len(names) :] for s, names in zip(outputs, outs)]
@@ -256,7 +268,7 @@ class Blockwise(TensorOp):
     # --- derivatives --------------------------------------------------------------------------
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """As the core op says."""
+        """Return the connections of the core op."""
         pattern = self.core_op.connection_pattern
         if pattern is None:
             return [[True] * len(node.outputs) for _ in node.inputs]
@@ -268,7 +280,7 @@ class Blockwise(TensorOp):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
-        """The core op's gradients along the batch, summed where an input was broadcast."""
+        """Return the core op's gradients along the batch, summed where an input was broadcast."""
         types = self.core_types([x.type for x in inputs])
         outs = parse(self.signature)[1]
         slopes = [_last(g.type, len(names)) for g, names in zip(output_gradients, outs)]
@@ -286,7 +298,7 @@ class Blockwise(TensorOp):
         return result
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """The core op's Jacobian-vector products along the batch."""
+        """Return the core op's Jacobian-vector products along the batch."""
         outputs = self.make_node(*inputs).outputs
         own, ins = self._core_inputs(inputs), parse(self.signature)[0]
         made = self.core_op.make_node(*own).outputs
@@ -304,18 +316,29 @@ class Blockwise(TensorOp):
         return found
 
 
+def types_made_by(op: Op, types: Types) -> Sequence[Any]:
+    """The types of an op's outputs for inputs of these types: as `infer_types` says, or as
+    `make_node` makes them where an op has its own.
+    """
+    if type(op).make_node is Op.make_node:
+        return op.infer_types(types)
+    return [v.type for v in op.make_node(*[t() for t in types]).outputs]
+
+
 def of_arrays(
     op: TensorOp,
     batched: Callable[..., Any],
     node: Apply,
     one: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
-    """A node as a function: its inputs are checked, and its outputs made by `batched`, a function
-    of arrays. What is wrong with them that says in an error with no more than what it is, as
-    `ShapeError(what)`; of which op, and where that was applied, is added.
+    """Return a function for a node: it checks the inputs and computes the outputs by `batched`, a
+    function of arrays.
 
-    one: a quicker function of arrays with elements, whose outputs have the dtypes of the node's;
-    where it returns None, `batched` is asked.
+    `batched` raises short errors such as `ShapeError(what)`; this function adds the op and the
+    place where it was applied.
+
+    one: a faster function for arrays with elements, whose outputs have the dtypes of the node; if
+    it returns None, `batched` is called.
     """
     groups = op.shapes_of(node).equal
     dtypes = [v.type.numpy_dtype for v in node.outputs]
@@ -340,8 +363,10 @@ def of_arrays(
 
 @cache
 def _quick(ranks: tuple[int, ...], groups: tuple[Any, ...]) -> Callable[..., Callable[..., Any]]:
-    """Makes a function of two others: the first for arrays of these ranks with elements where the
-    lengths of groups are equal, the second for others, and where the first returns None.
+    """Return a function that combines two others.
+
+    The first serves non-empty arrays of these ranks whose lengths are equal in each group; the
+    second serves other arrays, and the cases in which the first returns None.
     """
     count = len(ranks)
     names = ", ".join([f"x{i}" for i in range(count)])
@@ -357,20 +382,20 @@ def _quick(ranks: tuple[int, ...], groups: tuple[Any, ...]) -> Callable[..., Cal
 
 
 def store(cells: Sequence[list[Any]], found: Any) -> None:
-    """Store what such a function returns."""
+    """Store the results of a function from `of_arrays` in the output cells."""
     for cell, value in zip(cells, found if len(cells) > 1 else (found,), strict=True):
         cell[0] = value
 
 
 def _last(type_: Any, n: int) -> Any:
-    """The type of the last n dimensions of a tensor; other types as they are."""
+    """Return the type of the last n dimensions of a tensor; other types unchanged."""
     return type_.clone(shape=type_.shape[-n or type_.ndim :]) if type_.ndim else type_
 
 
 @lru_cache(maxsize=256)
 def _pullback(core: Op, types: Types, slopes: Types, float_x: str) -> tuple[Any, ...]:
-    """An op on variables of these types: its inputs, outputs, variables for the gradients of the
-    outputs, and its gradients.
+    """Return the inputs and outputs of an op on these types, variables for the output gradients,
+    and the input gradients.
     """
     own = [t() for t in types]
     made, gs = core.make_node(*own).outputs, [t() for t in slopes]
@@ -382,12 +407,14 @@ def vectorize_graph(outputs: V, replace: Mapping[Any, Variable]) -> V: ...
 @overload
 def vectorize_graph(outputs: Iterable[V], replace: Mapping[Any, Variable]) -> list[V]: ...
 def vectorize_graph(outputs: Any, replace: Mapping[Any, Variable]) -> Any:
-    """What `outputs` (a variable, or several: a list) are when variables have more dimensions in
-    front, a batch, along which all is computed: those of the variables that replace them.
+    """Return `outputs` (a variable, or a list) with some variables replaced by ones with more
+    leading dimensions.
 
-    Batches broadcast as in elementwise ops. Ops do all of a batch at once; the few that cannot,
-    as slices of different lengths, are computed one by one (`Blockwise`). Where the number of steps
-    of a loop, or the condition that ends it, differs along the batch, all is: by a loop over it.
+    The additional leading dimensions are a batch, along which everything is computed. Batches
+    broadcast as in elementwise ops. Most ops compute a batch at once; the few that cannot, such as
+    slices of different lengths, are computed one by one (`Blockwise`). If the number of steps of a
+    loop, or the condition that ends it, differs along the batch, a loop over the batch computes
+    everything.
 
     >>> from rewrite_engine.tensor import dmatrix, dvector
     >>> x, rows = dvector("x"), dmatrix("rows")
@@ -401,7 +428,7 @@ def vectorize_graph(outputs: Any, replace: Mapping[Any, Variable]) -> Any:
 
 
 def _all_of_batch(outputs: Sequence[Variable], given: Mapping[Any, Variable]) -> list[Any]:
-    """At once, or one by one."""
+    """Compute outputs for a batch, at once or one by one."""
     try:
         return whole_batch(outputs, given)
     except BatchError as error:
@@ -411,8 +438,10 @@ def _all_of_batch(outputs: Sequence[Variable], given: Mapping[Any, Variable]) ->
 def along_batch(
     outputs: Sequence[Variable], given: Mapping[Any, Variable], like: Blockwise | None = None
 ) -> list[Any]:
-    """As `vectorize_graph`; but what is the same along all of the batch, as a length, has none.
-    like: what the core op of that becomes.
+    """Return outputs along a batch, as `vectorize_graph` does, but without batch dimensions on
+    values that do not depend on the batch, such as a length.
+
+    like: the function that applies the op of a node without batch.
     """
     found: dict[Any, Any] = dict(given)
     for node in toposort(outputs, found):
@@ -423,8 +452,11 @@ def along_batch(
 
 
 def whole_batch(outputs: Sequence[Variable], given: Mapping[Any, Variable]) -> list[Any]:
-    """As `vectorize_graph`: what is the same along all of the batch is stretched (of states that
-    are no tensors there is one). Raises `BatchError` where not all is done at once.
+    """Return outputs along a batch, as `vectorize_graph` does; values that do not depend on the
+    batch are broadcast to it.
+
+    There is one state for the whole batch if a state is not a tensor. Raises `BatchError` if a
+    value cannot be computed for the batch at once.
     """
     wide = along_batch(outputs, given)
     for k, (v, w) in enumerate(zip(outputs, wide, strict=True)):
@@ -442,17 +474,18 @@ def whole_batch(outputs: Sequence[Variable], given: Mapping[Any, Variable]) -> l
 
 
 def _lengths(v: Any, n: int) -> tuple[Any, ...]:
-    """Of the first n dimensions."""
+    """Return the lengths of the first n dimensions."""
     return tuple([v.shape[i] for i in range(n)])
 
 
 def vectorize(func: Callable[..., Any], signature: str | None = None) -> Callable[..., Any]:
-    """A function of arrays that applies `func`, a function of variables, to their last dimensions,
-    along all others (`numpy.vectorize`).
+    """Return a function that applies `func` to the last dimensions of arrays, along all others
+    (`numpy.vectorize`).
 
-    signature: "(m,n),(n)->(m)" names the last dimensions of the arguments and results; without one
-    `func` is of 0-d arguments. Raises `ShapeError` for a wrong signature, or results that are not
-    as it says, `TypeError` for a wrong number of arguments, `NDimError`.
+    func: a function of variables. signature: "(m,n),(n)->(m)" names the last dimensions of the
+    arguments and results; by default `func` takes 0-d arguments. Raises `ShapeError` for an invalid
+    signature or results that do not match it, `TypeError` for a wrong number of arguments,
+    `NDimError`.
 
     >>> from rewrite_engine.tensor import dmatrix
     >>> x = dmatrix("x")
@@ -469,15 +502,17 @@ def vectorize(func: Callable[..., Any], signature: str | None = None) -> Callabl
             raise TypeError(located(f"{signature} takes {len(ranks)} arguments, not {len(xs)}"))
         for x, n in zip(xs, ranks, strict=True):
             if x.type.ndim < n:
-                what = f"takes an array of {n} dimensions or more ({signature}), not a {x.type}"
+                what = (
+                    f"takes an array with {n} dimensions or more ({signature}), not type {x.type}"
+                )
                 raise NDimError(located(what, inputs=xs))
         cores = [_last(x.type, n)(x.name) for x, n in zip(xs, ranks, strict=True)]
         found = func(*cores)
         several = isinstance(found, list | tuple)
         outputs = [as_tensor_variable(v) for v in (found if several else [found])]
         if sides is not None and [v.type.ndim for v in outputs] != [*map(len, sides[1])]:
-            what = f"the results are {', '.join([str(v.type) for v in outputs])}"
-            raise ShapeError(located(f"{what}, where the signature is {signature}"))
+            what = f"the results have the types {', '.join([str(v.type) for v in outputs])}"
+            raise ShapeError(located(f"{what}, but the signature is {signature}"))
         wide = _all_of_batch(outputs, dict(zip(cores, xs, strict=True)))
         return type(found)(wide) if several else wide[0]
 
@@ -485,7 +520,7 @@ def vectorize(func: Callable[..., Any], signature: str | None = None) -> Callabl
 
 
 def _vectorized(node: Apply, inputs: Sequence[Any], like: Blockwise | None) -> Sequence[Any]:
-    """The outputs of a node for inputs with a batch."""
+    """Return the outputs of a node for inputs with a batch."""
     op, ranks = node.op, [v.type.ndim for v in node.inputs]
     if [v.type.ndim for v in inputs] == ranks:
         return op.make_node(*inputs).outputs  # type: ignore[no-any-return]
@@ -496,7 +531,7 @@ def _vectorized(node: Apply, inputs: Sequence[Any], like: Blockwise | None) -> S
 
 
 def _ranks_only(node: Apply) -> str:
-    """A signature with nothing but the numbers of dimensions."""
+    """Return a signature that states only the numbers of dimensions."""
     number = itertools.count()
     sides = [
         ",".join([f"({','.join([f'd{next(number)}' for _ in v.type.shape])})" for v in side])

@@ -1,8 +1,7 @@
-"""Broadcasting: which dimensions of several arrays are one, and have to be equally long.
+"""Broadcasting: which dimensions of several arrays correspond and must have equal lengths.
 
-A dimension broadcasts only if it is *statically* 1. One that merely turns out to be 1 when the
-graph runs is refused beside a longer one: the gradient was built in the belief that they are
-equal.
+A dimension broadcasts only if it is *statically* 1. A dimension that merely has length 1 at run
+time is refused if the other one is longer, since the gradient was built for equal lengths.
 """
 
 from __future__ import annotations
@@ -14,8 +13,10 @@ Shape = tuple[int | None, ...]
 
 
 def broadcast(shapes: Sequence[Shape]) -> tuple[list[Any], list[list[Any]]]:
-    """What static shapes, seen as padded with 1 on the left, broadcast to: the lengths of the
-    result, and the groups of those that have to be equal. A length is 1, or a pair (number of the
+    """Return the broadcast of static shapes, and the groups of dimensions that must have equal
+    lengths.
+
+    Shapes are padded with 1 on the left. A length in the result is 1, or a pair (number of the
     shape, dimension).
 
     >>> broadcast([(None, 3), (None,)])

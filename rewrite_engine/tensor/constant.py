@@ -1,9 +1,10 @@
-"""Making tensor variables out of values: `constant`, `as_tensor_variable`, and weak Python numbers.
+"""Conversion of values to tensor variables: `constant`, `as_tensor_variable`, and weak Python
+numbers.
 
-A Python number alone becomes int64, floatX or bool. Beside other tensors it is *weak* (it takes
-their precision); that is decided in `Elemwise.convert_inputs`, which gets its constants from
-`weak_constant` here. Where floatX is not float64, an integer alone stays weak beside floats: it
-would make float64 of all that it touches.
+A Python number alone becomes int64, floatX or bool. Among other tensors it is *weak*: it takes
+their precision. `Elemwise.convert_inputs` decides that, with constants from `weak_constant` here.
+If floatX is not float64, an integer alone stays weak among floats; otherwise it would promote them
+to float64.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 
 #: what to write instead of a Python bool
 TRUTH = (
-    "`x == 1` compares objects, as in Python: elements are compared by `pt.eq(x, 1)`, "
-    "`pt.neq(x, 1)`; where a fixed truth value is meant write `pt.constant(True)`"
+    "`x == 1` compares objects, as in Python; to compare elements use `pt.eq(x, 1)` or "
+    "`pt.neq(x, 1)`; for a fixed truth value use `pt.constant(True)`"
 )
 _MAX_WEAK = 4096
 _weak: dict[tuple[type, Any, str], TensorConstant] = {}
@@ -49,9 +50,9 @@ def constant(
 ) -> TensorConstant:
     """Return a constant with the value, dtype and exact static shape of `x`.
 
-    x: a number, (nested) list, array, or another constant. Python floats get dtype floatX.
-    ndim: dimensions of length 1 are added or dropped on the left. Raises `NoTensorError` where `x`
-    is no array of numbers, `NDimError` if it cannot have `ndim` dimensions.
+    x: a number, (nested) list, array, or another constant. Python floats get dtype floatX. ndim:
+    dimensions of length 1 are added or dropped on the left. Raises `NoTensorError` if `x` is not an
+    array of numbers, `NDimError` if it cannot have `ndim` dimensions.
     """
     if isinstance(x, TensorConstant):
         x = x.data
@@ -71,15 +72,17 @@ def constant(
 def _value(x: Any, dtype: str | None) -> np.ndarray:
     """Read a value as an array of numbers."""
     if isinstance(x, Variable):
-        raise ForeignObjectError(message("a constant cannot be made of a variable", inputs=[x]))
+        raise ForeignObjectError(
+            message("a constant must be made from a value, not from a variable", inputs=[x])
+        )
     refuse_masked(x)
     try:
         array = np.asarray(x, dtype=dtype)
     except (ValueError, TypeError, OverflowError) as error:
-        raise NoTensorError(f"cannot make a constant of {describe(x)}: {error}") from error
+        raise NoTensorError(f"cannot make a constant from {describe(x)}: {error}") from error
     if array.dtype.kind not in "biufc":
-        hint = "; `rewrite_engine.sparse.constant` makes one of it" if hasattr(x, "tocsr") else ""
-        what = f"cannot make a constant of {describe(x)}: it is no array of numbers"
+        hint = "; use `rewrite_engine.sparse.constant`" if hasattr(x, "tocsr") else ""
+        what = f"cannot make a constant from {describe(x)}: it is not an array of numbers"
         raise NoTensorError(what + hint)
     if dtype is None and array.dtype.kind == "f" and not isinstance(x, np.ndarray | np.generic):
         return array.astype(config.floatX, copy=False)
@@ -87,7 +90,7 @@ def _value(x: Any, dtype: str | None) -> np.ndarray:
 
 
 def refuse_truth(x: Any, op: Any = None) -> None:
-    """Raise `ForeignObjectError` for a Python bool, which is what `x == 1` is of a variable."""
+    """Raise `ForeignObjectError` for a Python bool, the result of `x == 1` for a variable."""
     if x.__class__ is not bool:
         return
     what = f"takes tensors, not the Python bool {x}"
@@ -95,7 +98,7 @@ def refuse_truth(x: Any, op: Any = None) -> None:
 
 
 def weak_constant(value: bool | int | float | complex, dtype: str) -> TensorConstant:
-    """Return *the* 0-d constant for a Python number in a given dtype: asking twice gives one
+    """Return *the* 0-d constant for a Python number in a given dtype: equal arguments return one
     object.
     """
     if value == 0 and str(value)[0] == "-":
@@ -110,7 +113,7 @@ def weak_constant(value: bool | int | float | complex, dtype: str) -> TensorCons
 
 
 def is_weak(x: Any) -> bool:
-    """Whether something is a constant that takes the precision of floats beside it."""
+    """Return whether something is a constant that takes the precision of other floats."""
     return x.__class__ is TensorConstant and x.weak
 
 
@@ -121,14 +124,14 @@ def as_tensor_variable(
     dtype: DTypeLike = None,
     allow_xtensor_conversion: bool = False,
 ) -> TensorVariable:
-    """Return `x` as a tensor variable: itself if it is one, else a constant.
+    """Return `x` as a tensor variable: `x` itself if it is one, else a constant.
 
-    A variable of a `ScalarType` becomes a 0-d tensor; a list or tuple with variables in it is
-    stacked. dtype: cast to it. ndim: dimensions of length 1 are added, or dropped, on the left.
-    allow_xtensor_conversion: whether a variable whose dimensions have names may lose them. A
-    pattern (an object with `__apply_op__`) is returned unchanged. Raises `ForeignObjectError` for
-    what cannot become a tensor, and for a Python bool, which is what `x == 1` is of a variable
-    (`constant(True)` is one); `NDimError` if it cannot have `ndim` dimensions.
+    A variable of a `ScalarType` becomes a 0-d tensor; a list or tuple that contains variables is
+    stacked. dtype: the dtype to cast to. ndim: dimensions of length 1 are added, or dropped, on the
+    left. allow_xtensor_conversion: whether to drop the dimension names of a variable that has them.
+    A pattern (an object with `__apply_op__`) is returned unchanged. Raises `ForeignObjectError` for
+    an object that cannot become a tensor, and for a Python bool, which is the result of `x == 1`
+    for a variable (use `constant(True)`); `NDimError` if `x` cannot have `ndim` dimensions.
     """
     if hasattr(type(x), "__apply_op__"):
         return x
@@ -146,8 +149,9 @@ def as_tensor_variable(
 
 @singledispatch
 def of_value(x: Any, name: str | None = None, ndim: int | None = None, dtype: Any = None) -> Any:
-    """What `as_tensor_variable` makes of a value that is no variable, nor has one in it; other
-    classes of values are added by `register`.
+    """Convert a value that contains no variable, for `as_tensor_variable`.
+
+    Other classes of values are added by `register`.
     """
     return constant(x, name, ndim, dtype)
 
@@ -156,12 +160,12 @@ as_tensor = as_tensor_variable
 
 
 def or_truth(x: Any) -> Any:
-    """`x` as a tensor variable, where it may be a truth value (it fills a shape, is asserted)."""
+    """Return `x` as a tensor variable; a Python bool is allowed (to fill a shape, to assert it)."""
     return constant(x) if x.__class__ is bool else as_tensor_variable(x)
 
 
 def _has_symbols(items: Any) -> bool:
-    """Whether a (nested) list has variables or patterns in it."""
+    """Return whether a (nested) list has variables or patterns in it."""
     todo = list(items)
     while todo:
         item = todo.pop()
@@ -173,12 +177,12 @@ def _has_symbols(items: Any) -> bool:
 
 
 def _fit(x: Variable, ndim: int | None, dtype: Any) -> Any:
-    """Give a variable the dtype and number of dimensions asked for."""
+    """Convert a variable to this dtype and number of dimensions."""
     if not isinstance(x.type, TensorType):
         if not isinstance(x.type, ScalarType):
             hint = x.type.instead_of_tensor
             error = NoTensorError if hint else ForeignObjectError
-            raise error(message("not a tensor variable", inputs=[x], hint=hint))
+            raise error(message("the variable is not a tensor", inputs=[x], hint=hint))
         from rewrite_engine.tensor.numbers import tensor_from_scalar
 
         x = tensor_from_scalar(x)
@@ -203,25 +207,28 @@ def _with_ndim(x: Any, ndim: int) -> Any:
 
 
 def has_pattern(items: Sequence[Any]) -> bool:
-    """Whether one of the items is a pattern (an object with `__apply_op__`)."""
+    """Return whether one of the items is a pattern (an object with `__apply_op__`)."""
     return any(hasattr(type(x), "__apply_op__") for x in items)
 
 
 def is_plain(x: Any) -> bool:
-    """Whether something is no pattern."""
+    """Return whether something is not a pattern."""
     return not hasattr(type(x), "__apply_op__")
 
 
 def all_differ(data: np.ndarray) -> bool:
-    """Whether no value occurs twice in an array; NaNs differ. (`numpy.unique` loads `numpy.ma`,
-    which takes as long as to compile a graph.)
+    """Return whether no value occurs twice in an array; NaNs differ.
+
+    (`numpy.unique` loads `numpy.ma`, which takes as long as compiling a graph.)
     """
     values = np.sort(data, axis=None)
     return bool((values[1:] != values[:-1]).all())
 
 
 def have_ranks(items: Sequence[Any]) -> bool:
-    """Whether the ranks of all items are known. (Those of patterns are where sorts fix them.)"""
+    """Return whether the ranks of all items are known. (The rank of a pattern is known if its sort
+    fixes it.)
+    """
     try:
         types = [getattr(x, "type", None) for x in items]
         ranks = [getattr(type_, "ndim", None) for type_ in types]

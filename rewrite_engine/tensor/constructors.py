@@ -1,8 +1,8 @@
-"""Making root variables: `vector("x")`, `dmatrix()`, `scalars("abc")`, `tensor(dtype=…)`.
+"""Constructors of root variables: `vector("x")`, `dmatrix()`, `scalars("abc")`, `tensor(dtype=…)`.
 
-A prefix fixes the dtype: b int8, w int16, i int32, l int64, f float32, d float64, c complex64,
-z complex128. `dmatrix` and the like are types (usable in `itypes`), and called like the others.
-Without prefix the dtype is `config.floatX`, or the argument `dtype`.
+A prefix fixes the dtype: b int8, w int16, i int32, l int64, f float32, d float64, c complex64, z
+complex128. `dmatrix` and the like are types (usable in `itypes`), and can be called like the
+others. Without prefix the dtype is `config.floatX`, or the argument `dtype`.
 """
 
 from __future__ import annotations
@@ -55,17 +55,19 @@ def _constructor(kind: str) -> Callable[..., TensorVariable]:
     construct.__name__ = construct.__qualname__ = kind
     construct.__doc__ = (
         f"Return a new variable with {len(KINDS[kind])} dimensions, of dtype floatX or `dtype`.\n\n"
-        "shape: static lengths, None where not known. Raises `NDimError`, `ShapeError`."
+        "shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`."
     )
     return construct
 
 
 def _several(one: Callable[..., TensorVariable]) -> Callable[..., list[TensorVariable]]:
-    """Make the plural of a constructor."""
+    """Return the plural form of a constructor."""
 
     def construct(*names: Any, **options: Any) -> list[TensorVariable]:
-        """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-        so many. One text without spaces has a name in each letter.
+        """Return several variables.
+
+        Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+        letter of a single text without spaces is a name.
         """
         if len(names) == 1 and isinstance(names[0], int):
             return [one(**options) for _ in range(names[0])]
@@ -74,7 +76,7 @@ def _several(one: Callable[..., TensorVariable]) -> Callable[..., list[TensorVar
             names = tuple(text.split() if isinstance(text, str) and " " in text.strip() else text)
         for name in names:
             if not isinstance(name, str | None):
-                raise OptionError(f"names of variables are texts, not {describe(name)}")
+                raise OptionError(f"names of variables must be strings, not {describe(name)}")
         flat = [n for text in names for n in ([None] if text is None else text.split())]
         return [one(name, **options) for name in flat]
 
@@ -99,8 +101,8 @@ def tensor(
 ) -> TensorVariable:
     """Return a new variable: `tensor("x", dtype="float32", shape=(None, 3))`.
 
-    dtype is floatX by default. The older order `tensor("float64", shape)` and `broadcastable=` are
-    understood. Raises `DTypeError`, `ShapeError`.
+    dtype is floatX by default. The older order `tensor("float64", shape)` and the argument
+    `broadcastable=` are also accepted. Raises `DTypeError`, `ShapeError`.
     """
     if shape is None and isinstance(dtype, tuple | list):
         name, dtype, shape = None, name, dtype
@@ -110,7 +112,7 @@ def tensor(
 
 
 def _with_prefixes() -> dict[str, Any]:
-    """`dvector`, `dvectors` and so on, by name."""
+    """Return `dvector`, `dvectors` and so on, by name."""
     made: dict[str, Any] = {}
     for kind, shape in KINDS.items():
         for prefix, dtype in PREFIXES.items():
@@ -120,7 +122,9 @@ def _with_prefixes() -> dict[str, Any]:
 
 
 def _lists() -> dict[str, Any]:
-    """`float_types`, `int_vector_types` and so on: the types of a kind, in rising precision."""
+    """Return `float_types`, `int_vector_types` and so on: types of one kind, in order of
+    precision.
+    """
     letters = {"int": "bwil", "float": "fd", "complex": "cz"}
     return {
         f"{family}{'_' * bool(kind)}{kind}_types": tuple(

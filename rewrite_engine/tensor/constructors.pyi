@@ -21,8 +21,8 @@ def tensor(
 ) -> TensorVariable:
     """Return a new variable: `tensor("x", dtype="float32", shape=(None, 3))`.
 
-    dtype is floatX by default. The older order `tensor("float64", shape)` and `broadcastable=` are
-    understood. Raises `DTypeError`, `ShapeError`.
+    dtype is floatX by default. The older order `tensor("float64", shape)` and the argument
+    `broadcastable=` are also accepted. Raises `DTypeError`, `ShapeError`.
     """
 
 int_types: tuple[TensorType, ...]
@@ -42,7 +42,7 @@ def scalar(
 ) -> TensorVariable:
     """Return a new variable with 0 dimensions, of dtype floatX or `dtype`.
 
-    shape: static lengths, None where not known. Raises `NDimError`, `ShapeError`.
+    shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`.
     """
 
 def vector(
@@ -50,7 +50,7 @@ def vector(
 ) -> TensorVariable:
     """Return a new variable with 1 dimensions, of dtype floatX or `dtype`.
 
-    shape: static lengths, None where not known. Raises `NDimError`, `ShapeError`.
+    shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`.
     """
 
 def row(
@@ -58,7 +58,7 @@ def row(
 ) -> TensorVariable:
     """Return a new variable with 2 dimensions, of dtype floatX or `dtype`.
 
-    shape: static lengths, None where not known. Raises `NDimError`, `ShapeError`.
+    shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`.
     """
 
 def col(
@@ -66,7 +66,7 @@ def col(
 ) -> TensorVariable:
     """Return a new variable with 2 dimensions, of dtype floatX or `dtype`.
 
-    shape: static lengths, None where not known. Raises `NDimError`, `ShapeError`.
+    shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`.
     """
 
 def matrix(
@@ -74,7 +74,7 @@ def matrix(
 ) -> TensorVariable:
     """Return a new variable with 2 dimensions, of dtype floatX or `dtype`.
 
-    shape: static lengths, None where not known. Raises `NDimError`, `ShapeError`.
+    shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`.
     """
 
 def tensor3(
@@ -82,7 +82,7 @@ def tensor3(
 ) -> TensorVariable:
     """Return a new variable with 3 dimensions, of dtype floatX or `dtype`.
 
-    shape: static lengths, None where not known. Raises `NDimError`, `ShapeError`.
+    shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`.
     """
 
 def tensor4(
@@ -90,7 +90,7 @@ def tensor4(
 ) -> TensorVariable:
     """Return a new variable with 4 dimensions, of dtype floatX or `dtype`.
 
-    shape: static lengths, None where not known. Raises `NDimError`, `ShapeError`.
+    shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`.
     """
 
 def tensor5(
@@ -98,7 +98,7 @@ def tensor5(
 ) -> TensorVariable:
     """Return a new variable with 5 dimensions, of dtype floatX or `dtype`.
 
-    shape: static lengths, None where not known. Raises `NDimError`, `ShapeError`.
+    shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`.
     """
 
 def tensor6(
@@ -106,7 +106,7 @@ def tensor6(
 ) -> TensorVariable:
     """Return a new variable with 6 dimensions, of dtype floatX or `dtype`.
 
-    shape: static lengths, None where not known. Raises `NDimError`, `ShapeError`.
+    shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`.
     """
 
 def tensor7(
@@ -114,7 +114,7 @@ def tensor7(
 ) -> TensorVariable:
     """Return a new variable with 7 dimensions, of dtype floatX or `dtype`.
 
-    shape: static lengths, None where not known. Raises `NDimError`, `ShapeError`.
+    shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`.
     """
 
 def scalars(
@@ -122,8 +122,10 @@ def scalars(
     dtype: DTypeLike = None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 def vectors(
@@ -131,8 +133,10 @@ def vectors(
     dtype: DTypeLike = None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 def rows(
@@ -140,8 +144,10 @@ def rows(
     dtype: DTypeLike = None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 def cols(
@@ -149,8 +155,10 @@ def cols(
     dtype: DTypeLike = None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 def matrices(
@@ -158,8 +166,10 @@ def matrices(
     dtype: DTypeLike = None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 def tensor3s(
@@ -167,8 +177,10 @@ def tensor3s(
     dtype: DTypeLike = None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 def tensor4s(
@@ -176,8 +188,10 @@ def tensor4s(
     dtype: DTypeLike = None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 def tensor5s(
@@ -185,8 +199,10 @@ def tensor5s(
     dtype: DTypeLike = None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 def tensor6s(
@@ -194,8 +210,10 @@ def tensor6s(
     dtype: DTypeLike = None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 def tensor7s(
@@ -203,8 +221,10 @@ def tensor7s(
     dtype: DTypeLike = None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 bscalar: TensorType
@@ -212,8 +232,10 @@ def bscalars(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 wscalar: TensorType
@@ -221,8 +243,10 @@ def wscalars(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 iscalar: TensorType
@@ -230,8 +254,10 @@ def iscalars(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 lscalar: TensorType
@@ -239,8 +265,10 @@ def lscalars(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 fscalar: TensorType
@@ -248,8 +276,10 @@ def fscalars(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 dscalar: TensorType
@@ -257,8 +287,10 @@ def dscalars(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 cscalar: TensorType
@@ -266,8 +298,10 @@ def cscalars(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 zscalar: TensorType
@@ -275,8 +309,10 @@ def zscalars(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 bvector: TensorType
@@ -284,8 +320,10 @@ def bvectors(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 wvector: TensorType
@@ -293,8 +331,10 @@ def wvectors(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ivector: TensorType
@@ -302,8 +342,10 @@ def ivectors(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 lvector: TensorType
@@ -311,8 +353,10 @@ def lvectors(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 fvector: TensorType
@@ -320,8 +364,10 @@ def fvectors(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 dvector: TensorType
@@ -329,8 +375,10 @@ def dvectors(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 cvector: TensorType
@@ -338,8 +386,10 @@ def cvectors(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 zvector: TensorType
@@ -347,8 +397,10 @@ def zvectors(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 brow: TensorType
@@ -356,8 +408,10 @@ def brows(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 wrow: TensorType
@@ -365,8 +419,10 @@ def wrows(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 irow: TensorType
@@ -374,8 +430,10 @@ def irows(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 lrow: TensorType
@@ -383,8 +441,10 @@ def lrows(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 frow: TensorType
@@ -392,8 +452,10 @@ def frows(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 drow: TensorType
@@ -401,8 +463,10 @@ def drows(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 crow: TensorType
@@ -410,8 +474,10 @@ def crows(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 zrow: TensorType
@@ -419,8 +485,10 @@ def zrows(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 bcol: TensorType
@@ -428,8 +496,10 @@ def bcols(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 wcol: TensorType
@@ -437,8 +507,10 @@ def wcols(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 icol: TensorType
@@ -446,8 +518,10 @@ def icols(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 lcol: TensorType
@@ -455,8 +529,10 @@ def lcols(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 fcol: TensorType
@@ -464,8 +540,10 @@ def fcols(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 dcol: TensorType
@@ -473,8 +551,10 @@ def dcols(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ccol: TensorType
@@ -482,8 +562,10 @@ def ccols(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 zcol: TensorType
@@ -491,8 +573,10 @@ def zcols(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 bmatrix: TensorType
@@ -500,8 +584,10 @@ def bmatrices(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 wmatrix: TensorType
@@ -509,8 +595,10 @@ def wmatrices(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 imatrix: TensorType
@@ -518,8 +606,10 @@ def imatrices(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 lmatrix: TensorType
@@ -527,8 +617,10 @@ def lmatrices(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 fmatrix: TensorType
@@ -536,8 +628,10 @@ def fmatrices(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 dmatrix: TensorType
@@ -545,8 +639,10 @@ def dmatrices(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 cmatrix: TensorType
@@ -554,8 +650,10 @@ def cmatrices(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 zmatrix: TensorType
@@ -563,8 +661,10 @@ def zmatrices(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 btensor3: TensorType
@@ -572,8 +672,10 @@ def btensor3s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 wtensor3: TensorType
@@ -581,8 +683,10 @@ def wtensor3s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 itensor3: TensorType
@@ -590,8 +694,10 @@ def itensor3s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ltensor3: TensorType
@@ -599,8 +705,10 @@ def ltensor3s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ftensor3: TensorType
@@ -608,8 +716,10 @@ def ftensor3s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 dtensor3: TensorType
@@ -617,8 +727,10 @@ def dtensor3s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ctensor3: TensorType
@@ -626,8 +738,10 @@ def ctensor3s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ztensor3: TensorType
@@ -635,8 +749,10 @@ def ztensor3s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 btensor4: TensorType
@@ -644,8 +760,10 @@ def btensor4s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 wtensor4: TensorType
@@ -653,8 +771,10 @@ def wtensor4s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 itensor4: TensorType
@@ -662,8 +782,10 @@ def itensor4s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ltensor4: TensorType
@@ -671,8 +793,10 @@ def ltensor4s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ftensor4: TensorType
@@ -680,8 +804,10 @@ def ftensor4s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 dtensor4: TensorType
@@ -689,8 +815,10 @@ def dtensor4s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ctensor4: TensorType
@@ -698,8 +826,10 @@ def ctensor4s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ztensor4: TensorType
@@ -707,8 +837,10 @@ def ztensor4s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 btensor5: TensorType
@@ -716,8 +848,10 @@ def btensor5s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 wtensor5: TensorType
@@ -725,8 +859,10 @@ def wtensor5s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 itensor5: TensorType
@@ -734,8 +870,10 @@ def itensor5s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ltensor5: TensorType
@@ -743,8 +881,10 @@ def ltensor5s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ftensor5: TensorType
@@ -752,8 +892,10 @@ def ftensor5s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 dtensor5: TensorType
@@ -761,8 +903,10 @@ def dtensor5s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ctensor5: TensorType
@@ -770,8 +914,10 @@ def ctensor5s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ztensor5: TensorType
@@ -779,8 +925,10 @@ def ztensor5s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 btensor6: TensorType
@@ -788,8 +936,10 @@ def btensor6s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 wtensor6: TensorType
@@ -797,8 +947,10 @@ def wtensor6s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 itensor6: TensorType
@@ -806,8 +958,10 @@ def itensor6s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ltensor6: TensorType
@@ -815,8 +969,10 @@ def ltensor6s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ftensor6: TensorType
@@ -824,8 +980,10 @@ def ftensor6s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 dtensor6: TensorType
@@ -833,8 +991,10 @@ def dtensor6s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ctensor6: TensorType
@@ -842,8 +1002,10 @@ def ctensor6s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ztensor6: TensorType
@@ -851,8 +1013,10 @@ def ztensor6s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 btensor7: TensorType
@@ -860,8 +1024,10 @@ def btensor7s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 wtensor7: TensorType
@@ -869,8 +1035,10 @@ def wtensor7s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 itensor7: TensorType
@@ -878,8 +1046,10 @@ def itensor7s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ltensor7: TensorType
@@ -887,8 +1057,10 @@ def ltensor7s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ftensor7: TensorType
@@ -896,8 +1068,10 @@ def ftensor7s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 dtensor7: TensorType
@@ -905,8 +1079,10 @@ def dtensor7s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ctensor7: TensorType
@@ -914,8 +1090,10 @@ def ctensor7s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 
 ztensor7: TensorType
@@ -923,7 +1101,9 @@ def ztensor7s(
     *names: str | int | Sequence[str] | None,
     shape: Sequence[int | None] | None = None,
 ) -> list[TensorVariable]:
-    """Return several variables: with names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or
-    so many. One text without spaces has a name in each letter.
+    """Return several variables.
+
+    Pass names (`"xyz"`, `"x y z"`, `"x", "y"` or `["x", "y"]`), or a number of variables. Each
+    letter of a single text without spaces is a name.
     """
 

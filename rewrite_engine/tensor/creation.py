@@ -65,16 +65,18 @@ _FOLD_BYTES = 1024
 
 
 def check_integers(dims: Sequence[TensorType]) -> None:
-    """Raise `DTypeError`, `NDimError` unless all are integers with 0 dimensions."""
+    """Raise `DTypeError` or `NDimError` unless all variables are 0-d integers."""
     for d in dims:
         if d.kind not in "iu":
             raise DTypeError(f"a length must be an integer, not {d.dtype}")
         if d.ndim:
-            raise NDimError(f"a length must have 0 dimensions, not {d.ndim}")
+            raise NDimError(
+                f"a length must be a single number, not an array with {d.ndim} dimensions"
+            )
 
 
 class _Allocating(TensorOp):
-    """Ops whose static output shape comes from the values of constant inputs."""
+    """Base class of ops whose static output shape comes from the values of constant inputs."""
 
     nin = None
     dtype: str
@@ -83,7 +85,7 @@ class _Allocating(TensorOp):
         return [self.dtype]
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Apply to tensors and numbers."""
+        """Apply the op to tensors and numbers."""
         known = [static_length(v) if isinstance(v, Variable) else v for v in inputs]
         variables = self.convert_inputs(known)
         numbers = tuple([getattr(v, "number", None) for v in variables])
@@ -91,14 +93,14 @@ class _Allocating(TensorOp):
         return build_node(self, variables, types, user_origin())
 
     def sizes(self, node: Apply, values: Sequence[Any]) -> tuple[int, ...]:
-        """Lengths as integers. Raises `ShapeError` for one below 0."""
+        """Return the lengths as integers. Raise `ShapeError` for a negative one."""
         sizes = tuple([int(n) for n in values])
         if min(sizes, default=0) < 0:
             self.fail(node, f"a length is negative: {sizes}")
         return sizes
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
-        """Small results only: a large one would be kept in memory to save what costs little."""
+        """Return whether the result is small; a large one costs more memory than it saves time."""
         out = node.outputs[0].type
         return None not in out.shape and out.get_size(out.shape) <= _FOLD_BYTES
 
@@ -114,9 +116,9 @@ def _one_number(f: Any, value: Any, *lengths: Any) -> Any:
 
 
 class Alloc(_Allocating, Linear):
-    """An array of a given shape filled with a value that broadcasts: `Alloc()(value, *shape)`.
+    """Array of a given shape filled with a value that broadcasts: `Alloc()(value, *shape)`.
 
-    Raises `BroadcastError` if the value does not fit (when building if that is known),
+    Raises `BroadcastError` if the value does not fit (while building the graph if that is known),
     `DTypeError`, `NDimError`.
     """
 
@@ -131,7 +133,9 @@ class Alloc(_Allocating, Linear):
         return [types[0].dtype]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """A length of the value that is not known to be 1 is one of the result."""
+        """Return the shape rule: a length of the value that is not 1 must equal that of the
+        result.
+        """
         value, *dims = types
         check_integers(dims)
         if value.ndim > len(dims):
@@ -144,7 +148,7 @@ class Alloc(_Allocating, Linear):
         return BroadcastError
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """The value with a batch; one by one where lengths have one."""
+        """Apply the op to a value with a batch; one by one if the lengths have a batch."""
         n, *others = batch_ranks(node, inputs)
         if any(others):
             return None
@@ -155,7 +159,7 @@ class Alloc(_Allocating, Linear):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Fill a new array."""
+        """Fill a new array with the value."""
         value = np.asarray(inputs[0])
         self.check(node, inputs)
         out = np.empty(self.sizes(node, inputs[1:]), value.dtype)
@@ -163,7 +167,7 @@ class Alloc(_Allocating, Linear):
         output_storage[0][0] = out
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """Sum over what was broadcast."""
+        """Sum the gradient over broadcast dimensions."""
         value, (g,) = inputs[0], output_gradients
         lengths = [disconnected() for _ in inputs[1:]]
         if is_disconnected(g):
@@ -174,7 +178,7 @@ class Alloc(_Allocating, Linear):
 
 
 class AllocEmpty(_Allocating, NoGradient):
-    """An array of a given shape whose elements are arbitrary: `AllocEmpty("float64")(*shape)`."""
+    """Array of a given shape with arbitrary elements: `AllocEmpty("float64")(*shape)`."""
 
     __props__ = ("dtype",)
     may_fail = True
@@ -186,24 +190,24 @@ class AllocEmpty(_Allocating, NoGradient):
         self.dtype = dtype_name(dtype)
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """The lengths themselves."""
+        """Return the input lengths as output shape."""
         check_integers(types)
         return Shapes([[Value(i) for i in range(len(types))]])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Allocate."""
+        """Allocate an array without filling it."""
         output_storage[0][0] = np.empty(self.sizes(node, inputs), self.dtype)
 
     def debug_perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """The same number everywhere, which nobody should see."""
+        """Fill the array with one unlikely number, to expose reads of it."""
         output_storage[0][0] = np.full(self.sizes(node, inputs), 77, self.dtype)
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
-        """Never: two calls need not agree."""
+        """Return False: two calls need not agree."""
         return False
 
 
@@ -225,7 +229,7 @@ def _ends(f: Any, start: Any, stop: Any, step: Any) -> Any:
 
 
 class ARange(_Allocating):
-    """Numbers from start up to (not including) stop in steps: `ARange("int64")(start, stop,
+    """Numbers from start up to (not including) stop by step: `ARange("int64")(start, stop,
     step)`.
     """
 
@@ -244,13 +248,13 @@ class ARange(_Allocating):
             self.implied = ARange.implied | {"distinct": _counted, "increasing": _counted_up}
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """One length, computed. Raises `NDimError`."""
+        """Return one computed length. Raise `NDimError`."""
         if any(t.ndim for t in types):
-            raise NDimError("start, stop and step have 0 dimensions")
+            raise NDimError("start, stop and step must be single numbers")
         return Shapes([[Computed(self.length, [Value(0), Value(1), Value(2)])]])
 
     def length(self, start: Any, stop: Any, step: Any) -> Any:
-        """ceil((stop - start) / step), not below 0; None for a step of 0, which is an error."""
+        """Return ceil((stop - start) / step), at least 0; None if step is 0, which is an error."""
         parts = start, stop, step
         if not isinstance(start, Variable):
             if not step:
@@ -270,16 +274,18 @@ class ARange(_Allocating):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Compute the numbers. Raise `StepError`, `ShapeError`."""
         if not inputs[2]:
             self.fail(node, "the step is 0", StepError)
         start, stop, step = [x.item() for x in inputs]
         found = output_storage[0][0] = np.arange(start, stop, step, dtype=self.dtype)
         if not len(found) and (stop - start) / step >= 1:  # NumPy gives none for nearly 2 ** 63
-            self.fail(node, f"from {start} to {stop} there are more numbers than an array can have")
+            self.fail(
+                node, f"the range from {start} to {stop} has more numbers than an array can hold"
+            )
 
     def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
-        """Those of start, start + step, … below stop, where these are integers."""
+        """Return bounds of start, start + step, … below stop, for integers."""
         ends = [of(v) for v in node.inputs]
         if None in ends or any(v.type.kind not in "iu" for v in node.inputs):
             return None
@@ -289,7 +295,7 @@ class ARange(_Allocating):
         return (min(start[1], stop[0] + 1), start[1]) if step[1] < 0 else None
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """stop determines only the length."""
+        """Disconnect stop, which determines only the length."""
         return [[True], [False], [True]]
 
     def L_op(
@@ -298,7 +304,9 @@ class ARange(_Allocating):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
-        """Element k is start + k step. Integers get zeros."""
+        """Return gradients for start and step: element k is start + k * step. Integers get
+        zeros.
+        """
         (start, _, step), (g,) = inputs, output_gradients
         z: Any = outputs[0]
         if is_disconnected(g):
@@ -320,34 +328,38 @@ def _unit(f: Any, rows: Any, columns: Any, k: Any) -> Any:
 
 
 class _Diagonal(_Allocating, NoGradient):
-    """A matrix that a diagonal tells: `op(rows, columns, k)`; k: how far above the main one."""
+    """Base class of matrices defined by one diagonal: `op(rows, columns, k)`; k counts diagonals
+    above the main one.
+    """
 
     implied: Any = {"fits": lambda f, rows, columns, k: _not_negative(f, rows, columns)}
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """The first two inputs are the lengths."""
+        """Return the first two inputs as lengths."""
         check_integers(types)
         return Shapes([[Value(0), Value(1)]])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Build the matrix from rows, columns and k."""
         rows, columns = self.sizes(node, inputs[:2])
         output_storage[0][0] = self.made(rows, columns, int(inputs[2]))
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
-        """As all ops: to read a matrix takes less than to make it, again in each call."""
+        """Return the default answer: reading a stored matrix is faster than building it in each
+        call.
+        """
         out = node.outputs[0].type
         return None not in out.shape and out.get_size(out.shape) <= config.fold_limit
 
     def made(self, rows: int, columns: int, k: int) -> Any:
-        """The matrix."""
+        """Return the matrix."""
         raise MethodNotDefined(f"{self} defines no made")
 
 
 class Eye(_Diagonal):
-    """A matrix with ones on a diagonal: `Eye("float64")(rows, columns, k)`."""
+    """Matrix with ones on a diagonal: `Eye("float64")(rows, columns, k)`."""
 
     __props__ = ("dtype",)
     limits = (0, 1)
@@ -376,7 +388,9 @@ def _lower_triangle() -> Any:
 
 
 def triangle(rows: int, columns: int, k: int) -> Any:
-    """`numpy.tri` of booleans; a copy is quicker than comparing. Raises `ValueError`."""
+    """Return `numpy.tri` of booleans, from a cached copy if possible. Raise `ValueError` for a
+    negative length.
+    """
     if rows < 0 or columns < 0:
         raise ValueError("negative dimensions are not allowed")
     top, left = max(k, 0), max(-k, 0)
@@ -387,7 +401,7 @@ def triangle(rows: int, columns: int, k: int) -> Any:
 
 
 class Tri(_Diagonal):
-    """A matrix that is true on a diagonal and below it, else false: `Tri()(rows, columns, k)`."""
+    """Matrix that is true on a diagonal and below it, else false: `Tri()(rows, columns, k)`."""
 
     __props__ = ()
     dtype = "bool"
@@ -403,12 +417,14 @@ _alloc = Alloc()
 
 
 def alloc(value: TensorLike, *shape: Any) -> TensorVariable:
-    """Return an array of that shape filled with `value` (broadcast). Raises `BroadcastError`."""
+    """Return an array of shape `shape` filled with `value` (broadcast). Raise `BroadcastError`."""
     return _alloc(as_tensor_variable(value), *_lengths(shape))
 
 
 def filling(v: Any) -> Any:
-    """What a variable is filled with, without dimensions where that can be; None: it is not."""
+    """Return the value that fills a variable, without dimensions if possible; None if no value
+    does.
+    """
     if v.head is not m.second and not isinstance(v.head, Alloc):
         return None
     y = v.owner.inputs[v.head is m.second]
@@ -416,21 +432,22 @@ def filling(v: Any) -> Any:
 
 
 def filling_number(v: Any) -> Any:
-    """The variable without dimensions that another is filled with; None if it is filled with
-    anything else, or not at all.
-    """
+    """Return the 0-d variable that fills another; None if there is none."""
     found = filling(v)
     return found if found is not None and found.type.ndim == 0 else None
 
 
 def _lengths(shape: Sequence[Any]) -> list[Any]:
-    """Read a shape given as arguments or as one tuple."""
+    """Return the lengths of a shape given as separate arguments or as one tuple."""
     only = shape[0] if len(shape) == 1 else shape
     return [weak_constant(d, "int64") if type(d) is int else d for d in shape_dims(only)]
 
 
 def full(shape: Any, fill_value: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
-    """Return an array of that shape filled with `fill_value`."""
+    """Return an array of shape `shape` filled with `fill_value` (broadcast).
+
+    dtype: by default the dtype of `fill_value`. Raises `BroadcastError`.
+    """
     value = or_truth(fill_value)
     return alloc(value if dtype is None else _cast_value(value, dtype), *shape_dims(shape))
 
@@ -442,24 +459,22 @@ def _cast_value(value: Any, dtype: Any) -> Any:
 
 
 def zeros(shape: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
-    """Return an array of zeros (floatX by default)."""
+    """Return an array of zeros of shape `shape` (dtype floatX by default)."""
     return full(shape, weak_constant(0, dtype_name(dtype or config.floatX)))
 
 
 def ones(shape: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
-    """Return an array of ones (floatX by default)."""
+    """Return an array of ones of shape `shape` (dtype floatX by default)."""
     return full(shape, weak_constant(1, dtype_name(dtype or config.floatX)))
 
 
 def empty(shape: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
-    """Return an array whose elements are arbitrary (floatX by default)."""
+    """Return an array of shape `shape` with arbitrary elements (dtype floatX by default)."""
     return AllocEmpty(dtype or config.floatX)(*_lengths((shape,)))
 
 
 def full_like(a: TensorLike, fill_value: Any, dtype: DTypeLike = None) -> TensorVariable:
-    """Return an array in the shape of `a` filled with `fill_value`, in the dtype of `a` by
-    default.
-    """
+    """Return an array in the shape of `a` filled with `fill_value` (dtype of `a` by default)."""
     if hasattr(type(a), "__apply_op__"):
         return m.second(a, fill_value)
     a = as_tensor_variable(a)
@@ -467,15 +482,17 @@ def full_like(a: TensorLike, fill_value: Any, dtype: DTypeLike = None) -> Tensor
 
 
 def zeros_like(a: TensorLike, dtype: DTypeLike = None, opt: bool = False) -> TensorVariable:
-    """Return zeros in the shape of `a`, in the dtype of `a` by default. opt: a constant, where `a`
-    has 0 dimensions and this dtype.
+    """Return zeros in the shape of `a` (dtype of `a` by default).
+
+    opt: whether to return a constant if `a` has 0 dimensions and this dtype.
     """
     return _filled(a, 0, dtype, opt)
 
 
 def ones_like(a: TensorLike, dtype: DTypeLike = None, opt: bool = False) -> TensorVariable:
-    """Return ones in the shape of `a`, in the dtype of `a` by default. opt: a constant, where `a`
-    has 0 dimensions and this dtype.
+    """Return ones in the shape of `a` (dtype of `a` by default).
+
+    opt: whether to return a constant if `a` has 0 dimensions and this dtype.
     """
     return _filled(a, 1, dtype, opt)
 
@@ -487,7 +504,9 @@ def _filled(a: Any, number: int, dtype: Any, opt: bool) -> Any:
 
 
 def empty_like(prototype: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
-    """Return an array in the shape of `prototype` whose elements are arbitrary."""
+    """Return an array in the shape of `prototype` with arbitrary elements (dtype of `prototype` by
+    default).
+    """
     prototype = as_tensor_variable(prototype)
     return AllocEmpty(dtype or prototype.type.dtype)(
         *[prototype.shape[i] for i in range(prototype.type.ndim)]
@@ -497,10 +516,10 @@ def empty_like(prototype: TensorLike, dtype: DTypeLike = None) -> TensorVariable
 def arange(
     start: Any, stop: TensorLike | None = None, step: TensorLike = 1, dtype: DTypeLike = None
 ) -> TensorVariable:
-    """Return numbers from `start` (0 if only one argument is given) up to `stop`; NumPy's dtype
-    by default, and floatX of Python's numbers alone.
+    """Return numbers from `start` (0 if only one argument is given) up to (not including) `stop`.
 
-    Raises `NDimError`, `DTypeError`; `StepError` for steps of 0.
+    dtype: by default that of the arguments by promotion, int64 for integers, and floatX for Python
+    floats alone. Raises `NDimError`, `DTypeError`; `StepError` for a step of 0.
     """
     if stop is None:
         start, stop = 0, start
@@ -516,12 +535,14 @@ def arange(
 def eye(
     n: TensorLike, m: TensorLike | None = None, k: TensorLike = 0, dtype: DTypeLike = None
 ) -> TensorVariable:
-    """Return an n × m matrix (m = n by default) with ones on diagonal k."""
+    """Return an n × m matrix (m = n by default) with ones on diagonal k (k > 0: above the main
+    one).
+    """
     return Eye(dtype or config.floatX)(n, n if m is None else m, k)
 
 
 def identity_like(x: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
-    """Return a matrix of the shape of `x` with ones on the diagonal."""
+    """Return a matrix of the shape of `x` with ones on the main diagonal. Raise `NDimError`."""
     x = as_tensor_variable(x)
     if x.type.ndim != 2:
         raise NDimError(f"identity_like takes a matrix, not {describe(x)}")

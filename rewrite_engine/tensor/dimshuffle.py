@@ -1,6 +1,7 @@
-"""`DimShuffle` and what is made of it: transposing, and adding or dropping dimensions of length 1.
+"""`DimShuffle` and functions built on it: transposing, and adding or dropping dimensions of length
+1.
 
-No elements are moved or copied here. Changing shapes otherwise is `tensor/reshape.py`.
+No elements are moved or copied here. Other changes of shape are in `tensor/reshape.py`.
 """
 
 from __future__ import annotations
@@ -60,12 +61,12 @@ _TRANSPOSED["band"] = _turned_band
 
 
 class DimShuffle(Linear, Odd):
-    """Reorder the dimensions of an array; a view.
+    """Reordering of the dimensions of an array, as a view.
 
-    new_order: for each dimension of the result, the dimension of the input it is, or "x" for a
-    new one of length 1. A dimension of the input that does not occur is dropped; it must have
-    length 1 (`ShapeError`, when the graph is built if the length is known, else when it runs).
-    input_ndim may be a sequence with an entry for each dimension, such as `x.broadcastable`.
+    new_order: for each dimension of the result, its dimension of the input, or "x" for a new one of
+    length 1. A dimension of the input that does not occur is dropped; it must have length 1
+    (`ShapeError` while building the graph if the length is known, else at run time). input_ndim: a
+    number, or a sequence with an entry per dimension such as `x.broadcastable`.
     """
 
     moves_only = True
@@ -92,7 +93,7 @@ class DimShuffle(Linear, Odd):
             error = AxisTypeError if any(isinstance(o, str) for o in kept) else AxisError
             raise error(located(f"DimShuffle: {what}"))
         if len(set(kept)) != len(kept):
-            raise AxisError(located(f"DimShuffle: a dimension occurs twice in {order}"))
+            raise AxisError(located(f"DimShuffle: new_order {order} contains a dimension twice"))
         self.input_ndim = input_ndim
         self.new_order = order
         if order == (1, 0):
@@ -100,7 +101,7 @@ class DimShuffle(Linear, Odd):
 
     @cached_property
     def shuffle(self) -> tuple[int, ...]:
-        """The dimensions of the input that are kept, in their new order."""
+        """The dimensions of the input that stay, in their new order."""
         return tuple([o for o in self.new_order if not isinstance(o, str)])
 
     @cached_property
@@ -110,29 +111,29 @@ class DimShuffle(Linear, Odd):
 
     @cached_property
     def augment(self) -> tuple[int, ...]:
-        """The dimensions of the result that are new."""
+        """The new dimensions of the result."""
         return tuple([i for i, o in enumerate(self.new_order) if o == "x"])
 
     @property
     def is_transpose(self) -> bool:
-        """Whether dimensions are put in another order, none is dropped and none is new."""
+        """Whether the op only reorders dimensions, without dropping or adding any."""
         return len(self.shuffle) == self.input_ndim == len(self.new_order)
 
     @cached_property
     def _index(self) -> tuple[Any, ...]:
-        """What is taken of the array with its dimensions in order, those that are dropped last."""
+        """The index of the reordered array, whose dropped dimensions are last."""
         kept = [None if o == "x" else slice(None) for o in self.new_order]
         return (*kept, ..., *[0] * len(self.drop))
 
     def notation(self, args: Sequence[Any]) -> Any:
-        """`x.T` for matrices."""
+        """Return `x.T` for a matrix transpose."""
         return [(args[0], ATOM), ".T"] if self.new_order == (1, 0) else None
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """Dimensions that are dropped have length 1."""
+        """Return the shape rule: a dropped dimension must have length 1."""
         (x,) = types
         if x.ndim != self.input_ndim:
-            raise NDimError(f"the input must have {self.input_ndim} dimensions; it is a {x}")
+            raise NDimError(f"the input must have {self.input_ndim} dimensions, but has type {x}")
         return Shapes(
             [[1 if isinstance(o, str) else (0, o) for o in self.new_order]],
             [[(0, i), 1] for i in self.drop],
@@ -168,7 +169,7 @@ class DimShuffle(Linear, Odd):
 
 
 def transposes(a: Variable, b: Variable) -> bool:
-    """Whether one of two matrices is written as the transpose of the other."""
+    """Return whether one of two matrices is written as the transpose of the other."""
     for x, y in ((a, b), (b, a)):
         if isinstance(x.head, DimShuffle) and x.head.new_order == (1, 0):
             if x.owner is not None and x.owner.inputs[0] is y:
@@ -177,7 +178,7 @@ def transposes(a: Variable, b: Variable) -> bool:
 
 
 def normalize_axis(axis: Any, ndim: int, what: str = "axis") -> int:
-    """Return an axis as an integer from 0 to ndim - 1; `AxisError` if it is out of range."""
+    """Return an axis as an integer from 0 to ndim - 1. Raise `AxisError` if it is out of range."""
     number = operator.index(axis)
     if not -ndim <= number < ndim:
         raise AxisError(located(f"{what} {number} is out of range for {ndim} dimensions"))
@@ -185,8 +186,8 @@ def normalize_axis(axis: Any, ndim: int, what: str = "axis") -> int:
 
 
 def normalize_axes(axes: Any, ndim: int, what: str = "axis") -> tuple[int, ...]:
-    """Return an axis, or several, as integers from 0 to ndim - 1. `AxisError` if out of range or
-    repeated.
+    """Return one or several axes as integers from 0 to ndim - 1. Raise `AxisError` if one is out of
+    range or repeated.
     """
     many = list(axes) if isinstance(axes, (tuple, list, range)) else [axes]
     result = tuple([normalize_axis(a, ndim, what) for a in many])
@@ -196,8 +197,8 @@ def normalize_axes(axes: Any, ndim: int, what: str = "axis") -> tuple[int, ...]:
 
 
 def slice_at_axis(sl: Any, axis: int) -> tuple[Any, ...]:
-    """The index that takes a slice (or whatever else an index may have) of one dimension, and all
-    of the others.
+    """Return an index with `sl` (a slice or any other index) at one dimension, and all of the
+    others.
 
     >>> slice_at_axis(slice(1), -2)
     (Ellipsis, slice(None, 1, None), slice(None, None, None))
@@ -207,8 +208,8 @@ def slice_at_axis(sl: Any, axis: int) -> tuple[Any, ...]:
 
 
 def dimshuffle(x: TensorLike, *pattern: Any) -> TensorVariable:
-    """Reorder dimensions, drop ones of length 1 and add new ones ("x"). `x` itself where nothing
-    changes.
+    """Return `x` with dimensions reordered, dropped (length 1) and added ("x"); `x` itself if
+    unchanged.
 
     >>> from rewrite_engine.tensor import matrix
     >>> dimshuffle(matrix("x"), 1, "x", 0).type
@@ -222,8 +223,9 @@ def dimshuffle(x: TensorLike, *pattern: Any) -> TensorVariable:
 
 
 def transpose(x: TensorLike, axes: Sequence[int] | None = None) -> TensorVariable:
-    """Reorder the dimensions; reverse them if no axes are given. Raises `AxisError` if axes are
-    no permutation.
+    """Reorder the dimensions; reverse them if no axes are given.
+
+    Raises `AxisError` if axes are not a permutation.
     """
     x = as_tensor_variable(x)
     ndim = x.ndim
@@ -233,7 +235,7 @@ def transpose(x: TensorLike, axes: Sequence[int] | None = None) -> TensorVariabl
     if len(order) != ndim:
         raise AxisError(
             located(
-                f"axes {axes} is no permutation of {ndim} dimensions",
+                f"axes {axes} are not a permutation of {ndim} dimensions",
                 inputs=[x],
             )
         )
@@ -246,7 +248,7 @@ def matrix_transpose(x: TensorLike) -> TensorVariable:
 
 
 def swapaxes(a: TensorLike, axis1: int, axis2: int) -> TensorVariable:
-    """Exchange two dimensions."""
+    """Exchange two dimensions of an array. Raise `AxisError`."""
     a = as_tensor_variable(a)
     order = list(range(a.ndim))
     i, j = normalize_axis(axis1, len(order)), normalize_axis(axis2, len(order))
@@ -255,8 +257,8 @@ def swapaxes(a: TensorLike, axis1: int, axis2: int) -> TensorVariable:
 
 
 def moveaxis(a: TensorLike, source: Any, destination: Any) -> TensorVariable:
-    """Move dimensions to other places; the rest stays in order. `AxisError` if the two differ in
-    number.
+    """Move dimensions to other positions; the others keep their order. Raise `AxisError` if
+    `source` and `destination` differ in length.
     """
     a = as_tensor_variable(a)
     ndim = a.ndim
@@ -265,7 +267,7 @@ def moveaxis(a: TensorLike, source: Any, destination: Any) -> TensorVariable:
         normalize_axes(destination, ndim, "destination"),
     )
     if len(src) != len(dst):
-        raise AxisError(located(f"moveaxis: {len(src)} sources and {len(dst)} destinations"))
+        raise AxisError(located(f"moveaxis: {len(src)} sources but {len(dst)} destinations"))
     order = [i for i in range(ndim) if i not in src]
     for to, axis in sorted(zip(dst, src, strict=True)):
         order.insert(to, axis)
@@ -273,7 +275,7 @@ def moveaxis(a: TensorLike, source: Any, destination: Any) -> TensorVariable:
 
 
 def expand_dims(a: TensorLike, axis: Axis) -> TensorVariable:
-    """Insert dimensions of length 1; `axis` (one or several) counts in the result.
+    """Insert dimensions of length 1. axis: one or several positions, counted in the result.
 
     >>> from rewrite_engine.tensor import matrix
     >>> expand_dims(matrix("x"), (0, -1)).type
@@ -287,10 +289,10 @@ def expand_dims(a: TensorLike, axis: Axis) -> TensorVariable:
 
 
 def squeeze(x: TensorLike, axis: Axis = None) -> TensorVariable:
-    """Drop dimensions of length 1: those given, or all that are known to be 1.
+    """Drop dimensions of length 1.
 
-    Raises `ShapeError` if one of the given has another length. Of a number, as in NumPy, axis 0 and
-    -1 may be given, too.
+    axis: the dimensions to drop; by default all with static length 1. Raises `ShapeError` if one of
+    them has another length. For a 0-d array axis 0 and -1 are allowed, as in NumPy.
     """
     x = as_tensor_variable(x)
     ndim = x.ndim
@@ -326,7 +328,7 @@ def atleast_Nd(
 ) -> list[TensorVariable]: ...
 def atleast_Nd(*arrays: Any, n: int = 1, left: bool = True) -> Any:
     """Add dimensions of length 1, on the left or the right, until there are `n`. Several arrays
-    give a list.
+    return a list.
     """
     results = []
     for x in map(as_tensor_variable, arrays):
@@ -342,7 +344,7 @@ def atleast_1d(
     first: TensorLike, second: TensorLike, /, *arrays: TensorLike, n: int = 1, left: bool = True
 ) -> list[TensorVariable]: ...
 def atleast_1d(*arrays: Any, n: int = 1, left: bool = True) -> Any:
-    """Make scalars vectors of length 1."""
+    """Convert 0-d arrays to vectors of length 1. Several arrays return a list."""
     return atleast_Nd(*arrays, n=n, left=left)
 
 
@@ -353,7 +355,7 @@ def atleast_2d(
     first: TensorLike, second: TensorLike, /, *arrays: TensorLike, n: int = 2, left: bool = True
 ) -> list[TensorVariable]: ...
 def atleast_2d(*arrays: Any, n: int = 2, left: bool = True) -> Any:
-    """Add dimensions of length 1 until there are two."""
+    """Add dimensions of length 1, on the left by default, until there are two."""
     return atleast_Nd(*arrays, n=n, left=left)
 
 
@@ -364,12 +366,12 @@ def atleast_3d(
     first: TensorLike, second: TensorLike, /, *arrays: TensorLike, n: int = 3, left: bool = True
 ) -> list[TensorVariable]: ...
 def atleast_3d(*arrays: Any, n: int = 3, left: bool = True) -> Any:
-    """Add dimensions of length 1 until there are three."""
+    """Add dimensions of length 1, on the left by default, until there are three."""
     return atleast_Nd(*arrays, n=n, left=left)
 
 
 def broadcast_to(x: TensorLike, shape: Any) -> TensorVariable:
-    """Repeat the elements of `x` so that the result has the given shape (NumPy's broadcasting)."""
+    """Broadcast `x` to the given shape by NumPy's rules."""
     from rewrite_engine.tensor.creation import alloc
     from rewrite_engine.tensor.shape import shape_dims
 

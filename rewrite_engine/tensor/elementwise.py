@@ -1,7 +1,7 @@
-"""Elementwise functions that are made of others: each builds a few nodes.
+"""Elementwise functions built from others; each builds a few nodes.
 
-Operands broadcast; the result has the shape they broadcast to. Where nothing else is said, integers
-count as floats (float32 for up to 16 bits, else float64).
+Operands broadcast; the result has the broadcast shape. Unless stated otherwise, integers are
+converted to floats (float32 for up to 16 bits, else float64).
 """
 
 from __future__ import annotations
@@ -45,17 +45,19 @@ def divmod(x: TensorLike, y: TensorLike) -> tuple[TensorVariable, TensorVariable
 
 
 def ceil_intdiv(a: TensorLike, b: TensorLike) -> TensorVariable:
-    """The quotient of integers, rounded up; an integer."""
+    """Return the quotient of integers rounded up, as an integer."""
     return m.add(m.floor_div(a, b), m.neq(m.mod(a, b), 0))
 
 
 def round(a: TensorLike, mode: str | None = None, decimals: int = 0) -> TensorVariable:
-    """To the nearest integer, in the dtype of `a`; mode: "half_to_even" (the default) or
-    "half_away_from_zero". decimals: so many digits behind the point (of -n: to 10**n), as NumPy
-    does it. Raises `OptionError`.
+    """Return `a` rounded to the nearest integer, in the dtype of `a`.
+
+    mode: "half_to_even" (the default) or "half_away_from_zero". decimals: number of digits after
+    the decimal point (-n rounds to multiples of 10**n), computed as NumPy does. Raises
+    `OptionError`.
     """
     if mode not in (None, "half_to_even", "half_away_from_zero"):
-        raise OptionError(f"round: no mode {mode!r}; there are half_to_even, half_away_from_zero")
+        raise OptionError(f"round: mode must be half_to_even or half_away_from_zero, not {mode!r}")
     nearest = m.round_half_away_from_zero if mode == "half_away_from_zero" else m.round
     if not decimals:
         return nearest(a)
@@ -66,17 +68,17 @@ def round(a: TensorLike, mode: str | None = None, decimals: int = 0) -> TensorVa
 
 
 def iround(a: TensorLike, mode: str | None = None) -> TensorVariable:
-    """`round(a, mode)` as int64."""
+    """Return `round(a, mode)` as int64."""
     return m.cast(round(a, mode), "int64")
 
 
 def rint(x: TensorLike) -> TensorVariable:
-    """To the nearest integer, ties to even, as floats."""
+    """Return `x` rounded to the nearest integer, ties to even, as a float."""
     return m.round(_as_float(x))
 
 
 def modf(x: TensorLike) -> tuple[TensorVariable, TensorVariable]:
-    """Return the fractional and the whole part, both with the sign of `x`."""
+    """Return the fractional and the integer part of `x`, both with its sign."""
     x = _as_float(x)
     whole = m.trunc(x)
     return m.copysign(m.switch(m.isinf(x), 0.0, m.sub(x, whole)), x), whole
@@ -88,7 +90,7 @@ def frexp(x: TensorLike) -> tuple[TensorVariable, TensorVariable]:
 
 
 def spacing(x: Any) -> TensorVariable:
-    """The distance to the next number away from 0, with the sign of `x`."""
+    """Return the distance from `x` to the next number away from 0, with the sign of `x`."""
     x = _as_float(x)
     beyond = m.cast(m.switch(m.lt(x, 0), -inf, inf), x.type.dtype)
     return m.sub(m.nextafter(x, beyond), x)
@@ -98,29 +100,29 @@ def spacing(x: Any) -> TensorVariable:
 
 
 def positive(x: TensorLike) -> TensorVariable:
-    """`x` itself."""
+    """Return `x` unchanged, as `numpy.positive` does."""
     return as_tensor_variable(x)
 
 
 def fabs(x: TensorLike) -> TensorVariable:
-    """The absolute value, as floats."""
+    """Return the absolute value as a float."""
     return m.abs(_as_float(x))
 
 
 def float_power(x: TensorLike, y: TensorLike) -> TensorVariable:
-    """x**y in float64 (complex128)."""
+    """Return x**y in float64 (complex128 for complex numbers)."""
     x, y = as_tensor_variable(x), as_tensor_variable(y)
     dtype = "complex128" if "c" in (x.type.kind, y.type.kind) else "float64"
     return m.pow(m.cast(x, dtype), m.cast(y, dtype))
 
 
 def deg2rad(x: TensorLike) -> TensorVariable:
-    """Degrees in radians."""
+    """Convert degrees to radians."""
     return m.mul(_as_float(x), pi / 180)
 
 
 def rad2deg(x: TensorLike) -> TensorVariable:
-    """Radians in degrees."""
+    """Convert radians to degrees."""
     return m.mul(_as_float(x), 180 / pi)
 
 
@@ -129,7 +131,7 @@ degrees = rad2deg
 
 
 def sinc(x: TensorLike) -> TensorVariable:
-    """sin(pi x) / (pi x), 1 at 0."""
+    """Return sin(pi x) / (pi x); 1 at 0."""
     y = m.mul(_as_float(x), pi)
     return m.switch(m.eq(y, 0), 1.0, m.true_div(m.sin(y), y))
 
@@ -143,40 +145,43 @@ def _truth(x: Any) -> Any:
 
 
 def logical_and(x: TensorLike, y: TensorLike) -> TensorVariable:
-    """Whether both are other than 0."""
+    """Return whether both x and y are nonzero, element by element."""
     return m.and_(_truth(x), _truth(y))
 
 
 def logical_or(x: TensorLike, y: TensorLike) -> TensorVariable:
-    """Whether one is other than 0."""
+    """Return whether x or y is nonzero, element by element."""
     return m.or_(_truth(x), _truth(y))
 
 
 def logical_xor(x: TensorLike, y: TensorLike) -> TensorVariable:
-    """Whether exactly one is other than 0."""
+    """Return whether exactly one of x and y is nonzero, element by element."""
     return m.xor(_truth(x), _truth(y))
 
 
 def logical_not(x: TensorLike) -> TensorVariable:
-    """Whether it is 0."""
+    """Return whether x is 0, element by element."""
     return m.invert(_truth(x))
 
 
 def isposinf(x: TensorLike) -> TensorVariable:
-    """Whether it is infinity. Raises `DTypeError` for complex numbers."""
+    """Return whether x is infinity, element by element. Raise `DTypeError` for complex numbers."""
     return m.and_(m.isinf(x), m.invert(m.signbit(x)))
 
 
 def isneginf(x: TensorLike) -> TensorVariable:
-    """Whether it is minus infinity. Raises `DTypeError` for complex numbers."""
+    """Return whether x is minus infinity, element by element. Raise `DTypeError` for complex
+    numbers.
+    """
     return m.and_(m.isinf(x), m.signbit(x))
 
 
 def isclose(
     a: TensorLike, b: TensorLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> TensorVariable:
-    """Elementwise |a - b| <= atol + rtol |b|; infinities equal themselves, NaN only if
-    `equal_nan`.
+    """Return whether |a - b| <= atol + rtol |b|, element by element.
+
+    Equal infinities are close; NaN is close to NaN only if `equal_nan`.
     """
     a, b = [m.cast(v, "int8") if getattr(v, "dtype", None) == "bool" else v for v in (a, b)]
     close = m.or_(m.le(m.abs(m.sub(a, b)), m.add(atol, m.mul(rtol, m.abs(b)))), m.eq(a, b))
@@ -191,15 +196,17 @@ def isclose(
 def allclose(
     a: TensorLike, b: TensorLike, rtol: float = 1e-5, atol: float = 1e-8, equal_nan: bool = False
 ) -> TensorVariable:
-    """Whether `isclose` holds everywhere; a 0-d bool."""
+    """Return whether `isclose` holds for all elements, as a 0-d bool."""
     return reduce_all(isclose(a, b, rtol, atol, equal_nan))
 
 
 def nan_to_num(
     x: TensorLike, nan: float = 0.0, posinf: Any = None, neginf: Any = None
 ) -> TensorVariable:
-    """NaN and infinities replaced by numbers; by default infinities by the largest and the least
-    number of the dtype. Of complex numbers each part. Integers stay as they are.
+    """Replace NaN and infinities by numbers.
+
+    nan: 0 by default. posinf, neginf: by default the largest and the smallest number of the dtype.
+    In complex numbers each part is replaced. Integers stay unchanged.
     """
     x = as_tensor_variable(x)
     if x.type.kind in "biu":
@@ -218,26 +225,30 @@ def nan_to_num(
 
 
 def logit(x: TensorLike) -> TensorVariable:
-    """log(x / (1 - x))."""
+    """Return log(x / (1 - x))."""
     return m.log(m.true_div(x, m.sub(1, x)))
 
 
 def factorial(n: TensorLike) -> TensorVariable:
-    """gamma(n + 1); 0 below 0."""
+    """Return gamma(n + 1); 0 for n < 0."""
     n = _as_float(n)
     return m.switch(m.lt(n, 0), 0.0, m.gamma(m.add(n, 1)))
 
 
 def gammal(k: TensorLike, x: TensorLike) -> TensorVariable:
-    """The lower incomplete gamma function: the integral of t**(k - 1) * exp(-t) from 0 to x."""
+    """Return the lower incomplete gamma function: the integral of t**(k - 1) * exp(-t) from 0
+    to x.
+    """
     return m.mul(m.gammainc(k, x), m.gamma(k))
 
 
 def gammau(k: TensorLike, x: TensorLike) -> TensorVariable:
-    """The upper incomplete gamma function: the integral of t**(k - 1) * exp(-t) from x on."""
+    """Return the upper incomplete gamma function: the integral of t**(k - 1) * exp(-t) from x to
+    infinity.
+    """
     return m.mul(m.gammaincc(k, x), m.gamma(k))
 
 
 def chi2sf(x: TensorLike, k: TensorLike) -> TensorVariable:
-    """The probability that a chi-squared variable with k degrees of freedom is above x."""
+    """Return the probability that a chi-squared variable with k degrees of freedom exceeds x."""
     return m.gammaincc(m.mul(_as_float(k), 0.5), m.mul(_as_float(x), 0.5))

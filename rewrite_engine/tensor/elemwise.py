@@ -1,8 +1,7 @@
 """`Elemwise`: a scalar op applied to every element of arrays that broadcast together.
 
-Inputs may differ in their number of dimensions (missing ones count as 1 on the left, as in
-NumPy). Gradients are in `tensor/elemwise_grad.py`, the instances (`exp`, `add`, …) in
-`tensor/math.py`.
+Inputs may differ in their number of dimensions (missing ones count as 1 on the left, as in NumPy).
+Gradients are in `tensor/elemwise_grad.py`, the instances (`exp`, `add`, …) in `tensor/math.py`.
 """
 
 from __future__ import annotations
@@ -46,8 +45,9 @@ if TYPE_CHECKING:
 
 
 class _OfInstance:
-    """An attribute of instances, made by a function of `scalar/docstring.py` when it is read. The
-    class itself has another value, or none.
+    """Attribute computed by a function of `scalar/docstring.py` when an instance reads it.
+
+    The class itself has another value, or none.
     """
 
     def __init__(self, function: str, of_class: Any = None) -> None:
@@ -65,11 +65,11 @@ class _OfInstance:
 
 
 class Elemwise(TensorOp):
-    """`scalar_op` on every element.
+    """Op that applies `scalar_op` to every element.
 
-    inplace_pattern: pairs (output, input it overwrites), or a dict of them. name: what PyTensor's
-    programs call the op; here it is called as its scalar op, whatever this says. Python numbers
-    among the inputs are weak: they take the precision of the other operands. Raises
+    inplace_pattern: pairs (output, overwritten input), or a dict of them. name: accepted for
+    compatibility with PyTensor and ignored; the name of the op is that of its scalar op. Python
+    numbers among the inputs are weak: they take the precision of the other operands. Raises
     `BroadcastError`, `DTypeError`, `ForeignObjectError`.
     """
 
@@ -120,8 +120,8 @@ class Elemwise(TensorOp):
     # --- building ---------------------------------------------------------------------------
 
     def __call__(self, *inputs: Any, **options: Any) -> Any:
-        """Apply to variables, arrays and numbers: the output variable (a list if there are
-        several).
+        """Apply the op to variables, arrays and numbers. Return the output variable, or a list of
+        several.
         """
         types = []
         for x in inputs:
@@ -134,14 +134,17 @@ class Elemwise(TensorOp):
         return build_variable(self, inputs, found[0], user_origin())
 
     def outer(self, x: TensorLike, y: TensorLike) -> TensorVariable:
-        """The function of each element of x and each of y, as `numpy.ufunc.outer`: the dimensions
-        of x, then those of y.
+        """Apply the op to each pair of elements of x and y, as `numpy.ufunc.outer`.
+
+        The result has the dimensions of x, then those of y.
         """
         x, y = as_tensor_variable(x), as_tensor_variable(y)
         return self(x.dimshuffle(*range(x.type.ndim), *["x"] * y.type.ndim), y)
 
     def _call_with_numbers(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """Like `_call`, remembering which constants Python numbers became beside which types."""
+        """Apply the op as `_call` does, and cache the constants of Python numbers by the types of
+        the other inputs.
+        """
         key: list[Any] = [config.floatX]
         for x in inputs:
             if isinstance(x, Variable):
@@ -169,7 +172,7 @@ class Elemwise(TensorOp):
         return build_variable(self, variables, out_type, user_origin())
 
     def _call(self, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """The general way: patterns take over, other things are converted, types are worked out."""
+        """Apply the op in the general case: handle patterns, convert inputs, infer types."""
         for x in inputs:
             if not isinstance(x, Variable) and hasattr(x.__class__, "__apply_op__"):
                 return x.__class__.__apply_op__(self, inputs, options)
@@ -184,8 +187,8 @@ class Elemwise(TensorOp):
         return build_variable(self, variables, types[0], user_origin())
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-        """Turn numbers and arrays into constants; Python numbers get the precision of their
-        neighbours.
+        """Convert numbers and arrays to constants; Python numbers take the precision of the other
+        operands.
         """
         result: list[Any] = []
         dtypes: list[str | None] = []
@@ -206,7 +209,7 @@ class Elemwise(TensorOp):
         return tuple(result)
 
     def _of_weak(self, inputs: Sequence[Any]) -> Any:
-        """The integer that integers alone make, as weak as they are; None for another result."""
+        """Return the weak integer result of weak integers alone; None for another result."""
         kinds = self.scalar_op.result_dtypes(("int64",) * len(inputs))
         if kinds != ("int64",):
             return None
@@ -214,7 +217,7 @@ class Elemwise(TensorOp):
         return found if is_weak(found) else None
 
     def _weak_as_numbers(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Arguments, with the numbers of weak constants where the result is a float."""
+        """Return the arguments, with weak constants as numbers if the result is a float."""
         if not any(map(is_weak, inputs)):
             return inputs
         numbers = [x.number if is_weak(x) else x for x in inputs]
@@ -232,7 +235,7 @@ class Elemwise(TensorOp):
             raise DTypeError(what) from error
 
     def convert_input(self, x: Any) -> Variable:
-        """Turn one argument into a tensor variable. Raises `ForeignObjectError`."""
+        """Convert one argument to a tensor variable. Raise `ForeignObjectError`."""
         if isinstance(x, Variable) and isinstance(x.type, TensorType):
             return x
         try:
@@ -243,18 +246,18 @@ class Elemwise(TensorOp):
             raise type(error)(located(what, op=self, hint=hint)) from error
 
     def on_numbers(self, *numbers: Any) -> Any:
-        """Apply to Python numbers: a Python number, as weak as they are."""
+        """Apply the op to Python numbers and return a Python number, which is weak as well."""
         return self.scalar_op.impl(*[np.asarray(x) for x in numbers]).item()
 
     def dtypes(self, *types: TensorType) -> Sequence[str]:
-        """By the scalar op. Raises `DTypeError`."""
+        """Return the output dtypes of the scalar op. Raise `DTypeError`."""
         try:
             return self.scalar_op.result_dtypes(tuple([t.dtype for t in types]))
         except DTypeError as error:
             raise DTypeError(str(error).removeprefix(f"{self.scalar_op}: ")) from error
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """All that they broadcast to. Raises `BroadcastError`."""
+        """Return the broadcast shape for each output. Raise `BroadcastError`."""
         lengths, equal = broadcast([t.shape for t in types])
         return Shapes([lengths] * self.nout, equal)
 
@@ -262,15 +265,22 @@ class Elemwise(TensorOp):
         return BroadcastError
 
     def infer_types(self, types: Types, numbers: Sequence[Any] = ()) -> Sequence[Any]:
-        """An output that overwrites an input has to fit into it."""
+        """Return the output types. Raise `ShapeError` if an output does not fit the input that it
+        overwrites.
+        """
         outputs = super().infer_types(types)
         for o, i in self.inplace_pattern:
             if not _can_hold(types[i], outputs[o]):
-                raise ShapeError(f"output {o} of type {outputs[o]} does not fit into input {i}")
+                raise ShapeError(
+                    f"output {o} of type {outputs[o]} does not fit into input {i}, which it "
+                    "overwrites"
+                )
         return outputs
 
     def output_types(self, types: tuple[Any, ...]) -> tuple[Any, ...]:
-        """`infer_types`, remembered; for each floatX where it has a say (quotients of integers)."""
+        """Return the cached result of `infer_types`, separately for each floatX if the result
+        depends on it.
+        """
         if not self.scalar_op.follows_floatX([getattr(t, "dtype", None) for t in types]):
             if INTEGER not in types or not (found := self._widened(types)):
                 return super().output_types(types)
@@ -283,8 +293,10 @@ class Elemwise(TensorOp):
         return found  # type: ignore[no-any-return]
 
     def _widened(self, types: tuple[Any, ...]) -> tuple[Any, ...] | None:
-        """The types of the outputs where an integer that may be weak makes them float64: they are
-        not remembered by types alone. None: in other cases.
+        """Return the output types if an integer that may be weak would promote them to float64;
+        else None.
+
+        They are not cached, as they depend on more than the input types.
         """
         if any([getattr(t, "dtype", None) in WIDEST for t in types]):
             return None
@@ -294,17 +306,27 @@ class Elemwise(TensorOp):
         return found if any([t.dtype in WIDEST for t in found]) else None
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """With dimensions of length 1 between the batch and those of operands that have fewer."""
+        """Apply the op to a batch; operands with fewer dimensions get dimensions of length 1 after
+        the batch.
+        """
         ndim = node.outputs[0].type.ndim
         missing = [ndim - v.type.ndim for v in node.inputs]
         return self.make_node(*behind_batch(node.inputs, inputs, missing)).outputs
 
     # --- running ----------------------------------------------------------------------------
 
+    def formula(self, *inputs: Any) -> Any:
+        """Return the formula of the scalar op, in the shape that all inputs broadcast to."""
+        if self.scalar_op.formula is None:
+            return None
+        from rewrite_engine.tensor.elemwise_grad import formula
+
+        return formula(self.scalar_op, inputs)
+
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute on arrays. Raises `BroadcastError` (see `tensor/broadcast.py`)."""
+        """Compute the outputs from arrays. Raise `BroadcastError` (see `tensor/broadcast.py`)."""
         shape = np.shape(inputs[0])
         if any([np.shape(x) != shape for x in inputs]):
             shape = self.checked(node, inputs)[0]
@@ -322,27 +344,29 @@ class Elemwise(TensorOp):
             cell[0] = value
 
     def is_total(self, node: Apply) -> bool:
-        """As the scalar op is."""
+        """Return whether the scalar op is total for these inputs."""
         return self.scalar_op.is_total(node.inputs)
 
     def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
-        """Those of the scalar op."""
+        """Return the bounds given by the scalar op."""
         dtype = node.outputs[0].type.numpy_dtype
         return self.scalar_op.bounds_from(dtype, of, node.inputs)
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
-        """Elements of the result times the cost of the scalar op (n operands take n - 1 steps)."""
+        """Return elements of the result times the cost of the scalar op (n operands take n - 1
+        steps).
+        """
         steps = max(1, len(inputs) - 1) if self.nin is None else 1
         return math.prod(outputs[0]) * self.scalar_op.cost * steps
 
     def inplace_on_inputs(
         self, allowed: Sequence[int], node: Apply | None = None
     ) -> Elemwise | None:
-        """Return this op overwriting the first of the `allowed` inputs that can hold the output,
-        or None.
+        """Return this op overwriting the first of the `allowed` inputs that can hold the output, or
+        None.
 
-        With `node` the types decide (a single number is not worth it); without it the first
-        allowed input is taken, and building a node checks it.
+        With `node` the types decide (a single number is never overwritten); without it the first
+        allowed input is overwritten, and building a node checks it.
         """
         if self.inplace_pattern or (node is not None and node.outputs[0].type.ndim == 0):
             return None
@@ -355,14 +379,16 @@ class Elemwise(TensorOp):
         return None
 
     def _overwriting(self, output: int, i: int) -> Elemwise:
-        """This op with an output in the memory of an input (made once)."""
+        """Return the cached op that writes an output into the memory of input i."""
         found = self._inplace.get((output, i))
         if found is None:
             found = self._inplace[output, i] = Elemwise(self.scalar_op, ((output, i),))
         return found
 
     def filled(self, inputs: Sequence[Variable], out_type: Any, constant: Variable) -> Any:
-        """The constant in the shape of all operands; a shape that does not fit stays an error."""
+        """Return the constant broadcast to the shape of all operands; shapes that do not fit still
+        raise.
+        """
         result: Any = as_tensor_variable(constant).astype(out_type.dtype)
         for v in reversed(list(dict.fromkeys(inputs))):
             if v is not constant and (v.type.ndim or v.owner is not None):
@@ -370,7 +396,9 @@ class Elemwise(TensorOp):
         return result
 
     def takes_as_number(self, inputs: Sequence[Variable], constant: Any) -> bool:
-        """Where other operands are known to have its shape, or to be stretched to more."""
+        """Return whether other operands already have the shape of the constant, or broadcast to a
+        larger one.
+        """
         others = [v.type.shape[::-1] for v in inputs if v.head is not CONSTANT]
         shape = constant.type.shape[::-1]
         return all(
@@ -380,7 +408,7 @@ class Elemwise(TensorOp):
     # --- analysis ---------------------------------------------------------------------------
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """All inputs matter, except those of which only the shape is used."""
+        """Connect all inputs, except those whose values do not matter."""
         unread = self.scalar_op.shape_only
         return [[i not in unread] * self.nout for i in range(len(node.inputs))]
 
@@ -390,13 +418,13 @@ class Elemwise(TensorOp):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> list[Variable]:
-        """One gradient per input, in the input's own shape and precision."""
+        """Return one gradient per input, in the input's own shape and precision."""
         return self.input_gradients(inputs, outputs, output_gradients, range(len(inputs)))
 
     def grad(
         self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]
     ) -> list[Variable]:
-        """Like `L_op`, with the outputs built anew."""
+        """Return the gradients of all inputs, with the outputs built anew."""
         outputs = self.make_node(*inputs).outputs
         return self.L_op(inputs, outputs, output_gradients)
 
@@ -407,14 +435,14 @@ class Elemwise(TensorOp):
         output_gradients: Sequence[Variable],
         wanted: Sequence[int],
     ) -> list[Variable]:
-        """The gradients of the `wanted` inputs only: `L_op` without the work for the others."""
+        """Return the gradients of the `wanted` inputs only, without computing the others."""
         from rewrite_engine.tensor.elemwise_grad import input_gradients
 
         return input_gradients(self, inputs, outputs, output_gradients, wanted)
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """Jacobian-vector products: the Jacobian is diagonal, so they are made of the same
-        partial derivatives.
+        """Return Jacobian-vector products, from the same partial derivatives, as the Jacobian is
+        diagonal.
         """
         from rewrite_engine.tensor.elemwise_grad import forward_gradients
 
@@ -426,7 +454,7 @@ _second = Elemwise(named("second"))
 
 
 def _can_hold(input_type: Any, output_type: Any) -> bool:
-    """Whether an array of the input's type always has the dtype and shape of the output."""
+    """Return whether an array of the input's type always has the dtype and shape of the output."""
     return bool(
         input_type.dtype == output_type.dtype
         and input_type.broadcastable == output_type.broadcastable

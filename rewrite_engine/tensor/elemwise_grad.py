@@ -1,8 +1,8 @@
 """Gradients of `Elemwise`: the scalar op's partial derivatives, summed back to the shapes of the
-inputs.
+inputs. Formulas of scalar ops, as expressions of arrays.
 
-The gradient of an integer input is the one it would have as a float (in floatX); an integer
-output passes on nothing.
+The gradient of an integer input is computed as if it were a float (in floatX); an integer output
+passes on no gradient.
 """
 
 from __future__ import annotations
@@ -10,23 +10,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from rewrite_engine.config import config
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.null import disconnected, grad_not_implemented, is_disconnected, is_null
-from rewrite_engine.scalar.dtype import DISCRETE
+from rewrite_engine.graph.traverse import graph_inputs
+from rewrite_engine.scalar.dtype import DISCRETE, is_number
+from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor import math as m
-from rewrite_engine.tensor.constant import weak_constant
+from rewrite_engine.tensor.constant import as_tensor_variable, weak_constant
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.reduce import sum_to
 
 
 def gradient_dtype(dtype: str) -> str:
-    """The dtype of the gradient of something with that dtype: never an integer."""
+    """Return the dtype of the gradient of a variable with this dtype: never an integer."""
     return config.floatX if dtype in DISCRETE else dtype
 
 
 def zero_gradient(x: Any) -> Any:
-    """A gradient of zeros for `x`."""
+    """Return a gradient of zeros for `x`."""
     return m.second(x, weak_constant(0.0, gradient_dtype(x.type.dtype)))
 
 
@@ -37,7 +41,7 @@ def input_gradients(
     gs: Sequence[Variable],
     wanted: Sequence[int],
 ) -> list[Variable]:
-    """The gradients of the wanted inputs (see `Elemwise.input_gradients`)."""
+    """Return the gradients of the wanted inputs (see `Elemwise.input_gradients`)."""
     unread = op.scalar_op.shape_only
     if all(is_disconnected(g) for g in gs):
         return [disconnected() for _ in wanted]
@@ -52,7 +56,9 @@ def partials(
     gs: Sequence[Any],
     wanted: Sequence[int],
 ) -> dict[int, Any]:
-    """The scalar op's part of each gradient (None: zero), null where nobody has written it."""
+    """Return the scalar op's part of each gradient: None for zero, a null variable if the op
+    declares none.
+    """
     live = [
         None if is_disconnected(g) or z.type.dtype in DISCRETE else g
         for g, z in zip(gs, outputs, strict=True)
@@ -75,8 +81,10 @@ def partials(
 
 
 def _without_slope(op: Elemwise, inputs: Sequence[Any], wanted: Sequence[int]) -> list[int]:
-    """The operands on which a result does not depend, since what they are multiplied with, or what
-    they divide, is the constant 0. Their gradient is 0 whatever arrives, infinities and NaNs too.
+    """Return the operands on which the result does not depend, as the other factor, or the
+    dividend, is the constant 0.
+
+    Their gradient is 0 for any output gradient, including infinities and NaNs.
     """
     if op is m.mul:
         noughts = [i for i, x in enumerate(inputs) if _is_nought(x)]
@@ -85,8 +93,8 @@ def _without_slope(op: Elemwise, inputs: Sequence[Any], wanted: Sequence[int]) -
 
 
 def _is_nought(x: Any) -> bool:
-    """Whether a term is 0 as it is written: a constant, also moved, or the difference of equal
-    ones.
+    """Return whether a term is obviously 0: a constant, possibly moved, or the difference of equal
+    terms.
     """
     node = x.owner
     while node is not None and node.op.moves_only and len(node.inputs) == 1:
@@ -101,7 +109,9 @@ def _same(x: Any, y: Any) -> bool:
 
 
 def quotient(g: Any) -> tuple[Any, Any]:
-    """What is divided in a gradient, in the dtype of all of it, and by what; else (None, None)."""
+    """Return the numerator in a gradient, in the dtype of the whole quotient, and the denominator;
+    else (None, None).
+    """
     if g is None or g.owner is None or g.owner.op is not m.true_div:
         return None, None
     n, below = g.owner.inputs
@@ -109,8 +119,10 @@ def quotient(g: Any) -> tuple[Any, Any]:
 
 
 def _of_logarithm(op: Elemwise, xs: Sequence[Any], z: Any, g: Any) -> dict[int, Any]:
-    """The parts of a gradient n / z, as that of log(z) is, for the operands of a product of powers:
-    n / x. The product of the others, and z, cancel; either may be 0, or overflow.
+    """Return the parts n / x of a gradient n / z (the gradient of log(z)) for the operands of a
+    product of powers.
+
+    The product of the other factors cancels against z; either may be 0, or overflow.
     """
     degree, (n, below) = op.scalar_op.degree, quotient(g)
     if degree is None or below is not z or z.type.kind != "f":
@@ -129,7 +141,7 @@ def _of_logarithm(op: Elemwise, xs: Sequence[Any], z: Any, g: Any) -> dict[int, 
 
 
 def _of_power(x: Any, y: Any, z: Any, n: Any) -> dict[int, Any]:
-    """The same for x ** y of any y. (x ** 0 is 1 wherever x goes.)"""
+    """Return the parts of a gradient n / z for z = x ** y with any y. (x ** 0 is 1 for every x.)"""
     found = {}
     if x.type.kind == "f":
         found[0] = m.switch(m.eq(y, 0), 0.0, n * y / x)
@@ -139,7 +151,9 @@ def _of_power(x: Any, y: Any, z: Any, n: Any) -> dict[int, Any]:
 
 
 def _as_floats(op: Elemwise, inputs: Sequence[Any], outputs: Sequence[Any]) -> Sequence[Any]:
-    """The inputs, integers in the dtype of the result: a derivative must not wrap around."""
+    """Return the inputs, with integers in the dtype of the result: a derivative must not wrap
+    around.
+    """
     dtype = outputs[0].type.dtype
     if dtype in DISCRETE or all([x.type.dtype not in DISCRETE for x in inputs]):
         return inputs
@@ -160,8 +174,9 @@ def _fitted(x: Any, part: Any) -> Any:
 
 
 def summed_to(g: Any, type_: Any) -> Any:
-    """The sum of a gradient over the dimensions in which an operand was stretched; that of n / x is
-    the sum of n, over x, where x has none of them.
+    """Return the sum of a gradient over the dimensions along which an operand was broadcast.
+
+    The sum of n / x is computed as the sum of n, over x, if x has none of these dimensions.
     """
     n, below = quotient(g)
     ones = g.type.broadcastable
@@ -173,13 +188,13 @@ def summed_to(g: Any, type_: Any) -> Any:
 
 
 def in_dtype_of(x: Any, g: Any) -> Any:
-    """Give a gradient the dtype that the gradient of `x` has."""
+    """Convert a gradient to the dtype that the gradient of `x` has."""
     dtype = gradient_dtype(x.type.dtype)
     return g if g.type.dtype == dtype else m.cast(g, dtype)
 
 
 def forward_gradients(op: Elemwise, inputs: Sequence[Variable], points: Sequence[Any]) -> list[Any]:
-    """Jacobian-vector products (see `Elemwise.R_op`); None where no input is perturbed."""
+    """Return Jacobian-vector products (see `Elemwise.R_op`); None if no input has a tangent."""
     outputs = op.make_node(*inputs).outputs
     inputs = _as_floats(op, inputs, outputs)
     moved = [i for i, v in enumerate(points) if v is not None and not is_disconnected(v)]
@@ -206,7 +221,7 @@ def _forward(
 
 
 def _pushed(op: Any, k: int, outputs: Sequence[Any], inputs: Sequence[Any], i: int, v: Any) -> Any:
-    """The derivative of output k in a direction of input i (None: zero)."""
+    """Return the derivative of output k along a tangent of input i (None: zero)."""
     z = outputs[k]
 
     def pull(g: Any, rule: Any = op.pullback) -> Any:
@@ -221,3 +236,21 @@ def _pushed(op: Any, k: int, outputs: Sequence[Any], inputs: Sequence[Any], i: i
     if z.type.kind == "c":  # a product with the derivative, or each part by its gradient
         return pull(v, op.products) if op.holomorphic else m.complex(part(1), part(1j))
     return part(1)
+
+
+def formula(op: ScalarOp, inputs: Sequence[Any]) -> Any:
+    """Return the formula of a scalar op on arrays, in the shape that all of them broadcast to.
+
+    Inputs are converted to the dtype in which the op computes.
+    """
+    assert op.formula is not None
+    inner = op.inner_dtype([x.type.dtype for x in inputs])
+    own = inputs if inner is None else [m.cast(x, inner) for x in inputs]
+    result = op.formula(m, *own)
+    if not isinstance(result, Variable | np.generic | np.ndarray) and not is_number(result):
+        return result  # (what asked refuses it)
+    result = as_tensor_variable(result)
+    used = {*graph_inputs([result])}
+    for x in [x for x in inputs if x not in used]:
+        result = m.second(x, result)
+    return result

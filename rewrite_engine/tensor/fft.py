@@ -1,4 +1,4 @@
-"""Fourier transforms of real arrays: `pt.fft`, loaded when it is first used.
+"""Fourier transforms of real arrays: `pt.fft`, loaded at its first use.
 
 All dimensions but the first, which counts the arrays, are transformed. A complex number is a pair
 (real, imaginary) in the last dimension.
@@ -32,12 +32,12 @@ __all__ = ["IRFFTOp", "RFFTOp", "irfft", "rfft"]
 
 
 def _half(n: Any) -> Any:
-    """How many frequencies of n real numbers there are."""
+    """Return the number of frequencies of n real numbers."""
     return n // 2 + 1
 
 
 class _Transform(Linear):
-    """A transform along the last `ndim` dimensions, of real floats."""
+    """Base class of transforms along the last `ndim` dimensions, of real floats."""
 
     __props__ = ("ndim",)
 
@@ -46,23 +46,24 @@ class _Transform(Linear):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         if types[0].kind == "c":
-            raise DTypeError(f"takes real numbers, not a {types[0]}")
+            raise DTypeError(f"takes real numbers, not type {types[0]}")
         return [working_dtype(types[0].dtype)]
 
     def needs(self, t: TensorType, ndim: int) -> None:
         """Raise `NDimError` for an array of fewer dimensions."""
         if t.ndim < ndim:
-            raise NDimError(f"takes an array of {ndim} dimensions or more, not a {t}")
+            raise NDimError(f"takes an array with {ndim} dimensions or more, not type {t}")
 
     @property
     def axes(self) -> tuple[int, ...]:
-        """The dimensions of the arrays, in the words of NumPy."""
+        """The transformed dimensions, as NumPy's argument `axes`."""
         return tuple(range(-self.ndim, 0))
 
 
 class RFFTOp(_Transform):
-    """The transforms of real arrays along the last `ndim` dimensions: of the last of n only the
-    frequencies up to n // 2.
+    """Fourier transform of real arrays along the last `ndim` dimensions.
+
+    Of the n frequencies in the last dimension only those up to n // 2 are computed.
     """
 
     samples: Sequence[Any] = (({}, (5,)), ({}, (3, 4)), ({"ndim": 2}, (2, 3, 4)), ({}, (1,)))
@@ -74,30 +75,32 @@ class RFFTOp(_Transform):
         return Shapes([[*kept, Computed(_half, [(0, last)]), 2]])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The transforms of a batch: of an array with more dimensions in front."""
+        """Transform a batch: an array with more leading dimensions."""
         return self.make_node(*inputs).outputs
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """By `numpy.fft.rfftn`. Raises `ShapeError` for a dimension of length 0."""
+        """Compute the transforms by `numpy.fft.rfftn`. Raise `ShapeError` for a dimension of length
+        0.
+        """
         x = np.asarray(inputs[0], node.outputs[0].type.numpy_dtype)
         if 0 in x.shape[-self.ndim :]:
-            self.fail(node, f"there is no transform of length 0: the shape is {x.shape}")
+            self.fail(node, f"a transform needs positive lengths, but the shape is {x.shape}")
         found = np.fft.rfftn(x, axes=self.axes)
         output_storage[0][0] = np.stack([found.real, found.imag], -1)
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """The transform back, where frequencies that stand for two count twice."""
+        """Return the inverse transform; a frequency that represents two counts twice."""
         n = lengths(inputs[0])[-1]
         return [IRFFTOp(self.ndim)(m.true_div(output_gradients[0], _count(outputs[0], n)), n)]
 
 
 class IRFFTOp(_Transform):
-    """The transforms back, times the number of elements: given what `RFFTOp` gives, and the length
-    of the last dimension.
+    """Inverse of `RFFTOp`, times the number of elements. Inputs: an output of `RFFTOp`, and the
+    length of the last dimension.
     """
 
     nin = 2
@@ -112,47 +115,47 @@ class IRFFTOp(_Transform):
         self.needs(types[0], self.ndim + 1)
         last = types[0].ndim - 2
         if types[1].ndim or types[1].kind not in "iu":
-            raise DTypeError(f"takes an integer as length, not a {types[1]}")
+            raise DTypeError(f"takes an integer as length, not type {types[1]}")
         kept = [(0, i) for i in range(last)]
         equal: list[Any] = [[(0, last), Computed(_half, [Value(1)])], [(0, last + 1), 2]]
         return Shapes([[*kept, Value(1)]], equal)
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Apply to a tensor and a length."""
+        """Apply the op to a tensor and a length."""
         variables = self.convert_inputs(inputs)
         numbers = tuple([getattr(v, "number", None) for v in variables])
         types = self.output_types(tuple([v.type for v in variables]), numbers)
         return build_node(self, variables, types, user_origin())
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """The transforms of a batch, if all have one length: of an array with more dimensions in
-        front.
-        """
+        """Transform a batch with one length: an array with more leading dimensions."""
         return None if inputs[1].type.ndim else self.make_node(*inputs).outputs
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """By `numpy.fft.irfftn`. Raises `ShapeError`."""
+        """Compute the arrays by `numpy.fft.irfftn`. Raise `ShapeError`."""
         self.check(node, inputs)
         x, n = np.asarray(inputs[0], node.outputs[0].type.numpy_dtype), int(inputs[1])
         shape = (*x.shape[x.ndim - 1 - self.ndim : -2], n)
         if 0 in shape:
-            self.fail(node, f"there is no transform of length 0: the shape is {x.shape}")
+            self.fail(node, f"a transform needs positive lengths, but the shape is {x.shape}")
         found = np.fft.irfftn(x[..., 0] + 1j * x[..., 1], shape, self.axes, norm="forward")
         output_storage[0][0] = found.astype(x.dtype, copy=False)
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """The transform, where frequencies that stand for two count twice."""
+        """Return the transform of the gradient; a frequency that represents two counts twice."""
         x, n = inputs
         found = RFFTOp(self.ndim)(output_gradients[0])
         return [m.mul(found, _count(x, n)), disconnected()]
 
 
 def _count(x: Any, n: Any) -> Any:
-    """How many frequencies each of the last but one dimension of `x` stands for, of n numbers."""
+    """Return how many of n frequencies each entry in the second last dimension of `x`
+    represents.
+    """
     k = arange(lengths(x)[-2])
     alone = m.or_(m.eq(k, 0), m.eq(m.mul(k, 2), n))
     return m.cast(m.switch(alone, 1, 2), working_dtype(x.type.dtype))[:, None]
@@ -162,9 +165,9 @@ def _count(x: Any, n: Any) -> Any:
 
 
 def _scaled(x: Any, norm: str | None, default: str, shape: Sequence[Any]) -> Any:
-    """A transform divided by what `norm` says. Raises `ValueError`."""
+    """Return a transform divided as `norm` says. Raise `ValueError`."""
     if norm not in (None, "ortho", "no_norm"):
-        raise ValueError(located(f'norm is None, "ortho" or "no_norm", not {norm!r}'))
+        raise ValueError(located(f'norm must be None, "ortho" or "no_norm", not {norm!r}'))
     norm = norm or default
     if norm == "no_norm":
         return x
@@ -181,13 +184,13 @@ def _real(name: str, x: Any, ndim: int) -> Any:
 
 
 def rfft(inp: TensorLike, norm: str | None = None) -> TensorVariable:
-    """The Fourier transforms of real arrays, along all dimensions but the first, which counts them:
-    (m, …, n) makes (m, …, n // 2 + 1, 2), frequencies up to n // 2 as pairs (real, imaginary).
-    Floats.
+    """Return the Fourier transforms of real arrays along all dimensions but the first.
 
-    norm: None does not scale, "ortho" divides by the root of the number of elements of an array,
-    "no_norm" does not scale. Raises `NDimError`, `DTypeError` for complex numbers, `ValueError`;
-    `ShapeError` when it runs, for a length of 0.
+    inp: floats of shape (m, …, n), m arrays. The result has shape (m, …, n // 2 + 1, 2):
+    frequencies up to n // 2 as pairs (real, imaginary). norm: None does not scale, "ortho" divides
+    by the square root of the number of elements of an array, "no_norm" does not scale. Raises
+    `NDimError`, `DTypeError` for complex numbers, `ValueError`; `ShapeError` at run time for a
+    length of 0.
 
     >>> rfft([[1.0, 1.0, 1.0]]).eval()
     array([[[3., 0.],
@@ -198,18 +201,19 @@ def rfft(inp: TensorLike, norm: str | None = None) -> TensorVariable:
 
 
 def irfft(inp: TensorLike, norm: str | None = None, is_odd: bool = False) -> TensorVariable:
-    """The arrays of which `rfft` gives the transforms: (m, …, k, 2) makes (m, …, n), where n is
-    2 * k - 2, or, if is_odd, 2 * k - 1. Floats.
+    """Return the real arrays whose Fourier transforms are given: the inverse of `rfft`.
 
-    norm: None divides by the number of elements of an array, "ortho" by its root, "no_norm" does
-    not scale. Raises `NDimError`, `DTypeError` for complex numbers, `ValueError`; `ShapeError`, at
-    the latest when it runs, where the last dimension is no pair, and for a length of 0.
+    inp: floats of shape (m, …, k, 2). The result has shape (m, …, n), where n is 2 * k - 2, or 2 *
+    k - 1 if is_odd. norm: None divides by the number of elements of an array, "ortho" by its square
+    root, "no_norm" does not scale. Raises `NDimError`, `DTypeError` for complex numbers,
+    `ValueError`; `ShapeError`, at run time at the latest, if the last dimension is not a pair, and
+    for a length of 0.
 
     >>> irfft([[[3.0, 0.0], [0.0, 0.0]]], is_odd=True).eval()
     array([[1., 1., 1.]])
     """
     if is_odd not in (True, False):
-        raise ValueError(located(f"is_odd is True or False, not {is_odd!r}"))
+        raise ValueError(located(f"is_odd must be True or False, not {is_odd!r}"))
     x = _real("irfft", inp, 3)
     *shape, k = lengths(x)[1:-1]
     n = 2 * k - 2 + int(is_odd)

@@ -1,4 +1,4 @@
-"""Shapes of what a graph computes, from the shape rules of its ops."""
+"""Inference of shapes in a graph, from the shape rules of its ops."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ InputDim = tuple[int, int]  # an input, and one of its dimensions
 
 
 class ShapeInference:
-    """Goes through a graph: `lengths` of all variables, in those of the inputs.
+    """Inference of shapes in a graph: `lengths` of all variables, in terms of those of the inputs.
 
-    takes: what stands for the lengths of inputs that are not known; unknown: for those that an op
-    does not tell. fails: see `InferredShapes`.
+    takes: variables for the unknown lengths of inputs. unknown: lengths that an op does not
+    determine. fails: see `InferredShapes`.
     """
 
     def __init__(self, op: Any) -> None:
@@ -39,7 +39,7 @@ class ShapeInference:
             self.infer(op.fgraph, node)
 
     def infer(self, fgraph: Any, node: Apply) -> None:
-        """Ask one node."""
+        """Infer the lengths of the outputs of one node."""
         try:
             told = node.op.infer_shape(fgraph, node, [self.lengths[v] for v in node.inputs])
             found = checked_shapes(node, told)
@@ -53,7 +53,7 @@ class ShapeInference:
             self.lengths[v] = tuple([s if isinstance(s, Constant) else n for s, n in pairs])
 
     def compare(self, node: Apply) -> None:
-        """Note what has to be equal for one node."""
+        """Record the lengths that one node requires to be equal."""
         own = node.op.equal_lengths(node)
         groups: Any = [list(dict.fromkeys([self.member(node, m) for m in g])) for g in own or ()]
         if own is None or any([None in group for group in groups]):
@@ -62,15 +62,17 @@ class ShapeInference:
             self.fails[node] = several
 
     def member(self, node: Apply, member: InputDim | int) -> InputDim | int | None:
-        """A length as the outer node knows it; None where it does not."""
+        """Return a length of an inner graph in terms of the outer node; None if unknown."""
         if not isinstance(member, tuple):
             return member
         n = self.lengths[node.inputs[member[0]]][member[1]]
         return int(n.data) if isinstance(n, Constant) else self.takes.get(n)
 
     def told(self, v: Variable, absent: set[Variable]) -> list[Variable | None]:
-        """The lengths of a variable that can be computed before anything of the graph is: from
-        those of inputs, and from integers, but not from values of inputs that are absent.
+        """Return the lengths of a variable that can be computed before the graph runs.
+
+        They are computed from lengths of inputs and from integers, but not from values of absent
+        inputs.
         """
         return [n if self._is_told(n, absent) else None for n in self.lengths[v]]
 
@@ -82,12 +84,12 @@ class ShapeInference:
 
 
 def rank(v: Variable) -> int:
-    """The number of dimensions."""
+    """Return the number of dimensions."""
     return v.type.ndim or 0
 
 
 def lengths_of(v: Variable) -> tuple[Any, ...]:
-    """The lengths of a variable: constants where they are known, else new roots."""
+    """Return the lengths of a variable: constants if known, else new root variables."""
     shape = v.type.shape
     made = []
     for k, n in enumerate(shape):

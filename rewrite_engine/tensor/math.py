@@ -1,7 +1,7 @@
-"""The elementwise functions on tensors: every scalar op of `scalar/ops.py`, lifted.
+"""Elementwise functions on tensors: every scalar op of `scalar/ops.py`, lifted to arrays.
 
-Each is an `Elemwise` instance, so rules can compare and match them. A new one is an entry there,
-nothing here. What is made of several is in `tensor/elementwise.py`, reductions are in
+Each is an `Elemwise` instance, so rules can compare and match them. To add one, write an entry
+there, nothing here. Functions built from several are in `tensor/elementwise.py`, reductions in
 `tensor/reduce.py`.
 """
 
@@ -49,10 +49,10 @@ def cast(x: Any, dtype: Any) -> TensorVariable:  # type: ignore[no-redef]
 
 
 def conjugated(x: Any) -> Any:
-    """The conjugate of a complex variable, a real one as it is: what gradients multiply with."""
+    """Return the conjugate of a complex variable, a real one unchanged, for use in gradients."""
     return _m.conj(x) if x.type.kind == "c" else x
 
 
 def as_gradient_of(x: Any, g: Any) -> Any:
-    """The real part of a complex gradient where `x` is real, else `g`."""
+    """Return the real part of a complex gradient if `x` is real, else `g`."""
     return _m.real(g) if g.type.kind == "c" and x.type.kind != "c" else g

@@ -1,4 +1,4 @@
-"""Between single numbers (`ScalarType`) and 0-d tensors."""
+"""Conversion between single numbers (`ScalarType`) and 0-d tensors."""
 
 from __future__ import annotations
 
@@ -16,15 +16,18 @@ __all__ = ["ScalarFromTensor", "TensorFromScalar", "scalar_from_tensor", "tensor
 
 
 class TensorFromScalar(TensorOp):
-    """A number as a 0-d tensor. Raises `ForeignObjectError` for what is no variable of a
-    `ScalarType`. Tensor ops apply it to such variables themselves.
+    """Conversion of a number to a 0-d tensor. Tensor ops apply it to variables of a `ScalarType`.
+
+    Raises `ForeignObjectError` for other types.
     """
 
     __props__ = ()
     only_lengths = True
 
     def convert_input(self, x: Any) -> Variable:
-        """A variable as it is; of other values, tensors, which are refused."""
+        """Return a variable unchanged; convert other values to tensors, which the op then
+        refuses.
+        """
         return x if isinstance(x, Variable) else super().convert_input(x)
 
     def takes(self, types: Types) -> None:
@@ -47,7 +50,7 @@ class TensorFromScalar(TensorOp):
 
 
 class ScalarFromTensor(TensorOp):
-    """The number that a 0-d tensor holds. Raises `NDimError` for other dimensions."""
+    """Conversion of a 0-d tensor to a number. Raises `NDimError` for other dimensions."""
 
     __props__ = ()
     only_lengths = True
@@ -55,7 +58,7 @@ class ScalarFromTensor(TensorOp):
     def takes(self, types: Types) -> None:
         super().takes(types)
         if types[0].ndim:
-            raise NDimError(f"takes a 0-d tensor, not a {types[0]}")
+            raise NDimError(f"takes a 0-d tensor, not type {types[0]}")
 
     def dtypes(self, *types: Any) -> list[ScalarType]:
         return [ScalarType(types[0].dtype)]

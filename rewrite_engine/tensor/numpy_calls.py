@@ -1,8 +1,9 @@
-"""NumPy's functions on variables build graphs: `np.exp(x)` is `pt.exp(x)`, `np.sum(x, axis=0)` is
-`pt.sum(x, axis=0)`. (NEP 13 and 18: `__array_ufunc__`, `__array_function__`.)
+"""NumPy's functions applied to variables build graphs: `np.exp(x)` is `pt.exp(x)`, `np.sum(x,
+axis=0)` is `pt.sum(x, axis=0)`.
 
-A function is looked up by its name in `rewrite_engine.tensor`, and its arguments by theirs; SciPy's
-ufuncs are found, too. What has no counterpart is an error that says so. (pt: that package.)
+This uses `__array_ufunc__` and `__array_function__` (NEP 13 and 18). Functions, including SciPy's
+ufuncs, are looked up by name in `rewrite_engine.tensor` (`pt` below), and arguments by their names.
+A function without a counterpart raises an error.
 """
 
 from __future__ import annotations
@@ -29,15 +30,15 @@ _NEUTRAL = {"sum": 0, "prod": 1, "any": 0, "all": 1, "max": None, "min": None}
 _FIRST = {"sum": "add", "prod": "mul"}
 #: functions whose arguments mean something else here, and what to write
 _UNLIKE = {
-    "atleast_3d": "x.dimshuffle('x', 0, 'x'), x[:, :, None]; pt.atleast_3d adds them in front",
+    "atleast_3d": "x.dimshuffle('x', 0, 'x'), x[:, :, None]; pt.atleast_3d adds them on the left",
     "rfft": "pt.fft.rfft(x), with real and imaginary parts along a last dimension",
-    "irfft": "pt.fft.irfft(x), of real and imaginary parts along a last dimension",
+    "irfft": "pt.fft.irfft(x), with real and imaginary parts along a last dimension",
     "split": "pt.split(x, sizes, len(sizes), axis)",
     "copyto": "x.set(y), pt.switch(where, y, x)",
     "putmask": "pt.switch(mask, values, x)",
     "place": "x[mask].set(values)",
     "put": "x[indices].set(values)",
-    "fill_diagonal": "pt.fill_diagonal(x, value), which leaves x as it is",
+    "fill_diagonal": "pt.fill_diagonal(x, value), which leaves x unchanged",
 }
 #: functions that put variables into arrays of objects, as they do where a library says nothing of
 #: them: `rewrite_engine.compat` fills it
@@ -55,14 +56,14 @@ _USUAL = {"out": None, "where": True, "casting": "same_kind", "order": "K", "sub
 
 
 def call_ufunc(pt: Any, ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Any) -> Any:
-    """The graph of a ufunc's call. Raises `OptionError` for `out=`, `where=`, `dtype=`, ...;
-    `NotConstantError` for what there is no function of.
+    """Return the graph of a call of a ufunc. Raise `OptionError` for `out=`, `where=`, `dtype=`,
+    ...; `NotConstantError` for a ufunc without a counterpart.
     """
     name = f"np.{ufunc.__name__}" + f".{method}" * (method != "__call__")
     options = {k: v for k, v in options.items() if not _is_usual(v, _USUAL.get(k, options))}
     if "out" in options:
-        raise OptionError(located(f"{name}: a variable is not written to, nor is an array `out`; "
-                                  "`a = a + x` makes a new one"))  # fmt: skip
+        raise OptionError(located(f"{name}: cannot write to a variable, nor to an array `out`; "
+                                  "use `a = a + x`, which creates a new one"))  # fmt: skip
     if method in _ALONG:
         ours = _ALONG[method].get(ufunc.__name__, "")
         found = _find(pt, ours, name)
@@ -72,11 +73,13 @@ def call_ufunc(pt: Any, ufunc: np.ufunc, method: str, inputs: Sequence[Any], opt
         return start(_call(name, found, args, given))
     if method not in ("__call__", "outer"):
         raise NotConstantError(
-            located(f"{name}: write `x[i].inc(y)`, or a reduction along an axis")
+            located(
+                f"{name} does not take variables: use `x[i].inc(y)`, or a reduction along an axis"
+            )
         )
     found = _find(pt, ufunc.__name__, name)
     if options:
-        raise OptionError(located(f"{name}: `{next(iter(options))}=` cannot be honoured; write "
+        raise OptionError(located(f"{name}: `{next(iter(options))}=` is not supported; use "
                                   "`x.astype(dtype)`, `pt.switch(where, ...)`"))  # fmt: skip
     if method == "outer":
         x, y = map(pt.as_tensor_variable, inputs)
@@ -85,8 +88,8 @@ def call_ufunc(pt: Any, ufunc: np.ufunc, method: str, inputs: Sequence[Any], opt
 
 
 def call_function(pt: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The graph of a call of one of NumPy's other functions. Raises `OptionError` for an argument
-    that has no counterpart, `NotConstantError` for what there is no function of.
+    """Return the graph of a call of another NumPy function. Raise `OptionError` for an argument
+    without a counterpart, `NotConstantError` for a function without one.
     """
     name = f"{func.__module__.replace('numpy', 'np', 1)}.{func.__name__}"
     if func.__name__ == "ndim":
@@ -111,15 +114,17 @@ def call_function(pt: Any, func: Any, args: Sequence[Any], kwargs: Mapping[str, 
 
 
 def _all_of(pt: Any, name: str, ours: str, first: Any, given: dict[Any, Any]) -> Any:
-    """Take `where=` and `initial=` of a reduction out of its arguments, the first of which is the
-    array; returns what then makes its result. Raises `OptionError` where `initial` is missing.
+    """Remove `where=` and `initial=` of a reduction from its arguments; the first is the array.
+
+    Returns the function that computes the final result. Raises `OptionError` if `initial` is
+    missing.
     """
     if ours not in _NEUTRAL:
         return lambda found: found
     if "where" in given:
         neutral = given.get("initial") if _NEUTRAL[ours] is None else _NEUTRAL[ours]
         if neutral is None:
-            raise OptionError(located(f"{name}: `where=` may leave nothing: say `initial=`, too"))
+            raise OptionError(located(f"{name}: `where=` may select nothing: pass `initial=`, too"))
         x = pt.as_tensor_variable(given[first])
         given[first] = pt.switch(given.pop("where"), x, pt.cast(neutral, x.dtype))
     if ours not in _FIRST or given.get("initial") is None:
@@ -129,24 +134,26 @@ def _all_of(pt: Any, name: str, ours: str, first: Any, given: dict[Any, Any]) ->
 
 
 def _find(pt: Any, name: str, asked: str) -> Callable[..., Any]:
-    """The function of this library."""
+    """Return the function of this library."""
     found = None
     if name not in _UNLIKE:
         found = getattr(pt, _NAMES.get(name, name), None)
     if not callable(found):
-        hint = _UNLIKE.get(name, "an op of your own, `as_op`, computes with NumPy's")
-        raise NotConstantError(located(f"{asked} does not take variables; write: {hint}"))
+        hint = _UNLIKE.get(name, "an op of your own (`as_op`) that calls the NumPy function")
+        raise NotConstantError(located(f"{asked} does not take variables; use: {hint}"))
     return found  # type: ignore[no-any-return]
 
 
 def _is_usual(value: Any, default: Any) -> bool:
-    """Whether an argument says what would hold without it."""
+    """Return whether an argument has the value of its default."""
     return value is default or (type(value) in (bool, int, str) and bool(value == default))
 
 
 def _by_name(name: str, found: Any, given: dict[str, Any], usual: dict[str, Any]) -> Any:
-    """Call with arguments under NumPy's names. usual: {its name: what it is if not given}. One
-    without a value of its own may be called otherwise here, if it has the same place.
+    """Call a function of this library with arguments under NumPy's names.
+
+    usual: {name: default}. An argument without a default may have another name here at the same
+    position.
     """
     if not inspect.isfunction(found):  # an elementwise op
         return _call(name, found, list(given.values()), {})
@@ -158,7 +165,7 @@ def _by_name(name: str, found: Any, given: dict[str, Any], usual: dict[str, Any]
             other = [*ours, *usual][place]
             if usual[key] not in (None, inspect.Parameter.empty) or other in usual:
                 takes = f"pt.{found.__name__} takes {', '.join(ours)}"
-                raise OptionError(located(f"{name}: `{key}=` cannot be honoured; {takes}"))
+                raise OptionError(located(f"{name}: `{key}=` is not supported; {takes}"))
             key = other
         named[key] = value
     first = [k for k, p in ours.items() if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)]
@@ -175,7 +182,7 @@ def _call(name: str, found: Any, args: Sequence[Any], kwargs: Mapping[str, Any])
 
 
 def as_object(x: Any) -> Any:
-    """An array of no dimensions that holds it."""
+    """Return a 0-d object array that contains x."""
     held = np.empty((), object)
     held[()] = x
     return held
@@ -186,7 +193,7 @@ def _clip(
 ) -> Any:
     low, high = ends.pop("min", a_min), ends.pop("max", a_max)
     if out is not None or ends:
-        raise OptionError(located(f"np.clip: `{next(iter(ends), 'out')}=` cannot be honoured"))
+        raise OptionError(located(f"np.clip: `{next(iter(ends), 'out')}=` is not supported"))
     if low is None:
         return pt.minimum(a, high)
     return pt.maximum(a, low) if high is None else pt.clip(a, low, high)

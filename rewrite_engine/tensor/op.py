@@ -1,9 +1,11 @@
-"""`TensorOp`: the base of ops on tensors. An op states once how its shapes follow from those of
-its inputs (`shapes`); its output types, `infer_shape`, `equal_lengths`, what rules and the VM know
-of lengths, and the check when it runs, are made of that.
+"""`TensorOp`: base class of ops on tensors.
 
-A length is an integer; a pair (i, axis), that of a dimension of input i; `Value(i)`, the number
-that input i is; `Computed(rule, of)`; or None, where only the values tell.
+An op declares once, in `shapes`, how its output shapes follow from those of its inputs. Its output
+types, `infer_shape`, `equal_lengths`, the lengths that rules and the VM use, and the check at run
+time are derived from it.
+
+A length is an integer; a pair (i, axis) for a dimension of input i; `Value(i)`, the value of input
+i; `Computed(rule, of)`; or None, if it depends on values.
 """
 
 from __future__ import annotations
@@ -40,13 +42,13 @@ Types = tuple[Any, ...]
 
 
 class Value(NamedTuple):
-    """The length that a 0-d input is."""
+    """Length given by the value of a 0-d input."""
 
     i: int
 
 
 class Computed(NamedTuple):
-    """A length made of others by a rule that takes integers, and 0-d variables."""
+    """Length computed from others by a rule that accepts integers and 0-d variables."""
 
     rule: Callable[..., Any]
     of: Sequence[Any]
@@ -57,30 +59,30 @@ Group = Sequence[Length]
 
 
 class Shapes(NamedTuple):
-    """The shapes of the outputs, and groups of lengths that have to be equal."""
+    """Shapes of the outputs, and groups of lengths that must be equal."""
 
     outputs: Sequence[Sequence[Length]]
     equal: Sequence[Group] = ()
 
 
 def is_dimension(length: Length) -> bool:
-    """Whether a length is that of a dimension of an input: a plain pair."""
+    """Return whether a length refers to a dimension of an input: a plain pair."""
     return length.__class__ is tuple
 
 
 def same_shape(x: Any) -> Shapes:
-    """The rule for one output in the shape of the first input, which is a `x`."""
+    """Return the shape rule of one output in the shape of the first input, of type `x`."""
     return Shapes([[(0, i) for i in range(x.ndim or 0)]])
 
 
 def with_parameters(op: Any, **changes: Any) -> Any:
-    """An op with some of its parameters (`__props__`) changed."""
+    """Return an op with some of its parameters (`__props__`) changed."""
     return type(op)(**({p: getattr(op, p) for p in op.__props__ or ()} | changes))
 
 
 def behind_batch(own: Sequence[Any], inputs: Sequence[Any], missing: Sequence[int]) -> list[Any]:
-    """Inputs that have a batch in front of a node's own, with as many dimensions of length 1
-    between both as are missing.
+    """Return inputs with a batch before the node's own dimensions, separated by `missing`
+    dimensions of length 1.
     """
     wide = []
     for x, v, ones in zip(inputs, own, missing, strict=True):
@@ -91,7 +93,7 @@ def behind_batch(own: Sequence[Any], inputs: Sequence[Any], missing: Sequence[in
 
 
 def resolve(length: Length, of: Callable[[Any], Any]) -> Any:
-    """What a length is, where `of` tells what pairs and `Value`s are; None where that is not known.
+    """Return a length; `of` maps pairs and `Value`s to lengths. None if unknown.
 
     >>> resolve(Computed(int.__add__, [(0, 1), 3]), {(0, 1): 4}.get)
     7
@@ -105,7 +107,7 @@ def resolve(length: Length, of: Callable[[Any], Any]) -> Any:
 
 
 def _actual(values: Sequence[Any]) -> Callable[[Any], Any]:
-    """What tells lengths for values of the inputs."""
+    """Return a function that maps pairs and `Value`s to lengths, for values of the inputs."""
 
     def of(length: Any) -> Any:
         if length.__class__ is tuple:
@@ -117,15 +119,17 @@ def _actual(values: Sequence[Any]) -> Callable[[Any], Any]:
 
 
 STATIC_ONE = (
-    "a dimension broadcasts only if its type says that it is 1: declare it, as in "
+    "a dimension broadcasts only if its static length is 1: declare it, as in "
     "matrix(shape=(1, None)), or use specify_shape or specify_broadcastable"
 )
 
 
 class TensorOp(Op):
-    """An op on tensors. A subclass says how many inputs it has (`nin`), and defines `dtypes` and
-    `shapes`; both look at the types of the inputs only, and raise errors that say what is wrong: of
-    which op and inputs, and where the user applied it, is added to that.
+    """Base class of ops on tensors.
+
+    A subclass declares its number of inputs (`nin`), and defines `dtypes` and `shapes`. Both use
+    only the types of the inputs, and raise short errors; the op, the inputs and the place where the
+    user applied it are added to them.
     """
 
     if TYPE_CHECKING:  # (ops with several outputs say so themselves)
@@ -155,34 +159,36 @@ class TensorOp(Op):
     samples: Sequence[Any] = ()
 
     def dtypes(self, *types: Any) -> Sequence[Any]:
-        """The dtypes of the outputs (of one that is no tensor, its type); by default one, that of
-        the first input. Raises `DTypeError`.
+        """Return the dtypes of the outputs (the type of an output that is not a tensor). Raise
+        `DTypeError`.
+
+        By default there is one output, with the dtype of the first input.
         """
         return [types[0].dtype]
 
     def shapes(self, *types: Any) -> Shapes:
-        """How the shapes of the outputs follow from those of the inputs. Raises `NDimError`,
+        """Return how the shapes of the outputs follow from those of the inputs. Raise `NDimError`,
         `AxisError`, `ShapeError`.
         """
         raise MethodNotDefined(f"{self} defines no shapes")
 
     def is_total(self, node: Apply) -> bool:
-        """Whether only lengths that are not equal make this node fail."""
+        """Return whether only unequal lengths make this node fail."""
         return self.only_lengths
 
     def misfit(self, types: Types, group: Group) -> type[ShapeError]:
-        """The class of the error for lengths of a group that differ."""
+        """Return the error class for lengths of a group that differ."""
         return ShapeError
 
     # --- building -----------------------------------------------------------------------------
 
     def convert_input(self, x: Any) -> Variable:
-        """Turn one argument into a tensor. Raises `ForeignObjectError`."""
+        """Convert one argument to a tensor. Raise `ForeignObjectError`."""
         return as_tensor_variable(x)  # type: ignore[no-any-return]
 
     def infer_types(self, types: Types, numbers: Sequence[Any] = ()) -> Sequence[Any]:
-        """The output types. numbers: of inputs that are constants, where lengths are made of
-        them.
+        """Return the output types. numbers: the values of constant inputs that lengths depend
+        on.
         """
         if self.nin not in (None, len(types)):
             inputs = "1 input" if self.nin == 1 else f"{self.nin} inputs"
@@ -196,7 +202,9 @@ class TensorOp(Op):
                 return known.get(length)
             i, axis = length
             if not 0 <= axis < types[i].ndim:
-                raise NDimError(f"its shapes are of dimension {axis} of input {i}, a {types[i]}")
+                raise NDimError(
+                    f"its shapes refer to dimension {axis} of input {i}, which has type {types[i]}"
+                )
             n = types[i].shape[axis]
             return known.get(length) if n is None and known else n
 
@@ -210,17 +218,17 @@ class TensorOp(Op):
                 known.update({m: n for m in group if not isinstance(m, Computed)})
         outputs = [[resolve(d, static) for d in dims] for dims in rule.outputs]
         if known_outputs(self) not in (None, len(outputs)):
-            told = f"it declares {known_outputs(self)} outputs (`nout`, `output_names`)"
-            raise InconsistencyError(f"{told}, and the shapes of {len(outputs)}")
+            told = f"the op declares {known_outputs(self)} outputs (`nout`, `output_names`)"
+            raise InconsistencyError(f"{told}, but its `shapes` has {len(outputs)}")
         dtypes = self.dtypes(*types)
         if len(dtypes) != len(outputs):
-            what = f"its `dtypes` are of {len(dtypes)} outputs, and its `shapes` of {len(outputs)}"
+            what = f"its `dtypes` has {len(dtypes)} outputs, but its `shapes` has {len(outputs)}"
             raise InconsistencyError(what)
         pairs = zip(dtypes, outputs, strict=True)
         return [d if isinstance(d, Type) else TensorType(d, s) for d, s in pairs]
 
     def takes(self, types: Types) -> None:
-        """Raise `ForeignObjectError` for types of inputs that are not taken."""
+        """Raise `ForeignObjectError` for input types that the op does not accept."""
         for t in types:
             if not isinstance(t, TensorType) and not (self.measures and t.ndim is not NO_RANK):
                 hint = f"\n    {t.instead_of_tensor}" if t.instead_of_tensor else ""
@@ -232,11 +240,11 @@ class TensorOp(Op):
     _shapes: dict[Types, Shapes]
 
     def shapes_of(self, node: Apply) -> Shapes:
-        """`shapes` for the inputs of a node."""
+        """Return the shape rule for the inputs of a node."""
         return self.shape_rule(tuple([v.type for v in node.inputs]))
 
     def shape_rule(self, types: Types) -> Shapes:
-        """`shapes`, remembered."""
+        """Return the cached result of `shapes`."""
         try:
             found = self._shapes.get(types)
         except AttributeError:
@@ -248,7 +256,7 @@ class TensorOp(Op):
         return found
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The lengths as 0-d int64 variables, constants where types know them."""
+        """Return the lengths as 0-d int64 variables; static lengths as constants."""
 
         def symbolic(length: Any) -> Any:
             if isinstance(length, Value):
@@ -264,13 +272,15 @@ class TensorOp(Op):
                 except NotConstantError:  # a rule for integers only
                     n = None
                 if n is None:
-                    raise MethodNotDefined(f"{self}: the shape depends on values")
+                    raise MethodNotDefined(
+                        f"{self} has no shape rule: the output shape depends on values"
+                    )
                 found.append(weak_constant(n, "int64") if isinstance(n, int) else n)
             result.append(tuple(found))
         return result
 
     def equal_lengths(self, node: Apply) -> list[Lengths] | None:
-        """What has to hold for the node to be computed (see `Op`)."""
+        """Return the lengths that must be equal for the node to be computed (see `Op`)."""
         if not self.is_total(node):
             return None
 
@@ -288,9 +298,7 @@ class TensorOp(Op):
         return groups
 
     def check(self, node: Apply, values: Sequence[Any]) -> None:
-        """Raise `ShapeError` or `BroadcastError` where lengths of values of the inputs are not
-        equal that have to be.
-        """
+        """Raise `ShapeError` or `BroadcastError` if lengths of values differ that must be equal."""
         for group in self.shapes_of(node).equal:
             of = _actual(values)
             lengths = {of(m) if m.__class__ is tuple else resolve(m, of) for m in group}
@@ -300,17 +308,17 @@ class TensorOp(Op):
                 self.fail(node, str(error), type(error))
 
     def checked(self, node: Apply, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """`check`, and the shapes of the outputs for these values; None where that is not known."""
+        """Check the values, and return the shapes of the outputs; None if unknown."""
         self.check(node, values)
         of = _actual(values)
         return [tuple([resolve(d, of) for d in dims]) for dims in self.shapes_of(node).outputs]
 
     def fail(self, node: Apply, what: str, error: type[Exception] = ShapeError) -> NoReturn:
-        """Raise an error for a node that runs."""
+        """Raise an error for a node at run time."""
         raise error(message(what, op=self, inputs=node.inputs, where=node.where()))
 
     def unequal(self, types: Types, shapes: Sequence[Any], group: Group, of: Any) -> ShapeError:
-        """The error for lengths of a group that differ; of: tells what they are."""
+        """Return the error for lengths of a group that differ; `of` maps members to lengths."""
         named = self.named_lengths(types, shapes, group, of)
         shown = [str(s) for t, s in zip(types, shapes, strict=True) if t.ndim]
         error, why = self.misfit(types, group), ", ".join(named.values())
@@ -326,7 +334,9 @@ class TensorOp(Op):
     def named_lengths(
         self, types: Types, shapes: Sequence[Any], group: Group, of: Any
     ) -> dict[Any, str]:
-        """What is said of each of the lengths of a group: {length: text}, the first of each."""
+        """Return descriptions of the lengths of a group: {length: text}, for the first member of
+        each length.
+        """
         named: dict[Any, str] = {}
         for member in group:
             named.setdefault(n := resolve(member, of), self.length_text(types, shapes, member, n))
@@ -334,44 +344,45 @@ class TensorOp(Op):
         return named
 
     def length_text(self, types: Types, shapes: Sequence[Any], member: Any, n: Any) -> str:
-        """What is said of one length."""
+        """Return the description of one length."""
         if not is_dimension(member):
-            return f"it has to be {n}"
+            return f"it must be {n}"
         i, axis = member
         return f"dimension {axis} of a {types[i]} has length {n}"
 
 
 class Linear(TensorOp):
-    """An op that is linear in its first input; the others are lengths, or indices."""
+    """Base class of ops that are linear in their first input; the others are lengths or indices."""
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Only the elements of the first input count."""
+        """Connect the elements of the first input only."""
         return [[i == 0] * len(node.outputs) for i in range(len(node.inputs))]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """The derivative forwards: the op, applied to the direction of its first input."""
+        """Return the tangent: the op, applied to the tangent of its first input."""
         if eval_points[0] is None:
             return [None] * len(self.make_node(*inputs).outputs)
         return self(eval_points[0], *inputs[1:], return_list=True)  # type: ignore[no-any-return]
 
 
 class Odd(TensorOp):
-    """An op that gives the opposite, up to the sign of a zero, for the opposite of its last input,
-    and that is no larger than this one, so that signs are best left outside.
+    """Base class of ops that are odd in their last input, up to the sign of a zero.
+
+    The output is not larger than that input, so signs are best moved out of the op.
     """
 
 
 class NoGradient(TensorOp):
-    """An op whose outputs do not change with small changes of the inputs' elements."""
+    """Base class of ops whose outputs do not change with small changes of the inputs' elements."""
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Nothing is connected."""
+        """Connect no input to an output."""
         return [[False] * len(node.outputs) for _ in node.inputs]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """Nothing is connected."""
+        """Return a disconnected gradient for each input."""
         return [disconnected() for _ in inputs]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """Nothing moves."""
+        """Return None for each output: there is no tangent."""
         return [None] * len(self.make_node(*inputs).outputs)

@@ -1,9 +1,8 @@
-"""Operators and methods of tensor variables, and of the pattern variables of rules: one text for
-both.
+"""Operators and methods shared by tensor variables and the pattern variables of rules.
 
-A method only calls the function of the same meaning in `rewrite_engine.tensor`, which stands above
-and hands itself down (`pt`). `==` is not an operator here: it compares identity, `eq` compares
-elements.
+Each method calls the function of `rewrite_engine.tensor` with the same meaning; that package is an
+upper layer and passes itself in (`pt`). `==` is not an operator here: it compares identity, `eq`
+compares elements.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ pt: Any = None  #: `rewrite_engine.tensor`, once it is imported
 
 
 def left_to(other: Any, method: str, error: NoTensorError) -> Any:
-    """What an operator returns for no tensor: `NotImplemented` to have Python ask a class that has
-    the method, as classes of programs may. Raises the error for others.
+    """Return `NotImplemented` for an operand whose class has the reflected method, so that Python
+    calls it; else raise the error.
     """
     package = type(other).__module__.partition(".")[0]
     if package in ("builtins", "numpy") or not hasattr(type(other), method):
@@ -31,20 +30,20 @@ def left_to(other: Any, method: str, error: NoTensorError) -> Any:
 
 
 class TensorOperators:
-    """Mixin for whatever tensor functions accept."""
+    """Mixin with the operators and methods of tensor variables."""
 
     __slots__ = ()
 
     __array_priority__ = 1000
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        """`np.exp(x)`, and `array + x`: see `tensor/numpy_calls.py`."""
+        """Apply a NumPy ufunc, as in `np.exp(x)` and `array + x` (see `tensor/numpy_calls.py`)."""
         from rewrite_engine.tensor.numpy_calls import call_ufunc
 
         return call_ufunc(pt, ufunc, method, inputs, options)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        """`np.sum(x, axis=0)`: see `tensor/numpy_calls.py`."""
+        """Apply a NumPy function, as in `np.sum(x, axis=0)` (see `tensor/numpy_calls.py`)."""
         from rewrite_engine.tensor.numpy_calls import call_function
 
         return call_function(pt, func, args, kwargs)
@@ -192,7 +191,7 @@ class TensorOperators:
 
     @property
     def T(self) -> TensorVariable:
-        """The transpose."""
+        """The transpose, with all dimensions reversed."""
         return pt.transpose(self)
 
     @property
@@ -217,7 +216,7 @@ class TensorOperators:
         return pt.transpose(self, axes or None)
 
     def swapaxes(self, axis1: int, axis2: int) -> TensorVariable:
-        """Exchange two dimensions."""
+        """Exchange two dimensions of the array."""
         return pt.swapaxes(self, axis1, axis2)
 
     def dimshuffle(self, *pattern: Any) -> TensorVariable:
@@ -225,7 +224,9 @@ class TensorOperators:
         return pt.dimshuffle(self, *pattern)
 
     def reshape(self, *shape: Any, ndim: int | None = None) -> TensorVariable:
-        """The elements in another shape; one length may be -1."""
+        """Return the elements in another shape; one length may be -1. ndim: the number of
+        dimensions, if the shape is a variable of unknown length.
+        """
         return pt.reshape(self, shape[0] if len(shape) == 1 else shape, ndim=ndim)
 
     def flatten(self, ndim: int = 1) -> TensorVariable:
@@ -233,7 +234,7 @@ class TensorOperators:
         return pt.flatten(self, ndim)
 
     def ravel(self) -> TensorVariable:
-        """All elements as a vector."""
+        """Return all elements as a vector."""
         return pt.flatten(self, 1)
 
     def squeeze(self, axis: Axis = None) -> TensorVariable:
@@ -241,27 +242,27 @@ class TensorOperators:
         return pt.squeeze(self, axis)
 
     def join_dims(self, start_axis: int = 0, n_axes: int | None = None) -> TensorVariable:
-        """Make some dimensions one."""
+        """Join `n_axes` dimensions from `start_axis` into one."""
         return pt.join_dims(self, start_axis, n_axes)
 
     def split_dims(self, shape: Any, axis: int = 0) -> TensorVariable:
-        """Take one dimension apart."""
+        """Split one dimension into several."""
         return pt.split_dims(self, shape, axis)
 
     def repeat(self, repeats: Any, axis: int | None = None) -> TensorVariable:
-        """Each element several times."""
+        """Repeat each element several times."""
         return pt.repeat(self, repeats, axis)
 
     def take(self, indices: Any, axis: int | None = None, mode: str = "raise") -> TensorVariable:
-        """The elements at integers along an axis."""
+        """Return the elements at integers along an axis."""
         return pt.take(self, indices, axis, mode)
 
     def choose(self, choices: Any, mode: str = "raise") -> TensorVariable:
-        """Elements of the arrays `choices`: this one says of which."""
+        """Choose elements from the arrays `choices`; this array has the numbers of the arrays."""
         return pt.choose(self, choices, mode)
 
     def compress(self, a: Any, axis: int | None = None) -> TensorVariable:
-        """The parts of `a` where this vector is true."""
+        """Return the parts of `a` at which this vector is true."""
         return pt.compress(self, a, axis)
 
     @overload
@@ -269,31 +270,31 @@ class TensorOperators:
     @overload
     def nonzero(self, return_matrix: Literal[True]) -> TensorVariable: ...
     def nonzero(self, return_matrix: bool = False) -> Any:
-        """The positions of all elements that are not zero."""
+        """Return the positions of all nonzero elements."""
         return pt.nonzero(self, return_matrix)
 
     def nonzero_values(self) -> TensorVariable:
-        """The elements that are not zero."""
+        """Return the nonzero elements."""
         return pt.nonzero_values(self)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
-        """The diagonals of two dimensions."""
+        """Return the diagonals of two dimensions."""
         return pt.diagonal(self, offset, axis1, axis2)
 
     def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
-        """The sum of a diagonal."""
+        """Return the sum of a diagonal."""
         return pt.trace(self, offset, axis1, axis2)
 
     def set(self, y: Any, **options: Any) -> TensorVariable:
-        """For `x[index].set(y)`: `x` with that part replaced."""
+        """Return `x` with the part `x[index]` replaced by `y`: use as `x[index].set(y)`."""
         return pt.set_subtensor(self, y, **options)
 
     def inc(self, y: Any, **options: Any) -> TensorVariable:
-        """For `x[index].inc(y)`: `x` with that part increased."""
+        """Return `x` with the part `x[index]` increased by `y`: use as `x[index].inc(y)`."""
         return pt.inc_subtensor(self, y, **options)
 
     def dot(self, b: Any) -> TensorVariable:
-        """Dot product."""
+        """Return the dot product with `b`."""
         return pt.dot(self, b)
 
     # --- reductions -------------------------------------------------------------------------
@@ -305,7 +306,7 @@ class TensorOperators:
         keepdims: bool = False,
         acc_dtype: DTypeLike = None,
     ) -> TensorVariable:
-        """Sum along axes."""
+        """Return sums along axes."""
         return pt.sum(self, axis, dtype, keepdims, acc_dtype)
 
     def prod(
@@ -315,7 +316,7 @@ class TensorOperators:
         keepdims: bool = False,
         acc_dtype: DTypeLike = None,
     ) -> TensorVariable:
-        """Product along axes."""
+        """Return products along axes."""
         return pt.prod(self, axis, dtype, keepdims, acc_dtype)
 
     def mean(
@@ -325,75 +326,75 @@ class TensorOperators:
         keepdims: bool = False,
         acc_dtype: DTypeLike = None,
     ) -> TensorVariable:
-        """Mean along axes."""
+        """Return means along axes."""
         return pt.mean(self, axis, dtype, keepdims, acc_dtype)
 
     def var(
         self, axis: Axis = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
     ) -> TensorVariable:
-        """Variance along axes."""
+        """Return variances along axes."""
         return pt.var(self, axis, ddof, keepdims, corrected)
 
     def std(
         self, axis: Axis = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False
     ) -> TensorVariable:
-        """Standard deviation along axes."""
+        """Return standard deviations along axes."""
         return pt.std(self, axis, ddof, keepdims, corrected)
 
     def max(self, axis: Axis = None, keepdims: bool = False, initial: Any = None) -> TensorVariable:
-        """Maximum along axes, with `initial` among the elements."""
+        """Return maxima along axes, of the elements and `initial`."""
         return pt.max(self, axis, keepdims, initial)
 
     def min(self, axis: Axis = None, keepdims: bool = False, initial: Any = None) -> TensorVariable:
-        """Minimum along axes, with `initial` among the elements."""
+        """Return minima along axes, of the elements and `initial`."""
         return pt.min(self, axis, keepdims, initial)
 
     def argmax(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-        """Position of the maximum along axes."""
+        """Return positions of the maxima along axes."""
         return pt.argmax(self, axis, keepdims)
 
     def argmin(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-        """Position of the minimum along axes."""
+        """Return positions of the minima along axes."""
         return pt.argmin(self, axis, keepdims)
 
     def all(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-        """Whether all elements along axes are true."""
+        """Return whether all elements along axes are true."""
         return pt.all(self, axis, keepdims)
 
     def any(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-        """Whether any element along axes is true."""
+        """Return whether any element along axes is true."""
         return pt.any(self, axis, keepdims)
 
     def ptp(self, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-        """Maximum less minimum along axes."""
+        """Return maximum minus minimum along axes."""
         return pt.ptp(self, axis, keepdims)
 
     def norm(self, L: Any = 2, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-        """(sum |x|^L)^(1/L) along axes."""
+        """Return the norm (sum |x|^L)^(1/L) along axes."""
         return pt.norm(self, L, axis, keepdims)
 
     def cumsum(self, axis: Axis = None) -> TensorVariable:
-        """Running sums."""
+        """Return running sums along an axis."""
         return pt.cumsum(self, axis)
 
     def cumprod(self, axis: Axis = None) -> TensorVariable:
-        """Running products."""
+        """Return running products along an axis."""
         return pt.cumprod(self, axis)
 
     # --- order ------------------------------------------------------------------------------
 
     def sort(self, axis: Axis = -1, kind: str | None = None, order: Any = None) -> TensorVariable:
-        """A sorted copy along an axis."""
+        """Return a copy sorted along an axis."""
         return pt.sort(self, axis, kind, order)
 
     def argsort(
         self, axis: Axis = -1, kind: str | None = None, order: Any = None
     ) -> TensorVariable:
-        """The positions that sort along an axis."""
+        """Return the positions that sort along an axis."""
         return pt.argsort(self, axis, kind, order)
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> TensorVariable:
-        """Where values belong in this sorted vector."""
+        """Return the positions at which `v` keeps this sorted vector sorted."""
         return pt.searchsorted(self, v, side, sorter)
 
     # --- elements ---------------------------------------------------------------------------
@@ -403,45 +404,47 @@ class TensorOperators:
         return pt.cast(self, dtype)
 
     def clip(self, a_min: Any, a_max: Any) -> TensorVariable:
-        """Bring all elements into an interval; where a_min > a_max, to a_max."""
+        """Return all elements limited to an interval; to a_max if a_min > a_max."""
         return pt.clip(self, a_min, a_max)
 
     def round(self, mode: str | None = None) -> TensorVariable:
-        """To the nearest integer; mode: "half_to_even" (the default) or "half_away_from_zero"."""
+        """Round to the nearest integer; mode: "half_to_even" (the default) or
+        "half_away_from_zero".
+        """
         return pt.round(self, mode)
 
     @property
     def real(self) -> TensorVariable:
-        """The real part."""
+        """The real part of each element."""
         return pt.real(self)
 
     @property
     def imag(self) -> TensorVariable:
-        """The imaginary part."""
+        """The imaginary part of each element."""
         return pt.imag(self)
 
     def copy(self, name: str | None = None) -> TensorVariable:
-        """A copy of the value."""
+        """Return a copy of the value."""
         return pt.identity(self) if name is None else pt.identity(self, name=name)
 
     def fill(self, value: Any) -> TensorVariable:
-        """An array of this shape filled with `value`."""
+        """Return an array of this shape filled with `value`."""
         return pt.second(self, value)
 
     def zeros_like(self, dtype: DTypeLike = None) -> TensorVariable:
-        """Zeros in this shape."""
+        """Return zeros in this shape."""
         return pt.zeros_like(self, dtype)
 
     def ones_like(self, dtype: DTypeLike = None) -> TensorVariable:
-        """Ones in this shape."""
+        """Return ones in this shape."""
         return pt.ones_like(self, dtype)
 
     def transfer(self, target: str) -> TensorVariable:
-        """The tensor at another place, such as another device: see `transfer`."""
+        """Return the tensor on a target, such as a device (see `transfer`)."""
         return pt.transfer(self, target)
 
     def get_underlying_scalar_constant(self, **options: Any) -> Any:
-        """The number that all elements are, if that is known."""
+        """Return the number that all elements equal, if it is known."""
         return pt.get_underlying_scalar_constant_value(self, **options)
 
     if TYPE_CHECKING:  # what a checker knows of others: see `_BY_NAME`; `>>` is that of patterns
@@ -480,7 +483,7 @@ def _method(name: str) -> Any:
     def method(self: Any) -> Any:
         return getattr(pt, name)(self)
 
-    method.__name__, method.__doc__ = name, f"`{name}(x)`, element by element."
+    method.__name__, method.__doc__ = name, f"Return `{name}(x)`, element by element."
     return method
 
 

@@ -1,4 +1,4 @@
-"""What is known of a variable while the graph is built, and where its values are: `transfer`."""
+"""Known values of variables while the graph is built, and the location of values: `transfer`."""
 
 from __future__ import annotations
 
@@ -36,13 +36,12 @@ def get_underlying_scalar_constant_value(
     max_recur: int | None = None,
     raise_not_constant: bool = True,
 ) -> Any:
-    """Return the number that all elements of `v` are, as a 0-d array.
+    """Return the number that all elements of `v` equal, as a 0-d array.
 
-    It is found in constants, in what fills or reshapes them, and, with `elemwise`, in all that is
-    computed from constants alone. Otherwise `NotConstantError`; or `v` itself where
-    raise_not_constant is False. only_process_constants: nothing but constants is looked at.
-    max_recur: through how many nodes (None: any number); what is computed from constants alone
-    counts as one.
+    The number is found in constants, in ops that fill or reshape them, and, with `elemwise`, in all
+    terms computed from constants alone. Otherwise raises `NotConstantError`, or returns `v` itself
+    if raise_not_constant is False. only_process_constants: look only at constants. max_recur:
+    number of nodes to look through (None: any); a term computed from constants alone counts as one.
 
     >>> from rewrite_engine.tensor import alloc, vector
     >>> get_underlying_scalar_constant_value(alloc(3.0, vector("x").shape[0]))
@@ -67,16 +66,16 @@ def get_underlying_scalar_constant_value(
     if data.size and (data == data.flat[0]).all():
         return np.array(data.flat[0])
     if raise_not_constant:
-        raise NotConstantError(f"{describe(v)} is not known to be one number everywhere")
+        raise NotConstantError(f"the elements of {describe(v)} are not known to equal one number")
     return v
 
 
 def get_scalar_constant_value(v: TensorLike, elemwise: bool = True, **options: Any) -> Any:
-    """Like `get_underlying_scalar_constant_value`, of what has 0 dimensions; else
-    `NotConstantError`.
+    """Return the constant value of a 0-d variable (see `get_underlying_scalar_constant_value`);
+    raise `NotConstantError` for others.
     """
     if getattr(v, "ndim", np.ndim(v) if not isinstance(v, Variable) else 0):
-        raise NotConstantError(f"{describe(v)} has dimensions: it is no number")
+        raise NotConstantError(f"{describe(v)} is not a single number: it has dimensions")
     return get_underlying_scalar_constant_value(v, elemwise=elemwise, **options)
 
 
@@ -85,15 +84,15 @@ _transfers: list[Callable[[Any, str], Any]] = []
 
 
 def register_transfer(fn: Callable[[Any, str], Any]) -> None:
-    """Let `transfer` know more targets: `fn(variable, target)` returns the variable there, or None
-    where it does not know the target.
+    """Add a target for `transfer`: `fn(variable, target)` returns the variable on the target, or
+    None for an unknown target.
     """
     _transfers.append(fn)
 
 
 def transfer(var: TensorLike, target: str) -> TensorVariable:
-    """Return `var` at a target: "cpu" means an array in memory. Raises `ValueError` for a target
-    that nobody has registered.
+    """Return `var` on a target: "cpu" means an array in memory. Raise `ValueError` for an unknown
+    target.
     """
     if target == "cpu":
         return as_tensor_variable(var)
@@ -101,4 +100,4 @@ def transfer(var: TensorLike, target: str) -> TensorVariable:
         found = fn(var, target)
         if found is not None:
             return found
-    raise ValueError(f"there is no target {target!r}: see register_transfer")
+    raise ValueError(f"unknown target {target!r}: add it with register_transfer")

@@ -1,5 +1,6 @@
-"""`rewrite_engine.random`, under the name that it has for users: `pt.random`. (It stands above this
-layer, and is loaded when it is first used.)
+"""The package `rewrite_engine.random` under its name for users: `pt.random`.
+
+It is an upper layer, and is loaded at its first use.
 """
 
 from typing import Any

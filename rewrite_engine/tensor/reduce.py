@@ -1,8 +1,7 @@
-"""Reductions: `CAReduce` (a commutative, associative scalar op along axes) and its kinds `Sum`,
-`Prod`, `Max`, `Min`,
-`All`, `Any_`.
+"""Reductions: `CAReduce` (a commutative, associative scalar op along axes) and its subclasses
+`Sum`, `Prod`, `Max`, `Min`, `All`, `Any_`.
 
-Means and variances, which are made of these, and `argmax` are in `tensor/statistics/moments.py`.
+Means and variances, which are built from these, and `argmax` are in `tensor/statistics/moments.py`.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ __all__ = [
 
 
 class CAReduce(Reduction):
-    """Reduce along axes with a commutative, associative scalar op.
+    """Reduction along axes by a commutative, associative scalar op.
 
-    axis: None, an integer or several. dtype: of the result; by default NumPy's (sums of small
-    integers and booleans become int64 or uint64). acc_dtype: of the intermediate results; by
-    default that of the result, but sums and products of float16 and float32 accumulate in float64
-    (complex64: complex128). keepdims: keep reduced dimensions as 1. Raises `AxisError`;
+    axis: None, an integer or several. dtype: dtype of the result; by default NumPy's (sums of small
+    integers and booleans are int64 or uint64). acc_dtype: dtype of intermediate results; by default
+    that of the result, but sums and products of float16 and float32 accumulate in float64
+    (complex64: complex128). keepdims: keep reduced dimensions with length 1. Raises `AxisError`;
     `ShapeError` for an empty maximum or minimum; `DTypeError`, also for floats that would
-    accumulate as integers, and for complex numbers as others.
+    accumulate as integers, and for complex numbers in a real dtype.
     """
 
     __props__: tuple[str, ...] = ("scalar_op", "axis", "dtype", "acc_dtype", "keepdims")
@@ -61,7 +60,7 @@ class CAReduce(Reduction):
         self.acc_dtype = None if acc_dtype is None else dtype_name(acc_dtype)
 
     def reducer(self) -> np.ufunc:
-        """The ufunc whose `reduce` computes this."""
+        """Return the ufunc whose `reduce` computes this."""
         ufunc = self.scalar_op.ufunc
         if ufunc is None or ufunc.nin != 2 or not self.scalar_op.associative:
             raise DTypeError(
@@ -70,23 +69,23 @@ class CAReduce(Reduction):
         return ufunc
 
     def accumulator(self, dtype: str) -> str:
-        """The dtype of the intermediate results where the result has this one."""
+        """Return the dtype of intermediate results for this dtype of the result."""
         if self.acc_dtype is not None:
             return self.acc_dtype
         return accumulator(dtype) if self.scalar_op in (scalar.add, scalar.mul) else dtype
 
     @property
     def needs_elements(self) -> bool:  # type: ignore[override]
-        """There is no maximum of nothing."""
+        """Whether the reduction of an empty array is an error, as for a maximum."""
         return self.reducer().identity is None
 
     def dtypes(self, *types: TensorType) -> list[str]:
-        """The one asked for, or NumPy's."""
+        """Return the declared dtype, or NumPy's."""
         (x,), ufunc = types, self.reducer()
         wide = {"f": "fc", "c": "c"}.get(x.kind)
         for asked in (self.acc_dtype, self.dtype if wide == "c" else None):
             if wide and asked is not None and np.dtype(asked).kind not in wide:
-                raise DTypeError(f"numbers of dtype {x.dtype} are not reduced as {asked}")
+                raise DTypeError(f"numbers of dtype {x.dtype} cannot be reduced as {asked}")
         try:
             return [self.dtype or ufunc.reduce(np.ones(1, x.numpy_dtype)).dtype.name]
         except TypeError as error:
@@ -95,7 +94,9 @@ class CAReduce(Reduction):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute. Raises `ShapeError` for the maximum or minimum of nothing."""
+        """Compute the reduction. Raise `ShapeError` for the maximum or minimum of an empty
+        array.
+        """
         x, wanted = inputs[0], node.outputs[0].type.numpy_dtype
         dtype = np.dtype(self.accumulator(wanted.name))
         try:
@@ -110,7 +111,7 @@ class CAReduce(Reduction):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
-        """The gradient of the one input, in its shape; zeros where the output is an integer."""
+        """Return the gradient of the input, in its shape; zeros if the output is an integer."""
         from rewrite_engine.tensor.elemwise_grad import gradient_dtype, zero_gradient
 
         (x,), (z,), (g,) = inputs, outputs, output_gradients
@@ -122,7 +123,7 @@ class CAReduce(Reduction):
         return [m.cast(part, gradient_dtype(x.type.dtype))]
 
     def input_gradient(self, x: Any, z: Any, g: Any) -> Any:
-        """The gradient by the scalar op's nature: sum, product, maximum, minimum."""
+        """Return the gradient for the scalar op: sum, product, maximum or minimum."""
         wide = self.spread(x, g)
         if self.scalar_op is scalar.add:
             return m.second(x, wide)
@@ -131,16 +132,20 @@ class CAReduce(Reduction):
         if self.scalar_op in (scalar.maximum, scalar.minimum):
             missed, count = self._attained(x, z, g.type.dtype)
             return m.switch(missed, 0.0, self.spread(x, m.true_div(g, count)))
-        raise NotImplementedError(f"the gradient of {self} is not written")
+        raise NotImplementedError(f"{self} has no gradient")
 
     def _attained(self, x: Any, z: Any, dtype: str) -> tuple[Any, Any]:
-        """Where the extremum is not attained, and how many elements attain it (of a NaN: all)."""
+        """Return where the extremum is not attained, and how many elements attain it (all for a
+        NaN).
+        """
         wide = self.spread(x, z)
         missed = m.lt(x, wide) if self.scalar_op is scalar.maximum else m.gt(x, wide)
         return missed, m.cast(Sum(self.axis, keepdims=self.keepdims)(m.invert(missed)), dtype)
 
     def _of_others(self, x: Any) -> Any:
-        """For each element the product of all others, computed as the product is."""
+        """Return, for each element, the product of all others, computed as the reduction computes
+        products.
+        """
         from rewrite_engine.tensor.elemwise_grad import gradient_dtype
         from rewrite_engine.tensor.running import product_of_others
 
@@ -148,7 +153,7 @@ class CAReduce(Reduction):
         return product_of_others(wide, self.axes(x.type.ndim))
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """Jacobian-vector product: the gradient's weights against the direction, summed."""
+        """Return the Jacobian-vector product: the gradient's weights times the tangent, summed."""
         (x,), (v,) = inputs, eval_points
         if v is None:
             return [None]
@@ -158,7 +163,7 @@ class CAReduce(Reduction):
         if self.scalar_op is scalar.mul:
             return [total(m.mul(self._of_others(x), v))]
         if self.scalar_op not in (scalar.maximum, scalar.minimum):
-            raise NotImplementedError(f"the derivative of {self} is not written")
+            raise NotImplementedError(f"{self} has no derivative")
         missed, count = self._attained(x, self(x), v.type.dtype)
         return [m.true_div(total(m.switch(missed, 0.0, v)), count)]
 
@@ -168,8 +173,10 @@ class CAReduce(Reduction):
 
 
 class LeavesOut:
-    """A reduction that multiplies what arrives at its result: what it reduces to a result that does
-    not count has no part, whatever it is (`gradient/partial.py`).
+    """Mixin for reductions that multiply the output gradient by a factor.
+
+    Results that a `Partial` gradient excludes contribute nothing, whatever the factor
+    (`gradient/partial.py`).
     """
 
     takes_partial = True
@@ -182,7 +189,7 @@ class LeavesOut:
         wanted: Sequence[int],
         kept: Sequence[int] = (),
     ) -> Sequence[Any]:
-        """`L_op`, of a `Partial` gradient too."""
+        """Return the gradients of `L_op`, also for a `Partial` output gradient."""
         (g,) = gs
         if not hasattr(g, "where"):
             return self.L_op(inputs, outputs, gs)  # type: ignore[no-any-return]
@@ -192,7 +199,7 @@ class LeavesOut:
 
 
 class _Fixed(CAReduce):
-    """A reduction whose scalar op is given by its class."""
+    """Base class of reductions whose scalar op is fixed by the class."""
 
     __props__ = ("axis", "dtype", "acc_dtype", "keepdims")
     samples: Sequence[Any] = Reduction.samples
@@ -205,7 +212,7 @@ class _Fixed(CAReduce):
 
 
 class Sum(_Fixed):
-    """Sum along axes: `Sum(axis=0)(x)`."""
+    """Sum along axes: `Sum(axis=0)(x)`. Parameters: see `CAReduce`."""
 
     moves_only = True
     implied = {"nonneg": "nonneg"}
@@ -214,7 +221,7 @@ class Sum(_Fixed):
 
 
 class Prod(LeavesOut, _Fixed):
-    """Product along axes."""
+    """Product along axes: `Prod(axis=0)(x)`. Parameters: see `CAReduce`."""
 
     implied = {"positive": "positive", "nonneg": "nonneg"}
     samples: Sequence[Any] = (*Reduction.samples, ({"axis": 0}, (0, 3)))
@@ -240,22 +247,22 @@ class Min(_Fixed):
 
 
 class All(_Fixed):
-    """Whether all elements along axes are true (not zero); the result is bool."""
+    """Reduction that returns whether all elements along axes are nonzero, as bool."""
 
     op = scalar.and_
 
     def reducer(self) -> np.ufunc:
-        """Logical, not bitwise."""
+        """Return the logical ufunc, not the bitwise one."""
         return np.logical_and
 
 
 class Any_(_Fixed):  # noqa: N801
-    """Whether any element along axes is true (not zero); the result is bool."""
+    """Reduction that returns whether any element along axes is nonzero, as bool."""
 
     op = scalar.or_
 
     def reducer(self) -> np.ufunc:
-        """Logical, not bitwise."""
+        """Return the logical ufunc, not the bitwise one."""
         return np.logical_or
 
     def _name(self) -> str:
@@ -263,9 +270,9 @@ class Any_(_Fixed):  # noqa: N801
 
 
 def sum_to(x: Any, type_: Any, kind: type[_Fixed] = Sum) -> Any:
-    """Sum `x` over the dimensions in which it is a broadcast of something of type `type_`.
+    """Sum `x` over the dimensions along which it broadcasts type `type_`.
 
-    kind: another reduction than the sum. Dimensions that `x` itself lacks stay away.
+    kind: another reduction instead of the sum. Dimensions that `x` itself lacks are not added.
     """
     extra = x.type.ndim - type_.ndim
     if extra > 0:
@@ -285,11 +292,12 @@ def sum(
     keepdims: bool = False,
     acc_dtype: Any = None,
 ) -> TensorVariable:
-    """Sum along axes (None: all); small integers and booleans are summed as int64 (unsigned:
-    uint64).
+    """Return sums along axes (None: all).
 
-    float16 and float32 are added up in float64, complex64 in complex128, unless `acc_dtype` says
-    otherwise; the result has the dtype of the input, or `dtype`. Raises `AxisError`.
+    Small integers and booleans are summed as int64 (unsigned: uint64). float16 and float32
+    accumulate in float64, complex64 in complex128, unless `acc_dtype` says otherwise; the result
+    has the dtype of the input, or `dtype`. keepdims: keep reduced dimensions with length 1. Raises
+    `AxisError`.
     """
     return Sum(axis, dtype, acc_dtype, keepdims)(input)
 
@@ -302,9 +310,10 @@ def prod(
     acc_dtype: Any = None,
     no_zeros_in_input: bool = False,
 ) -> TensorVariable:
-    """Product along axes; dtypes as those of `sum`.
+    """Return products along axes (None: all), with the dtypes of `sum`.
 
-    no_zeros_in_input: a promise that is not needed here; gradients are right with zeros, too.
+    no_zeros_in_input: accepted for compatibility, without effect: gradients are correct with zeros,
+    too. Raises `AxisError`.
     """
     return Prod(axis, dtype, acc_dtype, keepdims)(input)
 
@@ -312,8 +321,10 @@ def prod(
 def max(
     x: TensorLike, axis: Axis = None, keepdims: bool = False, initial: Any = None
 ) -> TensorVariable:
-    """Maximum along axes; NaN if there is one. initial: a number that is among the elements, so
-    that there may be no others (-inf: of integers, the lowest that there is).
+    """Return maxima along axes (None: all); NaN if an element is NaN.
+
+    initial: a number to include, so that there may be no elements (-inf: for integers, their
+    smallest number). Raises `AxisError`; `ShapeError` without elements and without `initial`.
     """
     op = Max(axis, keepdims=keepdims)
     return op(x) if initial is None else _with_initial(op, m.maximum, x, initial)
@@ -322,16 +333,20 @@ def max(
 def min(
     x: TensorLike, axis: Axis = None, keepdims: bool = False, initial: Any = None
 ) -> TensorVariable:
-    """Minimum along axes; NaN if there is one. initial: a number that is among the elements, so
-    that there may be no others (inf: of integers, the highest that there is).
+    """Return minima along axes (None: all); NaN if an element is NaN.
+
+    initial: a number to include, so that there may be no elements (inf: for integers, their largest
+    number). Raises `AxisError`; `ShapeError` without elements and without `initial`.
     """
     op = Min(axis, keepdims=keepdims)
     return op(x) if initial is None else _with_initial(op, m.minimum, x, initial)
 
 
 def _with_initial(op: _Fixed, of_two: Any, x: Any, initial: Any) -> Any:
-    """The extremum of elements and a number. Where there may be no elements, the number is put
-    before them; else it is compared with what they are reduced to.
+    """Return the extremum of elements and a number.
+
+    If there may be no elements, the number is joined to them; else it is compared with their
+    extremum.
     """
     from rewrite_engine.tensor.shaping.padding import pad
 
@@ -350,12 +365,12 @@ def _with_initial(op: _Fixed, of_two: Any, x: Any, initial: Any) -> Any:
 
 
 def all(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """Whether all elements along axes are true."""
+    """Return whether all elements along axes are true."""
     return All(axis, keepdims=keepdims)(x)
 
 
 def any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """Whether any element along axes is true."""
+    """Return whether any element along axes is true."""
     return Any_(axis, keepdims=keepdims)(x)
 
 

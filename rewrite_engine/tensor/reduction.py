@@ -1,7 +1,7 @@
-"""What reductions along axes share: reading `axis`, the shape of the result, the way back for
+"""Base classes of reductions along axes: the argument `axis`, the shape of the result, the shape of
 gradients.
 
-`axis` is None (all of them) or a sorted tuple; a node's op never has negative axes, nor lists
+`axis` is None (all of them) or a sorted tuple; the op of a node never has negative axes, nor lists
 all axes one by one. The reductions are in `tensor/reduce.py`, `tensor/statistics/moments.py`.
 """
 
@@ -30,8 +30,8 @@ _NOTHING: dict[Any, Any] = {}
 
 
 def sorted_axes(axis: Any) -> Axes:
-    """Read an `axis` argument: None, an integer, or several. Raises `AxisError` for a repeated
-    one.
+    """Return an `axis` argument (None, an integer, or several) as None or a sorted tuple. Raise
+    `AxisError` for a repeated axis.
     """
     if axis is None:
         return None
@@ -43,13 +43,14 @@ def sorted_axes(axis: Any) -> Axes:
     except TypeError:
         raise AxisTypeError(located(f"axis must be None or integers, not {axis!r}")) from None
     if len(set(axes)) != len(axes):
-        raise AxisError(located(f"an axis is given twice: {axis}"))
+        raise AxisError(located(f"axis {axis} contains a number twice"))
     return axes
 
 
 def normalize_axes(axis: Axes, ndim: int, op: Any = None) -> Axes:
-    """Count negative axes from the end; all axes of an array become None, and so does the first or
-    last of a number, as in NumPy. Raises `AxisError`.
+    """Return nonnegative axes; None for all axes of an array.
+
+    The first or last axis of a 0-d array is None, too, as in NumPy. Raises `AxisError`.
     """
     if axis is None or (ndim == 0 and axis in [(0,), (-1,)]):
         return None
@@ -62,7 +63,7 @@ def normalize_axes(axis: Axes, ndim: int, op: Any = None) -> Axes:
 
 
 class AlongAxes(TensorOp):
-    """An op along axes of one tensor. A node's op has the axes as the node has them."""
+    """Base class of ops along axes of one tensor. The op of a node has normalized axes."""
 
     axis: Axes
     samples: Sequence[Any] = (
@@ -73,7 +74,7 @@ class AlongAxes(TensorOp):
     )
 
     def canonical(self, ndim: int) -> Any:
-        """Return this op with axes as a node has them. Raises `AxisError`."""
+        """Return this op with normalized axes. Raise `AxisError`."""
         axis = normalize_axes(self.axis, ndim, self)
         return self if axis == self.axis else self.clone(axis=axis)
 
@@ -82,30 +83,32 @@ class AlongAxes(TensorOp):
         return with_parameters(self, **changes)
 
     def convert_input(self, x: Any) -> Variable:
-        """Turn the argument into a tensor."""
+        """Convert the argument to a tensor."""
         refuse_truth(x, self)
         return super().convert_input(x)
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Apply to one tensor. Raises `AxisError`, `DTypeError`, `ShapeError`."""
+        """Apply the op to one tensor. Raise `AxisError`, `DTypeError`, `ShapeError`."""
         if len(inputs) != 1:
             raise TypeError(located(f"takes 1 input, not {len(inputs)}", op=self))
         (x,) = self.convert_inputs(inputs)
         return TensorOp.make_node(self.canonical(x.type.ndim), x)
 
     def axes(self, ndim: int) -> tuple[int, ...]:
-        """The axes as a tuple of integers >= 0."""
+        """Return the axes as a tuple of integers >= 0."""
         return tuple(range(ndim)) if self.axis is None else tuple([a % ndim for a in self.axis])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Along the same axes, counted behind the batch."""
+        """Apply the op along the corresponding axes, after the batch."""
         ndim = node.inputs[0].type.ndim
         more = inputs[0].type.ndim - ndim
         return self.clone(axis=[a + more for a in self.axes(ndim)])(*inputs, return_list=True)
 
 
 class Reduction(AlongAxes):
-    """What reductions along axes share: the axes, the static shape, the shape of the gradient."""
+    """Base class of reductions along axes: the axes, the static shape, the shape of the
+    gradient.
+    """
 
     keepdims: bool
     samples: Sequence[Any] = (*AlongAxes.samples, ({}, ()), ({"axis": 0, "keepdims": True}, (2, 3)))
@@ -117,7 +120,7 @@ class Reduction(AlongAxes):
     def __call__(  # type: ignore[override]
         self, *inputs: Any, **options: Any
     ) -> TensorVariable:
-        """Apply to one tensor; quickly where the type is known already."""
+        """Apply the op to one tensor, from a cache if the type is known already."""
         if len(inputs) == 1 and not options and isinstance(inputs[0], Variable):
             # the op that a user called is not the node's where its axes need normalising;
             # then its own memory stays empty
@@ -127,16 +130,16 @@ class Reduction(AlongAxes):
         return super().__call__(*inputs, **options)
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """The input's dimensions without the reduced ones. Raises `ShapeError`."""
+        """Return the input's dimensions without the reduced ones. Raise `ShapeError`."""
         (x,) = types
         axes = self.axes(x.ndim)
         if self.needs_elements and 0 in [x.shape[a] for a in axes]:
-            raise ShapeError("there is nothing to reduce: a length is 0")
+            raise ShapeError("cannot reduce an empty array: a length is 0")
         kept = [1 if i in axes else (0, i) for i in range(x.ndim) if self.keepdims or i not in axes]
         return Shapes([kept])
 
     def spread(self, x: Variable, reduced: Any) -> Any:
-        """Give a reduced variable the dimensions it lost back, with length 1."""
+        """Insert the reduced dimensions into a reduced variable, with length 1."""
         if self.keepdims or not self.axes(x.type.ndim):
             return reduced
         kept = iter(range(reduced.type.ndim))
@@ -147,12 +150,12 @@ class Reduction(AlongAxes):
     needs_elements = False
 
     def is_total(self, node: Apply) -> bool:
-        """It may fail only where there is nothing to reduce."""
+        """Return whether the reduction cannot fail: it fails only for an empty array."""
         x = node.inputs[0].type
         return not self.needs_elements or all([x.shape[a] for a in self.axes(x.ndim)])
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
-        """One operation per element."""
+        """Return one operation per element."""
         return math.prod(inputs[0])
 
     def __str__(self) -> str:

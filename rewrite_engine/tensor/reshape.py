@@ -1,4 +1,4 @@
-"""`Reshape`: the same elements in another shape; `flatten` and `ravel`.
+"""`Reshape`: the elements of an array in another shape; `flatten` and `ravel`.
 
 Dimensions of length 1 are added and dropped by `tensor/dimshuffle.py`.
 """
@@ -39,11 +39,11 @@ __all__ = ["Reshape", "flatten", "is_flat", "ravel", "reshape"]
 
 
 class Reshape(Linear):
-    """The elements of an array, in C order, in another shape; a view where that is possible.
+    """Elements of an array, in C order, in another shape; a view if possible.
 
-    shape: per dimension of the result its length, -1 (at most once) for what is left over, or "i"
-    where the length is the next input after the array. Raises `ShapeError` where the numbers of
-    elements differ: when the graph is built if that can be seen, else when it runs.
+    shape: for each dimension of the result its length, -1 (at most once) for the remaining length,
+    or "i" if the length is the next input after the array. Raises `ShapeError` if the numbers of
+    elements differ: while building the graph if that is known, else at run time.
     """
 
     moves_only = True
@@ -64,17 +64,19 @@ class Reshape(Linear):
         self.shape = tuple(shape)
         self.implied = {"distinct": "distinct", "fits": partial(_fits, self.shape)}
         if self.shape.count(-1) > 1:
-            raise ShapeError(located(f"Reshape: only one -1 is possible in {self.shape}"))
+            raise ShapeError(located(f"Reshape: only one length in {self.shape} can be -1"))
         if any(not isinstance(s, str) and s < -1 for s in self.shape):
             raise ShapeError(located(f"Reshape: a length in {self.shape} is negative"))
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """What is left over is a quotient of products; where it is a number, that."""
+        """Return the lengths; the remaining length (-1) is a quotient of products."""
         type_, *dims = types
         check_dim_types(dims, self.shape.count("i"))
         wanted = [None if n == "i" else n for n in self.shape]
         if as_many(type_.shape, wanted) is False:
-            what = f"a {type_} cannot take the shape {self.shape}: the numbers of elements differ"
+            what = (
+                f"type {type_} cannot take the shape {self.shape}: the numbers of elements differ"
+            )
             raise ShapeError(what)
         (have, more), (want, others) = _factors(type_.shape), _factors(wanted)
         lengths = template_lengths(self.shape)
@@ -86,7 +88,9 @@ class Reshape(Linear):
         return Shapes([lengths])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """What is left over is that of one place of the batch, which may be empty."""
+        """Apply the op to a batch; a -1 becomes the length for one element of the batch, as the
+        batch may be empty.
+        """
         (n, *others), lengths = batch_ranks(node, inputs), iter(inputs[1:])
         if any(others):
             return None
@@ -122,7 +126,7 @@ class Reshape(Linear):
 
 
 def _fits(shape: Sequence[Any], f: Any, x: Any, *sizes: Any) -> Any:
-    """Evidence that there are as many elements, whatever the lengths are."""
+    """Return evidence that the numbers of elements are equal, whatever the lengths are."""
     given = iter([None if isinstance(n, int) and n < 0 else n for n in map(f.length_read, sizes)])
     have = [f.length(x, i).value for i in range(x.type.ndim)]
     if as_many(have, [next(given) if n == "i" else n for n in shape]):
@@ -131,10 +135,10 @@ def _fits(shape: Sequence[Any], f: Any, x: Any, *sizes: Any) -> Any:
 
 
 def as_many(have: Sequence[Any], want: Sequence[Any]) -> bool | None:
-    """Whether arrays of these shapes have as many elements; None if that is not known.
+    """Return whether arrays of these shapes have equally many elements; None if unknown.
 
-    Lengths: integers; None, which may be any; and what equals another where the lengths do. A -1
-    in `want` is what is left over.
+    Lengths: integers; None, which may be any; and other objects, which are equal if the lengths
+    are. A -1 in `want` is the remaining length.
 
     >>> as_many((2, "n", 3), ("n", 6)), as_many((None, 3), (2, 5)), as_many((4, "n"), (2, -1))
     (True, False, True)
@@ -152,13 +156,15 @@ def as_many(have: Sequence[Any], want: Sequence[Any]) -> bool | None:
 
 
 def _factors(lengths: Sequence[Any]) -> tuple[int, Counter[Any]]:
-    """The product of the lengths that are known, and the others; there are none beside a 0."""
+    """Return the product of the known lengths, and the list of the others; no others if a length is
+    0.
+    """
     known = math.prod([n for n in lengths if isinstance(n, int) and n != -1])
     return known, Counter([n for n in lengths if n == -1 or not isinstance(n, int)] * bool(known))
 
 
 def _quotient(split: int, *lengths: Any) -> Any:
-    """The product of the first lengths, divided by that of the others; None where that is 0."""
+    """Return the product of the first lengths, divided by that of the others; None if that is 0."""
     if all(isinstance(n, int) for n in lengths):
         known = math.prod(lengths[split:])
         return math.prod(lengths[:split]) // known if known else None
@@ -167,7 +173,7 @@ def _quotient(split: int, *lengths: Any) -> Any:
 
 
 def product(factors: Sequence[Any]) -> Any:
-    """The product of lengths, as one variadic `mul`."""
+    """Return the product of lengths, as one variadic `mul`."""
     if all(isinstance(f, int | Constant) for f in factors):
         return weak_constant(math.prod([int(f) for f in factors]), "int64")
     return factors[0] if len(factors) == 1 else mul(*factors)
@@ -176,9 +182,9 @@ def product(factors: Sequence[Any]) -> Any:
 def reshape(x: TensorLike, newshape: TensorLike, ndim: int | None = None) -> TensorVariable:
     """Return the elements of `x`, in C order, in another shape.
 
-    newshape: integers, at most one of them -1 (what is left over), and 0-d integer variables; or
-    a vector variable of known length (or of length `ndim`). Raises `ShapeError` where the numbers
-    of elements differ.
+    newshape: integers, at most one of them -1 (the remaining length), and 0-d integer variables; or
+    a vector variable of known length (or of length `ndim`). Raises `ShapeError` if the numbers of
+    elements differ.
 
     >>> from rewrite_engine.tensor import tensor
     >>> reshape(tensor(shape=(4, 3)), (2, -1)).type
@@ -189,12 +195,12 @@ def reshape(x: TensorLike, newshape: TensorLike, ndim: int | None = None) -> Ten
         newshape = [newshape[i] for i in range(ndim)]  # type: ignore[index]
     template, dims = dim_template(shape_dims(newshape))
     if ndim is not None and len(template) != ndim:
-        raise ShapeError(located(f"reshape: {len(template)} lengths, but ndim={ndim}"))
+        raise ShapeError(located(f"reshape: newshape has {len(template)} lengths, but ndim={ndim}"))
     return Reshape(template)(x, *dims)
 
 
 def reshape_like(x: Any, like: Any) -> Any:
-    """Give `x` the shape of `like`, which has as many elements."""
+    """Return `x` in the shape of `like`, which must have equally many elements."""
     known = like.type.shape
     if known.count(None) == 1 and 0 not in known:
         return Reshape([-1 if s is None else s for s in known])(x)
@@ -202,14 +208,18 @@ def reshape_like(x: Any, like: Any) -> Any:
 
 
 def flatten(x: TensorLike, ndim: int = 1) -> TensorVariable:
-    """Return `x` with its last dimensions joined to one, so that there are `ndim`. Raises
-    `ShapeError`.
+    """Return `x` with its last dimensions joined, so that `ndim` dimensions remain. Raise
+    `ShapeError`, `DTypeError`.
     """
     x = as_tensor_variable(x)
     if not isinstance(ndim, int):
         raise DTypeError(located(f"flatten: ndim must be an integer, not {ndim!r}"))
     if not 1 <= ndim <= max(x.type.ndim, 1):
-        raise ShapeError(located(f"flatten: ndim={ndim} is not possible", inputs=[x]))
+        raise ShapeError(
+            located(
+                f"flatten: ndim must be from 1 to the number of dimensions, not {ndim}", inputs=[x]
+            )
+        )
     if x.type.ndim == ndim:
         return x
     kept = [shape_i(x, i) for i in range(ndim - 1)]
@@ -219,10 +229,10 @@ def flatten(x: TensorLike, ndim: int = 1) -> TensorVariable:
 
 
 def is_flat(var: TensorLike, ndim: int = 1) -> bool:
-    """Whether `var` has `ndim` dimensions, so that `flatten(var, ndim)` is `var`."""
+    """Return whether `var` has `ndim` dimensions, so that `flatten(var, ndim)` is `var`."""
     return bool(as_tensor_variable(var).type.ndim == ndim)
 
 
 def ravel(x: TensorLike) -> TensorVariable:
-    """Return the elements of `x` as a vector."""
+    """Return the elements of `x` as a vector, in C order."""
     return flatten(x, 1)

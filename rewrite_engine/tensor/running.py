@@ -1,8 +1,8 @@
-"""Running sums and products, and linear recurrences, of which the derivatives of running products
-are made.
+"""Running sums and products, and linear recurrences, from which the derivatives of running products
+are built.
 
-No quotient of products appears, so elements may be zero; and since the derivative of a recurrence
-is one again, that holds to any order. The gradient of `Prod` (`tensor/reduce.py`) is made of this.
+No quotient of products appears, so elements may be zero. The derivative of a recurrence is again
+one, so derivatives of any order exist. The gradient of `Prod` (`tensor/reduce.py`) uses this.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ _FEW = 16
 
 
 class Recurrence(TensorOp):
-    """h[i] = a[i] h[i-1] + b[i] along an axis >= 0, from h[0] = b[0] (a[0] is not used).
+    """Linear recurrence h[i] = a[i] h[i-1] + b[i] along an axis >= 0, from h[0] = b[0] (a[0] is not
+    used).
 
     a, b: floats of one shape; the result has their shape and common dtype.
     """
@@ -54,26 +55,26 @@ class Recurrence(TensorOp):
     def dtypes(self, *types: TensorType) -> list[str]:
         dtype = promote(*[t.dtype for t in types])
         if np.dtype(dtype).kind not in "fc":
-            raise DTypeError("takes floats")
+            raise DTypeError("takes arrays of a float dtype")
         return [dtype]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """Two of one shape."""
+        """Return the shape rule: both inputs have one shape, as has the result."""
         a, b = types
         if a.ndim != b.ndim or not 0 <= self.axis < a.ndim:
-            raise ShapeError(f"takes two arrays with a dimension {self.axis}")
+            raise ShapeError(f"takes two arrays that have dimension {self.axis}")
         axes = range(a.ndim)
         return Shapes([[(1, i) for i in axes]], [[(0, i), (1, i)] for i in axes])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Both with all of the batch."""
+        """Apply the op to a batch, with both inputs broadcast to it."""
         n, wide = all_stretched(node, inputs)
         return [Recurrence(self.axis + n)(*wide)]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute, in float64 at least. Raises `ShapeError`."""
+        """Compute the recurrence, in float64 at least. Raise `ShapeError`."""
         wanted = node.outputs[0].type.numpy_dtype
         self.check(node, inputs)
         inner = np.result_type(wanted, np.float64)
@@ -82,7 +83,7 @@ class Recurrence(TensorOp):
         output_storage[0][0] = np.ascontiguousarray(np.moveaxis(h, 0, self.axis), wanted)
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
-        """A product and a sum per element."""
+        """Return two operations per element: a product and a sum."""
         return 2 * math.prod(outputs[0])
 
     def L_op(
@@ -91,8 +92,8 @@ class Recurrence(TensorOp):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
-        """The gradients run backwards: what arrives at h[i] is g[i] + a[i+1] times what arrives at
-        h[i+1].
+        """Return gradients by a backward recurrence: the total gradient of h[i] is g[i] + a[i+1]
+        times that of h[i+1].
         """
         (g,) = output_gradients
         if is_disconnected(g):
@@ -102,7 +103,7 @@ class Recurrence(TensorOp):
         return [m.as_gradient_of(x, g) for x, g in zip(inputs, (slope, arriving), strict=True)]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """The derivative forwards: a recurrence with the same factors, of the directions."""
+        """Return the tangent: a recurrence of the tangents with the same factors."""
         (a, b), (da, db) = inputs, eval_points
         terms = [] if db is None else [db]
         if da is not None:
@@ -114,7 +115,7 @@ class Recurrence(TensorOp):
 
 
 def _many(a: Any, b: Any) -> Any:
-    """Step by step, all sequences at a time."""
+    """Compute step by step, for all sequences at once."""
     h = b.copy()
     for i in range(1, len(h)):
         h[i] += a[i] * h[i - 1]
@@ -122,7 +123,7 @@ def _many(a: Any, b: Any) -> Any:
 
 
 def _few(a: Any, b: Any) -> Any:
-    """Sequence by sequence."""
+    """Compute sequence by sequence."""
     h = b.copy()
     for index in np.ndindex(b.shape[1:]):
         place = (slice(None), *index)
@@ -138,7 +139,7 @@ _UFUNC = {"add": np.add, "mul": np.multiply}
 
 
 class AlongOneAxis(TensorOp):
-    """An op along an axis >= 0 of an array, whose shape its result has."""
+    """Base class of ops along an axis >= 0 of an array, with a result of the same shape."""
 
     axis: int
     only_lengths = True
@@ -151,14 +152,14 @@ class AlongOneAxis(TensorOp):
         return same_shape(x)
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Along the same axis, counted behind the batch."""
+        """Apply the op along the corresponding axis, after the batch."""
         more = inputs[0].type.ndim - node.inputs[0].type.ndim
         return [with_parameters(self, axis=self.axis + more)(*inputs)]
 
 
 class CumOp(AlongOneAxis):
-    """Running sums (mode "add") or products ("mul") along an axis >= 0. dtypes, also those in which
-    it accumulates, as of `Sum`.
+    """Running sums (mode "add") or products ("mul") along an axis >= 0, with the dtypes of
+    `Sum`.
     """
 
     __props__ = ("axis", "mode")
@@ -171,7 +172,7 @@ class CumOp(AlongOneAxis):
 
     def __init__(self, axis: int, mode: str = "add") -> None:
         if mode not in _UFUNC:
-            raise ValueError(f"mode is 'add' or 'mul', not {mode!r}")
+            raise ValueError(f"mode must be 'add' or 'mul', not {mode!r}")
         self.axis = axis
         self.mode = mode
         self.moves_only = mode == "add"
@@ -183,14 +184,14 @@ class CumOp(AlongOneAxis):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Compute by `numpy.cumsum` or `numpy.cumprod`."""
         wanted = node.outputs[0].type.numpy_dtype
         inner = np.dtype(accumulator(wanted.name))
         value = _UFUNC[self.mode].accumulate(inputs[0], axis=self.axis, dtype=inner)
         output_storage[0][0] = value.astype(wanted, copy=False)
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
-        """One operation per element."""
+        """Return one operation per element."""
         return math.prod(inputs[0])
 
     def L_op(
@@ -199,7 +200,9 @@ class CumOp(AlongOneAxis):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
-        """Sum the gradients from every position on; of a product, times what comes between."""
+        """Return the sum of the gradients from each position on; for products, times the factors in
+        between.
+        """
         (x,), (z,), (g,) = inputs, outputs, output_gradients
         if is_disconnected(g):
             return [disconnected()]
@@ -220,8 +223,10 @@ class CumOp(AlongOneAxis):
         wanted: Sequence[int],
         kept: Sequence[int] = (),
     ) -> Sequence[Any]:
-        """`L_op`, of a `Partial` gradient too: behind the last product that counts nothing is
-        multiplied, whatever stands there.
+        """Return the gradients of `L_op`, also for a `Partial` output gradient.
+
+        Factors after the last product that the gradient includes are not multiplied, whatever their
+        values.
         """
         (g,) = gs
         if not hasattr(g, "where"):
@@ -235,7 +240,7 @@ class CumOp(AlongOneAxis):
         return [m.switch(live, part, 0.0)]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """Jacobian-vector product."""
+        """Return the Jacobian-vector product."""
         (x,), (v,) = inputs, eval_points
         if v is None:
             return [None]
@@ -245,7 +250,9 @@ class CumOp(AlongOneAxis):
 
 
 def one_axis(x: Any, axis: Any) -> tuple[Any, int]:
-    """An array and an axis of it, >= 0; of None: all its elements, and 0. Raises `AxisError`."""
+    """Return an array and an axis >= 0 of it; for None all elements as a vector, and 0. Raise
+    `AxisError`.
+    """
     if axis is None:
         return x.flatten(), 0
     try:
@@ -255,13 +262,13 @@ def one_axis(x: Any, axis: Any) -> tuple[Any, int]:
 
 
 def cumsum(x: TensorLike, axis: int | None = None) -> TensorVariable:
-    """Running sums along an axis (None: of the flattened array). Raises `AxisError`."""
+    """Return running sums along an axis (None: of the flattened array). Raise `AxisError`."""
     x, axis = one_axis(as_tensor_variable(x), axis)
     return CumOp(axis)(x)
 
 
 def cumprod(x: TensorLike, axis: int | None = None) -> TensorVariable:
-    """Running products along an axis (None: of the flattened array). Raises `AxisError`."""
+    """Return running products along an axis (None: of the flattened array). Raise `AxisError`."""
     x, axis = one_axis(as_tensor_variable(x), axis)
     return CumOp(axis, "mul")(x)
 
@@ -273,9 +280,10 @@ def diff(
     prepend: Any = None,
     append: Any = None,
 ) -> TensorVariable:
-    """The n-th differences of neighbours along an axis, which is n shorter (or empty); of booleans,
-    whether they differ. dtype of x. prepend, append: arrays that come before and after `x` along
-    the axis, or numbers. Raises `AxisError`; `ShapeError` for n < 0.
+    """Return the n-th differences of neighbours along an axis, which becomes n shorter (or empty).
+
+    For booleans: whether neighbours differ. The dtype is that of x. prepend, append: arrays, or
+    numbers, to put before and after `x` along the axis. Raises `AxisError`; `ShapeError` for n < 0.
 
     >>> from rewrite_engine.tensor import diff
     >>> diff([1, 4, 9, 16], n=2).eval()
@@ -283,7 +291,7 @@ def diff(
     """
     x, axis = one_axis(as_tensor_variable(x), axis)
     if operator.index(n) < 0:
-        raise ShapeError(located(f"diff: n is an integer >= 0, not {n}"))
+        raise ShapeError(located(f"diff: n must be an integer >= 0, not {n}"))
     if prepend is not None or append is not None:
         x = _lengthened(x, axis, prepend, append)
     for _ in range(n):
@@ -293,7 +301,7 @@ def diff(
 
 
 def _lengthened(x: Any, axis: int, prepend: Any, append: Any) -> Any:
-    """An array with others, or numbers, before and after it along an axis."""
+    """Return an array with other arrays, or numbers, before and after it along an axis."""
     from rewrite_engine.tensor.creation import alloc
     from rewrite_engine.tensor.shaping.joins import join
 
@@ -308,18 +316,18 @@ def _lengthened(x: Any, axis: int, prepend: Any, append: Any) -> Any:
 
 
 def backwards(a: Any, g: Any, axis: int) -> Any:
-    """y[i] = g[i] + a[i+1] y[i+1]."""
+    """Return the solution of y[i] = g[i] + a[i+1] y[i+1]."""
     a, g = flipped(a, axis), flipped(g, axis)
     return flipped(Recurrence(axis)(before(a, axis, 0.0), g), axis)
 
 
 def flipped(x: Any, axis: int) -> Any:
-    """The elements along an axis in reverse order."""
+    """Return the elements along an axis in reverse order."""
     return x[slice_at_axis(slice(None, None, -1), axis)]
 
 
 def before(x: Any, axis: int, first: float) -> Any:
-    """Each element's predecessor along an axis; `first` has none."""
+    """Return the predecessor of each element along an axis, with `first` for the first."""
     from rewrite_engine.tensor.creation import full_like
     from rewrite_engine.tensor.shaping.joins import Join
 
@@ -328,7 +336,7 @@ def before(x: Any, axis: int, first: float) -> Any:
 
 
 def product_of_others(x: Any, axes: Sequence[int]) -> Any:
-    """For each element the product of all others along axes."""
+    """Return, for each element, the product of all others along axes."""
     from rewrite_engine.tensor.creation import ones_like
     from rewrite_engine.tensor.reshape import reshape_like
 

@@ -1,6 +1,6 @@
 """Shapes as values (`Shape`, `Shape_i`), and claims about them (`SpecifyShape`).
 
-Giving an array another shape is `tensor/reshape.py`; rules on shapes are in the rule packs.
+Changing the shape of an array is in `tensor/reshape.py`; rules on shapes are in the rule packs.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ __all__ = [
 
 
 class Shape(NoGradient):
-    """The shape of an array, as an int64 vector."""
+    """Shape of an array, as an int64 vector."""
 
     __props__ = ()
     limits = (0, LONGEST)
@@ -63,7 +63,7 @@ class Shape(NoGradient):
     samples: Sequence[Any] = (({}, (2, 3)), ({}, ()))
 
     def notation(self, args: Sequence[Any]) -> Any:
-        """`x.shape`."""
+        """Return the term as formulas write it, `x.shape`."""
         return [(args[0], ATOM), ".shape"]
 
     def dtypes(self, *types: TensorType) -> list[str]:
@@ -73,7 +73,9 @@ class Shape(NoGradient):
         return Shapes([[types[0].ndim]])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The shape of each of a batch: that of the whole, without the dimensions in front."""
+        """Return the shape of each element of a batch: that of the whole without the batch
+        dimensions.
+        """
         return [self(inputs[0])[inputs[0].type.ndim - node.inputs[0].type.ndim :]]
 
     def perform(
@@ -83,7 +85,7 @@ class Shape(NoGradient):
 
 
 class Shape_i(NoGradient):  # noqa: N801 (the name of the field)
-    """The length of dimension `i` of an array, as a 0-d int64."""
+    """Length of dimension `i` of an array, as a 0-d int64."""
 
     __props__ = ("i",)
     limits = (0, LONGEST)
@@ -95,7 +97,7 @@ class Shape_i(NoGradient):  # noqa: N801 (the name of the field)
         self.i = i
 
     def notation(self, args: Sequence[Any]) -> Any:
-        """`x.shape[0]`."""
+        """Return the term as formulas write it, such as `x.shape[0]`."""
         return [(args[0], ATOM), f".shape[{self.i}]"]
 
     def dtypes(self, *types: TensorType) -> list[str]:
@@ -103,11 +105,11 @@ class Shape_i(NoGradient):  # noqa: N801 (the name of the field)
 
     def shapes(self, *types: TensorType) -> Shapes:
         if not 0 <= self.i < types[0].ndim:
-            raise AxisError(f"a {types[0]} has no dimension {self.i}")
+            raise AxisError(f"type {types[0]} has no dimension {self.i}")
         return Shapes([()])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The length in each of a batch: of the dimension as far behind those in front."""
+        """Return the length of the corresponding dimension, after the batch."""
         return [shape_i(inputs[0], self.i + inputs[0].type.ndim - node.inputs[0].type.ndim)]
 
     def perform(
@@ -117,12 +119,12 @@ class Shape_i(NoGradient):  # noqa: N801 (the name of the field)
 
 
 class CheckedLength(NoGradient):
-    """A length, as it is, where others are equal: it stands for the length of a term that is not
-    computed, and whose computing would have compared them.
+    """Length that requires other lengths to be equal.
 
-    groups: how many of the inputs after the length have to be equal to each other, in turn.
-    compared: what would have compared them, for the message. Raises `BroadcastError` for an
-    elementwise op, else `ShapeError`.
+    It replaces the length of a term that is not computed and would have compared them. groups: how
+    many of the inputs after the length must be equal to each other, in turn. compared: the op that
+    would have compared them, for the message. Raises `BroadcastError` for an elementwise op, else
+    `ShapeError`.
     """
 
     __props__ = ("groups", "compared")
@@ -146,7 +148,7 @@ class CheckedLength(NoGradient):
         return "CheckedLength"
 
     def pairs(self) -> list[tuple[int, int]]:
-        """The inputs that are compared."""
+        """Return the pairs of inputs to compare."""
         found, first = [], 1
         for size in self.groups:
             found += [(first, i) for i in range(first + 1, first + size)]
@@ -164,18 +166,18 @@ class CheckedLength(NoGradient):
         """Raise the error for lengths that differ."""
         i, j = next((i, j) for i, j in self.pairs() if inputs[i] != inputs[j])
         elementwise = getattr(self.compared, "scalar_op", None) is not None
-        what = f"the shapes do not fit: lengths {int(inputs[i])} and {int(inputs[j])} are not equal"
+        what = f"the shapes do not fit: lengths {int(inputs[i])} and {int(inputs[j])} differ"
         raise (BroadcastError if elementwise else ShapeError)(
             message(what, op=self.compared, where=node.where())
         )
 
 
 class SpecifyShape(Linear):
-    """An array with a claim about its shape that is checked when the graph runs; a view.
+    """Array with a claim about its shape that is checked at run time; a view.
 
-    shape: per dimension the length, None for no claim, or "i" where the length is the next input
-    after the array. The static shape of the result has what is known of both. Raises
-    `SpecifiedShapeError` where the claim does not hold.
+    shape: for each dimension the length, None for no claim, or "i" if the length is the next input
+    after the array. The static shape of the result combines the claim and the type of the array.
+    Raises `SpecifiedShapeError` if the claim is false.
     """
 
     moves_only = True
@@ -192,10 +194,10 @@ class SpecifyShape(Linear):
         self.shape = tuple(shape)
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """The lengths that are claimed are those of the array."""
+        """Return the shape rule: the claimed lengths must equal those of the array."""
         x, *dims = types
         if x.ndim != len(self.shape):
-            what = f"a {x} cannot have the shape {self.shape}: it has {x.ndim} dimensions"
+            what = f"type {x} cannot have the shape {self.shape}: it has {x.ndim} dimensions"
             raise NDimError(what)
         check_dim_types(dims, self.shape.count("i"))
         lengths = template_lengths(self.shape)
@@ -206,11 +208,11 @@ class SpecifyShape(Linear):
         return SpecifiedShapeError
 
     def is_total(self, node: Apply) -> bool:
-        """Of lengths that are variables nothing is known."""
+        """Return whether no claimed length is a variable."""
         return "i" not in self.shape
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """No claim about the lengths of the batch."""
+        """Apply the op to a batch, without a claim about the batch dimensions."""
         x, *lengths = inputs
         if any(n.type.ndim for n in lengths):
             return None
@@ -220,7 +222,7 @@ class SpecifyShape(Linear):
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
         if np.ndim(inputs[0]) != len(self.shape):
-            what = f"the shape is {np.shape(inputs[0])}, where {self.shape} was specified"
+            what = f"the shape is {np.shape(inputs[0])}, but {self.shape} was specified"
             self.fail(node, what, SpecifiedShapeError)
         self.check(node, inputs)
         output_storage[0][0] = inputs[0]
@@ -233,7 +235,7 @@ class SpecifyShape(Linear):
 
 
 class Unbroadcast(Linear):
-    """An array whose type says nothing of the dimensions `axes`, so that they are not stretched; a
+    """Array whose type does not state the lengths of `axes`, so that they do not broadcast; a
     view.
     """
 
@@ -257,7 +259,7 @@ class Unbroadcast(Linear):
         return same_shape(types[0])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The op on a batch: its axes are as far behind the dimensions in front."""
+        """Apply the op to a batch, with the corresponding axes after the batch."""
         more = inputs[0].type.ndim - node.inputs[0].type.ndim
         return [Unbroadcast([i + more for i in self.axes])(*inputs)]
 
@@ -284,13 +286,13 @@ def shape(x: TensorLike) -> TensorVariable:
 
 
 def _measured(x: Any) -> Any:
-    """A variable that has lengths, as a sparse matrix has; else as a tensor."""
+    """Return a variable that has lengths, such as a sparse matrix, unchanged; others as tensors."""
     is_other = isinstance(x, Variable) and x.type.ndim is not NO_RANK
     return x if is_other else as_tensor_variable(x)
 
 
 def shape_i(x: Any, i: int) -> TensorVariable:
-    """Return the length of dimension `i` as a 0-d int64: a constant where it is known."""
+    """Return the length of dimension `i` as a 0-d int64: a constant if it is known."""
     x = _measured(x)
     axis = normalize_axis(i, x.type.ndim, "dimension")
     known = x.type.shape[axis]
@@ -298,27 +300,23 @@ def shape_i(x: Any, i: int) -> TensorVariable:
 
 
 def shape_tuple(x: Any) -> tuple[TensorVariable, ...]:
-    """Return the lengths of all dimensions as 0-d int64 variables, constants where they are
-    known.
-    """
+    """Return the lengths of all dimensions as 0-d int64 variables, constants if known."""
     x = _measured(x)
     return tuple([shape_i(x, i) for i in range(x.type.ndim)])
 
 
 def lengths(x: Any) -> list[Any]:
-    """Return the lengths of all dimensions: integers where they are known, else 0-d int64
-    variables.
-    """
+    """Return the lengths of all dimensions: integers if known, else 0-d int64 variables."""
     return [shape_i(x, i) if n is None else n for i, n in enumerate(x.type.shape)]
 
 
 def specify_shape(x: TensorLike, shape: TensorLike) -> TensorVariable:
-    """Return `x` with a claim about its shape, checked when the graph runs.
+    """Return `x` with a claim about its shape, checked at run time.
 
-    shape: integers, None for no claim, or 0-d integer variables; one per dimension, but where an
-    Ellipsis stands for those of which nothing is said (or a vector variable of known length).
-    Returns `x` itself where nothing new is said. Raises `ShapeError` or `NDimError` where the claim
-    contradicts what is known.
+    shape: one entry per dimension: an integer, None for no claim, or a 0-d integer variable; an
+    Ellipsis stands for dimensions without claim. Or a vector variable of known length. Returns `x`
+    itself if the claim adds nothing. Raises `ShapeError` or `NDimError` if the claim contradicts
+    the type.
 
     >>> from rewrite_engine.tensor import matrix
     >>> specify_shape(matrix("x"), (2, None)).type
@@ -339,8 +337,8 @@ def specify_shape(x: TensorLike, shape: TensorLike) -> TensorVariable:
 
 
 def get_vector_length(v: TensorLike) -> int:
-    """Return how many elements a vector (or a sequence) has. Raises `NDimError`, and `ShapeError`
-    where that is not known.
+    """Return the number of elements of a vector (or a sequence). Raise `NDimError`, and
+    `ShapeError` if it is unknown.
 
     >>> from rewrite_engine.tensor import matrix
     >>> get_vector_length(matrix("x").shape)
@@ -351,14 +349,14 @@ def get_vector_length(v: TensorLike) -> int:
         raise NDimError(located("get_vector_length: takes a vector", inputs=[x]))
     length: int | None = x.type.shape[0]
     if length is None:
-        what = "get_vector_length: the length is not known"
+        what = "get_vector_length: the length is unknown"
         raise ShapeError(located(what, inputs=[x], hint="use x.shape[0]"))
     return length
 
 
 def specify_broadcastable(x: TensorLike, *axes: int) -> TensorVariable:
-    """Claim that dimensions of `x` have length 1. Raises `AxisError`, and `ShapeError` where one is
-    known to have another length.
+    """Return `x` with the claim that these dimensions have length 1. Raise `AxisError`, and
+    `ShapeError` if one has another known length.
     """
     x = as_tensor_variable(x)
     ones = normalize_axes(axes, x.type.ndim)
@@ -369,8 +367,8 @@ addbroadcast = specify_broadcastable  # as Theano calls it
 
 
 def unbroadcast(x: TensorLike, *axes: int) -> TensorVariable:
-    """Return `x`, whose type does not say any more that these dimensions have length 1: they are
-    not stretched. Raises `AxisError`.
+    """Return `x` with a type that does not state the lengths of these dimensions, so they do not
+    broadcast. Raise `AxisError`.
 
     >>> from rewrite_engine.tensor import row
     >>> unbroadcast(row("x"), 0).type
@@ -382,9 +380,10 @@ def unbroadcast(x: TensorLike, *axes: int) -> TensorVariable:
 
 
 def patternbroadcast(x: TensorLike, broadcastable: Sequence[bool]) -> TensorVariable:
-    """Return `x` with types that say of each dimension whether it has length 1: `unbroadcast` where
-    it is False, `specify_broadcastable` where it is True. Raises `NDimError` for another number of
-    dimensions.
+    """Return `x` with a type that states for each dimension whether it has length 1.
+
+    It applies `unbroadcast` where an entry is False, `specify_broadcastable` where it is True.
+    Raises `NDimError` for another number of dimensions.
     """
     x = as_tensor_variable(x)
     if len(broadcastable) != x.type.ndim:
@@ -408,9 +407,7 @@ def smaller(a: Any, b: Any) -> Any:
 
 
 def as_length(n: Any) -> Any:
-    """Read a number as an integer where it is known, else as a 0-d int64 variable. Raises
-    `DTypeError`.
-    """
+    """Return a number as an integer if known, else as a 0-d int64 variable. Raise `DTypeError`."""
     (known,), dims = dim_template([n])
     return dims[0] if dims else known
 
@@ -419,7 +416,9 @@ def as_length(n: Any) -> Any:
 
 
 def shape_dims(shape: Any) -> list[Any]:
-    """Read a shape argument (one length, a sequence, or a vector variable) as a list of lengths."""
+    """Return a shape argument (one length, a sequence, or a vector variable) as a list of
+    lengths.
+    """
     if isinstance(shape, (tuple, list)):
         return [static_length(n) if isinstance(n, Variable) else n for n in shape]
     if isinstance(shape, np.ndarray):
@@ -428,21 +427,21 @@ def shape_dims(shape: Any) -> list[Any]:
         return [shape]
     shape = as_tensor_variable(shape)
     if shape.type.ndim > 1 or shape.type.kind not in "iu":
-        raise DTypeError(located("a shape must be integers", inputs=[shape]))
+        raise DTypeError(located("a shape must have an integer dtype", inputs=[shape]))
     if shape.type.ndim == 0:
         return [static_length(shape)]
     if isinstance(shape, Constant):
         return [int(n) for n in shape.data]
     length = shape.type.shape[0]
     if length is None:
-        what = "the number of dimensions is not known: a shape vector needs a known length"
+        what = "the number of dimensions is unknown: a shape vector needs a known length"
         raise NDimError(located(what, inputs=[shape], hint="use specify_shape, or a tuple"))
     return [static_length(shape[i]) for i in range(length)]  # type: ignore[index]
 
 
 def static_length(n: Any) -> Any:
-    """A length that is read from a shape, `x.shape[i]` or `x.shape[1:][i]`, as an integer where the
-    type of x knows it; else what it is.
+    """Return a length such as `x.shape[i]` or `x.shape[1:][i]` as an integer if the type of x knows
+    it; other lengths unchanged.
     """
     if not isinstance(n.type, TensorType):
         n = as_tensor_variable(n)
@@ -464,9 +463,9 @@ def static_length(n: Any) -> Any:
 def dim_template(
     dims: Sequence[Any], allow_none: bool = False
 ) -> tuple[tuple[Any, ...], list[Any]]:
-    """Split lengths into a template (integers known now, None, "i" for an input) and the inputs.
+    """Split lengths into a template (known integers, None, "i" for an input) and the inputs.
 
-    Raises `DTypeError` for a length that is no integer.
+    Raises `DTypeError` for a length that is not an integer.
     """
     template: list[Any] = []
     inputs: list[Any] = []
@@ -487,7 +486,7 @@ def dim_template(
 
 
 def _static_length(d: Any) -> int:
-    """A length that is known now, as a Python integer."""
+    """Return a known length as a Python integer."""
     value = d.data if isinstance(d, Constant) else d
     if isinstance(value, (bool, np.bool_)) or not hasattr(value, "__index__"):
         raise DTypeError(located(f"a length must be an integer, not {d!r}"))
@@ -495,8 +494,8 @@ def _static_length(d: Any) -> int:
 
 
 def template_lengths(template: Sequence[Any], first: int = 1) -> list[Any]:
-    """The lengths of a template as those of a shape rule (`tensor/op.py`). first: the input that
-    the first "i" stands for.
+    """Return the lengths of a template for a shape rule (`tensor/op.py`). first: the input for the
+    first "i".
     """
     inputs = itertools.count(first)
     return [Value(next(inputs)) if n == "i" else n for n in template]
@@ -508,4 +507,4 @@ def check_dim_types(types: Sequence[Any], number: int) -> None:
         raise DTypeError(f"takes {number} lengths, not {len(types)}")
     for t in types:
         if not isinstance(t, TensorType) or t.ndim != 0 or t.kind not in "iu":
-            raise DTypeError(located(f"a length must be a 0-d integer, not a {t}"))
+            raise DTypeError(located(f"a length must be a 0-d integer, not type {t}"))

@@ -1,4 +1,4 @@
-"""Convolutions: `pt.signal`, loaded when it is first used."""
+"""Convolutions: `pt.signal`, loaded at its first use."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ def _inner(n: Any, k: Any) -> Any:
 
 
 class _Convolve(_MatrixOp):
-    """Sums of products of the elements of one array with those of another, turned around and moved
-    over it. mode: "full" wherever they meet, "valid" where the smaller is inside. Raises
-    `ShapeError` for an array without elements, and in mode "valid" where neither fits into the
-    other.
+    """Base class of convolutions: sums of products of one array with the other, reversed and
+    shifted.
+
+    mode: "full" for all positions where they overlap, "valid" for those where the smaller is inside
+    the larger. Raises `ShapeError` for an array without elements, and in mode "valid" if neither
+    fits into the other.
     """
 
     nin = 2
@@ -52,7 +54,7 @@ class _Convolve(_MatrixOp):
     def shapes(self, *types: TensorType) -> Shapes:
         if any([t.ndim != self.ndim for t in types]):
             a, b = types
-            raise NDimError(f"takes two arrays of {self.ndim} dimensions, not a {a} and a {b}")
+            raise NDimError(f"takes two arrays of {self.ndim} dimensions, not types {a} and {b}")
         self.fits(*[t.shape for t in types])
         rule = _whole if self.mode == "full" else _inner
         return Shapes([[Computed(rule, [(0, i), (1, i)]) for i in range(self.ndim)]])
@@ -60,13 +62,16 @@ class _Convolve(_MatrixOp):
     def fits(self, a: Sequence[Any], b: Sequence[Any]) -> None:
         """Raise `ShapeError` for shapes that are known not to fit."""
         if 0 in (*a, *b):
-            raise ShapeError(f"takes arrays with elements: the shapes are {a} and {b}")
+            raise ShapeError(f"takes arrays with elements, but the shapes are {a} and {b}")
         known = [(n, k) for n, k in zip(a, b, strict=True) if None not in (n, k)]
         if self.mode == "valid" and {n > k for n, k in known if n != k} == {True, False}:
-            raise ShapeError(f"neither fits into the other: the shapes are {a} and {b}")
+            raise ShapeError(
+                f"mode 'valid' needs one array that fits into the other, but the shapes are {a} "
+                f"and {b}"
+            )
 
     def batched(self, *arrays: Any) -> Any:
-        """By `convolve` for a single pair, else by `along`."""
+        """Compute by `convolve` for a single pair, else by `along`."""
         n, dtype = self.ndim, np.result_type(*arrays)
         if dtype.kind == "b":
             return self.batched(*[x.astype("int64") for x in arrays]) > 0
@@ -77,17 +82,19 @@ class _Convolve(_MatrixOp):
         return self.along(a, b)
 
     def convolve(self, a: Any, b: Any) -> Any:
-        """Of one pair."""
+        """Return the convolution of one pair."""
         raise NotImplementedError
 
     def along(self, a: Any, b: Any) -> Any:
-        """Along a batch."""
+        """Return the convolutions along a batch."""
         raise NotImplementedError
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Of each by the convolution with the other, turned around."""
+        """Return gradients: convolutions of the output gradient with the other operand,
+        reversed.
+        """
         (a, b), (g,), n = inputs, output_gradients, self.ndim
         if self.mode == "valid":  # the gradient of the full one: 0 elsewhere
             sizes = [*zip(lengths(a), lengths(b), strict=True)]
@@ -100,7 +107,7 @@ class _Convolve(_MatrixOp):
 
 
 class Convolve1d(_Convolve):
-    """The convolution of vectors; see `convolve1d`. mode: "full" or "valid"."""
+    """Convolution of vectors (see `convolve1d`). mode: "full" or "valid"."""
 
     __props__ = ("mode",)
     signature = "(n),(k)->(o)"
@@ -116,12 +123,12 @@ class Convolve1d(_Convolve):
         self.mode = mode
 
     def convolve(self, a: Any, b: Any) -> Any:
-        """By `numpy.convolve`."""
+        """Return the convolution of one pair by `numpy.convolve`."""
         run: Any = np.convolve
         return run(a, b, self.mode)
 
     def along(self, a: Any, b: Any) -> Any:
-        """By products with all that is seen through a window."""
+        """Return the convolutions by products with sliding windows."""
         if b.shape[-1] > a.shape[-1]:
             a, b = b, a
         k = b.shape[-1]
@@ -132,7 +139,7 @@ class Convolve1d(_Convolve):
 
 
 class Convolve2d(_Convolve):
-    """The convolution of matrices; see `convolve2d`. mode: "full" or "valid"."""
+    """Convolution of matrices (see `convolve2d`). mode: "full" or "valid"."""
 
     __props__ = ("mode", "method")
     signature = "(n,m),(k,l)->(o,p)"
@@ -149,13 +156,15 @@ class Convolve2d(_Convolve):
         self.method = method
 
     def convolve(self, a: Any, b: Any) -> Any:
-        """By `scipy.signal.convolve`."""
+        """Return the convolution of one pair by `scipy.signal.convolve`."""
         from scipy.signal import convolve
 
         return convolve(a, b, self.mode, self.method)
 
     def along(self, a: Any, b: Any) -> Any:
-        """All at once by transforms (method "fft"), else pair by pair."""
+        """Return the convolutions all at once by Fourier transforms (method "fft"), else pair by
+        pair.
+        """
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         if 0 not in batch and self.method == "fft" and a.dtype.kind in "fc":
             from scipy.signal import fftconvolve
@@ -171,7 +180,7 @@ class Convolve2d(_Convolve):
 
 
 def _alike(a: Any, b: Any) -> list[Any]:
-    """Both with as many dimensions."""
+    """Return both operands with equally many dimensions."""
     ndim = max(a.ndim, b.ndim)
     return [x.reshape((1,) * (ndim - x.ndim) + x.shape) for x in (a, b)]
 
@@ -180,28 +189,27 @@ def _alike(a: Any, b: Any) -> list[Any]:
 
 
 def _operands(in1: Any, in2: Any, mode: str) -> list[Any]:
-    """Both in one dtype. Raises `ValueError` for a mode that there is not."""
+    """Return both operands in one dtype. Raise `ValueError` for an unknown mode."""
     if mode not in ("full", "valid", "same"):
-        raise ValueError(located(f'mode is "full", "valid" or "same", not {mode!r}'))
+        raise ValueError(located(f'mode must be "full", "valid" or "same", not {mode!r}'))
     tensors = [as_tensor_variable(x) for x in (in1, in2)]
     dtype = upcast([x.type for x in tensors])
     return [x if x.type.dtype == dtype else m.cast(x, dtype) for x in tensors]
 
 
 def _centre(x: Any, a: Any, b: Any, ndim: int) -> Any:
-    """What of a full convolution is as large as `a`."""
+    """Return the central part of a full convolution, as large as `a`."""
     pairs = zip(lengths(a)[-ndim:], lengths(b)[-ndim:], strict=True)
     parts = [slice((k - 1) // 2, (k - 1) // 2 + n) for n, k in pairs]
     return x[(..., *parts)]
 
 
 def convolve1d(in1: TensorLike, in2: TensorLike, mode: str = "full") -> TensorVariable:
-    """The convolutions of vectors of n and k elements, the last dimension.
+    """Return the convolutions of vectors of n and k elements, in the last dimension.
 
-    mode: "full", of n + k - 1 elements; "valid", those where the shorter one is inside of the
-    longer one; "same", the n elements in the middle of the full one. Dtypes are promoted. Raises
-    `ValueError`, `NDimError`; `ShapeError`, at the latest when it runs, for a vector of no
-    elements.
+    mode: "full": n + k - 1 elements; "valid": those where the shorter one is inside the longer one;
+    "same": the central n elements of the full one. Dtypes are promoted. Raises `ValueError`,
+    `NDimError`; `ShapeError`, at run time at the latest, for an empty vector.
 
     >>> convolve1d([1, 2, 3], [1, 1]).eval()
     array([1, 3, 5, 3])
@@ -223,23 +231,23 @@ def convolve2d(
     fillvalue: Any = 0,
     method: str = "auto",
 ) -> TensorVariable:
-    """The convolutions of matrices of n by m and k by l elements, the last two dimensions.
+    """Return the convolutions of n by m and k by l matrices, in the last two dimensions.
 
-    mode: "full", of n + k - 1 by m + l - 1 elements; "valid", those where one is inside of the
-    other; "same", the n by m elements in the middle of the full one. boundary: what is outside of
-    in1 in the modes "full" and "same": "fill" (the fillvalue), "wrap" (in1 again), "symm" (in1 in a
-    mirror). method: "direct", "fft", or "auto", whichever is faster. Dtypes are promoted. Raises
-    `ValueError`, `NDimError`; `ShapeError`, at the latest when it runs, for a matrix of no
-    elements, and in mode "valid" where neither is inside of the other.
+    mode: "full": n + k - 1 by m + l - 1 elements; "valid": those where one is inside the other;
+    "same": the central n by m elements of the full one. boundary: values outside of in1 in the
+    modes "full" and "same": "fill" (the fillvalue), "wrap" (in1 repeated), "symm" (in1 reflected).
+    method: "direct", "fft", or "auto", whichever is faster. Dtypes are promoted. Raises
+    `ValueError`, `NDimError`; `ShapeError`, at run time at the latest, for an empty matrix, and in
+    mode "valid" if neither is inside the other.
 
     >>> convolve2d([[1, 2], [3, 4]], [[1, 1]], mode="same", boundary="wrap").eval()
     array([[3, 3],
            [7, 7]])
     """
     if boundary not in _PADS:
-        raise ValueError(located(f'boundary is "fill", "wrap" or "symm", not {boundary!r}'))
+        raise ValueError(located(f'boundary must be "fill", "wrap" or "symm", not {boundary!r}'))
     if method not in ("direct", "fft", "auto"):
-        raise ValueError(located(f'method is "direct", "fft" or "auto", not {method!r}'))
+        raise ValueError(located(f'method must be "direct", "fft" or "auto", not {method!r}'))
     a, b = _operands(in1, in2, mode)
     plain = boundary == "fill" and isinstance(fillvalue, int | float) and fillvalue == 0
     if mode == "valid" or plain:

@@ -1,8 +1,8 @@
-"""Softmax and its relatives as ops, computed in the stable way: shifted by the maximum.
+"""Softmax and related functions as ops, computed stably: shifted by the maximum.
 
-Written out with `exp`, `sum` and `log`, these overflow; rules (`rules/softmax.py`) turn what is
-written out into these. Formulas: Blanchard, Higham & Higham, "Accurately computing the log-sum-exp
-and softmax functions", IMA J. Numer. Anal. 41 (2021), algorithms 3.1 and 4.1.
+Written out with `exp`, `sum` and `log` they overflow; rules (`rules/softmax.py`) rewrite the
+written-out forms to these ops. Formulas: Blanchard, Higham & Higham, "Accurately computing the
+log-sum-exp and softmax functions", IMA J. Numer. Anal. 41 (2021), algorithms 3.1 and 4.1.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ else:
 
 
 def shifted(x: Any, axis: Any) -> Any:
-    """x minus its maximum along axes, and that maximum, made finite: no exponential overflows.
+    """Return x minus its maximum along axes, and that maximum, made finite, so that no exponential
+    overflows.
 
     >>> shifted(np.array([1e300, 0.0]), None)[0]
     array([ 0.e+000, -1.e+300])
@@ -65,17 +66,18 @@ def shifted(x: Any, axis: Any) -> Any:
 
 
 def total(e: Any, axis: Any) -> Any:
-    """The sum along axes, kept, added up in double precision."""
+    """Return the sum along axes, kept with length 1, accumulated in double precision."""
     return np.add.reduce(e, axis=axis, keepdims=True, dtype=np.float64).astype(e.dtype, copy=False)
 
 
 def scaled_exp_array(x: Any, axis: Any, small: bool = False, most: float = 1.0) -> Any:
-    """(exp(x), its sum along axes), where that keeps all digits; elsewhere of x minus its maximum,
-    times a power of 2 (small: over it). most: what power of the largest number the sum may have.
+    """Return (exp(x), its sum along axes) if that keeps all digits, else those of x minus its
+    maximum, times a power of 2.
 
-    Nothing is shifted where the sum does not overflow and no exponential underflows, or those that
-    do are nothing beside the sum. Where there is a NaN, all exponentials are NaN, as the quotients
-    by the sum are.
+    small: use the inverse power of 2. most: which power of the largest number the sum may reach. x
+    is not shifted if the sum does not overflow and no exponential underflows, or only exponentials
+    that are negligible in the sum. If there is a NaN, all exponentials are NaN, as are the
+    quotients by the sum.
 
     >>> scaled_exp_array(np.array([[0.0, 0.0], [1000.0, 1000.0]]), (1,))[0]
     array([[1., 1.],
@@ -101,10 +103,10 @@ def _scaled(x: Any, axis: Any, small: bool, most: float) -> Any:
 
 
 def _room(x: Any, s: Any) -> Any:
-    """A power of 2 not below the number n of terms: with it, sums of y / s are not larger than y;
-    over it, sums of y e are not.
+    """Return a power of 2 not below the number n of terms.
 
-    (Where n times it would overflow, which takes float16, a smaller one.)
+    Scaled by it, sums of y / s do not exceed y; scaled by its inverse, sums of y * e do not. (It is
+    smaller if n times it would overflow, which occurs only in float16.)
     """
     n = x.size // s.size
     largest = math.floor(math.log2(np.finfo(x.dtype).max / n))
@@ -112,26 +114,28 @@ def _room(x: Any, s: Any) -> Any:
 
 
 def softmax_array(x: Any, axis: Any) -> Any:
-    """exp(x) / sum(exp(x)) of an array."""
+    """Return exp(x) / sum(exp(x)) of an array."""
     e, s = scaled_exp_array(x, axis)
     return e / s
 
 
 def log_softmax_array(x: Any, axis: Any) -> Any:
-    """x - log(sum(exp(x))) of an array."""
+    """Return x - log(sum(exp(x))) of an array."""
     d = shifted(x, axis)[0]
     return d - np.log(total(np.exp(d), axis))
 
 
 def logsumexp_array(x: Any, axis: Any, keepdims: bool) -> Any:
-    """log(sum(exp(x))) of an array."""
+    """Return log(sum(exp(x))) of an array."""
     d, top = shifted(x, axis)
     result = np.log(total(np.exp(d), axis)) + top
     return result if keepdims else np.squeeze(result, axis=axis)
 
 
 def softmax_and_log_array(x: Any, axis: Any, whole: bool) -> tuple[Any, Any]:
-    """softmax(x) of an array, and log(softmax(x)) (whole) or log(sum(exp(x))), kept."""
+    """Return softmax(x) of an array, and log(softmax(x)) (whole) or log(sum(exp(x))), with axes
+    kept.
+    """
     d, top = shifted(x, axis)
     e = np.exp(d)
     s = total(e, axis)
@@ -140,7 +144,7 @@ def softmax_and_log_array(x: Any, axis: Any, whole: bool) -> tuple[Any, Any]:
 
 
 class _Exponential(AlongAxes):
-    """What all of them share: one float tensor in, axes as a sorted tuple (None: all)."""
+    """Base class of softmax ops: one float tensor as input, axes as a sorted tuple (None: all)."""
 
     __props__: tuple[str, ...] | None = ("axis",)
     only_lengths = True
@@ -149,14 +153,14 @@ class _Exponential(AlongAxes):
         self.axis = sorted_axes(axis)
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-        """Turn the argument into a float tensor."""
+        """Convert the argument to a float tensor."""
         tensors: Any = super().convert_inputs(inputs)
         return tuple([m.cast(x, float_dtype(x.type.dtype)) for x in tensors])
 
     def dtypes(self, *types: TensorType) -> list[str]:
-        """That of the input. Raises `DTypeError` if that is no real float."""
+        """Return the dtype of the input. Raise `DTypeError` if it is not a real float."""
         if types[0].kind != "f":
-            raise DTypeError("takes a real float tensor")
+            raise DTypeError("takes a tensor of a real float dtype")
         return [types[0].dtype]
 
     def shapes(self, *types: TensorType) -> Shapes:
@@ -168,14 +172,14 @@ class _Exponential(AlongAxes):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
-        """The gradient of the input, in its shape."""
+        """Return the gradient of the input, in its shape."""
         if is_disconnected(output_gradients[0]):
             return [disconnected()]
         return [self.slope(inputs[0], outputs[0], output_gradients[0])]
 
     def flops(self, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> int:
-        """Per element a maximum, a difference, an exponential (10), a sum, and a difference or a
-        quotient.
+        """Return operations per element: a maximum, a difference, an exponential (10), a sum, and a
+        difference or quotient.
         """
         return 14 * math.prod(inputs[0])
 
@@ -183,7 +187,7 @@ class _Exponential(AlongAxes):
         raise NotImplementedError
 
     def total(self, x: Any) -> Any:
-        """Sum along the axes, kept."""
+        """Return the sum along the axes, kept with length 1."""
         return Sum(axis=self.axis, keepdims=True)(x)
 
     def __str__(self) -> str:
@@ -191,27 +195,29 @@ class _Exponential(AlongAxes):
 
 
 class Softmax(_Exponential):
-    """exp(x) / sum(exp(x)) along axes; same shape and dtype as x. Positive, and sums to 1."""
+    """Softmax exp(x) / sum(exp(x)) along axes, in the shape and dtype of x. Positive, with sum
+    1.
+    """
 
     implied = {"positive": True, "finite": "finite"}
 
     def bounds(self, node: Apply, of: Callable[[Variable], Any]) -> Any:
-        """Shares of 1."""
+        """Return 0 and 1: the elements are fractions of 1."""
         return (0, 1) if of(node.inputs[0]) else None
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Compute the softmax of an array."""
         output_storage[0][0] = np.asarray(softmax_array(inputs[0], self.axis))
 
     def slope(self, x: Any, y: Any, g: Any) -> Any:
-        """g y - y sum(g y): the product first, where a gradient that was divided by y cancels."""
+        """Return g y - y sum(g y); the product first, so that a gradient divided by y cancels."""
         gy = m.mul(g, y)
         return m.sub(gy, m.mul(y, self.total(gy)))
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """The Jacobian is symmetric."""
+        """Return the tangent by the gradient formula, as the Jacobian is symmetric."""
         return [
             None
             if eval_points[0] is None
@@ -224,11 +230,12 @@ ROOM = 7 / 8
 
 
 class ScaledExp(_Exponential):
-    """exp(x) in products and quotients where a factor that is the same along the axes cancels:
-    `y / sum(e) * e`. It is exp(x) itself where the sums along the axes are normal numbers, with
-    room for y beside them, else exp(x - max(x)); same shape and dtype as x. All of it is NaN along
-    axes where there is a NaN.
-    small: for sums of `y * e`, over those of e, where the other ones are for sums of `y / s`.
+    """Scaled exponentials for products and quotients in which a common factor along the axes
+    cancels: `y / sum(e) * e`.
+
+    It is exp(x) itself if the sums along the axes are normal numbers, large enough to combine with
+    y, else exp(x - max(x)); in the shape and dtype of x. Along axes with a NaN all of it is NaN.
+    small: for sums of `y * e` divided by sums of e; otherwise for sums of `y / s`.
     """
 
     __props__ = ("axis", "small")
@@ -245,41 +252,41 @@ class ScaledExp(_Exponential):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Compute the scaled exponentials of an array."""
         found = scaled_exp_array(inputs[0], self.axis, self.small, ROOM)
         output_storage[0][0] = np.asarray(found[0])
 
     def slope(self, x: Any, y: Any, g: Any) -> Any:
-        """g y: as the factor cancels, so do its derivatives."""
+        """Return g y: the factor cancels, as do its derivatives."""
         return m.mul(g, y)
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """The Jacobian is diagonal."""
+        """Return the tangent by the gradient formula, as the Jacobian is diagonal."""
         v = eval_points[0]
         return [None if v is None else m.mul(self(inputs[0]), v)]
 
 
 class LogSoftmax(_Exponential):
-    """x - log(sum(exp(x))) along axes; same shape and dtype as x."""
+    """Logarithm of softmax, x - log(sum(exp(x))), along axes, in the shape and dtype of x."""
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Compute the logarithm of softmax of an array."""
         output_storage[0][0] = np.asarray(log_softmax_array(inputs[0], self.axis))
 
     def slope(self, x: Any, y: Any, g: Any) -> Any:
-        """g - softmax(x) sum(g)."""
+        """Return g - softmax(x) sum(g)."""
         return m.sub(g, m.mul(Softmax(self.axis)(x), self.total(g)))
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """v - sum(softmax(x) v)."""
+        """Return v - sum(softmax(x) v)."""
         (x,), (v,) = inputs, eval_points
         return [None if v is None else m.sub(v, self.total(m.mul(Softmax(self.axis)(x), v)))]
 
 
 class LogSumExp(LeavesOut, _Exponential):
-    """log(sum(exp(x))) along axes (removed, or kept as 1); dtype of x."""
+    """Logarithm log(sum(exp(x))) along axes (removed, or kept with length 1), in the dtype of x."""
 
     __props__ = ("axis", "keepdims")
     samples: Sequence[Any] = (*AlongAxes.samples, ({"axis": 0, "keepdims": True}, (2, 3)))
@@ -294,32 +301,33 @@ class LogSumExp(LeavesOut, _Exponential):
         return Sum(axis=self.axis, keepdims=self.keepdims)
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """As that of a sum."""
+        """Return the shape of a sum along the axes."""
         return self.sum.shapes(*types)
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Compute the logarithm of the sum for an array."""
         output_storage[0][0] = np.asarray(logsumexp_array(inputs[0], self.axis, self.keepdims))
 
     def slope(self, x: Any, y: Any, g: Any) -> Any:
-        """softmax(x) g."""
+        """Return softmax(x) g."""
         return m.mul(Softmax(self.axis)(x), self.spread(x, g))
 
     def spread(self, x: Any, reduced: Any) -> Any:
-        """As a sum does."""
+        """Insert the reduced axes with length 1, as a sum does."""
         return self.sum.spread(x, reduced)
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """sum(softmax(x) v)."""
+        """Return sum(softmax(x) v)."""
         (x,), (v,) = inputs, eval_points
         return [None if v is None else self.sum(m.mul(Softmax(self.axis)(x), v))]
 
 
 class SoftmaxAndLog(_Exponential):
-    """softmax(x) along axes, and its logarithm (whole) or else log(sum(exp(x))), whose axes have
-    length 1: a loss and its gradient, whose exponentials are computed once.
+    """Softmax along axes, and its logarithm (whole) or else log(sum(exp(x))) with axes of length 1.
+
+    It serves a loss and its gradient, whose exponentials are then computed once.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -337,17 +345,17 @@ class SoftmaxAndLog(_Exponential):
         return LogSoftmax(self.axis) if self.whole else LogSumExp(self.axis, keepdims=True)
 
     def dtypes(self, *types: TensorType) -> list[str]:
-        """Twice that of the input."""
+        """Return the dtype of the input for both outputs."""
         return super().dtypes(*types) * 2
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """The logarithm has that of the input, or that of a sum."""
+        """Return the shape of the input, and that of the logarithm."""
         return Shapes([*same_shape(types[0]).outputs, *self.log.shapes(*types).outputs])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Compute both outputs of an array."""
         found = softmax_and_log_array(inputs[0], self.axis, self.whole)
         for storage, a in zip(output_storage, found, strict=True):
             storage[0] = np.asarray(a)
@@ -358,7 +366,7 @@ class SoftmaxAndLog(_Exponential):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
-        """Those of both, added up."""
+        """Return the sum of the gradients through both outputs."""
         (x,), (y, log), (g, g_log) = inputs, outputs, output_gradients
         terms = [] if is_disconnected(g) else [Softmax(self.axis).slope(x, y, g)]
         if not is_disconnected(g_log):
@@ -366,22 +374,32 @@ class SoftmaxAndLog(_Exponential):
         return [m.add(*terms) if len(terms) > 1 else terms[0] if terms else disconnected()]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """Those of both."""
+        """Return the tangents of both outputs."""
         return [op.R_op(inputs, eval_points)[0] for op in (Softmax(self.axis), self.log)]
 
 
 def softmax(c: TensorLike, axis: Axis = None) -> TensorVariable:
-    """exp(c) / sum(exp(c)) along axes (None: all), without overflow; integers as in `exp`."""
+    """Return exp(c) / sum(exp(c)) along axes (None: all), without overflow.
+
+    The shape is that of c; floats keep their dtype, integers are converted as by `exp`. Raises
+    `AxisError`.
+    """
     return Softmax(axis)(c)
 
 
 def log_softmax(c: TensorLike, axis: Axis = None) -> TensorVariable:
-    """log(softmax(c)) along axes (None: all), without overflow."""
+    """Return log(softmax(c)) along axes (None: all), without overflow.
+
+    The shape is that of c; floats keep their dtype, integers are converted as by `exp`. Raises
+    `AxisError`.
+    """
     return LogSoftmax(axis)(c)
 
 
 def logsumexp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """log(sum(exp(x))) along axes (None: all), without overflow. -inf where all elements are; it
-    has no slope then, nor where one is +inf: the gradient is NaN, as `softmax` is.
+    """Return log(sum(exp(x))) along axes (None: all), without overflow.
+
+    It is -inf if all elements are. The gradient is NaN then, and if an element is +inf, as the
+    function has no slope there. Raises `AxisError`.
     """
     return LogSumExp(axis, keepdims)(x)

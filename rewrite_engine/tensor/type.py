@@ -1,8 +1,8 @@
-"""`TensorType`: the type of arrays with a known dtype and number of dimensions, and a partly
-known shape.
+"""`TensorType`: the type of arrays with a known dtype and number of dimensions, and a partly known
+shape.
 
-The rules for accepting a value are in `filter`; those for comparing types in `is_super` and
-`in_same_class`. Constructors such as `vector` are in `tensor/constructors.py`.
+`filter` has the rules for accepting a value; `is_super` and `in_same_class` compare types.
+Constructors such as `vector` are in `tensor/constructors.py`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ WIDTH = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
 def static_dim(dim: Any) -> int | None:
-    """Read one entry of a static shape: None, an integer >= 0, or a bool ("broadcastable": 1 or
+    """Return one entry of a static shape: None, an integer >= 0, or a bool ("broadcastable": 1 or
     unknown).
     """
     if dim is None or dim is False:
@@ -66,20 +66,19 @@ def static_dim(dim: Any) -> int | None:
     try:
         size = operator.index(dim)
     except TypeError:
-        raise ShapeError(f"a static dimension is None or an integer, not {dim!r}") from None
+        raise ShapeError(f"a static dimension must be None or an integer, not {dim!r}") from None
     if size < 0:
         raise ShapeError(f"a static dimension cannot be negative: {size}")
     return size
 
 
 class TensorType(Type):
-    """Arrays of one dtype and number of dimensions.
+    """Type of arrays of one dtype and number of dimensions.
 
-    dtype: a dtype or its name. shape: one entry per dimension, an integer or None for "not
-    known"; a number is the length of a vector.
-    broadcastable: the legacy way to give a shape: True for 1, False for not known.
-    Equal types are one object, so `name` is taken and not kept. Raises `DTypeError`, `ShapeError`,
-    `OptionError`.
+    dtype: a dtype or its name. shape: one entry per dimension, an integer or None for unknown; a
+    single number is the length of a vector. broadcastable: older form of the shape: True for 1,
+    False for unknown. name: accepted and ignored, as equal types are one object. Raises
+    `DTypeError`, `ShapeError`, `OptionError`.
 
     >>> TensorType("float64", (2, None))
     TensorType(float64, (2, None))
@@ -128,12 +127,11 @@ class TensorType(Type):
     ) -> np.ndarray:
         """Return `data` as an array of this type.
 
-        strict: the object itself must be one. Otherwise a conversion that cannot lose anything
-        is made: an upcast, whole numbers to floats that represent them, and Python numbers and
-        lists when every value survives. allow_downcast=True permits any loss; None (the
-        default) also lets a Python float become a floatX scalar; False does not. Raises
-        `DTypeError`, `NDimError`, `StaticShapeError` (`ForeignObjectError` for a variable); all are
-        a `TypeError`.
+        strict: accept only such an array. Otherwise lossless conversions are made: an upcast,
+        integers to floats that represent them, and Python numbers and lists if every value
+        survives. allow_downcast=True permits any loss; None (the default) also converts a Python
+        float to a floatX scalar; False does not. Raises `DTypeError`, `NDimError`,
+        `StaticShapeError` (`ForeignObjectError` for a variable); all are a `TypeError`.
         """
         if isinstance(data, np.ndarray) and data.dtype == self.numpy_dtype:
             array = data
@@ -159,7 +157,7 @@ class TensorType(Type):
                 )
 
     def _convert(self, value: Any, allow_downcast: bool | None) -> np.ndarray:
-        """Convert a value that is not an array of our dtype, as `filter` says."""
+        """Convert a value that is not an array of this dtype, as `filter` describes."""
         if isinstance(value, Variable):
             raise ForeignObjectError(
                 message(f"expected a value for {self}, got a variable", inputs=[value])
@@ -176,7 +174,7 @@ class TensorType(Type):
         )
 
     def _accepts(self, value: Any, array: np.ndarray, allow_downcast: bool | None) -> bool:
-        """Whether the conversion is permitted."""
+        """Return whether the conversion is permitted."""
         if array.dtype.kind == "c" and self.kind != "c":
             return False
         if allow_downcast or np.can_cast(array.dtype, self.numpy_dtype, "safe"):
@@ -194,8 +192,8 @@ class TensorType(Type):
     def filter_inplace(
         self, value: Any, storage: Any, strict: bool = False, allow_downcast: bool | None = None
     ) -> np.ndarray:
-        """Like `filter`, but written into `storage`, the old array, where it has the right shape
-        and dtype.
+        """Return `data` as an array of this type, written into `storage`, the old array, if that
+        has the right shape and dtype.
         """
         array = self.filter(value, strict, allow_downcast)
         fits = (
@@ -208,14 +206,16 @@ class TensorType(Type):
         np.copyto(storage, array)
         return storage  # type: ignore[no-any-return]
 
-    def values_eq(self, a: Any, b: Any) -> bool:
-        """Whether two arrays have the same dtype, shape and elements (NaN equals NaN)."""
-        return _comparable(a, b) and bool(np.array_equal(a, b, equal_nan=self.kind in "fc"))
+    @staticmethod
+    def values_eq(a: Any, b: Any) -> bool:
+        """Return whether two arrays have the same dtype, shape and elements (NaN equals NaN)."""
+        return _comparable(a, b) and bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
 
     def values_eq_approx(
         self, a: Any, b: Any, rtol: float | None = None, atol: float | None = None
     ) -> bool:
-        """Whether two arrays agree up to rounding: |a - b| <= atol + rtol |b|, NaN equals NaN.
+        """Return whether two arrays agree up to rounding: |a - b| <= atol + rtol |b|, NaN equals
+        NaN.
 
         The default tolerances depend on the dtype; integers and booleans must be equal.
         """
@@ -225,30 +225,31 @@ class TensorType(Type):
         rtol, atol = default_rtol if rtol is None else rtol, default_atol if atol is None else atol
         return _comparable(a, b) and bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
 
-    def may_share_memory(self, a: Any, b: Any) -> bool:
-        """Whether two arrays could share memory (False is certain, True is not)."""
+    @staticmethod
+    def may_share_memory(a: Any, b: Any) -> bool:
+        """Return whether two arrays could share memory (False is certain, True is not)."""
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return False
         return bool(np.may_share_memory(a, b))
 
     def get_shape_info(self, obj: Any) -> tuple[int, ...]:
-        """The shape of a value."""
+        """Return the shape of a value."""
         return tuple(obj.shape)
 
     def get_size(self, shape_info: Any) -> int:
-        """Bytes of data in an array of that shape."""
+        """Return the number of bytes of an array with that shape."""
         return math.prod(shape_info) * self.numpy_dtype.itemsize
 
     # --- other types ------------------------------------------------------------------------
 
     def in_same_class(self, otype: Type) -> bool:
-        """Whether `otype` has the same dtype and is statically 1 in the same dimensions."""
+        """Return whether `otype` has the same dtype and is statically 1 in the same dimensions."""
         if not isinstance(otype, TensorType):
             return False
         return self.dtype == otype.dtype and self.broadcastable == otype.broadcastable
 
     def is_super(self, otype: Type) -> bool | None:
-        """Whether all arrays of `otype` are of this type: same dtype and ndim, and no known
+        """Return whether all arrays of `otype` have this type: same dtype and ndim, and no known
         dimension differs.
         """
         if otype is self:
@@ -260,31 +261,36 @@ class TensorType(Type):
         return all(s is None or s == o for s, o in zip(self.shape, otype.shape, strict=True))
 
     def yields_to(self, otype: Type) -> bool:
-        """`is_super`, but a dimension that was not known does not become 1: the operand that would
-        have stretched it was dropped.
+        """Return whether `is_super` holds and no unknown dimension becomes 1.
+
+        Such a dimension would mean that the operand that broadcast it was dropped.
         """
         fits = bool(self.is_super(otype))
         return fits and self.broadcastable == otype.broadcastable  # type: ignore[attr-defined]
 
     def same_kind(self, otype: Type) -> bool:
-        """Same rank, and both booleans, both integers, both real or both complex."""
+        """Return whether both types have equal rank and are both booleans, integers, real or
+        complex.
+        """
         if not isinstance(otype, TensorType) or otype.ndim != self.ndim:
             return False
         return otype.kind == self.kind or {otype.kind, self.kind} == {"i", "u"}
 
     def widens(self, otype: Type) -> bool:
-        """At least its rank, and a kind of number that its kind is promoted to."""
+        """Return whether this type has at least the rank of `otype`, and a kind of number to which
+        its kind is promoted.
+        """
         if not isinstance(otype, TensorType) or otype.ndim > self.ndim:
             return False
         return WIDTH[otype.kind] <= WIDTH[self.kind]
 
     def computes_like(self, otype: Type) -> bool:
-        """Whether ops compute with both types in one dtype."""
+        """Return whether ops compute with both types in one dtype."""
         return isinstance(otype, TensorType) and otype.dtype == self.dtype
 
     def keeps_digits(self, number: Any) -> bool:
-        """Whether a float is a normal number in this dtype: not infinite, not 0 or subnormal. (A
-        part of a complex number may be 0.)
+        """Return whether a float is a normal number in this dtype: not infinite, not 0 or
+        subnormal. (A part of a complex number may be 0.)
         """
         if self.kind not in "fc":
             return True
@@ -293,7 +299,7 @@ class TensorType(Type):
         return bool(parts) and all(low <= part <= high for part in parts)
 
     def element_of(self, value: Any) -> Any:
-        """The number that all elements are, bit by bit; `NO_NUMBER` if there is none."""
+        """Return the number that all elements equal, bit by bit; `NO_NUMBER` if there is none."""
         if not value.size:
             return NO_NUMBER
         first = value.flat[0].tobytes()
@@ -301,7 +307,9 @@ class TensorType(Type):
         return value.flat[0].item() if same else NO_NUMBER
 
     def rounded(self, number: Any) -> Any:
-        """The number in the precision of floats; integers have to be equal."""
+        """Return the number rounded to the precision of a float dtype; for integers it must be
+        equal.
+        """
         if self.kind not in "fc" or isinstance(number, bool):
             return None
         try:
@@ -310,10 +318,10 @@ class TensorType(Type):
             return None
 
     def convert_variable(self, var: Variable) -> Variable | None:
-        """Return `var` itself if its type is as specific, `specify_shape(var, …)` if its shape
-        may fit, else None.
+        """Return `var` itself if its type is as specific, `specify_shape(var, …)` if its shape may
+        fit, else None.
 
-        The result's static shape joins what both types know.
+        The result's static shape combines that of both types.
         """
         otype = var.type
         if self.is_super(otype):
@@ -337,7 +345,7 @@ class TensorType(Type):
     def __call__(
         self, name: str | None = None, shape: Iterable[Any] | None = None
     ) -> TensorVariable:
-        """Return a new variable of this type, or of the part of it with that static shape.
+        """Return a new variable of this type, or of the subtype with this static shape.
 
         Raises `NDimError`, `ShapeError`.
         """
@@ -347,7 +355,7 @@ class TensorType(Type):
         if narrow.ndim != self.ndim:
             raise NDimError(f"expected {self.ndim} dimensions, got shape {narrow.shape}")
         if not self.is_super(narrow):
-            raise ShapeError(f"shape {narrow.shape} is not one of {self}")
+            raise ShapeError(f"shape {narrow.shape} does not belong to {self}")
         return narrow.make_variable(name)
 
     def make_constant(self, value: Any, name: str | None = None) -> TensorConstant:
@@ -358,8 +366,8 @@ class TensorType(Type):
 
 
 def read_only(array: np.ndarray, given: Any = None) -> np.ndarray:
-    """Return an array that nobody can write to: the array itself if nobody else has it, else a
-    copy.
+    """Return an array that cannot be written: the array itself if there is no other reference to
+    it, else a copy.
     """
     if array.flags.owndata and (array is not given or not array.flags.writeable):
         array.flags.writeable = False
@@ -370,14 +378,14 @@ def read_only(array: np.ndarray, given: Any = None) -> np.ndarray:
 
 
 def common_shape(a: Sequence[int | None], b: Sequence[int | None]) -> Shape:
-    """The most that is true of both static shapes (of one length): what they agree on, None
-    elsewhere.
+    """Return the most specific static shape that includes both (of equal length): their common
+    entries, None elsewhere.
     """
     return tuple([x if x == y else None for x, y in zip(a, b, strict=True)])
 
 
 def _as_array(value: Any, type_: TensorType) -> np.ndarray:
-    """NumPy's own reading of a value; `NoTensorError` for what is no array of numbers."""
+    """Convert a value by NumPy; raise `NoTensorError` if it is not an array of numbers."""
     refuse_masked(value)
     try:
         array = np.asarray(value)
@@ -395,7 +403,7 @@ def _as_array(value: Any, type_: TensorType) -> np.ndarray:
 
 
 def _survives(array: np.ndarray, type_: TensorType) -> bool:
-    """Whether every element can be converted there and back."""
+    """Return whether every element can be converted there and back."""
     with np.errstate(all="ignore"):
         there = array.astype(type_.numpy_dtype)
         back = there.astype(array.dtype)

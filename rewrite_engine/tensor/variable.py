@@ -1,4 +1,4 @@
-"""`TensorVariable` and `TensorConstant`: the variables whose type is a `TensorType`.
+"""`TensorVariable` and `TensorConstant`: variables whose type is a `TensorType`.
 
 Their operators and methods are in `tensor/operators.py`; making constants from values is in
 `tensor/constant.py`.
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewrite_engine import hooks
 from rewrite_engine.errors import NotConstantError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.tensor.operators import TensorOperators
@@ -25,7 +24,7 @@ DIGEST_ABOVE = 64
 
 
 class TensorVariable(TensorOperators, Variable):
-    """A variable that stands for an array. `==` compares identity; use `eq` for elements."""
+    """Variable that represents an array. `==` compares identity; use `eq` for elements."""
 
     __slots__ = ()
 
@@ -38,22 +37,18 @@ class TensorVariable(TensorOperators, Variable):
 
     @property
     def dtype(self) -> str:
-        """Name of the dtype."""
+        """The name of the dtype."""
         return self.type.dtype
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """The number of dimensions."""
         return self.type.ndim
 
     @property
     def broadcastable(self) -> tuple[bool, ...]:
-        """Which dimensions are known to have length 1."""
+        """For each dimension, whether its static length is 1."""
         return self.type.broadcastable
-
-    def dprint(self, **options: Any) -> Any:
-        """Print what the variable is computed from, as a tree; options as of `dprint`."""
-        return hooks.dprint(self, **options)
 
     def __bool__(self) -> bool:
         raise NotConstantError(
@@ -63,10 +58,12 @@ class TensorVariable(TensorOperators, Variable):
 
     def __len__(self) -> int:
         if self.type.ndim == 0:
-            raise NotConstantError(f"{describe(self)} has no length: it has 0 dimensions")
+            raise NotConstantError(f"{describe(self)} has no length, as it has 0 dimensions")
         length: int | None = self.type.shape[0]
         if length is None:
-            raise NotConstantError(f"the length of {describe(self)} is not known; use `.shape[0]`")
+            raise NotConstantError(
+                f"the length of {describe(self)} is unknown before the graph runs; use `.shape[0]`"
+            )
         return length
 
     def __iter__(self) -> Iterator[Any]:
@@ -85,8 +82,9 @@ class TensorVariable(TensorOperators, Variable):
                     return as_object(self)
             raise NotConstantError(
                 f"{describe(self)} has no values before the graph runs and cannot become a NumPy "
-                "array; `.eval({input: value})` or a `function` computes them, `pt.stack` makes a "
-                "tensor of variables"
+                "array; compute them by `.eval({input: value})` or a `function`, or build a "
+                "tensor of "
+                "variables by `pt.stack`"
             )
 
         def __index__(self) -> int:
@@ -107,21 +105,25 @@ class TensorVariable(TensorOperators, Variable):
 def _no_number(x: Any, dtype: str) -> str:
     return (
         f"{describe(x)} is not a constant and cannot become a Python number; "
-        f'`.astype("{dtype}")` converts it in the graph'
+        f'use `.astype("{dtype}")` to convert it in the graph'
     )
 
 
 class TensorConstant(TensorVariable, Constant):
-    """An array that is part of the graph. `data` is read-only. weak: whether it is an integer of
-    Python made where `config.floatX` is not float64, which takes the precision of floats beside it.
+    """Array that is part of the graph. `data` is read-only.
+
+    weak: whether it is a Python integer, made while `config.floatX` was not float64, which takes
+    the precision of other floats.
     """
 
     __slots__ = ()
     weak: bool = False
 
     def __init__(self, type: Any, data: Any, name: str | None = None) -> None:
-        """type: lengths that it leaves open are those of the data; but one of 1 stays open, which
-        would be stretched. data: what can still be written to is converted, and copied.
+        """Create a constant.
+
+        type: its unknown lengths become those of the data, except that 1 stays unknown, as it would
+        broadcast. data: converted and copied if it is writable.
         """
         if not isinstance(data, np.ndarray) or data.flags.writeable:
             data = type.make_constant(data).data
@@ -132,13 +134,13 @@ class TensorConstant(TensorVariable, Constant):
         super().__init__(type, data, name)
 
     def as_number(self) -> Any:
-        """The value as a Python number if it has 0 dimensions, else None."""
+        """Return the value as a Python number if it has 0 dimensions, else None."""
         data = self.data
         return None if data.ndim else data.item()
 
     def signature(self) -> Any:
-        """Equal iff type and bits are equal: 0.0 and -0.0 differ, all NaNs are one, dtypes
-        differ; so do those that are weak.
+        """Return a key that is equal for equal types, bits and weakness: 0.0 and -0.0 differ, all
+        NaNs are equal, dtypes differ.
         """
         if self._signature is None:
             own = self.type, self.data.shape, _content(self.data)
@@ -178,7 +180,7 @@ class TensorConstant(TensorVariable, Constant):
         return text.replace("\n", "")
 
     def summary(self) -> str:
-        """The dtype and the shape."""
+        """Return the dtype and the shape as text."""
         return f"{self.data.dtype}[{', '.join(map(str, self.data.shape))}]"
 
     def value_text(self) -> str:
@@ -186,7 +188,9 @@ class TensorConstant(TensorVariable, Constant):
 
 
 def _content(data: np.ndarray) -> bytes:
-    """The bytes of an array with one kind of NaN, or their digest if there are many."""
+    """Return the bytes of an array, with one kind of NaN; the digest of the bytes if there are
+    many.
+    """
     if data.dtype.kind in "fc":
         nan = np.isnan(data)
         if nan.any():

@@ -10,17 +10,17 @@ def cast(x: Any, dtype: Any) -> XTensorVariable:
     """Convert to another dtype."""
 
 def softmax(x: Any, dim: Any=None) -> XTensorVariable:
-    """exp(x) / sum(exp(x)), the sum along dimensions (by default all). Raises `DimsError`."""
+    """Return exp(x) / sum(exp(x)), summed along dimensions (by default all). Raise `DimsError`."""
 
 def logsumexp(x: Any, dim: Any=None) -> XTensorVariable:
-    """log(sum(exp(x))) along dimensions (by default all). Raises `DimsError`."""
+    """Return log(sum(exp(x))) along dimensions (by default all). Raise `DimsError`."""
 
 def dot(x: Any, y: Any, dim: str | Sequence[str] | Any=None) -> XTensorVariable:
-    """Sum of the products of what stands under the same names.
+    """Return the sum of products of two operands aligned by names.
 
-    dim: the dimensions along which the sum goes; by default those that both have; `...`: all. What
-    only one of both has is summed, too, if it is named. Raises `DimsError` for a dimension that
-    neither has, `BroadcastError` where lengths differ.
+    dim: the dimensions to sum over; by default those that both have; `...`: all. A named dimension
+    that only one operand has is summed, too. Raises `DimsError` for a dimension that neither has,
+    `BroadcastError` if lengths differ.
 
     >>> from rewrite_engine.xtensor import xtensor
     >>> x, w = xtensor("x", dims=("row", "a")), xtensor("w", dims=("a", "b"))
@@ -104,7 +104,7 @@ def cosh(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return the hyperbolic cosine."""
 
 def deg2rad(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Degrees in radians."""
+    """Convert degrees to radians."""
 
 def divmod(*operands: TensorLike, **options: Any) -> tuple[XTensorVariable, ...]:
     """Return `floor_div(x, y)` and `mod(x, y)`."""
@@ -167,13 +167,17 @@ def gammaincinv(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return the inverse of gammainc in x: the x with P(k, x) = p."""
 
 def gammal(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """The lower incomplete gamma function: the integral of t**(k - 1) * exp(-t) from 0 to x."""
+    """Return the lower incomplete gamma function: the integral of t**(k - 1) * exp(-t) from 0
+    to x.
+    """
 
 def gammaln(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return log(|gamma(x)|) without overflow."""
 
 def gammau(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """The upper incomplete gamma function: the integral of t**(k - 1) * exp(-t) from x on."""
+    """Return the upper incomplete gamma function: the integral of t**(k - 1) * exp(-t) from x to
+    infinity.
+    """
 
 def ge(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return whether x >= y."""
@@ -260,19 +264,19 @@ def log2(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return the logarithm to base 2; -inf at 0, NaN below."""
 
 def logical_and(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Whether both are other than 0."""
+    """Return whether both x and y are nonzero, element by element."""
 
 def logical_not(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Whether it is 0."""
+    """Return whether x is 0, element by element."""
 
 def logical_or(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Whether one is other than 0."""
+    """Return whether x or y is nonzero, element by element."""
 
 def logical_xor(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Whether exactly one is other than 0."""
+    """Return whether exactly one of x and y is nonzero, element by element."""
 
 def logit(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """log(x / (1 - x))."""
+    """Return log(x / (1 - x))."""
 
 def lt(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return whether x < y."""
@@ -326,7 +330,7 @@ def psi(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return the digamma function, the derivative of log(gamma(x))."""
 
 def rad2deg(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Radians in degrees."""
+    """Convert radians to degrees."""
 
 def real(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return the real part."""
@@ -335,10 +339,7 @@ def reciprocal(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return 1 / x as a float."""
 
 def round(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """To the nearest integer, in the dtype of `a`; mode: "half_to_even" (the default) or
-    "half_away_from_zero". decimals: so many digits behind the point (of -n: to 10**n), as NumPy
-    does it. Raises `OptionError`.
-    """
+    """Return `a` rounded to the nearest integer, in the dtype of `a`."""
 
 def second(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return y in the shape that x and y broadcast to."""
@@ -395,7 +396,7 @@ def trunc(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return x rounded to a whole number towards 0."""
 
 def where(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """`switch`: `ift` where the condition is not 0, else `iff`; `nonzero` of a condition alone."""
+    """Return `ift` where the condition is not 0, else `iff`; with a condition alone, its `nonzero`."""
 
 def xlogy(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return x * log(y), and 0 where x is 0."""

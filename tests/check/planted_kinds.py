@@ -18,7 +18,7 @@ DTYPES = [
     planted("conjugate of anything", "WRONG", "claim", "pt.conj(pt.neg(x)) >> pt.neg(x)",
             "x: Number", "claim=exact"),
     planted("knee of doubles", "WRONG", "claim",
-            "pt.softplus(x) >> pt.switch(pt.gt(x, 700), x, pt.log1p(pt.exp(x)))", "x: Real"),
+            "pt.softplus(x) >> pt.switch(pt.gt(x, 700), x, pt.log1p(pt.exp(x)))", "x: Float"),
     planted("through single floats", "WRONG", "claim",
             "pt.cast(pt.cast(x, 'float32'), 'int32') >> x", "x: pt.ivector", "claim=exact"),
     planted("product of small", "WRONG", "claim", "pt.lt(x * y, 0) >> pt.neq(pt.lt(x, 0), "
@@ -58,11 +58,11 @@ CONSTANTS = [
     planted("scaled largest", "WRONG", "claim",
             "pt.max(c * x) >> c * pt.max(x), "
             "given(lambda c: c.number is not None and c.number > 0)",
-            "x: Vector, c: RealConstant", "claim=approx(8)"),
+            "x: Vector, c: FloatConstant", "claim=approx(8)"),
     planted("scaled sum", "WRONG", "claim",
             "pt.sum(c * x) / c >> pt.sum(x), "
             "given(lambda c: c.number is not None and c.number > 1)",
-            "x: Vector, c: RealConstant", "claim=approx(64)"),
+            "x: Vector, c: FloatConstant", "claim=approx(64)"),
     planted("order of a wide number", "WRONG", "claim",
             "pt.lt(x, c) >> compute(lambda x, c: pt.lt(x, pt.constant("
             "np.asarray(c.data).astype(x.type.dtype)))), "
@@ -77,13 +77,13 @@ CONSTANTS = [
 
 QUOTIENTS = [
     planted("floor of a quotient", "WRONG", "claim", "x // y >> pt.floor(x / y)",
-            "x: Real, y: Real"),
+            "x: Float, y: Float"),
     planted("remainder by floor", "WRONG", "claim", "x % y >> x - y * pt.floor(x / y)",
-            "x: Real, y: Real", "claim=approx(64)"),
+            "x: Float, y: Float", "claim=approx(64)"),
     planted("rounded by floor", "WRONG", "claim", "pt.round_half_to_even(x) >> pt.floor(x + 0.5)",
-            "x: Real"),
+            "x: Float"),
     planted("ceiling by a reciprocal", "WRONG", "claim",
-            "pt.ceil(x / y) >> pt.ceil(x * pt.reciprocal(y))", "x: Real, y: Real"),
+            "pt.ceil(x / y) >> pt.ceil(x * pt.reciprocal(y))", "x: Float, y: Float"),
 ]  # fmt: skip
 
 
@@ -230,7 +230,7 @@ return [after, a + b * x[::-1] * pt.sign(x) * pt.sign(x[0])]""")),
 GUARDS = [
     planted("guard of complex numbers", "WRONG", "raises",
             "pt.arcsinh(c * x) >> c * pt.arcsinh(x), given(lambda c: c.number > 0)",
-            "x: Number, c: FloatConstant"),
+            "x: Number, c: InexactConstant"),
     planted("guard of owners", "WRONG", "raises",
             "pt.arcsinh(x) >> pt.arctan(x), given(lambda x: x.owner.op == pt.exp)"),
     planted("guard of lengths", "WRONG", "raises",
@@ -249,23 +249,23 @@ def shown(variables: str, example: str, output: str, more: str = "") -> str:
 
 EXAMPLES = [
     planted("example that a guard refuses", "LINT", "example",
-            shown("x: Float", "pt.arcsinh(-vector('x'))", "arcsinh(-x)", ", given(nonneg(x))")),
+            shown("x: Inexact", "pt.arcsinh(-vector('x'))", "arcsinh(-x)", ", given(nonneg(x))")),
     planted("example of another dtype", "LINT", "example",
             shown("x: Integer", "pt.arcsinh(-vector('x'))", "arcsinh(-x)")),
     planted("example of another op", "LINT", "example",
-            shown("x: Real", "pt.arccosh(-vector('x'))", "arccosh(-x)")),
+            shown("x: Float", "pt.arccosh(-vector('x'))", "arccosh(-x)")),
 ]  # fmt: skip
 
 ALL = [*DTYPES, *LENGTHS, *CONSTANTS, *QUOTIENTS, *FUNCTIONS, *DRAWS, *GUARDS, *EXAMPLES]
 
 #: right rules beside them: (name, source), none of which may be accused
 RIGHT = [
-    ("negated extremes", rule_of("pt.maximum(-x, -y) >> -pt.minimum(x, y)", "x: Real, y: Real",
+    ("negated extremes", rule_of("pt.maximum(-x, -y) >> -pt.minimum(x, y)", "x: Float, y: Float",
                                  "claim=exact")),
     ("order of integers", rule_of("pt.lt(pt.maximum(x, y), y) >> "
                                   "compute(lambda x, y: pt.zeros_like(x + y, dtype='bool'))",
                                   "x: Integer, y: Integer", "claim=exact")),
-    ("conjugate of reals", rule_of("pt.conj(pt.neg(x)) >> pt.neg(x)", "x: Real", "claim=exact")),
+    ("conjugate of reals", rule_of("pt.conj(pt.neg(x)) >> pt.neg(x)", "x: Float", "claim=exact")),
     ("trace of a product", rule_of("pt.trace(a @ b) >> pt.trace(b @ a), "
                                    "given(lambda a, b: same_shape(a, b.T))",
                                    "a: Matrix, b: Matrix", "claim=approx(1 << 20)")),
@@ -277,11 +277,11 @@ RIGHT = [
         "x: Tensor[None, None], y: Tensor[None, None]", "claim=exact")),
     ("scaled largest", rule_of(
         "pt.max(c * x) >> c * pt.max(x), given(lambda c: c.number in (0.5, 2.0))",
-        "x: Vector, c: RealConstant", "claim=approx(8)")),
+        "x: Vector, c: FloatConstant", "claim=approx(8)")),
     ("turned order", rule_of("pt.lt(c, pt.abs(x)) >> pt.gt(pt.abs(x), c)",
                              "x: Integer, c: ConstantNumber", "claim=exact")),
-    ("whole of whole", rule_of("pt.floor(pt.floor(x)) >> pt.floor(x)", "x: Real", "claim=exact")),
-    ("whole of a quotient", rule_of("pt.floor(x // y) >> x // y", "x: Real, y: Real",
+    ("whole of whole", rule_of("pt.floor(pt.floor(x)) >> pt.floor(x)", "x: Float", "claim=exact")),
+    ("whole of a quotient", rule_of("pt.floor(x // y) >> x // y", "x: Float, y: Float",
                                     "claim=exact")),
     ("slice of a slice", SLICES + node_rewriter("Subtensor", """
 x = node.inputs[0]
@@ -316,5 +316,5 @@ return [after, b - (b - a) * x]""")),
     ("guard of real numbers", rule_of(
         "pt.arcsinh(c * x) >> pt.arcsinh(x * c), "
         "given(lambda c: c.type.kind == 'f' and c.number is not None and c.number > 0)",
-        "x: Real, c: FloatConstant", "claim=exact")),
+        "x: Float, c: InexactConstant", "claim=exact")),
 ]  # fmt: skip

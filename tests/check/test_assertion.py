@@ -29,7 +29,7 @@ x, y = pt.vectors("x y")
 
 
 @rule(phase="canonicalize")
-def to_square(x: Float):
+def to_square(x: Inexact):
     """(An example; a shipped rule is first.)"""
     return pt.log(pt.exp(x)) >> pt.sqr(x)
 
@@ -88,7 +88,9 @@ PLUGIN = ("-p", "rewrite_engine.check.plugin")
 
 def test_a_test_for_each_rule_and_kind_of_check(tmp_path: Path) -> None:
     path = tmp_path / "pack.py"
-    path.write_text(HEADER + rule_of("pt.invert(pt.lt(x, y)) >> pt.ge(x, y)", "x: Float, y: Float"))
+    path.write_text(
+        HEADER + rule_of("pt.invert(pt.lt(x, y)) >> pt.ge(x, y)", "x: Inexact, y: Inexact")
+    )
     given = ("-v", "-rA", f"--rootdir={tmp_path}", f"--rewrite-rules={path}", str(tmp_path))
     installed = () if _is_installed() else PLUGIN
     status, told = run_pytest(*installed, *given, path=str(ROOT))
@@ -97,6 +99,8 @@ def test_a_test_for_each_rule_and_kind_of_check(tmp_path: Path) -> None:
     assert "pack/wrong[claims] FAILED" in told
     assert "WRONG claim: pack/wrong" in told
     assert "LINT no example: pack/wrong" in told
+    line = path.read_text().splitlines().index("def wrong(x: Inexact, y: Inexact):")
+    assert f"pack.py:{line}: RuleWarning: LINT no example: pack/wrong" in told
     assert "1 failed, " in told
 
 

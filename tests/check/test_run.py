@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,13 +27,13 @@ x = pt.vector("x")
 
 
 @rule(phase="canonicalize", claim=exact)
-def wrong(x: Real, y: Real):
+def wrong(x: Float, y: Float):
     """(Wrong: of NaN.)"""
     return pt.invert(pt.lt(x, y)) >> pt.ge(x, y)
 
 
 @rule(phase="stabilize")
-def right(x: Real):
+def right(x: Float):
     """(Digits.)
 
     >>> rewritten(1 - pt.cos(pt.vector("x")))
@@ -122,7 +123,7 @@ def test_a_file_that_chooses_its_rules(tmp_path: Path) -> None:
      ('tags=["pairwize"]', "did you mean pairwise")],
 )  # fmt: skip
 def test_warned_of_when_a_mode_uses_it(tmp_path: Path, options: str, told: str) -> None:
-    path = pack(tmp_path, rule_of("pt.arcsinh(x) >> pt.arctan(x)", "x: Float", options))
+    path = pack(tmp_path, rule_of("pt.arcsinh(x) >> pt.arctan(x)", "x: Inexact", options))
     with pytest.warns(RuleWarning, match=told) as caught:
         rw.function([x], x, mode=rw.Mode() + rw.load_rules(path))
     (one,) = [w for w in caught if w.category is RuleWarning]
@@ -144,17 +145,17 @@ def test_shipped_rules_warn_of_nothing() -> None:
 
 def test_weights_of_rules_that_end_together() -> None:
     @rule()
-    def split(x: Float, y: Float):
+    def split(x: Inexact, y: Inexact):
         """(More nodes on the right.)"""
         return pt.exp(x + y) >> pt.exp(x) * pt.exp(y)
 
     @rule()
-    def fewer(x: Float):
+    def fewer(x: Inexact):
         """(Fewer.)"""
         return pt.sinh(pt.arcsinh(x)) >> x
 
     @rule()
-    def back(x: Float, y: Float):
+    def back(x: Inexact, y: Inexact):
         """(The other way.)"""
         return pt.exp(x) * pt.exp(y) >> pt.exp(x + y)
 
@@ -171,12 +172,12 @@ def test_one_pack_of_the_library_is_as_it_says() -> None:
 
 OVERLAPS = """
 @rule(phase="canonicalize", claim=exact{})
-def inner(x: Real):
+def inner(x: Float):
     "."
     return pt.arcsinh(-x) >> -pt.arcsinh(x)
 
 @rule(phase="canonicalize", claim=exact)
-def outer(x: Real):
+def outer(x: Float):
     "."
     return pt.erf(pt.arcsinh(x)) >> pt.erfc(pt.arcsinh(x))
 """
@@ -206,7 +207,7 @@ def test_an_explanation_of_nothing(tmp_path: Path) -> None:
 
 
 def test_overlaps_with_shipped_rules_are_told(tmp_path: Path) -> None:
-    source = rule_of("pt.neg(pt.arcsinh(x)) >> pt.arcsinh(pt.abs(x))", "x: Real")
+    source = rule_of("pt.neg(pt.arcsinh(x)) >> pt.arcsinh(pt.abs(x))", "x: Float")
     report = rw.check(pack(tmp_path, source), only="overlaps")
     assert any("algebra/" in f.why for f in report), str(report)
     assert {f.subject for f in report} == {"pack/wrong"}
@@ -219,7 +220,7 @@ def test_all_overlaps_of_the_library_join_or_are_explained() -> None:
 
 
 ROUND = "".join(
-    [rule_of(f"pt.{a}(x) >> pt.{b}(x)", "x: Real", name=f"from_{a}")
+    [rule_of(f"pt.{a}(x) >> pt.{b}(x)", "x: Float", name=f"from_{a}")
      for a, b in (("sinh", "arcsinh"), ("arcsinh", "arccosh"), ("arccosh", "sinh"))]
 )  # fmt: skip
 
@@ -241,7 +242,7 @@ def test_a_loop_through_several_rules_is_told_once_with_its_turn(tmp_path: Path)
      "pt.arcsinh(pt.sinh(x) + y) >> pt.arcsinh(y) + pt.sinh(pt.sinh(x))"],
 )  # fmt: skip
 def test_rules_that_repeat_variables_end(tmp_path: Path, sides: str) -> None:
-    path = pack(tmp_path, rule_of(sides, "x: Real, y: Real" if "y" in sides else "x: Real"))
+    path = pack(tmp_path, rule_of(sides, "x: Float, y: Float" if "y" in sides else "x: Float"))
     assert rw.check(path, only="termination").findings == []
 
 
@@ -254,7 +255,7 @@ def size(term):
     return len(repr(term)) if term.owner is None else 1 + size(term.owner.inputs[0])
 
 @rule(phase="canonicalize", ends={})
-def said(x: Real):
+def said(x: Float):
     "."
     return pt.erf({}) >> pt.erf({})
 """
@@ -381,7 +382,7 @@ def test_what_is_unproved_fails_where_strict_is_asked_for(tmp_path: Path) -> Non
 def test_an_example_that_does_not_fire_says_why(tmp_path: Path, example: str, why: str) -> None:
     source = f"""
 @rule(phase="canonicalize")
-def wrong(x: Float):
+def wrong(x: Inexact):
     '''.
 
     >>> _ = rewritten({example})
@@ -412,3 +413,113 @@ def test_lengths_that_are_tried_are_small() -> None:
     assert (int(found[n]), int(found[k])) == (0, 2**31 - 1)
     assert int(small_lengths(given, [pt.arange(k)])[k]) == 2
     assert small_lengths(given, [x[k]])[x] is given[x]
+
+
+# --- overlaps with rules of others ----------------------------------------------------------------
+
+TERM = "arcsinh(-x2 * -y2)"
+NAMED = """
+@rule(phase="canonicalize", claim=exact{})
+def outer(x: Float, y: Float):
+    "."
+    return pt.arcsinh(-x * y) >> pt.arctan(x)
+"""
+
+
+def test_an_overlap_with_a_shipped_rule_is_explained_by_the_author(tmp_path: Path) -> None:
+    (found,) = rw.check(pack(tmp_path, NAMED.format("")), only="overlaps")
+    assert (found.kind, found.subject) == (Kind.OVERLAP, "pack/outer")
+    end = 'overlaps={"algebra/mul_of_negs": "why arcsinh(x2 * y2) is as good"} of outer'
+    assert found.fix.endswith(end)
+    for name in ("algebra/mul_of_negs", "mul_of_negs"):
+        said = {name: "no sign is left"}
+        report = rw.check(pack(tmp_path, NAMED.format(f", overlaps={said!r}")), only="overlaps")
+        assert report.findings == []
+        why = f"pack/outer and algebra/mul_of_negs lead {TERM} to two ends; no sign is left"
+        assert why in [f.why for f in report.explained]
+
+
+def test_an_explanation_that_names_a_rule_without_an_overlap(tmp_path: Path) -> None:
+    said = ', overlaps={"log_of_exp": "so", "pack/inner": "so"}'
+    path = pack(
+        tmp_path,
+        OVERLAPS.format("").replace("claim=exact)\ndef outer", f"claim=exact{said})\ndef outer"),
+    )
+    (found,) = rw.check(path, only="overlaps")
+    assert (found.kind, found.name, found.subject) == (Kind.LINT, "no overlap", "pack/outer")
+    assert "its overlaps with log_of_exp join" in found.why
+    assert found.fix == "leave 'log_of_exp' out of overlaps="
+
+
+# --- what an author reads first -------------------------------------------------------------------
+
+
+def test_examples_know_the_library_by_its_short_name(tmp_path: Path) -> None:
+    source = """
+@rule(phase="stabilize", claim=exact)
+def shown(x: Float):
+    '''An odd function.
+
+    >>> rw.tensor.arcsinh is pt.arcsinh
+    True
+    >>> rewritten(pt.arcsinh(-vector("x")))
+    -arcsinh(x)
+    '''
+    return pt.arcsinh(-x) >> -pt.arcsinh(x)
+"""
+    assert rw.check(pack(tmp_path, source), only="lint").findings == []
+
+
+def test_the_example_that_is_missing_fits_the_rule(tmp_path: Path) -> None:
+    source = rule_of("pt.arcsinh(-x) >> -pt.arcsinh(x)", "x: Float", "claim=exact")
+    source += rule_of("pt.arccosh(n) >> compute(lambda n: pt.arccosh(n * 1.0))",
+                      "n: Tensor['k', 'k']", 'phase="stabilize"', "ints")  # fmt: skip
+    source += '@node_rewriter([pt.sin], phase="canonicalize")\ndef never(fgraph, node):\n    "."\n'
+    report = rw.check(pack(tmp_path, source), only="lint")
+    fixes = {f.subject: f.fix for f in report if f.name == "no example"}
+    shown = 'add one: >>> rewritten(pt.arcsinh(-pt.vector("x"))) gives -arcsinh(x)'
+    assert fixes["pack/wrong"] == shown.replace("vector", "scalar")
+    assert fixes["pack/never"].startswith("add one: >>> rewritten(...) of a term of sin")
+    for fix in fixes.values():
+        text, gives, result = fix.removeprefix("add one: >>> ").partition(" gives ")
+        if gives:
+            path = tmp_path / "pack.py"
+            rules = target_of(path).rules
+            term = eval(text.removeprefix("rewritten(").removesuffix(")"), {"pt": pt})
+            assert repr(rewritten(term, rules=rules)) == result
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(1, "1 rule, fact or op:"), (2, "2 rules, facts and ops:")]
+)
+def test_a_summary_counts_one_as_one(count: int, words: str) -> None:
+    assert CheckReport(subjects=count).summary.startswith(words)
+
+
+def test_a_file_of_an_installed_pack_is_no_duplicate_of_itself(install: Any) -> None:
+    source = '''
+        import rewrite_engine.tensor as pt
+        from rewrite_engine.rules.language import *
+
+        @rule(phase="canonicalize", claim=exact)
+        def odd(x: Float):
+            """An odd function.
+
+            >>> rewritten(pt.arcsinh(-vector("x")))
+            -arcsinh(x)
+            """
+            return pt.arcsinh(-x) >> -pt.arcsinh(x)
+
+        @rule(phase="canonicalize", claim=exact)
+        def odd_again(x: Float):
+            """A real duplicate.
+
+            >>> rewritten(pt.arcsinh(-vector("x")))
+            -arcsinh(x)
+            """
+            return pt.arcsinh(-x) >> pt.neg(pt.arcsinh(x))
+    '''
+    path = install("oddities", source, "odd = {module}")
+    report = rw.check(str(path), only=["lint", "termination"])
+    dead = [(f.kind, f.name, f.subject) for f in report if f.kind is Kind.DEAD]
+    assert dead == [(Kind.DEAD, "duplicate", "odd/odd_again")]

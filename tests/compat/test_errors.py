@@ -8,7 +8,7 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.compat.extras import ReplaceValidate
+from rewrite_engine.compat.features import ReplaceValidate
 from rewrite_engine.graph.fgraph import FunctionGraph
 from tests.toy import exp, num, sin
 

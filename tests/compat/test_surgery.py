@@ -9,7 +9,7 @@ import rewrite_engine as rw
 import rewrite_engine.random as r
 import rewrite_engine.tensor as pt
 from rewrite_engine.compat import extras
-from rewrite_engine.compat.graphs import UnmergedGraph
+from rewrite_engine.compat.graphs import FrozenFunctionGraph, UnmergedGraph
 from rewrite_engine.compat.rewriting import optdb
 from rewrite_engine.terms.print import brief
 
@@ -32,6 +32,46 @@ def test_a_graph_is_frozen_and_bound_by_name() -> None:
     assert made.owner.inputs == (y,)
     assert isinstance(made.owner.op, pt.Elemwise)
     assert frozen.bind([y])[0].owner.inputs == (y,)
+
+
+def test_an_input_leaves_with_what_needs_it() -> None:
+    x, y = pt.vectors("x", "y")
+    fgraph = UnmergedGraph([x, y], [x, pt.exp(y), pt.sin(x), x * y], clone=False)
+    fgraph.remove_input(0)
+    assert fgraph.inputs == [y]
+    assert [str(v.owner.op) for v in fgraph.outputs] == ["exp"]
+    fgraph.check_integrity()
+
+
+def test_frozen_graphs_are_equal_as_computations() -> None:
+    x, y = pt.vectors("x", "y")
+    a, b = pt.vectors("a", "b")
+    frozen = UnmergedGraph([x, y], [pt.exp(x) - y]).freeze()
+    same = UnmergedGraph([a, b], [pt.exp(a) - b]).freeze()
+    other = UnmergedGraph([a, b], [pt.exp(b) - a]).freeze()
+    loaded = pickle.loads(pickle.dumps(frozen))
+    assert frozen == same == loaded == frozen.unfreeze().freeze() != other
+    assert len({frozen, same, loaded, other}) == 2
+    fewer = UnmergedGraph([a], [pt.exp(a)]).freeze()
+    assert fewer != UnmergedGraph([a, b], [pt.exp(a)]).freeze()
+
+
+def test_a_bound_graph_says_what_stands_for_what() -> None:
+    x, y = pt.vectors("x", "y")
+    frozen = UnmergedGraph([x], [pt.exp(pt.sin(x)), pt.constant(2.0)]).freeze()
+    bound, memo = frozen.bind([y], return_memo=True)
+    assert bound == [memo[v] for v in frozen.outputs]
+    assert memo[frozen.inputs[0]] is y
+    assert memo[frozen.outputs[0].owner.inputs[0]] is bound[0].owner.inputs[0]
+
+
+def test_an_input_stands_for_all_that_is_computed_like_it() -> None:
+    x, y, z = pt.vectors("x", "y", "z")
+    out = pt.exp(x * y) + x * y
+    assert out.owner.inputs[1] is not out.owner.inputs[0].owner.inputs[0]
+    frozen = FrozenFunctionGraph.from_structural_inputs([x * y], [out])
+    (bound,) = frozen.bind([z])
+    assert rw.graph.equal_computations([bound], [pt.exp(z) + z])
 
 
 @pytest.mark.usefixtures("peers")

@@ -20,17 +20,17 @@ from rewrite_engine.errors import BroadcastError, InputError, UpdateTypeError
 pytestmark = pytest.mark.usefixtures("linker")
 
 PLAIN = Mode(optimizer=None)
+PLAIN_VM = Mode("vm", optimizer=None)
 x, y = pt.vector("x"), pt.vector("y")
 
 
-def counter() -> tuple[Any, Any]:
+def counter(mode: Mode = PLAIN) -> tuple[Any, Any]:
     w = shared(np.zeros(2), "w")
-    return function([x], w * 2, updates={w: w + x}, mode=PLAIN, name="count"), w
+    return function([x], w * 2, updates={w: w + x}, mode=mode, name="count"), w
 
 
-@pytest.mark.on_vm
 def test_what_it_tells() -> None:
-    f, w = counter()
+    f, w = counter(PLAIN_VM)
     assert type(f) is Function
     assert callable(f)
     assert (f.name, repr(f)) == ("count", "<Function count(x), 2 nodes: w * 2.0, w + x>")
@@ -146,12 +146,11 @@ def test_what_libraries_look_at(capsys: pytest.CaptureFixture[str]) -> None:
     assert f.dprint(file="str") == printed.rstrip("\n") or f.dprint(file="str") == printed
 
 
-@pytest.mark.on_vm
 def test_what_libraries_look_at_of_updates() -> None:
     w = shared(np.zeros(2), "w")
-    f = function([x], [], updates={w: w + x}, mode=PLAIN)
-    g = function([x], None, updates={w: w + x}, mode=PLAIN)
-    h = function([x], {"a": x + 1}, mode=PLAIN)
+    f = function([x], [], updates={w: w + x}, mode=PLAIN_VM)
+    g = function([x], None, updates={w: w + x}, mode=PLAIN_VM)
+    h = function([x], {"a": x + 1}, mode=PLAIN_VM)
     assert [(k.unpack_single, k.return_none) for k in (f, g, h)] == [
         (False, False), (False, True), (False, False),
     ]  # fmt: skip
@@ -161,7 +160,7 @@ def test_what_libraries_look_at_of_updates() -> None:
     assert g.maker.fgraph is g.fgraph
     assert [i.name for i in g.maker.inputs] == ["x", "w"]
     assert g.maker.inputs[1].variable is w
-    assert g.maker.mode == PLAIN
+    assert g.maker.mode == PLAIN_VM
     assert g.maker.linker.name == "vm"
 
 

@@ -245,6 +245,7 @@ def test_missing_input_names_variable_type_and_who_needs_it() -> None:
         ([x], {1: x}, ForeignObjectError, "keys"),
         (x, x, ForeignObjectError, "list of variables"),
         ([x, y], x, UnusedInputError, "input 1, y of type"),
+        ([y], x, UnusedInputError, "input 0, y of type"),  # x is missing, too
     ],
 )
 def test_wrong_inputs_and_outputs(inputs: Any, outputs: Any, error: Any, text: str) -> None:

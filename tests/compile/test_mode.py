@@ -31,7 +31,7 @@ from rewrite_engine.match.query import RewriteDatabaseQuery
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.driver import GraphRewriter
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
-from rewrite_engine.rules.language import Float, exact, rule
+from rewrite_engine.rules.language import Inexact, exact, rule
 from rewrite_engine.rules.pipeline import KNOWN, all_rules
 
 
@@ -100,13 +100,13 @@ def test_queries_make_new_modes() -> None:
 
 
 @rule(phase="specialize")
-def tan_of_arctan(x: Float):
+def tan_of_arctan(x: Inexact):
     """A rule of a user."""
     return pt.tan(pt.arctan(x)) >> x
 
 
 @rule(phase="canonicalize", claim=exact)
-def log_of_exp(x: Float):
+def log_of_exp(x: Inexact):
     """Not that of the library."""
     return pt.log(pt.exp(x)) >> pt.abs(x)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
@@ -156,9 +157,29 @@ def test_other_objects_are_kept_as_they_are(value: Any) -> None:
 
 def test_a_list_is_no_tensor_and_what_is_one_is_said() -> None:
     kept = shared([1.0, 2.0])
-    for wrong in (pt.exp, pt.as_tensor_variable):
+    operators = (
+        lambda w: w + 1, lambda w: 1 - w, lambda w: w * w, lambda w: np.ones(2) * w,
+        lambda w: pt.vector("v") / w, lambda w: w @ [1.0, 2.0], lambda w: -w, lambda w: 2.0**w,
+    )  # fmt: skip
+    for wrong in (pt.exp, pt.as_tensor_variable, *operators):
         with pytest.raises(ForeignObjectError, match=r"Generic; shared\(numpy.array"):
             wrong(kept)
+
+
+def test_operators_of_shared_values_are_those_of_their_type() -> None:
+    w = shared(np.array([1.0, 2.0]), "w")
+    for made, expected in ((w + 1, [2, 3]), (1 - w, [0, -1]), (-w, [-1, -2]), (w @ w, 5.0)):
+        assert made.eval().tolist() == expected
+    s = shared(csr_array(np.eye(2)), "s")
+    assert (s @ w).eval().tolist() == [1, 2]
+
+    class Other:
+        def __radd__(self, other: Any) -> str:
+            return "mine"
+
+    assert shared([1.0]) + Other() == "mine"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        shared([1.0]) + object()
 
 
 def test_other_objects_and_other_constructors() -> None:

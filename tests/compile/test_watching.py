@@ -46,6 +46,103 @@ def test_the_error_tells_variable_op_and_line() -> None:
         f([0.0])
 
 
+def message_of(function: Any, *values: Any) -> list[str]:
+    """The lines of the error that a guarded call raises, notes last."""
+    with pytest.raises(BadValueError) as error:
+        function(*values)
+    notes = getattr(error.value, "__notes__", [])
+    return "\n".join([str(error.value), *notes]).splitlines()
+
+
+def test_the_error_lists_values_and_indices() -> None:
+    m = pt.dmatrix("m")
+    f = rw.function([m], pt.log(m).sum(), mode=NanGuardMode(big_is_error=False))
+    assert message_of(f, [[1.0, -1.0], [2.0, -3.0]])[:2] == [
+        "NaN in log(m) of type TensorType(float64, (None, None))",
+        "    2 of 4 elements, at [0, 1]: nan, [1, 1]: nan",
+    ]
+    many = rw.function([x], pt.log(x), mode="NanGuardMode")
+    assert message_of(many, -np.ones(10))[1] == (
+        "    10 of 10 elements, at [0]: nan, [1]: nan, [2]: nan, …"
+    )
+
+
+def test_each_kind_of_value_has_a_line() -> None:
+    f = rw.function([x], x + 1, mode=NanGuardMode())
+    assert message_of(f, [-1e11, np.inf, 3.0, -np.inf, np.nan]) == [
+        "NaN and an infinity and a number beyond 1e+10 in x of type TensorType(float64, (None,))",
+        "    1 of 5 elements, at [4]: nan",
+        "    2 of 5 elements, at [1]: inf, [3]: -inf",
+        "    1 of 5 elements, at [0]: -100000000000.0",
+    ]
+
+
+def test_numbers_shared_variables_and_complex_values() -> None:
+    s, z = pt.dscalar("s"), pt.zvector("z")
+    f = rw.function([s], s * 2, mode=NanGuardMode())
+    assert message_of(f, np.nan)[1] == "    value: nan"
+    state = rw.shared(np.array([[1.0, np.nan]]), name="state")
+    lines = message_of(rw.function([], state.sum(), mode=NanGuardMode()))
+    assert lines[0].startswith("NaN in state of type")
+    assert lines[1] == "    1 of 2 elements, at [0, 1]: nan"
+    f = rw.function([z], z * 2, mode=NanGuardMode())
+    assert message_of(f, [1j, complex(0, np.inf)])[1] == "    1 of 2 elements, at [1]: infj"
+    single = pt.fvector("single")
+    f = rw.function([single], pt.exp(single), mode=NanGuardMode())
+    assert message_of(f, np.float32([0, 100]))[1] == "    1 of 2 elements, at [1]: inf"
+
+
+def test_stored_elements_of_sparse_matrices() -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    from rewrite_engine import sparse as rs
+
+    m = rs.csr_matrix("m")
+    f = rw.function([m], rs.dense_from_sparse(m).sum(), mode=NanGuardMode())
+    assert f(sparse.csr_matrix(np.eye(2))) == 2.0
+    lines = message_of(f, sparse.csr_matrix([[0.0, 1.0], [np.nan, 0.0]]))
+    assert lines[0].startswith("NaN in m of type Sparse")
+    assert lines[1] == "    1 of 2 elements, at [1, 0]: nan"
+
+
+def steps_in(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith("in step")]
+
+
+def test_the_step_of_a_loop_that_is_vectorised_elsewhere() -> None:
+    out = rw.scan(lambda v: pt.log(v), x, return_updates=False)
+    ordinary = rw.function([x], out)
+    assert [str(n.op) for n in ordinary.fgraph.toposort()] == ["log"]
+    for mode in (NanGuardMode(), "NanGuardMode"):
+        f = rw.function([x], out, mode=mode)
+        assert f([1.0, 2.0]).shape == (2,)
+        lines = message_of(f, [1.0, 2.0, -1.0])
+        assert lines[:2] == ["NaN in log(x[t]) of type TensorType(float64, ())", "    value: nan"]
+        assert steps_in(lines) == ["in step t=2 of Scan"]
+
+
+def test_the_steps_of_nested_loops_and_of_loops_with_their_own_mode() -> None:
+    m = pt.dmatrix("m")
+
+    def row(v: Any) -> Any:
+        return rw.scan(lambda a, h: pt.log(a) + h, v, pt.constant(0.0), return_updates=False)
+
+    f = rw.function([m], rw.scan(row, m, return_updates=False), mode=NanGuardMode())
+    lines = message_of(f, [[1.0, 1.0, 1.0], [1.0, 1.0, -1.0]])
+    assert [line.split(" of ")[0] for line in steps_in(lines)] == ["in step t=2", "in step t=1"]
+    own = rw.scan(lambda v: pt.log(v), x, mode=NanGuardMode(), return_updates=False)
+    for mode in ("vm", None):
+        lines = message_of(rw.function([x], own, mode=mode), [1.0, -1.0])
+        assert steps_in(lines) == ["in step t=1 of Scan"]
+
+
+def test_the_step_of_a_gradient() -> None:
+    out = rw.scan(lambda a, h: pt.sqrt(h) - a, x, pt.constant(1.0), return_updates=False)
+    f = rw.function([x], rw.grad(out[-1], x), mode=NanGuardMode())
+    lines = message_of(f, [1.0, 0.0])
+    assert lines[0].startswith("an infinity in")
+    assert steps_in(lines) == ["in step t=0 of gradient of Scan"]
+
+
 def test_by_its_name_and_with_other_types() -> None:
     f = rw.function([x, c], [x / 2, c * 10**12], mode="NanGuardMode")
     assert f([1.0], 1)[1] == 10**12

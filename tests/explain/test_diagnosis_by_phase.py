@@ -10,7 +10,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.explain.diagnosis import why_not
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.strategies import first, seq, where
-from rewrite_engine.rules.language import Float, Matrix, Prop, Rest, assumes, rule
+from rewrite_engine.rules.language import Inexact, Matrix, Prop, Rest, assumes, rule
 
 x, y = pt.vectors("x y")
 m = pt.matrix("m")
@@ -53,7 +53,7 @@ def test_what_other_rules_of_the_phase_make_is_asked() -> None:
 
 def test_a_rule_that_has_to_be_granted_says_so() -> None:
     @rule(phase="stabilize", claim=assumes("fastmath"))
-    def log_of_cube(a: Float) -> Any:
+    def log_of_cube(a: Inexact) -> Any:
         """(For tests.)"""
         return pt.log(a**3) >> 3 * pt.log(a)
 
@@ -129,7 +129,7 @@ def test_a_rule_of_which_no_term_can_be_built() -> None:
     """Of one with a parameter, of which not all values can be tried; others are refused."""
 
     @rule
-    def impossible(a: Float, n: Prop) -> Any:
+    def impossible(a: Inexact, n: Prop) -> Any:
         """(For tests.)"""
         return pt.and_(a, pt.Sum(axis=n)(a)) >> pt.tan(a)
 

@@ -267,7 +267,7 @@ def test_bisect_tells_the_firing_and_what_helps(capsys, tmp_path):
     rules = tmp_path / "mine.py"
     rules.write_text(
         "import rewrite_engine.tensor as pt\nfrom rewrite_engine.rules.language import *\n"
-        "@rule(phase='canonicalize')\ndef cosine_is_sine(x: Float):\n    'Wrong.'\n"
+        "@rule(phase='canonicalize')\ndef cosine_is_sine(x: Inexact):\n    'Wrong.'\n"
         "    return pt.cos(x) >> pt.sin(x)\n"
     )
     term = "log(1 + exp(x)) * cos(x * 1) + exp(x)"

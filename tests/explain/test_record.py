@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +13,11 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.compile import observe
 from rewrite_engine.errors import MissingInputError
-from rewrite_engine.explain import capture
+from rewrite_engine.explain import capture, explain
+from rewrite_engine.explain.phrase import time_line
 from rewrite_engine.explain.record import record_of, recording
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules.language import given, rule
+from rewrite_engine.rules.language import given, node_rewriter, rule
 from rewrite_engine.rules.pipeline import optimizer
 from tests.threads import in_threads
 
@@ -204,3 +207,28 @@ def test_an_assumption_that_facts_prove():
     assert step.evidence == (
         "finite(x): because bounded (within -1 and 1, sin of (its dtype is int32))",
     )
+
+
+def test_modules_that_a_rule_loads_are_not_charged_to_its_phase(
+    tmp_path: Any, monkeypatch: Any
+) -> None:
+    (tmp_path / "slow_to_load.py").write_text("import time\ntime.sleep(0.2)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    @node_rewriter([pt.sin], phase="stabilize")
+    def loads_a_module(fgraph: Any, node: Any) -> Any:
+        """Load a module at first use, and change nothing."""
+        import_module("slow_to_load")
+        return None
+
+    v = pt.vector("v")
+    mode = rw.Mode() + loads_a_module
+    (first,) = explain(pt.sin(v), mode=mode).functions
+    (run,) = [result for result in first.phases if result.name == "stabilize"]
+    assert run.loading >= 0.2
+    assert run.seconds >= run.loading
+    assert first.times.phases["stabilize"] == pytest.approx(run.seconds - run.loading)
+    assert first.times.loading >= 0.2
+    assert " · loading " in time_line(first)
+    (again,) = explain(pt.sin(v), mode=mode).functions
+    assert [result.loading for result in again.phases] == [0] * len(again.phases)

@@ -18,7 +18,8 @@ from rewrite_engine import Mode, OpFromGraph, function
 from rewrite_engine.errors import InputError, OptionError, UnknownNameError
 from rewrite_engine.explain import Report, explain, model, recording, replay
 from rewrite_engine.explain.lines import json_lines
-from rewrite_engine.explain.show import console_for, rule_times
+from rewrite_engine.explain.show import console_for
+from rewrite_engine.explain.tables import rule_times
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import held
 from rewrite_engine.graph.replace import equal_computations

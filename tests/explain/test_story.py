@@ -10,9 +10,11 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.compile.from_graph import OpFromGraph
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.explain import Report, explain, recording
 from rewrite_engine.graph.origin import forward_line
+from rewrite_engine.printing import pp
 
 PROGRAMS = Path(__file__).parent / "programs"
 x, m = pt.vector("x"), pt.matrix("m")
@@ -70,7 +72,7 @@ def test_the_story_says_what_a_rule_went_by():
     text = Report(recorder.records).text(80)
     place = text.index("log(A) → softplus(")
     assert "A = 15.707963267948966 * (1.0 + sqr(exp(ls_a) / 5.0))" in text[place : place + 200]
-    assert "spares 12…" not in text
+    assert "saves 12…" not in text
 
 
 def test_functions_of_which_the_same_is_told_are_one_row():
@@ -101,7 +103,7 @@ def test_many_functions_are_a_table_and_the_rest_by_name():
             rw.function([x], pt.log(1 + pt.exp(x)) * (k + 2), name=f"f{k}")
     text = Report(recorder.records).text(80)
     assert text.count("\n") <= 120
-    assert "to be asked for by --function NAME: " in text
+    assert "--function NAME shows one of: " in text
     assert "… " in text
 
 
@@ -157,3 +159,92 @@ def test_a_declaration_that_is_not_true_is_told():
 
 def test_a_module_can_be_called():
     assert rw.explain(pt.log(1 + x)).ok
+
+
+# --- loops ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def filtered() -> Report:
+    """The report on a Kalman filter with its gradient."""
+    with recording() as recorder:
+        runpy.run_path(str(PROGRAMS / "kalman.py"))
+    return Report(recorder.records)
+
+
+def test_rules_of_loops_come_before_those_inside(filtered: Report) -> None:
+    (f,) = filtered.functions
+    ranked = sorted(f.families, key=lambda one: one.weight, reverse=True)
+    ranked = [one for one in ranked if one.kind == "rule" and not one.is_safety]
+    about = [one.is_about_loops for one in ranked]
+    assert any(about)
+    assert about == sorted(about, reverse=True)
+    text = filtered.text(80).partition("What happened")[2].partition("The graph")[0]
+    assert "drop_unused" in text
+    assert "drop_unused" not in text.partition("of other rules")[2]
+
+
+def test_a_rule_that_fires_in_two_graphs_has_one_line() -> None:
+    ys, w = pt.vector("ys"), pt.scalar("w")
+    step = lambda y, h, w: pt.tanh(w * (y - h) ** 2)
+    h, _ = rw.scan(step, sequences=[ys], outputs_info=[pt.constant(0.0)], non_sequences=[w])
+    loss = (h**2).sum()
+    (f,) = explain([loss, rw.grad(loss, w)]).functions
+    rules = [one.rule for one in f.families if one.rule == "algebra/pow_two"]
+    phases = {step.phase for step in f.steps if step.rule_name == "algebra/pow_two"}
+    assert len(phases) > 1  # in the loop, in that of the gradient, and outside
+    assert len(rules) == 1
+
+
+def test_a_change_of_a_loop_is_told_in_sizes() -> None:
+    ys, w = pt.vector("ys"), pt.scalar("w")
+    (a, b), _ = rw.scan(
+        lambda y, s, w: (s + y, s * y * pt.exp(w)),
+        sequences=[ys], outputs_info=[pt.constant(0.0), None], non_sequences=[w],
+    )  # fmt: skip
+    last, total = explain(a[-1] + 0 * w), explain(b.sum())
+    (dropped,) = [s for s in last.functions[0].steps if s.rule_name == "loops/drop_unused"]
+    assert dropped.change.of_graph == "Scan: 3 → 1 nodes inside, 4 → 3 inputs, 3 → 2 outputs"
+    (after,) = [s for s in total.functions[0].steps if s.rule_name == "loops/compute_after"]
+    assert after.change.of_graph.startswith("Scan → steps of Scan: 2 → 1 nodes inside, ")
+    assert after.change.of_graph.endswith("1 node moved to Scan")
+    assert after.change.of_graph in " ".join(total.text(100).split())
+    assert [s.change.of_graph for s in explain(pt.log(pt.exp(ys))).functions[0].steps] == [""]
+
+
+def test_a_loop_is_shown_as_a_function_with_the_names_of_the_program(filtered: Report) -> None:
+    text = filtered.text(100)
+    built = text.partition("The graph as built")[2].partition("What happened")[0]
+    assert "  def Scan(ys[t], m, P, A, Q, C, R):\n" in built
+    assert "      mp = A @ m\n" in built
+    for line in ("Pp = A @ P @ A.T + Q", "r = ys[t] - C @ mp"):
+        assert f"\n      {line}\n" in built
+    assert "\n      return " in built
+    assert "UNTRUE" not in text
+    full = filtered.text(100, full=True)
+    assert "more line" not in full
+
+
+def test_names_of_a_gradient_are_not_those_of_its_line() -> None:
+    ys, w = pt.vector("ys"), pt.scalar("w")
+    h, _ = rw.scan(
+        lambda y, h, w: pt.tanh(w * y + h),
+        sequences=[ys], outputs_info=[pt.constant(0.0)], non_sequences=[w],
+    )  # fmt: skip
+    slope = rw.grad((h**2).sum(), w)
+    built = explain(slope).text(100, full=True).partition("The graph as built")[2]
+    assert "def gradient of Scan" in built
+    assert "    slope = " not in built
+
+
+def test_arrays_without_elements_are_counted() -> None:
+    empty = [pt.constant(np.empty((0, k))) for k in range(2, 5)]
+    f = OpFromGraph([(v := pt.matrix()) for _ in empty], [v * 1.0], name="f")
+    assert pp(f(*empty)).endswith("f(… 3 arrays without elements)")
+    assert pp(f(*empty[:2], m)).endswith("f(float64[0, 2], float64[0, 3], m)")
+
+
+def test_second_is_said_in_words_where_it_is_left() -> None:
+    means = "second(a, b) is b in the shape of a"
+    assert means in explain(pt.second(x, m[0, 0])).text(100)
+    assert means not in explain(pt.exp(x)).text(100)

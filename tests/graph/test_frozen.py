@@ -1,4 +1,4 @@
-"""`FrozenGraph`: what can be read of any graph; only a `FunctionGraph` has doors."""
+"""`FrozenGraph`: what can be read of any graph; only a `FunctionGraph` has mutators."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.inner import InnerGraph
 from tests.toy import add, exp, neg, num, sin
 
-DOORS = {
+MUTATORS = {
     *("replace", "replace_all", "change_node_input", "exchange", "restore"),
     *("replace_validate", "replace_all_validate", "replace_all_validate_remove"),
     *("add_input", "add_output", "remove_input", "remove_output"),
@@ -61,19 +61,19 @@ def test_features_know_a_frozen_graph_from_the_start() -> None:
     graph.validate()
 
 
-def test_only_a_graph_that_can_be_changed_has_doors() -> None:
-    assert not [name for name in DOORS if hasattr(FrozenGraph, name)]
+def test_only_a_graph_that_can_be_changed_has_mutators() -> None:
+    assert not [name for name in MUTATORS if hasattr(FrozenGraph, name)]
     public = {name for name in vars(FunctionGraph) if not name.startswith("_")}
-    assert public - OTHERS == DOORS
+    assert public - OTHERS == MUTATORS
     page = Path(__file__).parents[2] / "docs" / "inner_graphs.md"
     for text in (FunctionGraph.__doc__ or "", page.read_text(encoding="utf-8")):
-        assert [name for name in DOORS if f"`{name}`" not in text] == []
+        assert [name for name in MUTATORS if f"`{name}`" not in text] == []
 
 
-def test_the_graph_of_an_op_says_why_it_has_no_doors() -> None:
+def test_the_graph_of_an_op_says_why_it_has_no_mutators() -> None:
     x = num("x")
     graph = InnerGraph([x], [sin(x)])
-    for name in DOORS:
+    for name in MUTATORS:
         with pytest.raises(ReadOnlyError, match="cannot be changed"):
             getattr(graph, name)
     with pytest.raises(AttributeError, match="'InnerGraph' object has no attribute 'inptus'$"):

@@ -175,6 +175,52 @@ def test_values_are_held_against_their_types(kind: str) -> None:
     assert told.startswith(f"Careless{{kind={kind!r}}}\n    input 0: x of type")
 
 
+class Longer(TensorOp):
+    """Appends a 0 where there is more than one element, and says that it never does."""
+
+    __props__ = ()
+
+    def infer_types(self, types: tuple[Any, ...]) -> Any:
+        return [types[0]]
+
+    def shapes(self, a: Any) -> Shapes:
+        return Shapes([[(0, 0)]])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = np.append(inputs[0], [0.0] * (len(inputs[0]) > 1))
+
+
+def test_shapes_are_checked_again_when_they_change() -> None:
+    f = function([x, y], x + y, mode="py")
+    assert f([1.0, 2.0], [1.0, 2.0]).tolist() == [2, 4]
+    with pytest.raises(ShapeError, match=r"cannot broadcast shapes \(2,\) and \(3,\)"):
+        f([1.0, 2.0], [1.0, 2.0, 3.0])
+    assert f([1.0], [1.0]).tolist() == [2]
+    g = function([x], Longer()(x), mode=Mode("py", optimizer=None))
+    assert g([1.0]).tolist() == [1]
+    with pytest.raises(ShapeError, match=r"output 0 has shape \(3,\); by its shape rule it has"):
+        g([1.0, 2.0])
+    n = pt.lscalar("n")
+    h = function([n], pt.alloc(1.0, n), mode=Mode("py", optimizer=None))  # the length is a value
+    assert [h(k).size for k in (2, 3, 3, 0)] == [2, 3, 3, 0]
+
+
+def test_shapes_that_do_not_change_are_checked_once(monkeypatch: Any) -> None:
+    checked: list[Any] = []
+    plain = TensorOp.checked
+
+    def counted(op: Any, node: Any, values: Any) -> Any:
+        checked.append(node)
+        return plain(op, node, values)
+
+    monkeypatch.setattr(TensorOp, "checked", counted)
+    f = function([x], pt.exp(x) * 2, mode=Mode("py", optimizer=None))
+    for length in (3, 3, 3, 4, 4):
+        f(np.zeros(length))
+    exps = [node for node in checked if str(node.op) == "exp"]
+    assert len(exps) == 2
+
+
 class Remember(Op):
     """Passes a value on, and remembers its memory for as long as somebody else has it; says how
     many it remembers.

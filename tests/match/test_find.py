@@ -14,7 +14,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.match.fact import given
 from rewrite_engine.match.find import find
 from rewrite_engine.match.pattern import Const, Prop, Rest
-from rewrite_engine.rules.language import Float, Matrix, approx, exact, rule
+from rewrite_engine.rules.language import Inexact, Matrix, approx, exact, rule
 from rewrite_engine.rules.pipeline import all_rules
 from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.logic import LogicVariable
@@ -182,7 +182,7 @@ def test_a_rule_that_claims_exact_values_keeps_to_whole_sums() -> None:
 
 
 def test_tensors() -> None:
-    def logs(a: Float, m: Matrix) -> Any:
+    def logs(a: Inexact, m: Matrix) -> Any:
         return pt.log(1 + a) + m
 
     v, m = pt.vector("v"), pt.matrix("m")

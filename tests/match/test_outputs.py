@@ -31,7 +31,7 @@ from rewrite_engine.rewrite.expand import expand
 from rewrite_engine.rewrite.strategies import first
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rules import language
-from rewrite_engine.rules.language import Float, Matrix, compute, node_rewriter
+from rewrite_engine.rules.language import Inexact, Matrix, compute, node_rewriter
 from rewrite_engine.terms import etuplize, from_term, nth
 from tests.match.language import ToyVariable, ask, make, same, x, y, z
 from tests.toy import Num, Scale, add, const, divmod_, exp, log, mul, neg, num, sin, sub
@@ -167,13 +167,13 @@ def test_what_can_never_match_is_refused_on_tensors() -> None:
 
 
 def test_samples_show_how_many_outputs_there_are() -> None:
-    def second(a: Float) -> Any:
+    def second(a: Inexact) -> Any:
         """An op that does not say how many outputs it has."""
         return pt.exp(Silent()(a)[1]) >> pt.exp(a)
 
     assert str(language.rule(second).left.args[0].index) == "1"
 
-    def whole(a: Float) -> Any:
+    def whole(a: Inexact) -> Any:
         """The same op taken for one with one output."""
         return pt.exp(Silent()(a)) >> pt.exp(a)
 

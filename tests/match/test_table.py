@@ -28,13 +28,13 @@ ROWS = table(
         "sign_of", lambda x: (pt.sign(x) >> pt.ones_like(x), given(nonneg(x))), approx(2),
         "There is none.",
     ),
-    phase="specialize", tags="mine", x=Float,
+    phase="specialize", tags="mine", x=Inexact,
 )  # fmt: skip
 
 
 def test_a_row_is_the_rule_that_a_function_makes() -> None:
     @rule(phase="specialize", tags={"inverses", "mine"})
-    def tan_of_arctan(x: Float) -> Any:
+    def tan_of_arctan(x: Inexact) -> Any:
         """One undoes the other.
 
         >>> rewritten(pt.tan(pt.arctan(pt.vector("x"))))
@@ -82,7 +82,7 @@ def test_rows_that_are_wrong() -> None:
     with pytest.raises(PatternError, match="a row must be"):
         table("t", ("not a name", lambda x: pt.exp(x) >> x, exact, "Because."))
     with pytest.raises(PatternError, match="no row has a variable y"):
-        table("t", ("row", lambda x: pt.exp(x) >> x, refines, "Because."), y=Float)
+        table("t", ("row", lambda x: pt.exp(x) >> x, refines, "Because."), y=Inexact)
     with pytest.raises(UnboundVariableError, match=r"rule test_table/row \(.*test_table.py:"):
         table("t", ("row", lambda x, y: pt.exp(x) >> y, refines, "Because."))
     with pytest.raises(PatternError, match="no docstring"):

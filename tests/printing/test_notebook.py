@@ -14,7 +14,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.check.finding import CheckReport, Finding, Kind
 from rewrite_engine.explain.notebook import MAX_PAGE_BYTES
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules.language import Float, rule
+from rewrite_engine.rules.language import Inexact, rule
 from rewrite_engine.rules.pipeline import all_rules
 
 x, v, m = pt.dscalar("x"), pt.vector("v"), pt.matrix("M")
@@ -212,7 +212,7 @@ def test_reports_on_many_functions_and_on_none_are_short() -> None:
 
 def test_values_of_a_report_that_disagree_are_marked() -> None:
     @rule(phase="canonicalize")
-    def sinh_is_cosh(x: Float) -> Any:
+    def sinh_is_cosh(x: Inexact) -> Any:
         """It is not."""
         return pt.sinh(x) >> pt.cosh(x)
 

@@ -23,7 +23,7 @@ from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules.equations import common_factor, common_left_matrix, matmul_assoc
-from rewrite_engine.rules.language import Const, Float, Tensor, equation
+from rewrite_engine.rules.language import Const, Inexact, Tensor, equation
 from rewrite_engine.rules.language import given as provided
 from rewrite_engine.rules.pipeline import equations
 from tests.growth import by_lines
@@ -66,7 +66,7 @@ def test_what_is_no_budget() -> None:
 
 
 def test_a_guard_that_raises_is_told_with_its_rule() -> None:
-    def wrong(a: Float, b: Float) -> Any:
+    def wrong(a: Inexact, b: Inexact) -> Any:
         """Its guard has a slip."""
         return pt.sinh(a * b), pt.sinh(a) * b, provided(lambda a: a.shpe)
 
@@ -275,22 +275,22 @@ def is_long(v: Any) -> bool:
     return bool(v.type.shape[0] > 5)
 
 
-def by_constant(a: Float, k: Const) -> Any:
+def by_constant(a: Inexact, k: Const) -> Any:
     """A number."""
     return pt.sinh(a * k), pt.sinh(a) * k
 
 
-def by_length(a: Float, k: Tensor[7]) -> Any:
+def by_length(a: Inexact, k: Tensor[7]) -> Any:
     """A length."""
     return pt.sinh(a * k), pt.sinh(a) * k
 
 
-def by_predicate(a: Float, k: is_long) -> Any:  # type: ignore[valid-type]
+def by_predicate(a: Inexact, k: is_long) -> Any:  # type: ignore[valid-type]
     """What a user asks."""
     return pt.sinh(a * k), pt.sinh(a) * k
 
 
-def by_guard(a: Float, k: Float) -> Any:
+def by_guard(a: Inexact, k: Inexact) -> Any:
     """The same as a guard."""
     return pt.sinh(a * k), pt.sinh(a) * k, provided(lambda k: k.type.shape[0] > 5)
 

@@ -22,7 +22,7 @@ from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules.equations import common_factor
-from rewrite_engine.rules.language import Float, assumes, equation
+from rewrite_engine.rules.language import Inexact, assumes, equation
 from tests.growth import by_lines
 from tests.match.language import x, y, z
 from tests.match.test_equation import make
@@ -32,7 +32,7 @@ from tests.toy import Scale, add, join, mul, neg, num, sin, sub
 
 
 @equation(claim=assumes("fastmath"))
-def collect(x: Float, a: Float = 1, b: Float = 1, rest: Rest = ()) -> Any:
+def collect(x: Inexact, a: Inexact = 1, b: Inexact = 1, rest: Rest = ()) -> Any:
     """Like terms beside others; a missing factor is 1."""
     return a * x + b * x + rest, (a + b) * x + rest
 
@@ -74,7 +74,7 @@ def test_a_rest_at_the_root_finds_what_goes_without(data: Any) -> None:
     """Operands beside those that a left side names stay anyway."""
 
     @equation(claim=assumes("fastmath"))
-    def factored(k: Float, x: Float, y: Float, rest: Rest = ()) -> Any:
+    def factored(k: Inexact, x: Inexact, y: Inexact, rest: Rest = ()) -> Any:
         """The shipped one with its others named."""
         return k * x + k * y + rest, k * (x + y) + rest
 
@@ -97,7 +97,7 @@ def test_a_rest_at_the_root_finds_what_goes_without(data: Any) -> None:
 def test_rests_of_factors() -> None:
     """Two rests in one left side, each of a sum or product of its own."""
 
-    def factored(k: Float, xs: Rest, ys: Rest) -> Any:
+    def factored(k: Inexact, xs: Rest, ys: Rest) -> Any:
         """Everything but one factor."""
         return pt.mul(k, xs) + pt.mul(k, ys), k * (pt.mul(xs) + pt.mul(ys))
 

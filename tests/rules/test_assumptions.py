@@ -28,7 +28,7 @@ from rewrite_engine.rewrite.trace import Trace, brief
 from rewrite_engine.rules.facts import *
 from rewrite_engine.rules.facts_numbers import is_sorted
 from rewrite_engine.rules.language import (
-    Float,
+    Inexact,
     because,
     equation,
     exact,
@@ -256,7 +256,7 @@ def test_traces_and_reports_show_it() -> None:
     assert "identical" in text
     wrong = explain(term, values=[[-1.0, 2.0]]).text(width=120)
     assert "x is not nonneg, as declared at" in " ".join(wrong.split())
-    assert "something that was claimed or declared is UNTRUE" in " ".join(wrong.split())
+    assert "a claim or declaration is UNTRUE" in " ".join(wrong.split())
 
 
 def test_without_the_rule_marks_stay_and_do_nothing() -> None:
@@ -372,7 +372,7 @@ def test_a_search_among_equations_knows_of_it() -> None:
     v = pt.vector("v", shape=(5,))
 
     @equation(claim=exact)
-    def distance(x: Float) -> Any:
+    def distance(x: Inexact) -> Any:
         """What is not negative is its own distance from 0."""
         return pt.abs(x * 1.5), x * 1.5, given(nonneg(x))
 

@@ -18,7 +18,7 @@ from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.equilibrium import EquilibriumOptimizer
 from rewrite_engine.rewrite.inplace import InplaceOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rules.language import Float, rewritten, rule
+from rewrite_engine.rules.language import Inexact, rewritten, rule
 from rewrite_engine.rules.pipeline import (
     PHASES,
     all_rules,
@@ -150,7 +150,7 @@ def test_a_name_that_nothing_has(name: str, meant: str) -> None:
 
 
 @rule(phase="specialize")
-def tan_of_arctan(x: Float):
+def tan_of_arctan(x: Inexact):
     """A rule of a user."""
     return pt.tan(pt.arctan(x)) >> x
 

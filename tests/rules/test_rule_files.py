@@ -19,12 +19,12 @@ from rewrite_engine.rewrite.strategies import *
 import rewrite_engine.tensor as pt
 
 @rule(PHASE)
-def turned(x: Float):
+def turned(x: Inexact):
     "Only a step."
     return pt.sinh(x) - pt.cosh(x) >> -(pt.cosh(x) - pt.sinh(x))
 
 @rule(PHASE)
-def difference(x: Float):
+def difference(x: Inexact):
     "What is left of the two."
     return -(pt.cosh(x) - pt.sinh(x)) >> -pt.exp(-x)
 """

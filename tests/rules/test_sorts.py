@@ -1,5 +1,6 @@
 """Sorts of tensors: rank, lengths, names for lengths, facts."""
 
+import warnings
 from typing import Annotated, Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import PatternError
+from rewrite_engine.match.explain import diagnose
 from rewrite_engine.rules.facts import nonneg, same_length
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.language import Rewritten
@@ -102,7 +104,7 @@ def test_guards_are_asked_cheap_ones_first() -> None:
         return x.name == "x"
 
     @rule
-    def ordered(x: some_sort, y: Float):
+    def ordered(x: some_sort, y: Inexact):
         """Guards of all kinds."""
         return pt.maximum(x, pt.exp(y)) >> x, given(dear(x), fair(x), free)
 
@@ -154,7 +156,7 @@ def test_a_sort_that_fixes_a_rank_lets_dimensions_be_turned() -> None:
 
 
 def test_without_a_rank_the_way_out_is_told() -> None:
-    def unranked(a: Float):
+    def unranked(a: Inexact):
         """Its rank is not known."""
         return pt.exp(a.T) >> pt.exp(a)
 
@@ -192,7 +194,7 @@ def test_what_never_fits_is_refused() -> None:
 
     refused(no_third, "no such term can be built from these sorts")
 
-    def idle(a: Float):
+    def idle(a: Inexact):
         """Nothing comes of it."""
         return pt.exp(a) >> pt.exp(a)
 
@@ -217,7 +219,7 @@ def test_what_may_fit_is_accepted() -> None:
         return pt.exp(a[i]) >> pt.exp(a)[i]
 
     @rule(claim=exact)
-    def any_rank(a: Float):
+    def any_rank(a: Inexact):
         """May be of rank 0."""
         return pt.exp(a) >> pt.sum(pt.exp(a))
 
@@ -230,13 +232,13 @@ def test_what_may_fit_is_accepted() -> None:
 
 
 @rule(claim=exact)
-def abs_of_real(x: Annotated[Real, nonneg]):
+def abs_of_real(x: Annotated[Float, nonneg]):
     """A sort and a fact."""
     return pt.abs(x) >> x
 
 
 @rule(claim=exact)
-def matrix_of_three_columns(a: Annotated[Matrix, Tensor["n", 3], Real]):
+def matrix_of_three_columns(a: Annotated[Matrix, Tensor["n", 3], Float]):
     """A rank, a length and a kind."""
     return pt.dot(a, turn(a)) >> pt.dot(pt.identity(a), turn(a))
 
@@ -254,7 +256,7 @@ def test_all_sorts_of_a_variable_have_to_hold() -> None:
 
 def test_lengths_of_several_sorts_are_tied() -> None:
     @rule(claim=exact)
-    def square(a: Annotated[Real, Tensor["n", "n"]]):
+    def square(a: Annotated[Float, Tensor["n", "n"]]):
         """Square matrices."""
         return pt.exp(a) >> pt.exp(pt.identity(a))
 
@@ -283,3 +285,83 @@ def test_two_facts_are_guards() -> None:
 def test_what_has_several_sorts_is_checked() -> None:
     found = rw.check(abs_of_real, only="claims")
     assert "no finding" in str(found)
+
+
+# --- names of sorts that have changed ------------------------------------------------------------
+
+
+def test_float_is_real_and_inexact_is_real_or_complex() -> None:
+    taken = {
+        dtype: [sort(pt.vector(dtype=dtype)) for sort in (Float, Inexact)]
+        for dtype in ("float64", "complex128", "int64", "bool")
+    }
+    assert taken == {"float64": [True, True], "complex128": [False, True],
+                     "int64": [False, False], "bool": [False, False]}  # fmt: skip
+    one = [pt.constant(1.0), pt.constant(1j), pt.vector("x")]
+    assert [FloatConstant(v) for v in one] == [True, False, False]
+    assert [InexactConstant(v) for v in one] == [True, True, False]
+
+
+def test_old_names_of_sorts_work_and_warn_at_the_rule() -> None:
+    def of_real(x: Real, c: RealConstant):
+        """An old name."""
+        return pt.sinh(x) * c >> c * pt.sinh(pt.identity(x))
+
+    with pytest.warns(DeprecationWarning, match="is called") as told:
+        made = rule(of_real)
+    sorts = [("Real", "Float", "Inexact"), ("RealConstant", "FloatConstant", "InexactConstant")]
+    text = "of_real: the sort {0} is called {1} now; where {1} stands for complex numbers, too, "
+    text += "write {2}"
+    assert [str(one.message) for one in told] == [text.format(*names) for names in sorts]
+    assert {(one.filename, one.lineno) for one in told} == {made.where}
+    z, v = pt.vector("z", dtype="complex128"), pt.vector("v", dtype="float64")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # it never applied to complex numbers
+        assert fires(made, pt.sinh(v) * 2.0)
+        assert not fires(made, pt.sinh(z) * 2.0)
+
+
+def test_a_rule_that_lost_complex_numbers_warns_once() -> None:
+    @rule(claim=exact)
+    def of_float(x: Float):
+        """Complex before."""
+        return pt.sinh(pt.abs(x)) >> pt.sinh(pt.identity(pt.abs(x)))
+
+    z, v, n = [
+        pt.vector(k, dtype=d)
+        for k, d in zip("zvn", ("complex128", "float64", "int64"), strict=True)
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fires(of_float, pt.sinh(pt.abs(v)))
+        assert not fires(of_float, pt.sinh(pt.abs(n)))
+        assert not fires(of_float, pt.sinh(pt.exp(z)))  # it would not have applied before
+    with pytest.warns(DeprecationWarning, match="means real floats now") as told:
+        fired = [fires(of_float, pt.sinh(pt.abs(v))) for v in (z, 2 * z)]
+    assert fired == [False, False]
+    text = (
+        "rule test_sorts/of_float does not apply to sinh(abs(z)): Float means real floats now; "
+        "for real and complex floats, which Float meant before, write Inexact"
+    )
+    assert [str(one.message) for one in told] == [text]
+    assert (told[0].filename, told[0].lineno) == of_float.where
+
+
+def test_a_wider_sort_does_not_warn() -> None:
+    @rule(claim=exact)
+    def of_inexact(x: Annotated[Inexact, Vector]):
+        """Real or complex floats."""
+        return pt.sinh(x) >> pt.sinh(pt.identity(x))
+
+    z, n = pt.vector("z", dtype="complex128"), pt.vector("n", dtype="int64")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fires(of_inexact, pt.sinh(z))
+        assert not fires(of_inexact, pt.sinh(n))
+
+
+def test_why_not_names_the_wider_sort() -> None:
+    z = pt.vector("z", dtype="complex128")
+    why = diagnose(abs_of_real, pt.abs(z).owner, None, str).reason
+    assert "x must be Float, nonneg, and z is of type" in why
+    assert "(write Inexact, nonneg for these, too)" in why

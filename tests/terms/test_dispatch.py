@@ -177,7 +177,7 @@ def test_the_variables_of_rules_are_logic_variables_of_unification() -> None:
         import unification, rewrite_engine.terms.convert
         found = []
         @rule
-        def log_of_exp(x: Float):
+        def log_of_exp(x: Inexact):
             "Inverse of each other."
             found.append(x)
             return pt.log(pt.exp(x)) >> x

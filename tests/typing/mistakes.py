@@ -6,7 +6,7 @@ from typing import Any
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.rules.language import Body, Real, rule
+from rewrite_engine.rules.language import Body, Float, rule
 
 
 def mistakes() -> None:
@@ -37,11 +37,11 @@ def mistakes() -> None:
     number: float = float(x)  # expect: arg-type
 
     @rule(fase="canonicalize")  # expect: call-overload
-    def misspelt(x: Real) -> Body:
+    def misspelt(x: Float) -> Body:
         """An option that does not exist."""
         return pt.exp(x) >> x
 
-    def no_arrow(x: Real) -> bool:
+    def no_arrow(x: Float) -> bool:
         """A rule that returns no two sides."""
         return bool(pt.exp(x))
 

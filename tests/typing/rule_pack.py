@@ -13,7 +13,7 @@ from rewrite_engine.tensor import TensorVariable
 
 
 @rule(phase="canonicalize", claim=refines)
-def log_of_product_with_exp(x: Real, y: Real) -> Body:
+def log_of_product_with_exp(x: Float, y: Float) -> Body:
     """The exponential need not be computed.
 
     >>> rewritten(log(exp(vector("x")) * 1.0))
@@ -23,13 +23,13 @@ def log_of_product_with_exp(x: Real, y: Real) -> Body:
 
 
 @rule
-def abs_of_what_is_not_negative(x: Annotated[Real, nonneg]) -> Body:
+def abs_of_what_is_not_negative(x: Annotated[Float, nonneg]) -> Body:
     """A fact as a part of a sort."""
     return pt.abs(x) >> x
 
 
 @rule(claim=exact)
-def sqrt_squared(x: Real) -> Body:
+def sqrt_squared(x: Float) -> Body:
     """Guards stand behind a comma."""
     return pt.sqr(pt.sqrt(x)) >> x, given(positive(x), finite(x))
 
@@ -43,14 +43,14 @@ def trace_of_product(
 
 
 @rule
-def scaled_sum(x: Float, c: RealConstant, axis: Prop, keepdims: Prop) -> Body:
+def scaled_sum(x: Float, c: FloatConstant, axis: Prop, keepdims: Prop) -> Body:
     """Parameters of an op as variables."""
     total = pt.Sum(axis=axis, keepdims=keepdims)
     return total(c * x) >> c * total(x)
 
 
 @rule
-def square_of_root(x: Real, c: ConstantNumber) -> Body:
+def square_of_root(x: Float, c: ConstantNumber) -> Body:
     """A right side that Python computes."""
     return pt.pow(pt.sqrt(x), c) >> compute(lambda x, c: pt.pow(x, c.number / 2))
 
@@ -83,7 +83,7 @@ def negated(x: TensorVariable) -> Any:
 TRIG = table(
     "trig",
     ("sin_of_neg", lambda x: pt.sin(-x) >> -pt.sin(x), refines, "An odd function."),
-    x=Real,
+    x=Float,
 )
 
 RULES = RuleSet([log_of_product_with_exp, sqrt_squared, scaled_sum]) + TRIG

@@ -124,5 +124,5 @@ def test_the_programs_run(name: str) -> None:
 
 
 def test_there_is_a_program_for_each_sort() -> None:
-    assert {"Real", "Matrix", "Const", "Prop", "Rest"} <= {*SORTS}
+    assert {"Float", "Matrix", "Const", "Prop", "Rest"} <= {*SORTS}
     assert importlib.util.find_spec("mypy") is not None

@@ -5,7 +5,7 @@ from rewrite_engine.rules.language import *
 
 
 @rule(phase="stabilize", claim=refines, overlaps="the sine has all digits, also in a logarithm")
-def one_less_cos(x: Real):
+def one_less_cos(x: Float):
     """1 - cos(x) loses every digit of a small x.
 
     >>> rewritten(1 - pt.cos(pt.vector("x")))
@@ -15,7 +15,7 @@ def one_less_cos(x: Real):
 
 
 @rule(phase="canonicalize", claim=approx(ulps=4))
-def tan_of_quotient(x: Real):
+def tan_of_quotient(x: Float):
     """One function call instead of two and a division.
 
     >>> x = pt.vector("x")

@@ -1,10 +1,8 @@
-"""Check that a step of rewriting satisfies the claim of its rule (`match/claim.py`), on the values
-of one call.
+"""Check of a rewriting step against its rule's claim (`match/claim.py`), on the values of one call.
 
-Values that differ by more units in the last place than the claim allows are compared with the
-effect of noise on the term before: no term is determined more precisely than that. A value that was
-NaN or infinite because something overflowed on the way may be a number now; a NaN that comes from
-an input may not be lost.
+A difference of some units in the last place, within the claim, is compared with the effect of noise
+on the term before: no term is determined better than that. A NaN or infinity that results from an
+overflow may become a number. A NaN that comes from an input may not, unless the rule stabilises.
 """
 
 from __future__ import annotations
@@ -27,8 +25,8 @@ ROUNDING = 8  # units in the last place that are only rounding
 
 
 class Judgement(NamedTuple):
-    """Verdict on a step. why: what is wrong, None if nothing is. mended: whether values have
-    changed by more than rounding, in an allowed way.
+    """Verdict on a step. why: the violation, or None. mended: whether values changed, legitimately,
+    by more than rounding.
     """
 
     why: str | None = None
@@ -36,7 +34,7 @@ class Judgement(NamedTuple):
 
 
 def claim_of(rule: Any) -> Claim:
-    """Return the claim of a step: that of its rule, without assumptions; merged nodes are equal."""
+    """Return the claim of a step: its rule's, without assumptions; merged nodes must be equal."""
     claim = getattr(rule, "claim", None)
     if not isinstance(claim, Claim):
         return exact if rule == "merge" else refines
@@ -44,7 +42,7 @@ def claim_of(rule: Any) -> Claim:
 
 
 def judged(step: RewriteStep, run: TermValues, a: Any, b: Any) -> Judgement:
-    """Judge a step from a term with value a to one with value b."""
+    """Return the verdict on a step from a term with value a to one with value b."""
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or a.dtype.hasobject:
         good = equal(step.before, a, b)
         return Judgement(None if good else "other values")
@@ -71,7 +69,7 @@ class _Difference:
             self.cone = [step.before.owner]
 
     def verdict(self) -> Judgement:
-        """Return the judgement of the difference."""
+        """Return the violation, or None."""
         if self.claim.kind == "exact" and self.is_elementwise():
             why = "other bits, and it claims to be exact"
             return Judgement(None if self.is_layout() else why)
@@ -99,12 +97,12 @@ class _Difference:
         return Judgement(mended=True)
 
     def is_elementwise(self) -> bool:
-        """Return whether nothing is added up in an unspecified order."""
+        """Return whether no sum with unspecified order is involved."""
         after = self.run.cone(self.step.after, self.step.before)
         return all([_is_plain(node) for node in (*self.cone, *after)])
 
     def is_layout(self) -> bool:
-        """Return whether bits differ only because NumPy computes strided memory in another way."""
+        """Return whether bits differ only because NumPy computes strided arrays in another way."""
         step, run = self.step, self.run
         after = run.cone(step.after, step.before)
         known = {v: run.values.get(v) for v in run.leaves([*self.cone, *after])}
@@ -124,7 +122,7 @@ class _Difference:
         return float(units * self.coarseness())
 
     def coarseness(self) -> float:
-        """Return the ratio of units of the coarsest float on the way to units of the result."""
+        """Return a unit of the coarsest float on the way, in units of the result."""
         if self.a.dtype.kind not in "fc":
             return 1.0
         types = [v.type for node in self.cone for v in node.outputs if v.type.kind in "fc"]
@@ -132,7 +130,7 @@ class _Difference:
         return max([*eps, 0.0]) / float(np.finfo(self.a.dtype).eps) or 1.0
 
     def may_be(self, why: str, where: Any) -> bool:
-        """Return whether a large difference of elements is excused."""
+        """Return whether large differences of elements are excused."""
         granted = getattr(self.step.rule, "needs_grant", None)
         a, b = self.a[where], self.b[where]
         if granted is not None and not (np.isfinite(a) & np.isfinite(b)).all():
@@ -150,7 +148,7 @@ class _Difference:
         return False
 
     def is_large(self) -> bool:
-        """Return whether numbers on the way are so large that together they are infinite."""
+        """Return whether intermediate numbers are so large that combinations are infinite."""
         most = float(np.finfo(self.a.dtype).max)
         return any([_largest(x) > most / 1e4 for x in self.values()])
 
@@ -176,9 +174,7 @@ class _Difference:
         return size
 
     def overflowed(self, where: Any) -> bool:
-        """Return whether an intermediate value is not finite, so that values computed from it prove
-        nothing.
-        """
+        """Return whether an intermediate value is not finite, so that its results prove nothing."""
         for node in self.cone:
             for v in node.outputs:
                 value = self.run.values.get(v)
@@ -196,8 +192,8 @@ class _Difference:
         return np.isinf(a) & (np.ones(a.shape, bool) if self.claim.kind == "exact" else bad)
 
     def nans_lost(self) -> Any:
-        """Return where the term before is NaN because one of its parts is NaN (or infinite, for
-        rules that do not stabilise).
+        """Return where the term before is NaN because an operand is NaN (or infinite, for rules
+        that do not stabilise).
         """
         limits = getattr(self.step.rule, "phase", None) == "stabilize"
         if self.claim.kind == "exact":
@@ -239,5 +235,5 @@ def _largest(x: Any) -> float:
 
 
 def told_of(a: Any, b: Any) -> Sequence[str]:
-    """Return the first difference of two values, as a line."""
+    """Describe the first difference of two values in a line."""
     return [f"first difference: {first_difference(a, b)}{largest_difference(a, b)}"]

@@ -1,14 +1,15 @@
-"""Contract of one node: checks of its op's declarations against the behaviour on values.
+"""Contract of one node: everything that its op declares, checked against actual values.
 
-A node is run in each of its forms (`link/forms.py`), twice in the first, on copies of its inputs;
-then in the first form for each filling of its output cells. The values of the first run are
-returned: everything else in the graph is compared on them.
+A node runs in each of its forms (`link/forms.py`), on copies of its inputs: twice in the first
+form, and again for each way to fill the cells of its outputs. The first results are returned;
+everything else in the graph is compared with them.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,19 +29,20 @@ from rewrite_engine.link.debug.storage import copy_of, kinds_of, preallocated
 from rewrite_engine.link.debug.told import error_at, first_difference, shown
 from rewrite_engine.link.forms import Form, forms_of
 from rewrite_engine.link.linker import Linker
+from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.type import TensorType
 
 AGAIN = "run again"
 
 
 class DebugWarning(UserWarning):
-    """Warning of DebugMode about things that are not errors: memory that is not reused, other
+    """Warning of DebugMode about something that is not an error: memory that is not reused, other
     strides.
     """
 
 
 class DebugOptions(NamedTuple):
-    """Options of the checks (see `DebugMode`)."""
+    """Checks to perform (see `DebugMode`)."""
 
     check_py_code: bool = True
     check_c_code: bool = True
@@ -53,7 +55,7 @@ class DebugOptions(NamedTuple):
 
     @classmethod
     def of_config(cls) -> DebugOptions:
-        """Return the options in `config.DebugMode__…`."""
+        """Return the options of `config.DebugMode__…`."""
         return cls(
             config.DebugMode__check_py,
             config.DebugMode__check_c,
@@ -67,8 +69,8 @@ class DebugOptions(NamedTuple):
 
 
 class Contract:
-    """Runner of nodes that checks them against their declarations. linker: runs the graph inside an
-    op. read: variables that other nodes or the user read (see `is_hidden`).
+    """Runner of nodes that checks their declarations. linker: runs the graph inside an op. read:
+    variables that other nodes, or the caller, read (see `is_hidden`).
     """
 
     def __init__(self, linker: Linker, options: DebugOptions) -> None:
@@ -77,9 +79,11 @@ class Contract:
         self.read: set[Variable] = set()
 
     def forms(self, node: Apply) -> list[Form]:
-        """Return the requested forms of a node, made once."""
+        """Return the required forms of a node, built once."""
         found = self.known.get(node)
         if found is None:
+            if isinstance(node.op, Elemwise) and node.op.scalar_op.c_source:
+                import_module("rewrite_engine.link.native")  # C code runs as a part of kernels
             every = forms_of(node, self.linker)
             found = [f for f in every if self.options.check_c_code or not f.written]
             if not self.options.check_py_code:
@@ -89,8 +93,8 @@ class Contract:
 
     def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
         """Return the values of the outputs, which share no memory with `given`. Raises the errors
-        of the node, and a `DebugModeError` for a violated declaration. given: None for unread
-        inputs.
+        of the node, and a `DebugModeError` for a broken declaration. given: the inputs; None for
+        inputs that are not read.
         """
         lengths_fit(node, given)
         check_places(node)
@@ -110,8 +114,8 @@ class Contract:
         return found
 
     def fillings(self, node: Apply, form: Form, found: list[Any]) -> Any:
-        """Yield contents for the output cells, if the form reads them; nothing if the op writes
-        into an input.
+        """Return contents for the cells if the form looks at them; nothing if the op writes into an
+        input.
         """
         if not form.reuses or memory_of(node.op).destroyed or not self.options.preallocated:
             return ()
@@ -126,7 +130,7 @@ class Contract:
         first: Form | None = None,
         cells: Sequence[Any] | None = None,
     ) -> list[Any]:
-        """Run the node once more. A failure is an error if the first form does not fail."""
+        """Run a form again. An error that the first form did not raise is a failure."""
         try:
             return self.once(node, form, given, cells)
         except (BadDestroyMap, BadViewMap, InvalidValueError):
@@ -145,7 +149,7 @@ class Contract:
     def once(
         self, node: Apply, form: Form, given: Sequence[Any], cells: Sequence[Any] | None = None
     ) -> list[Any]:
-        """Run a form once, on copies, and check its use of memory and the types of its results."""
+        """Run a form on copies, and check its memory and the types of its results."""
         own = [copy_of(x) for x in given]
         storage = [[None] for _ in node.outputs] if cells is None else [[x] for x in cells]
         form.run(own, storage)
@@ -155,7 +159,7 @@ class Contract:
         return found
 
     def valid(self, node: Apply, v: Variable, cell: list[Any], given: Sequence[Any]) -> Any:
-        """Return the content of a cell, if it is a value of the variable's type."""
+        """Return the value in a cell if it has the variable's type."""
         value = cell[0]
         if isinstance(value, np.generic) and isinstance(v.type, TensorType):
             value = np.asarray(value)
@@ -170,7 +174,7 @@ class Contract:
     def check_inputs(
         self, node: Apply, form: Form, given: Sequence[Any], own: Sequence[Any]
     ) -> None:
-        """Raise `BadDestroyMap` for an input that was changed, but must not be."""
+        """Raise `BadDestroyMap` for an input that was changed without permission."""
         destroyed = memory_of(node.op).destroyed
         for i, (v, before, after) in enumerate(zip(node.inputs, given, own, strict=True)):
             if i in destroyed or before is after or alike(before, after):
@@ -185,7 +189,7 @@ class Contract:
     def check_views(
         self, node: Apply, form: Form, own: Sequence[Any], found: Sequence[Any]
     ) -> None:
-        """Raise `BadViewMap` for memory that is shared, but must not be."""
+        """Raise `BadViewMap` for memory that is shared without permission."""
         memory, maps = memory_of(node.op), node.op
         said = [f"view_map: {maps.view_map}, destroy_map: {maps.destroy_map}"]
         for o, (out, value) in enumerate(zip(node.outputs, found, strict=True)):
@@ -211,14 +215,14 @@ class Contract:
                 raise error_at(BadViewMap, f"{what}it; copy it", node, own, said, output_idx=o)
 
     def is_hidden(self, v: Variable) -> bool:
-        """Return whether an output is internal to its op: nothing reads it, and it is not the op's
-        default output. It may be scratch memory.
+        """Return whether an output is private to its op: nobody reads it, and the op returns
+        another one. It may be workspace.
         """
         returned = None if v.owner is None else v.owner.op.default_output
         return returned not in (None, v.index) and v not in self.read
 
     def not_shown(self, node: Apply, form: Form, own: Sequence[Any], o: int, i: int) -> None:
-        """Report an output with its own memory in place of an input's."""
+        """Report an output that has its own memory instead of an input's."""
         if node.op.must_view_map.get(o) == i:
             what = f"output {o} of its {form.name} does not view input {i}, as must_view_map "
             raise error_at(BadViewMap, f"{what}declares", node, own, output_idx=o)
@@ -239,7 +243,7 @@ class Contract:
         more: Sequence[Any],
         how: str = "",
     ) -> None:
-        """Raise `BadThunkOutput` if a further run has computed other values."""
+        """Raise `BadThunkOutput` if another run gave other values."""
         first = self.forms(node)[0]
         for o, (v, a, b) in enumerate(zip(node.outputs, found, more, strict=True)):
             good = equal(v, a, b) or self.is_hidden(v)
@@ -257,7 +261,7 @@ class Contract:
             self.check_strides(node, form, a, b)
 
     def noisy(self, node: Apply, form: Form, o: int) -> Callable[[Sequence[Any]], Any]:
-        """Return a function of the inputs that runs a form with noise and returns one output."""
+        """Return a function of the inputs that runs a form and returns one output."""
 
         def run(inputs: Sequence[Any]) -> Any:
             return self.once(node, form, inputs)[o]
@@ -265,7 +269,7 @@ class Contract:
         return run
 
     def check_strides(self, node: Apply, form: Form, a: Any, b: Any) -> None:
-        """Report strides that differ, if requested."""
+        """Warn about different strides, if required."""
         level = self.options.require_matching_strides
         if not level or not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return
@@ -294,9 +298,7 @@ def same(equals: Callable[[Any, Any], Any], a: Any, b: Any) -> bool:
 
 
 def equal(v: Variable, a: Any, b: Any) -> bool:
-    """Return whether two values of a variable are equal up to rounding, as its type, or its tag,
-    defines it.
-    """
+    """Return whether two values of a variable are equal up to rounding, by its type or its tag."""
     if alike(a, b):  # nearly always
         return True
     own = None if v._tag is None else getattr(v._tag, "values_eq_approx", None)

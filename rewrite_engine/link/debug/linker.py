@@ -1,5 +1,5 @@
-"""`DebugLinker`: runs a graph as written, as rewritten, and every term in between, and checks all
-declarations.
+"""`DebugLinker`: runs a graph as it was written, as it is now, and every term in between, and
+checks all declarations.
 """
 
 from __future__ import annotations
@@ -47,13 +47,14 @@ from rewrite_engine.link.perform import call_perform, held_to_types
 from rewrite_engine.link.program import Linked
 from rewrite_engine.link.py import PyLinker
 from rewrite_engine.link.vm.linker import VMLinker
+from rewrite_engine.scalar.op import ScalarOp
 
 FIRST = 4  # runs of a graph inside an op that are looked at in each call, and then a few
 
 
 class DebugLinker(PyLinker):
-    """Linker that runs nodes one by one, each in all of its forms, and compares. options: None for
-    those of `config` at link time.
+    """Linker that runs nodes one by one, each in all of its forms, and compares the values.
+    options: None to use `config` when a graph is linked.
 
     calls: how often the linked function was called.
     """
@@ -81,24 +82,32 @@ class DebugLinker(PyLinker):
 
     @property
     def chosen(self) -> DebugOptions:
-        """Options of the checks."""
+        """Return the checks to perform."""
         return self.options or DebugOptions.of_config()
 
     def watching(self, optimizer: Any) -> Any:
-        """Return an optimizer that records its rewriting."""
+        """Return a driver that rewrites and records the rewriting."""
         return Recording(optimizer, self.chosen.patience)
 
+    def told(self, nodes: Sequence[Apply]) -> str:
+        """Describe the checks, and the gradients that are not checked, since nothing runs them."""
+        options = self.chosen
+        checked = ["each op in all its forms", "each step of rewriting", "each fact", "the whole"]
+        checked += ["finite values"] if options.check_isfinite else []
+        own = sorted({type(node.op).__name__ for node in nodes if has_own_gradient(node.op)})
+        left = ["times", "threads", "values of other calls"]
+        left += [f"gradients of {', '.join(own)} (verify_grad checks them)"] if own else []
+        return f"node by node; checked: {', '.join(checked)}; not checked: {', '.join(left)}"
+
     def runner(self, node: Apply) -> Callable[..., Any]:
-        """Return a function that runs `debug_perform` instead of everything else, if the op defines
-        it.
-        """
+        """Return `debug_perform` if the op defines it, otherwise the usual function."""
         debug = node.op.debug_perform
         if debug is None:
             return super().runner(node)
         return held_to_types(node, call_perform(node, debug))
 
     def kept(self, op: Any) -> dict[Linker, Linked]:
-        """Return the cache of functions of graphs inside ops: each function has its own."""
+        """Return the cache of functions of inner graphs; each function has its own."""
         return self.own.setdefault(op, {})
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
@@ -113,8 +122,8 @@ class DebugLinker(PyLinker):
 def sampled(
     check: Callable[..., Any], plain: Callable[..., Any], linker: DebugLinker
 ) -> Callable[..., Any]:
-    """Return a function that checks its first runs in each call, and then ever fewer; a loop has
-    many.
+    """Return a function that checks its first runs in each call, then fewer and fewer; a loop has
+    many runs.
     """
     runs = calls = 0
 
@@ -127,8 +136,8 @@ def sampled(
 
 
 class Recording:
-    """Optimizer that records its rewriting, and repeats it on copies to compare (`patience` times;
-    0 or 1: never).
+    """Driver that records the rewriting of graphs, and repeats it on copies to compare the steps
+    (`patience` times; 0 or 1: never).
     """
 
     def __init__(self, optimizer: Any, patience: int) -> None:
@@ -175,15 +184,24 @@ def _stochastic(first: list[Any], again: list[Any], k: int) -> StochasticOrder:
     return StochasticOrder("\n".join(lines))
 
 
+def has_own_gradient(op: Any) -> bool:
+    """Return whether an op that is not the library's has a gradient."""
+    one = getattr(op, "scalar_op", op)
+    if type(one) is ScalarOp:
+        return not one.listed and one.gradient is not None
+    shipped = type(one).__module__.partition(".")[0] == __name__.partition(".")[0]
+    return not shipped and type(one).L_op is not Op.L_op
+
+
 def can_be_compared(op: Op) -> bool:
-    """Return whether the code of a whole graph with such a node must compute the values of
-    DebugMode.
-    """
+    """Return whether the code of a whole graph with this node must give DebugMode's values."""
     return op.determined and not is_replaced(op)
 
 
 class CallChecks:
-    """Checks in each call of a graph. fgraph: the graph of the function; None: of an op."""
+    """Checks of each call of a graph. fgraph: the graph of the function; None for the graph of an
+    op.
+    """
 
     def __init__(
         self,
@@ -201,13 +219,13 @@ class CallChecks:
         self.runs_code = contract.options.check_c_code and comparable
 
     def begin(self, *values: Any) -> list[Any]:
-        """Count and run a call of the function."""
+        """Begin a call of the function."""
         self.linker.calls += 1
         return self.call(*values)
 
     def call(self, *values: Any) -> list[Any]:
-        """Return the outputs of the rewritten graph. Raises the errors of the graph as written, and
-        a `DebugModeError` for a failed check.
+        """Return the outputs of the current graph. Raises the errors of the graph as it was
+        written, and a `DebugModeError` for a failed check.
         """
         record, run = self.record, TermValues(self.contract, self.record.inputs, values)
         written = [self.needed(run, v) for v in record.written]
@@ -226,7 +244,7 @@ class CallChecks:
         return found
 
     def needed(self, run: TermValues, v: Variable) -> Any:
-        """Return the value of an output; a failure is reported as by other linkers."""
+        """Return the value of an output; failures are noted as other linkers do."""
         try:
             return run.value(v)
         except NoValue:
@@ -238,8 +256,8 @@ class CallChecks:
     # --- steps -----------------------------------------------------------------------------------
 
     def check_step(self, run: TermValues, step: RewriteStep) -> bool:
-        """Raise `BadOptimization` for a step that changes values by more than is claimed. Returns
-        whether it has changed some by more than rounding.
+        """Raise `BadOptimization` for a step that changes values by more than its claim. Return
+        whether it changed some by more than rounding.
         """
         try:
             a = run.value(step.before)
@@ -347,8 +365,8 @@ class CallChecks:
     def check_whole(
         self, written: list[Any], found: list[Any], mended: bool, run: TermValues
     ) -> None:
-        """Raise `BadOptimization` if the rewritten graph computes other values than the original,
-        though no step did. (If steps have mended values, these differ.)
+        """Raise `BadOptimization` if the current graph and the written one differ although no step
+        did. (After steps that repaired values, they may differ.)
         """
         record = self.record
         if mended:
@@ -364,9 +382,7 @@ class CallChecks:
                 raise self.bad(whole, run, f"output {i}: {verdict.why}", a, b)
 
     def check_code(self, values: Sequence[Any], found: list[Any], run: TermValues) -> None:
-        """Raise `BadThunkOutput` if the VM's function computes other values than its nodes one by
-        one.
-        """
+        """Raise `BadThunkOutput` if the VM's code gives other values than the nodes one by one."""
         if self.fgraph is None:
             return
         if self.code is None:

@@ -1,5 +1,5 @@
-"""Check an op's declarations about the results of a node (`TensorOp.shapes`, `infer_shape`,
-`bounds`, `limits`, `implied`, `elements`).
+"""Checks of an op's declarations about results (`TensorOp.shapes`, `infer_shape`, `bounds`,
+`limits`, `implied`, `elements`).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ MOST = 1 << 16  # elements that are looked up one by one
 
 
 def lengths_fit(node: Apply, given: Sequence[Any]) -> None:
-    """Raise the op's error for unequal lengths that must be equal, as other linkers do."""
+    """Raise the op's error if lengths that must be equal differ, as other linkers do."""
     if isinstance(node.op, TensorOp):
         node.op.check(node, given)
 
 
 def check_shapes(node: Apply, given: Sequence[Any], found: Sequence[Any], linker: Linker) -> None:
-    """Raise `InvalidValueError` for a shape that differs from the op's declaration. linker: runs
-    ops that `debug_perform` replaces.
+    """Raise `InvalidValueError` for a shape that contradicts the op. linker: runs ops that
+    `debug_perform` replaces.
     """
     op = node.op
     expected: Sequence[Any]
@@ -91,8 +91,8 @@ def _value(v: Variable, values: dict[Variable, Any]) -> Any:
 
 
 def check_promises(node: Apply, given: Sequence[Any], found: Sequence[Any]) -> None:
-    """Raise `InvalidValueError` for values that violate a declaration of the op about its first
-    output, for operands with these values.
+    """Raise `InvalidValueError` for values of the first output that contradict the op's
+    declarations, for operands with these values.
     """
     op, value = node.op, found[0] if found else None
     silent = not op.implied and op.elements is None and type(op).bounds is Op.bounds

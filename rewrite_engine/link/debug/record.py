@@ -28,8 +28,8 @@ MERGED = "merge"
 
 
 class Inside(NamedTuple):
-    """Record of rewriting the graph inside an op. op: the original op. inputs: the indices of its
-    inputs among those of the original node.
+    """Rewriting of the graph inside an op. op: before the rewriting. inputs: the numbers of the
+    inputs that remain.
     """
 
     record: RewriteRecord
@@ -38,9 +38,9 @@ class Inside(NamedTuple):
 
 
 class RewriteStep(NamedTuple):
-    """Step in which a term was replaced. rule: the rule, or the name of a driver's change. number:
-    of the firing (0: two equal nodes were merged). inside: the record of the inner graph, if an op
-    was rewritten.
+    """Replacement of a term by another. rule: the rule, or the name of a driver's action. number:
+    of the firing (0: a merge of equal nodes). inside: the inner graph, if it was the graph in an
+    op.
     """
 
     rule: Any
@@ -52,14 +52,14 @@ class RewriteStep(NamedTuple):
 
     @property
     def rule_name(self) -> str:
-        """Name of the rule, as queries use it."""
+        """Return the rule's name, as queries know it."""
         if self.rule is None:
             return "replacement without a reason"
         return str(getattr(self.rule, "name", self.rule))
 
 
 class Said(NamedTuple):
-    """Fact that was claimed about terms."""
+    """Fact, and the terms that it was stated of."""
 
     fact: Fact
     args: tuple[Any, ...]
@@ -68,8 +68,8 @@ class Said(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class RewriteRecord:
-    """Record of a graph as it was built, its changes, and its present state. written, outputs: its
-    outputs then and now.
+    """Record of a graph: as it was built, the steps, and as it is now. written, outputs: its
+    outputs before and after.
     """
 
     inputs: list[Variable]
@@ -79,15 +79,13 @@ class RewriteRecord:
 
     @classmethod
     def of(cls, fgraph: FrozenGraph) -> RewriteRecord:
-        """Return the record of an unchanged graph."""
+        """Return the record of a graph without steps."""
         terms = Terms(fgraph)
         outputs = [terms.of(v) for v in fgraph.outputs]
         return cls(list(fgraph.inputs), outputs, [], outputs)
 
     def read(self) -> set[Variable]:
-        """Return all variables that are operands of a term, outputs, or subjects of a step or
-        fact.
-        """
+        """Return all variables that are operands, outputs, or in a step or fact."""
         asked = [*self.written, *self.outputs]
         for event in self.events:
             terms = event.args if isinstance(event, Said) else (event.before, event.after)
@@ -100,7 +98,7 @@ RECORDS: WeakKeys[FrozenGraph, RewriteRecord] = WeakKeys()
 
 
 class TermTable:
-    """Table of all copies, each once: nodes by op, operands in their order, and types."""
+    """Table of all copies, each once: nodes by op, operands in order, and types."""
 
     def __init__(self) -> None:
         self.nodes: dict[Any, Apply] = {}
@@ -119,8 +117,8 @@ class TermTable:
 
 
 class Terms:
-    """Copies of the terms of a graph, and of terms that will enter it. table: of all copies;
-    several graphs may share one.
+    """Copies of the terms of a graph, and of terms that will enter it. table: all copies; several
+    graphs may share one.
     """
 
     def __init__(self, fgraph: Any = None, table: TermTable | None = None) -> None:
@@ -130,12 +128,12 @@ class Terms:
         self.loose: dict[Variable, Variable] = {}  # and of others, while one term is copied
 
     def operands(self, node: Apply) -> tuple[Variable, ...]:
-        """Return the present inputs of a node."""
+        """Return the current inputs of a node."""
         fgraph = self.fgraph
         return fgraph.present_inputs(node) if hasattr(fgraph, "dirty") else node.inputs
 
     def of(self, v: Variable) -> Variable:
-        """Return the copy of a term in its present form."""
+        """Return the copy of a term in its current form."""
         if (known := self._known(v)) is not None:
             return known
         stack = [v.owner]
@@ -168,7 +166,7 @@ class Terms:
         return self.copies if there else self.loose
 
     def forget(self, nodes: Iterable[Apply]) -> None:
-        """Drop the copies of changing nodes, and of terms above them."""
+        """Drop the copies of nodes that change, and of the terms above them."""
         copies, users = self.copies, self.fgraph.users
         stack = list(nodes)
         while stack:
@@ -181,7 +179,7 @@ class Terms:
 
 
 class Part:
-    """Record of one graph that is being rewritten."""
+    """State of one graph that is being rewritten."""
 
     def __init__(self, fgraph: FunctionGraph, table: TermTable) -> None:
         self.terms = Terms(fgraph, table)
@@ -189,7 +187,7 @@ class Part:
         self.record = RewriteRecord(list(fgraph.inputs), [self.terms.of(v) for v in fgraph.outputs])
 
     def as_written(self, fgraph: FunctionGraph) -> None:
-        """Begin with the user's graph; this one is a copy with equal nodes merged."""
+        """Begin with the user's graph, of which this one is a copy with equal nodes merged."""
         user = Terms(None, self.terms.table)
         pairs = [(v, own) for v, own in fgraph.memo.items() if isinstance(v, Variable)]
         user.copies.update({v: own for v, own in pairs if own.owner is None})
@@ -204,15 +202,15 @@ class Part:
         self.record.written = [first.get(v, self.terms.of(v)) for v in fgraph.outputs]
 
     def done(self) -> RewriteRecord:
-        """Return the record, with the present graph."""
+        """Return the record, with the current graph."""
         self.terms.copies.clear()
         self.record.outputs = [self.terms.of(v) for v in self.terms.fgraph.outputs]
         return self.record
 
 
 class RewriteRecorder(Trace):
-    """Feature that records the rewriting of a graph, and of graphs inside its ops. texts: of each
-    step as well, for comparison with those of another run.
+    """Recorder of the rewriting of a graph and of its inner graphs. texts: text of each step, to
+    compare with another run.
     """
 
     def __init__(self, texts: bool = False) -> None:
@@ -223,7 +221,7 @@ class RewriteRecorder(Trace):
         self.drivers: list[Any] = []
 
     def begin(self, fgraph: FunctionGraph) -> Part:
-        """Begin the record of a graph before it is rewritten."""
+        """Prepare for the rewriting of a graph."""
         part = self.parts.get(id(fgraph))
         if part is None:
             part = self.parts[id(fgraph)] = Part(fgraph, self.table)
@@ -232,7 +230,7 @@ class RewriteRecorder(Trace):
         return part
 
     def part(self, fgraph: Any) -> Part:
-        """Return the record of a graph."""
+        """Return the state of a graph."""
         return self.parts.get(id(fgraph)) or self.begin(fgraph)
 
     # --- what graphs and drivers tell ------------------------------------------------------------
@@ -255,7 +253,7 @@ class RewriteRecorder(Trace):
             self.part(inner).done()
 
     def on_answer(self, part: Part, fact: Fact, args: Sequence[Any], answer: Any) -> None:
-        """Record an answer of a fact about terms of a graph."""
+        """Note the answer of a fact about terms of a graph."""
         if not answer:
             return
         of, value = part.terms.of, answer.value
@@ -297,7 +295,7 @@ class RewriteRecorder(Trace):
         self.part(fgraph).terms.copies.clear()
 
     def keep(self, firing: Firing) -> None:
-        """Record a step of rewriting."""
+        """Add a step to the record."""
         assert self.past is not None
         part = self.part(self.past.fgraph)
         before, after = part.terms.of(firing.before), part.terms.of(firing.after)
@@ -320,7 +318,7 @@ class RewriteRecorder(Trace):
         return Inside(self.parts[id(graph)].record, site.call.op, site.inputs)
 
     def forget(self, count: int) -> None:
-        """Remove the firings after a number, which did not take place."""
+        """Drop the firings after a number; they were undone."""
         super().forget(count)
         for part in self.parts.values():
             kept = [e for e in part.record.events if isinstance(e, Said) or e.number <= count]
@@ -331,7 +329,7 @@ class RewriteRecorder(Trace):
 
 
 def recorded(rewrite: Callable[[], Any], fgraph: FunctionGraph, recorder: RewriteRecorder) -> Any:
-    """Run a rewriting function, and store its record."""
+    """Run a driver on a graph, and store its record."""
     part = recorder.begin(fgraph)
     part.as_written(fgraph)
     fgraph.attach_feature(recorder)

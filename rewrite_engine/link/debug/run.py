@@ -20,9 +20,7 @@ MAX_INNER_RUNS = 2_000  # of nodes in loops, with noise in each
 
 
 class NoValue(Exception):
-    """Raised for a term without a value: it is computed from a root that has none, or from
-    something that failed.
-    """
+    """Raised for a term without a value: a root has none, or an operand failed."""
 
 
 class Noise:
@@ -63,10 +61,9 @@ class Noise:
 
 
 class TermValues:
-    """Values of terms, computed on demand, each once. contract: runs nodes.
+    """Values of terms, each computed once, when it is required. contract: runs nodes.
 
-    failed: {variable: (error, node, values of its inputs)} for variables whose node raised an
-    error.
+    failed: {variable: (error, node, values of its inputs)} for nodes that raised an error.
     """
 
     def __init__(
@@ -77,9 +74,7 @@ class TermValues:
         self.failed: dict[Variable, tuple[Exception, Apply | None, Sequence[Any]]] = {}
 
     def value(self, v: Variable) -> Any:
-        """Return the value of a term. Raises `NoValue` if it has none, and the `DebugModeError` of
-        a node.
-        """
+        """Return the value of a term. Raises `NoValue`, and the `DebugModeError` of a node."""
         if isinstance(v, Constant):
             return v.data
         stack = [v]
@@ -102,11 +97,11 @@ class TermValues:
         return self.values[v]
 
     def is_known(self, v: Variable) -> bool:
-        """Return whether the value of a variable, or that it has none, is known."""
+        """Return whether a variable has a value, or is known to have none."""
         return isinstance(v, Constant) or v in self.values or v in self.failed
 
     def read(self, node: Apply) -> list[Variable | None]:
-        """Return the inputs that a node reads, as far as known (None: unread)."""
+        """Return the inputs that a node reads, as far as this is known (None: it is not)."""
         inputs = node.inputs
         if node.op.read_if is None:
             return list(inputs)
@@ -121,11 +116,11 @@ class TermValues:
         return found
 
     def missing(self, node: Apply) -> list[Variable]:
-        """Return the variables to compute before a node."""
+        """Return the variables that must be computed before a node."""
         return [v for v in self.read(node) if v is not None and not self.is_known(v)]
 
     def compute(self, node: Apply) -> None:
-        """Compute a node whose read inputs are known."""
+        """Compute a node whose operands are known."""
         read = self.read(node)
         bad = next((self.failed[v] for v in read if v in self.failed), None)
         if bad is not None:
@@ -146,13 +141,11 @@ class TermValues:
         return self.contract.run(node, given)
 
     def at_hand(self, v: Variable) -> Any:
-        """Return a value that is already known."""
+        """Return a known value."""
         return v.data if isinstance(v, Constant) else self.values[v]
 
     def needed(self, outputs: Sequence[Variable]) -> list[Variable]:
-        """Return the variables that outputs are computed from, with the present branches, each
-        after those it is computed from.
-        """
+        """Return the variables that outputs depend on, by the current branches, operands first."""
         operands: dict[Apply, list[Variable]] = {}
         stack = list(outputs)
         while stack:
@@ -167,8 +160,8 @@ class TermValues:
     # --- how well a value is determined ----------------------------------------------------------
 
     def cone(self, before: Variable, after: Variable) -> list[Apply]:
-        """Return the nodes that a term has, and another one has not, in running order: as many as
-        are near.
+        """Return the nodes that one term has and another has not, in running order, limited to the
+        nearest ones.
         """
         shared = {v for v in ancestors([after], [before]) if v is not before}
         nodes: dict[Apply, None] = {}
@@ -181,14 +174,14 @@ class TermValues:
         return [node for node in toposort([before], shared) if node in nodes]
 
     def leaves(self, cone: Sequence[Apply]) -> list[Variable]:
-        """Return the inputs of a term's nodes that these nodes do not compute."""
+        """Return the operands of nodes that these nodes do not compute."""
         made = {v for node in cone for v in node.outputs}
         return list(dict.fromkeys([v for node in cone for v in node.inputs if v not in made]))
 
     def replayed(
         self, v: Variable, cone: Sequence[Apply], leaves: dict[Variable, Any], rng: Any = None
     ) -> Any:
-        """Return the value of a term with other values of leaves, or with noise in each result.
+        """Return the value of a term for other values of leaves, or with noise in each result.
         Raises the errors of nodes.
         """
         values: dict[Variable, Any] = dict(leaves)

@@ -1,5 +1,5 @@
-"""Copies that preserve the memory layout of a value, and fillings of output cells that reveal an op
-which reuses them wrongly (`check_preallocated_output`).
+"""Copies that preserve the memory layout of a value, and contents for output cells that test ops
+that reuse them (`check_preallocated_output`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ KINDS = ("initial", "previous", "c_contiguous", "f_contiguous", "strided", "wron
 
 
 def kinds_of(asked: Any) -> tuple[str, ...]:
-    """Return the requested kinds: a list, or a text with colons; "ALL" is all of them. Raises
+    """Return the requested kinds: a list, or a text with colons; "ALL" for all. Raises
     `OptionError`.
     """
     names = asked.split(":") if isinstance(asked, str) else list(asked)
@@ -33,7 +33,7 @@ def kinds_of(asked: Any) -> tuple[str, ...]:
 
 
 def copy_of(value: Any) -> Any:
-    """Return a copy that shares nothing. An array has the strides of the original."""
+    """Return a copy that shares no memory. An array keeps its strides."""
     if type(value) is not np.ndarray:
         try:
             return deepcopy(value)
@@ -51,7 +51,7 @@ def copy_of(value: Any) -> Any:
 
 
 def filler(dtype: Any) -> Any:
-    """Return the filling of cells: NaN, or an improbable number."""
+    """Return a value for cells that no op computes: NaN, or an unlikely number."""
     kind = dtype.kind
     if kind in "fc":
         return np.nan
@@ -61,9 +61,9 @@ def filler(dtype: Any) -> Any:
 def preallocated(
     results: Sequence[Any], static: Sequence[Any], kinds: Sequence[str], ndim: int
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Yield names and contents of the cells: arrays of the right dtypes for results that are
-    arrays, None for others. static: the lengths that types know, which these have, too. ndim: in
-    how many dimensions (the last ones) all steps are combined.
+    """Yield names and contents for cells: arrays of the right dtypes for array results, None for
+    others. static: known lengths, which the contents have, too. ndim: for how many of the last
+    dimensions all strides are combined.
     """
     arrays = [x if isinstance(x, np.ndarray) and not x.dtype.hasobject else None for x in results]
     if all([x is None for x in arrays]):

@@ -17,7 +17,7 @@ TERM = 6  # levels of a term
 
 
 def shown(value: Any) -> str:
-    """Return a value as one line: an array with its dtype and shape."""
+    """Return a value in one line: an array with its dtype and shape."""
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         text = np.array2string(value, threshold=12, edgeitems=3).replace("\n", "")
         text = f"{value.dtype} of shape {value.shape}: {' '.join(text.split())}"
@@ -27,7 +27,7 @@ def shown(value: Any) -> str:
 
 
 def first_difference(a: Any, b: Any) -> str:
-    """Describe where two values differ first, and their values there."""
+    """Describe where two values differ first, and both elements."""
     if not all([isinstance(value, np.ndarray | np.generic) for value in (a, b)]):
         return f"{shown(a)} and {shown(b)}"
     if a.dtype != b.dtype or a.shape != b.shape:
@@ -46,7 +46,7 @@ def first_difference(a: Any, b: Any) -> str:
 
 
 def largest_difference(a: Any, b: Any) -> str:
-    """Return the largest difference in units in the last place, if both are floats that have it."""
+    """Describe the largest difference in units in the last place, for floats."""
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
         return ""
     if a.dtype != b.dtype or a.shape != b.shape:
@@ -68,8 +68,8 @@ def error_at(
     lines: Sequence[str] = (),
     **about: Any,
 ) -> Any:
-    """Return an error of a node that was run. given: the values of its inputs. lines: additional
-    lines. about: attributes of the error.
+    """Return the error of a node that ran. given: the values of its inputs. lines: further details.
+    about: attributes of the error.
     """
     inputs: list[str] = []
     if node is not None:
@@ -88,7 +88,7 @@ def error_at(
 
 
 def name_of(v: Variable) -> str:
-    """Describe a variable in a few words."""
+    """Return a short text for a variable."""
     return str(v.name or brief(v, 2))
 
 

@@ -1,10 +1,10 @@
 """Cache of machine code on disk, shared by processes.
 
-A file is named by a hash of its text, the machine and the versions, and begins with a checksum of
-that name and the rest: nothing can be out of date, and a file that is damaged, or has the code of
-another text, is made again. Code holds no addresses, only names, so it may be loaded anywhere. A
-file is written under another name, and takes its place in one step, so processes never see
-incomplete files. If the folder is not writable, nothing is cached.
+A file is named by a hash of its text, the machine and the versions, so no file is out of date. It
+begins with a checksum of its name and content: a damaged file, or a file with the code of another
+text, is compiled again. Code contains names but no addresses, so any process may load it. A file is
+written under another name and renamed in one step; processes never see half a file. If the folder
+cannot be written, nothing is cached.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _written = 0
 
 
 def folder() -> Path:
-    """Return the folder of the cache: below `config.compiledir`, or in the user's cache."""
+    """Return the cache folder: below `config.compiledir`, or in the user's cache."""
     if config.compiledir:
         return Path(config.compiledir) / "native"
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -35,7 +35,7 @@ def folder() -> Path:
 
 
 def kept(text: str, machine: Machine) -> bytes:
-    """Return the object file of a text: from disk, or compiled and stored."""
+    """Return the object file of a text, from disk or newly compiled and stored."""
     global _written
     key = "\0".join([text, str(VERSION), *machine.identity])
     place = folder() / (blake2b(key.encode(), digest_size=20).hexdigest() + ".o")
@@ -51,7 +51,7 @@ def kept(text: str, machine: Machine) -> bytes:
 
 
 def _read(place: Path) -> bytes | None:
-    """Return the content of a file, if it is complete."""
+    """What is in a file, if it is whole."""
     try:
         data = place.read_bytes()
     except OSError:
@@ -60,12 +60,12 @@ def _read(place: Path) -> bytes | None:
 
 
 def _checksum(place: Path, data: bytes) -> bytes:
-    """Return the checksum of the name of a file and its content."""
+    """The checksum of the name of a file, and of what follows it there."""
     return blake2b(data, digest_size=_SUM, key=place.name.encode()).digest()
 
 
 def _write(place: Path, data: bytes) -> None:
-    """Write a file completely or not at all."""
+    """Put a file in its place, whole or not at all."""
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix="new.", dir=place.parent)
     try:
@@ -79,7 +79,7 @@ def _write(place: Path, data: bytes) -> None:
 
 
 def prune(place: Path) -> None:
-    """Remove the oldest files if there are too many."""
+    """Remove the oldest files if the cache is too large."""
     with suppress(OSError):
         files = sorted([(f.stat().st_mtime, f.stat().st_size, f) for f in place.iterdir()])
         left = sum([size for _, size, _ in files])

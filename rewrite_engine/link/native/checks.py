@@ -1,6 +1,4 @@
-"""Checks of conditions in native code: if one fails, the kernel refuses the call, and the VM raises
-the error.
-"""
+"""Values that exist only if conditions hold. The kernel refuses, and the VM raises the error."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ def _(op: CheckAndRaise, node: Apply, plan: RegionPlan) -> None:
 
 
 def _check(plan: RegionPlan, condition: Any) -> None:
-    """Refuse the call if an element is false."""
+    """Refuse the call where an element is false."""
     x, shape, own = plan.get(condition), plan.shape(condition), KINDS[condition.type.dtype]
     if isinstance(x, Number):
         if not x.value:

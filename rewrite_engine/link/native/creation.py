@@ -1,4 +1,4 @@
-"""Native creation of arrays from their lengths."""
+"""Lowering of ops that create arrays from lengths alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye, Tri
 
 
 def _lengths(plan: RegionPlan, out: Any, numbers: Any) -> tuple[Length, ...]:
-    """Return the shape that numbers specify, none of them below 0."""
+    """The shape that numbers give, none of them below 0."""
     for d, x in zip(plan.dims.of(out), numbers, strict=True):
         n = length_of(plan, x)
         if n[1]:
@@ -61,10 +61,10 @@ def _(op: AllocEmpty, node: Apply, plan: RegionPlan) -> None:
 @native.register(ARange)
 def _(op: ARange, node: Apply) -> str | None:
     if {op.dtype, *[v.type.dtype for v in node.inputs]} != {"int64"}:
-        return "numbers that are no integers"
+        return "numbers that are not integers"
     by = node.inputs[2]
     known = isinstance(by, Constant) and int(by.data) != 0
-    return None if known else "a step that is computed"
+    return None if known else "a run-time step"
 
 
 @lower.register(ARange)
@@ -112,7 +112,7 @@ def _(op: Any, node: Apply, plan: RegionPlan) -> None:
 def _of_places(
     plan: RegionPlan, shape: tuple[Length, ...], kind: str, element: Callable[[Any, list[str]], str]
 ) -> View:
-    """Build an array whose elements depend on their positions: `element(text, indices)`."""
+    """An array whose elements their places tell: `element(text, indices)`."""
 
     def write(t: Any, value: NativeValue) -> None:
         steps = view_of(value, shape).steps

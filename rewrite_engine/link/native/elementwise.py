@@ -1,4 +1,4 @@
-"""Elementwise ops."""
+"""Lowering of elementwise ops."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.link.native.lower import lower, native
+from rewrite_engine.link.native.own_code import missing_compiler
 from rewrite_engine.link.native.region import RegionPlan
 from rewrite_engine.link.native.scalars import WITHOUT_CODE, convert, is_heavy, kind_of, write
 from rewrite_engine.link.native.text import KINDS, Assembler
@@ -21,7 +22,11 @@ def _(op: Elemwise, node: Apply) -> str | None:
         return "several outputs"
     dtypes, result = [x.type.dtype for x in node.inputs], node.outputs[0].type.dtype
     kind = kind_of(op.scalar_op, dtypes, result)
-    return None if kind is not None else f"no loop for dtypes {', '.join(dtypes)}"
+    if kind is not None:
+        return None
+    if missing_compiler(op.scalar_op):
+        return "its C code needs a compiler, and there is none"
+    return f"no loop for dtypes {', '.join(dtypes)}"
 
 
 @lower.register(Elemwise)

@@ -1,8 +1,7 @@
-"""Matrix factorizations and linear equations, by LAPACK's routines, called by their addresses.
+"""Matrix factorisations and linear equations, by LAPACK's routines, called by address.
 
-A matrix here is stored by rows, and LAPACK expects columns: it sees the transpose, with upper and
-lower triangles exchanged. If a routine fails, the kernel refuses the call, and the VM reports the
-error.
+A matrix lies in rows, while LAPACK uses columns: LAPACK sees the transpose, with the triangles
+exchanged. If a routine fails, the kernel refuses and the VM reports the cause.
 """
 
 from __future__ import annotations
@@ -39,9 +38,7 @@ NAN = float("nan")
 
 
 class Matrix:
-    """Matrices along a batch, by rows. step: distance between rows; apart: distance along the
-    batch.
-    """
+    """Matrices along a batch, stored in rows. step: from row to row; apart: along the batch."""
 
     def __init__(self, view: View, rank: int, step: Length) -> None:
         self.view, self.rank, self.step = view, rank, step
@@ -49,7 +46,7 @@ class Matrix:
 
 
 def matrix(plan: RegionPlan, v: Any, rank: int) -> Matrix:
-    """Return a variable in memory with contiguous rows (copied if needed)."""
+    """Return a variable in memory whose rows are contiguous, copied if necessary."""
     x, shape = in_memory(plan, v), plan.shape(v)
     if rank and x.steps[-1] not in (ONE, None):
         x = plan.copy(x, shape, "d")
@@ -65,7 +62,7 @@ def matrix(plan: RegionPlan, v: Any, rank: int) -> Matrix:
 def _(op: Blockwise, node: Apply) -> str | None:
     core = op.core_op
     if not isinstance(core, OWN) or op.signature != core.signature:
-        return "no native code is written for it"
+        return "it has no native code"
     return native(core, node)
 
 
@@ -74,7 +71,7 @@ for _kind in OWN:
     @native.register(_kind)
     def _(op: Any, node: Apply) -> str | None:
         dtypes = {v.type.dtype for v in (*node.inputs, *node.outputs)}
-        return None if dtypes == {"float64"} else "other numbers than float64"
+        return None if dtypes == {"float64"} else "dtypes other than float64"
 
 
 @lower.register(Blockwise)
@@ -87,9 +84,8 @@ def _each(
     reads: Sequence[Matrix], shape: Sequence[Length] | None = None,
     changes: Sequence[Matrix] = (),
 ) -> View:  # fmt: skip
-    """Build a value of which `write(text, addresses, steps)` writes one matrix; the last address
-    and step are those of the result. shape: if it is not that of the output. changes: overwritten
-    values.
+    """A value of which `write(text, addresses, steps)` writes one matrix; the last address and step
+    are those of the result. shape: if it is not that of the output. changes: what is overwritten.
     """
     shape = plan.shape(node.outputs[0]) if shape is None else shape
     batch = shape[:-2]
@@ -110,8 +106,8 @@ def _each(
 
 
 def call(t: Any, name: str, *arguments: Any) -> None:
-    """Write the call of a routine: letters as texts, integers as ("i", name), floats as ("d", name
-    or number), addresses unchanged.
+    """Write a call of a routine. Operands: letters as texts, numbers as ("i", name), floats as
+    ("d", name or number), addresses unchanged.
     """
     given = list[str]()
     letters = 0
@@ -140,7 +136,7 @@ def call(t: Any, name: str, *arguments: Any) -> None:
 
 
 def found(t: Any, info: str, otherwise: Callable[[], None] | None = None) -> None:
-    """Continue if LAPACK's INFO is 0; otherwise run `otherwise`, or refuse the call."""
+    """Continue if LAPACK's INFO is 0; otherwise run `otherwise`, or fall back to the VM."""
     good, bad = t.label(), t.label()
     fine = t.new(f"icmp eq i32 {t.new(f'load i32, ptr {info}')}, 0")
     t.do(f"br i1 {fine}, label %{good}, label %{bad}")
@@ -154,7 +150,7 @@ def found(t: Any, info: str, otherwise: Callable[[], None] | None = None) -> Non
 
 
 def where_some(t: Any, n: str, body: Callable[[], None]) -> None:
-    """Run the body if a number is not 0."""
+    """Write code that runs only if a number is not 0."""
     some, behind = t.label(), t.label()
     t.do(f"br i1 {t.new(f'icmp sgt i64 {n}, 0')}, label %{some}, label %{behind}")
     t.start(some)
@@ -170,7 +166,7 @@ def at_least_one(t: Any, n: str) -> str:
 
 
 def over(t: Any, n: Length, m: Length, at: str, row: str, do: Callable[..., None]) -> None:
-    """Run `do(i, j, address)` for the elements of a matrix."""
+    """Write a loop that calls `do(i, j, address)` for the elements of a matrix."""
 
     def line(i: str) -> None:
         start = t.at(at, t.new(f"mul i64 {i}, {row}") if i != "0" else "0", "d")
@@ -182,7 +178,9 @@ def over(t: Any, n: Length, m: Length, at: str, row: str, do: Callable[..., None
 def triangle(
     t: Any, n: Length, source: tuple[str, str], target: tuple[str, str], low: bool
 ) -> None:
-    """Copy one triangle of a matrix, with zeros in the other. source, target: (address, step)."""
+    """Copy one triangle of a matrix, with zeros in the other. Both matrices are given as (address,
+    step).
+    """
 
     def one(i: str, j: str, place: str) -> None:
         x = t.load_one(step_to(t, source, i, j), "d")
@@ -193,7 +191,7 @@ def triangle(
 
 
 def step_to(t: Any, where: tuple[str, str], i: str, j: str) -> str:
-    """Return the address of an element of a matrix by rows."""
+    """Return the address of an element of a matrix in rows."""
     return str(t.at(where[0], t.new(f"add i64 {t.new(f'mul i64 {i}, {where[1]}')}, {j}"), "d"))
 
 
@@ -254,7 +252,7 @@ def _(op: SolveTriangular, node: Apply, plan: RegionPlan) -> None:
 def _columns_of_a_batch(
     op: SolveTriangular, plan: RegionPlan, reads: Sequence[Matrix], shape: Sequence[Length]
 ) -> View:
-    """Solve equations with one matrix for all vectors of a batch: these are columns of another."""
+    """Equations with one matrix for all vectors of a batch: these are columns of another."""
     n, count = shape[-2], times(*shape[:-2])
     a, b = reads
     steps = [(*[None] * (len(shape) - len(b.view.steps)), *b.view.steps)]
@@ -281,13 +279,13 @@ def _columns_of_a_batch(
 
 
 def _check_diagonal(op: SolveTriangular, t: Any, n: Length, a: tuple[str, str]) -> None:
-    """Refuse the call if there is a 0 on the diagonal."""
+    """Refuse the call where there is a 0 on the diagonal."""
     if not op.unit_diagonal:
         each(t, n, lambda i: _not_zero(t, step_to(t, a, i, i)))
 
 
 def _not_zero(t: Any, place: str) -> None:
-    """Refuse the call if a number is 0."""
+    """Refuse the call where a number is 0."""
     good, bad = t.label(), t.label()
     zero = t.compare("oeq", t.load_one(place, "d"), literal(0.0, "d"))
     t.do(f"br i1 {zero}, label %{bad}, label %{good}")
@@ -325,16 +323,14 @@ def _(op: CholeskyGradient, node: Apply, plan: RegionPlan) -> None:
 
 
 def _mirrored(t: Any, whole: tuple[str, str], i: str, j: str, place: str) -> None:
-    """Copy the elements below the diagonal to those above it. (Those above are written after they
-    were read.)
-    """
+    """Above the diagonal what is below it. (Above is written after it was read.)"""
     above = t.new(f"icmp sgt i64 {j}, {i}")
     other = t.load_one(step_to(t, whole, j, i), "d")
     t.store_one(t.select(above, other, t.load_one(place, "d")), place, "d")
 
 
 def _halved(t: Any, i: str, j: str, place: str) -> None:
-    """Apply Φ: zeros above the diagonal, and half of the diagonal."""
+    """Φ: zeros above the diagonal, and half of what is on it."""
     x = t.load_one(place, "d")
     half = t.select(t.new(f"icmp eq i64 {i}, {j}"), t.bin("fmul", x, literal(0.5, "d")), x)
     above = t.new(f"icmp sgt i64 {j}, {i}")
@@ -402,10 +398,10 @@ def _(op: Solve, node: Apply, plan: RegionPlan) -> None:
 
 
 def _copied(plan: RegionPlan, x: View, shape: tuple[Length, ...]) -> Matrix:
-    """Return matrices in memory of their own, which may be overwritten."""
+    """Matrices in memory of their own, that may be overwritten."""
     return Matrix(plan.copy(x, shape, "d"), 2, in_order((times(shape[-2]), shape[-1]))[0])
 
 
 def _swapped(x: View) -> View:
-    """Return the transposes."""
+    """The transposes."""
     return View(x.value, (*x.steps[:-2], x.steps[-1], x.steps[-2]), x.offset)

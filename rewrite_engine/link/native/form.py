@@ -1,4 +1,4 @@
-"""What native code makes of a node alone, as one of its forms: `DebugMode` compares it."""
+"""Native code of a single node as one of its forms, for `DebugMode` to compare."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.link.forms import Form, Run, linked_alone, register_form
 from rewrite_engine.link.linker import get_linker
+from rewrite_engine.link.native.inline import inlined
 from rewrite_engine.link.native.lower import why_not
 from rewrite_engine.link.native.target import is_installed
 
@@ -17,8 +18,8 @@ MANY = 1000
 
 @register_form
 def native_code(node: Apply) -> Form | None:
-    """The native code of a node, made when it first runs; None where it has none."""
-    if node.op.read_if is not None or not is_installed() or why_not(node) is not None:
+    """Return the native code of a node, compiled on its first run; None if it has none."""
+    if node.op.read_if is not None or not is_installed() or any(map(why_not, inlined([node]))):
         return None
 
     def run(inputs: Sequence[Any], cells: Sequence[list[Any]]) -> None:

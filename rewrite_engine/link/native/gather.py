@@ -1,8 +1,8 @@
-"""Indexing with arrays of integers, to read (gather) and to write (scatter); also with integers
-that are computed in the same region.
+"""Indexing with integer arrays, to read (gather) and to write (scatter), also with integers
+computed in the same region.
 
-An index is compared with the length before it is used; if one is out of bounds the kernel refuses
-the call, and the VM raises the error.
+Each index is checked against the length before use. If an index is out of bounds, the kernel
+refuses, and the VM raises the error.
 """
 
 from __future__ import annotations
@@ -39,17 +39,15 @@ from rewrite_engine.tensor.index.template import INPUT, WHOLE, Slice
 
 
 def _arrays(op: Any, indices: Sequence[Any]) -> str | None:
-    """Explain why indices are not arrays of integers, with integers and slices among them; None if
-    they are.
-    """
+    """Why indices are not arrays of integers, with integers and slices beside them."""
     for e in op.idx_list:
         if e != INPUT and not isinstance(e, int) and not (isinstance(e, Slice) and e.is_static):
-            return "a new axis or a computed slice beside arrays of indices"
+            return "a new axis or a run-time slice with index arrays"
     return None if all([v.type.kind in "iu" for v in indices]) else "a mask as an index"
 
 
 def _is_filled(op: Any, y: Any, indices: Sequence[Any]) -> bool:
-    """Return whether a number is stored where a mask holds, and nothing else."""
+    """Whether a number is put where a mask holds, and nothing else."""
     alone = op.idx_list == (INPUT,) and indices[0].type.dtype == "bool"
     return alone and op.set_instead_of_inc and not y.type.ndim
 
@@ -63,16 +61,16 @@ def _(op: AdvancedSubtensor, node: Apply) -> str | None:
 def _(op: AdvancedIncSubtensor, node: Apply) -> str | None:
     x, y, *indices = node.inputs
     if op.ignore_duplicates:
-        return "of duplicates the last one counts"
+        return "the last of duplicate indices counts"
     if x.type.dtype == "bool" and not op.set_instead_of_inc:
-        return "truth values that are added"
+        return "addition of truth values"
     return None if _is_filled(op, y, indices) else _arrays(op, indices)
 
 
 class Taken(NamedTuple):
-    """Elements selected by arrays of indices. x: the array, sliced. places: (axis, the index: a
-    view along `wide`, or an integer). wide: the broadcast lengths of the index arrays. at: the
-    position of these in the result. kept: the axes of x that stay. shape: of x.
+    """Elements that index arrays select. x: the array, sliced. places: (axis, index: a view along
+    `wide`, or an integer). wide: the lengths of the index arrays together. at: the position of
+    `wide` in the result. kept: the axes of x that stay. shape: of x.
     """
 
     x: View
@@ -84,7 +82,7 @@ class Taken(NamedTuple):
 
     @property
     def lengths(self) -> tuple[Length, ...]:
-        """Lengths of the result."""
+        """Return the lengths of the result."""
         rest = [self.shape[a] for a in self.kept]
         return (*rest[: self.at], *self.wide, *rest[self.at :])
 
@@ -115,9 +113,7 @@ def _taken(
 
 
 def _together(plan: RegionPlan, shapes: Sequence[tuple[Length, ...]]) -> tuple[Length, ...]:
-    """Return the broadcast shape of arrays of indices; lengths that are not known to be 1 are
-    equal.
-    """
+    """The shape of arrays of indices together; lengths that are not known to be 1 are equal."""
     found = list[Length]()
     for axis in range(-max(map(len, shapes), default=0), 0):
         lengths = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != ONE]
@@ -139,7 +135,7 @@ def _(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
 
 
 def _is_late(plan: RegionPlan, op: Any, numbers: Sequence[Any]) -> bool:
-    """Return whether integers among the indices are computed here, and can be read by a kernel."""
+    """Whether integers among the indices are computed here, and can be read by a kernel."""
     if _arrays(op, numbers) is not None:
         return False
     try:
@@ -200,7 +196,7 @@ def _write(op: Any, node: Apply, plan: RegionPlan) -> None:
 
 
 def _fill(node: Apply, plan: RegionPlan, shape: tuple[Length, ...], kind: str) -> None:
-    """Store a number where a mask holds."""
+    """A number where a mask holds."""
     x, y, mask = node.inputs
     for d, n in zip(plan.dims.of(mask), shape, strict=False):
         plan.tell(d, n)
@@ -217,8 +213,8 @@ def _fill(node: Apply, plan: RegionPlan, shape: tuple[Length, ...], kind: str) -
 
 
 def _fitting(plan: RegionPlan, y: Any, wanted: Sequence[Length]) -> View:
-    """Return a value along the axes of the part that it is stored in; lengths that are not known to
-    be 1 must be equal.
+    """A value along the axes of the part that it is put into; what is not known to be 1 has to be
+    as long.
     """
     given, own = in_memory(plan, y), plan.shape(y)
     more = len(wanted) - len(own)
@@ -230,8 +226,9 @@ def _fitting(plan: RegionPlan, y: Any, wanted: Sequence[Length]) -> View:
 
 
 def walk(t: Any, taken: Taken, other: View, move: Callable[[str, str], None]) -> None:
-    """Run `move(address in x, address in other)` for all selected elements. Indices are the outer
-    loops, so that of several values for one element the last one is written last.
+    """Write a loop that calls `move(address in x, address in other)` for all selected elements.
+    Index loops run outside the axes that stay, so that the last of several values for one element
+    is written last.
     """
     at, n = taken.at, len(taken.wide)
     order = other.steps[at : at + n]

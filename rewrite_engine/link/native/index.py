@@ -1,4 +1,4 @@
-"""Indexing with integers and slices, and diagonals: views, and writes to them."""
+"""Indexing with integers and slices, and diagonals: views, and writes into them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,9 @@ from rewrite_engine.tensor.index.template import INPUT, NEWAXIS, WHOLE, Slice
 
 
 def _plain(template: tuple[object, ...]) -> str | None:
-    """Explain why a template does not consist of integers and slices with known steps; None if it
-    does.
-    """
+    """Why a template is not one of integers and slices with steps that are known."""
     steps = [e.step for e in template if isinstance(e, Slice)]
-    return "a step that is computed" if INPUT in steps else None
+    return "a run-time step" if INPUT in steps else None
 
 
 @native.register(Subtensor)
@@ -44,7 +42,7 @@ def _(op: Subtensor, node: Apply) -> str | None:
 
 
 def view_part(op: Subtensor, node: Apply, plan: RegionPlan) -> None:
-    """Build a part as a view, with indices that are known before the region runs."""
+    """Return a part as a view, for indices that are known before the region runs."""
     x, *numbers = node.inputs
     out = node.outputs[0]
     found, lengths = part(plan, plan.get(x), plan.shape(x), op.idx_list, numbers)
@@ -57,8 +55,8 @@ def part(
     plan: RegionPlan, x: View | Number, shape: tuple[Length, ...], template: tuple[object, ...],
     numbers: Sequence[Any] = (),
 ) -> tuple[View | Number, list[Length]]:  # fmt: skip
-    """Return the part of a view that a template selects, and the lengths of its axes. numbers: the
-    variables that are its inputs.
+    """Return the part of a view that a template selects, and its lengths. numbers: the variables
+    that are the template's inputs.
     """
     steps, lengths, offsets, a = list[Length | None](), list[Length](), list[int](), 0
     old = x.steps if isinstance(x, View) else (None,) * len(shape)
@@ -87,7 +85,7 @@ def part(
 
 
 def _at(plan: RegionPlan, n: Length, i: Any) -> int:
-    """Return the word with an index, which must be inside."""
+    """The word with an index, which has to be inside."""
     number, words = i
     word = plan.word_of(n)
     if words:
@@ -106,7 +104,7 @@ def _at(plan: RegionPlan, n: Length, i: Any) -> int:
 def _sliced(
     plan: RegionPlan, n: Length, e: Slice, given: Iterator[Any]
 ) -> tuple[int | None, Length, int]:
-    """Return (the word with the first index, the length, the step) of a slice."""
+    """(the word with the first index, the length, the step) of a slice."""
     by = 1 if e.step is None else int(e.step)
     if e.start is None and e.stop is None and abs(by) == 1:
         return None if by == 1 else plan.compute(
@@ -130,7 +128,7 @@ def _sliced(
 
 
 def _clamped(plan: RegionPlan, n: Length, i: Any, by: int, default: Any) -> int:
-    """Return the word with an end of a slice, as Python clips it. i: None, a number or a length."""
+    """The word with an end of a slice, as Python clips it. i: None, a number or a length."""
     zero, length = plan.constant_word(0), plan.word_of(n)
     low = zero if by > 0 else plan.constant_word(-1)
     high = length if by > 0 else plan.compute("sub", length, plan.constant_word(1))
@@ -166,7 +164,7 @@ def _(op: Diagonal, node: Apply, plan: RegionPlan) -> None:
 def _diagonal(
     plan: RegionPlan, x: View | Number, shape: tuple[Length, ...], above: int, a: int, b: int
 ) -> tuple[View | Number, list[Length]]:
-    """Return the diagonals in two axes as the last axis, and the lengths."""
+    """The diagonals in two axes as the last axis, and the lengths."""
     rows, columns = shape[a], shape[b]
     others = [i for i in range(len(shape)) if i not in (a, b)]
     length = _shorter(plan, rows, columns, above)
@@ -185,7 +183,7 @@ def _diagonal(
 
 
 def _shorter(plan: RegionPlan, rows: Length, columns: Length, above: int) -> Length:
-    """Return the length of a diagonal."""
+    """The length of a diagonal."""
     if rows == columns and not above:
         return rows
     if not rows[1] and not columns[1]:
@@ -207,7 +205,7 @@ def _(op: Any, node: Apply) -> str | None:
 
 
 def write_part(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
-    """Build a copy with another value in a part, with indices that are known before the region
+    """Return a copy with values written into a part, for indices that are known before the region
     runs.
     """
     x, numbers = node.inputs[0], node.inputs[2:]
@@ -221,7 +219,7 @@ def _(op: IncDiagonal, node: Apply, plan: RegionPlan) -> None:
 
 
 def _write(op: Any, node: Apply, plan: RegionPlan, taken: Any) -> None:
-    """Build a copy of an array with values stored in a part of it, or added there."""
+    """A copy of an array with values put into a part of it, or added there."""
     x, y = node.inputs[:2]
     shape, kind = plan.shape(x), KINDS[x.type.dtype]
     whole = NativeValue(kind, without_ones(shape))

@@ -1,4 +1,4 @@
-"""Native joining of arrays."""
+"""Lowering of ops that join arrays."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def _(op: Shape, node: Apply, plan: RegionPlan) -> None:
 def together(
     plan: RegionPlan, parts: list[Any], shape: tuple[Length, ...], axis: int, kind: str
 ) -> View | Number:
-    """Join parts along an axis to an array: each part is a view, its shape, and the word with the
-    position where it begins.
+    """Return an array made of parts along an axis. Each part is a view, its shape, and the word
+    with its first position.
     """
     if not parts:
         raise NotNative("an array of nothing")

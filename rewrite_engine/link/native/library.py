@@ -1,6 +1,6 @@
-"""Loaded machine code: kernels and units, found by their text.
+"""Compiled kernels and units, found by their text.
 
-Missing code is compiled, all of a graph together. Object files are cached on disk (`cache.py`).
+New ones are compiled, all of a graph at once. Object files are cached on disk (`cache.py`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from rewrite_engine.link.native.units import Unit, address_of, unit
 
 
 class Kernel(NamedTuple):
-    """Function `i64 (ptr frame, ptr places)` by its text, without its name. It returns 0, or
-    another number if its operands are unsuitable.
+    """Function `i64 (ptr frame, ptr places)` by its text, without a name. It returns 0, or another
+    number if it refuses its operands.
     """
 
     text: str
@@ -26,16 +26,16 @@ class Kernel(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Name that no other text has."""
+        """Return a name that is unique to the text."""
         return "k_" + blake2b(self.text.encode(), digest_size=12).hexdigest()
 
     def defined(self) -> str:
-        """Text with its name."""
+        """Return the text with its name."""
         return f"define i64 @{self.name}(ptr %frame, ptr %places) #0 {{\n{self.text}}}\n"
 
 
 class Library:
-    """Code for one machine. addresses: of all loaded functions."""
+    """Compiled code for one machine. addresses: addresses of all compiled functions."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -44,7 +44,7 @@ class Library:
         self.lock = RLock()
 
     def get(self, kernels: Iterable[Kernel]) -> list[int]:
-        """Return the addresses of kernels; new ones are compiled."""
+        """Return the addresses of kernels, after compiling the new ones."""
         wanted = {kernel.name: kernel for kernel in kernels}
         with self.lock:
             new = {name: k for name, k in wanted.items() if name not in self.addresses}
@@ -54,7 +54,7 @@ class Library:
         return [self.addresses[name] for name in wanted]
 
     def _need(self, names: Iterable[str]) -> None:
-        """Compile missing units, and those that they call."""
+        """Compile units that are not there, and those that they call."""
         todo = list(dict.fromkeys(names))
         found: dict[str, Unit] = {}
         while todo:
@@ -71,7 +71,7 @@ class Library:
             self.add({name: one})
 
     def add(self, functions: dict[str, Unit]) -> None:
-        """Compile functions as one module, or find that on disk."""
+        """Compile functions as one module, or load the module from disk."""
         declared = {line for one in functions.values() for line in one.declared}
         imports = {n: a for one in functions.values() for n, a in one.imports}
         for one in functions.values():

@@ -10,11 +10,11 @@ END = 1 << 60  # behind all statements
 
 
 class Lifetimes:
-    """Lifetimes of the values of a region, computed from the last statement to the first.
+    """Lifetimes of the values of a region, found from the last statement to the first.
 
     statements: in the order in which they run. loops: inner ones first. results: values that stay.
-    kept: values whose statements run although they have no readers. last: the position of the last
-    statement that reads each value in memory.
+    kept: values whose statements run although nobody reads them. last: the position of the last
+    statement that reads a value, of values that are in memory.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Lifetimes:
                     self.last[value] = loop.end
 
     def _reads(self, s: Group | NativeCall) -> list[View]:
-        """Return the values that a statement reads from memory, if it runs."""
+        """What a statement reads from memory, if it runs."""
         if isinstance(s, NativeCall):
             return list(s.reads) if self.stored(s.value) else []
         views = [item.view for node in self.nodes(s) for item in node.items]
@@ -45,12 +45,12 @@ class Lifetimes:
             self._read(value.part_of[0], at)
 
     def stored(self, value: NativeValue) -> bool:
-        """Return whether a value must be in memory, or in that of the value it is part of."""
+        """Return whether a value must be in memory, or in the memory of the value it is part of."""
         whole = value.part_of
         return value in self.last or (whole is not None and whole[0] in self.last)
 
     def nodes(self, group: Group) -> list[Node]:
-        """Return the needed nodes of a group, in order."""
+        """Return the nodes of a group that are needed, in order."""
         needed = {r.source for r in group.reduced if r.value in self.last}
         found = []
         for node in reversed(group.nodes):
@@ -65,7 +65,7 @@ class Lifetimes:
         return self.stored(s.value) if isinstance(s, NativeCall) else bool(self.nodes(s))
 
     def writes(self, s: Group | NativeCall) -> list[NativeValue]:
-        """Return the values that a statement stores in memory."""
+        """Return the values that a statement writes to memory."""
         if isinstance(s, NativeCall):
             return [s.value, *s.changes]
         found = [node.value for node in self.nodes(s) if self.stored(node.value)]

@@ -1,6 +1,6 @@
-"""Mathematical functions on vectors of floats: float64 within 1.5 units in the last place; float32,
-of which twice as many fit into a register, within 3. One formula serves both if only constants
-differ (`Precision`). Functions that are not in `SINGLE` are computed in float64.
+"""Mathematical functions on vectors of floats: of float64 within 1.5 units in the last place, of
+float32, of which twice as many fit into a register, within 3. One formula serves both where only
+constants differ (`Precision`). What is not in `SINGLE` is computed in float64.
 
 The argument is reduced to a small interval by exact steps, where a polynomial is enough: Cody and
 Waite, "Software Manual for the Elementary Functions", 1980; Muller, "Elementary Functions", 2016.
@@ -18,12 +18,12 @@ from rewrite_engine.link.native.text import Assembler
 
 
 class Precision(NamedTuple):
-    """Constants of a float format. digits: after the binary point. bias: of exponents. rounder:
-    adding it to a number of modest size leaves that rounded to an integer in the lowest bits. ln2:
-    log(2) in two parts, the first with few digits. most, least: exponentials are infinite above, 0
-    below; below `one`, they are negligible compared with 1. terms: of the series of exp. tiny:
-    smaller numbers are subnormal. near: below it, x equals expm1(x). root: about the root of 1/2,
-    by its bits. series: of the logarithm, in the square of f / (2 + f).
+    """Constants of a float format. digits: binary digits behind the point. bias: of exponents.
+    rounder: added to a number of modest size, this leaves it rounded to an integer in the lowest
+    bits. ln2: log(2) in two parts, the first with few digits. most, least: exponentials are
+    infinite above, 0 below; below `one` they vanish beside 1. terms: number of terms of the series
+    of exp. tiny: smaller numbers are subnormal. near: below it, x replaces expm1(x). root: about
+    the root of 1/2, by its bits. series: of the logarithm, in the square of f / (2 + f).
     """
 
     digits: int
@@ -64,8 +64,8 @@ FAR = 1.0e6
 
 
 class Math(Assembler):
-    """Assembler with shorter names for the operations of formulas. Python numbers stand for
-    themselves. kind: of the floats.
+    """Assembler with short names for formulas; Python numbers stand for themselves. kind: the kind
+    of the floats.
     """
 
     def __init__(self, width: int = 1, fma: bool = False, kind: str = "d") -> None:
@@ -116,18 +116,16 @@ class Math(Assembler):
         return self.cast("bitcast", x, self.whole_kind, self.kind)
 
     def power(self, n: str) -> str:
-        """Return 2**n, for integers in the range of exponents."""
+        """Write 2**n, for integers in the range of exponents."""
         own = self.own
         return self.as_float(self.whole("shl", self.whole("add", n, own.bias), own.digits))
 
     def test_bit(self, x: str, bit: int) -> str:
-        """Return whether an integer has a bit."""
+        """Write a test whether an integer has a bit."""
         return self.compare("ne", self.whole("and", x, bit), self.constant(0, "i"), "i")
 
     def unless_far(self, x: str, found: str, name: str) -> str:
-        """Return the result; if a number is far from 0, the results of NumPy's function `name` for
-        all.
-        """
+        """Write a selection: the result, or NumPy's function `name` if a number is far from 0."""
         far = self.test("ogt", self.intrinsic("fabs", x), FAR)
         if self.width > 1:
             masks = self.type("b")
@@ -143,14 +141,14 @@ class Math(Assembler):
         return self.new(f"phi {self.type('d')} [{found}, %{near}], [{other}, %{slow}]")
 
     def series(self, x: str, coefficients: Sequence[float]) -> str:
-        """Evaluate a polynomial, the highest coefficient first."""
+        """Write a polynomial, the highest coefficient first."""
         found = self._x(coefficients[0])
         for c in coefficients[1:]:
             found = self.fma(found, x, c)
         return found
 
     def even(self, x: str, coefficients: Sequence[float]) -> str:
-        """Evaluate a polynomial in two halves, which a processor computes in parallel."""
+        """Write a polynomial in two halves, which a processor computes in parallel."""
         square = self.mul(x, x)
         n = len(coefficients)
         high = self.series(square, coefficients[(n - 1) % 2 :: 2])
@@ -159,8 +157,8 @@ class Math(Assembler):
 
 
 def _reduced(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
-    """Reduce exp(x) = 2**n * (1 + y): return y, and n as an integer. x: of modest size. near: the
-    distance from 0 within which n is 0, if larger than necessary.
+    """exp(x) = 2**n * (1 + y): y, and n as an integer. x: of modest size. near: how far from 0 n
+    is 0, if that is farther than it need be.
     """
     own = b.own
     t = b.fma(x, own.log2_e, own.rounder)
@@ -173,7 +171,7 @@ def _reduced(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
 
 
 def _within(b: Math, x: str, low: float) -> str:
-    """Limit an argument of the exponential to the range in which the result changes."""
+    """An argument of the exponential, no farther from 0 than it need be."""
     y = b.where(b.test("ogt", x, b.own.most), b.own.most, x)
     return b.where(b.test("olt", y, low), low, y)
 
@@ -212,7 +210,7 @@ def log(b: Math, x: str) -> str:
 
 
 def log1p(b: Math, x: str) -> str:
-    """Return log(u) for u = 1 + x, corrected by the rounding error of u, divided by u."""
+    """Write log(u) for u = 1 + x, plus the rounding error of u divided by u."""
     u = b.add(x, 1.0)
     lost = b.div(b.sub(x, b.sub(u, 1.0)), u)
     found = b.add(log(b, u), lost)
@@ -243,7 +241,7 @@ def tanh(b: Math, x: str) -> str:
 
 
 def tanh_single(b: Math, x: str) -> str:
-    """Compute tanh for float32, with a shorter series near 0."""
+    """Write tanh for float32, with a shorter series near 0."""
     size = b.size(x)
     y = b.where(b.test("ogt", size, 10.0), 10.0, size)
     p, n = _reduced(b, b.add(y, y))
@@ -259,21 +257,21 @@ def tanh_single(b: Math, x: str) -> str:
 
 
 def sigmoid(b: Math, x: str) -> str:
-    """Compute 1 / (1 + exp(-x)), with the exponential that does not overflow."""
+    """Write 1 / (1 + exp(-x)), by the exponential that does not overflow."""
     e = b.call("exp", b.sub(-0.0, b.size(x)))
     up = b.test("oge", x, 0.0)
     return b.div(b.where(up, 1.0, e), b.add(e, 1.0))
 
 
 def softplus(b: Math, x: str) -> str:
-    """Compute log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))."""
+    """Write log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))."""
     e = b.call("exp", b.sub(-0.0, b.size(x)))
     above = b.intrinsic("maximum", x, b.constant(0.0, b.kind), kind=b.kind)
     return b.add(above, b.call("log1p", e))
 
 
 def _turned(b: Math, x: str, quarters: int, name: str) -> str:
-    """Compute sin(x + quarters * pi / 2); far from 0, by NumPy's function `name`."""
+    """sin(x + quarters * pi / 2); of what is far from 0, NumPy's function `name`."""
     t = b.fma(x, 6.36619772367581382433e-01, DOUBLE.rounder)
     n = b.sub(t, DOUBLE.rounder)
     q = b.whole("add", b.bits(t), quarters)

@@ -1,4 +1,4 @@
-"""Native products of vectors and matrices, by the inner loop of `np.matmul`."""
+"""Products of vectors and matrices, by the inner loop of `np.matmul`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _(op: Dot, node: Apply, plan: RegionPlan) -> None:
 
 
 def _apart(plan: RegionPlan, v: Any) -> View:
-    """Return a factor in memory with all elements of its matrices."""
+    """A factor in memory, that has all of the elements of its matrices."""
     x, shape = in_memory(plan, v), plan.shape(v)
     last = list(zip(x.steps, shape, strict=True))[-2:]
     stretched = any([s is None and n != ONE for s, n in last])
@@ -76,7 +76,7 @@ def _apart(plan: RegionPlan, v: Any) -> View:
 
 
 def _length(row: Any, k: int) -> Length:
-    """Return the length of an axis of a factor; for a vector also of its missing axis."""
+    """The length of an axis of a factor; of a vector also of the one that it has not."""
     shape, axis = row[0], row[k]
     return ONE if axis is None else shape[axis]  # type: ignore[no-any-return]
 
@@ -86,7 +86,7 @@ def _step(x: View, axis: int | None) -> Length:
 
 
 def product_rooms(t: Any) -> tuple[str, str, str]:
-    """Allocate memory for the arguments of a product."""
+    """Return stack memory for the operands of a product call."""
     return t.room("[3 x ptr]"), t.room("[4 x i64]"), t.room("[9 x i64]")
 
 
@@ -94,8 +94,8 @@ def call_product(
     t: Any, kind: str, rooms: tuple[str, str, str], addresses: list[str], sizes: list[str],
     strides: list[str],
 ) -> None:  # fmt: skip
-    """Write a call of the inner loop of `np.matmul`, which takes matrices with any strides, and
-    passes suitable ones to BLAS.
+    """Write a call of the inner loop of `np.matmul`, which accepts any strides and uses BLAS where
+    BLAS accepts them.
     """
     table, count, steps = rooms
 

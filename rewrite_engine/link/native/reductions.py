@@ -1,4 +1,4 @@
-"""Native reductions, and the functions made of them: softmax and its logarithm."""
+"""Reductions, and the functions built on them: softmax and its logarithm."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _(op: CAReduce, node: Apply) -> str | None:
 
 
 def _inner(op: CAReduce, out: str) -> str | None:
-    """Return the kind in which a reduction accumulates; float64 for float32."""
+    """The kind in which a reduction goes on; float64 for float32."""
     wide = KINDS.get(op.accumulator(out))
     return "d" if wide == "f" else wide
 
@@ -76,15 +76,15 @@ def without(x: View, axes: tuple[int, ...]) -> View:
 @native.register(ScaledExp)
 def _(op: Any, node: Apply) -> str | None:
     if not node.inputs[0].type.ndim:
-        return "of a number"
-    return None if node.inputs[0].type.kind == "f" else "of integers"
+        return "a single number"
+    return None if node.inputs[0].type.kind == "f" else "integers"
 
 
 def _exponentials(
     op: Any, node: Apply, plan: RegionPlan
 ) -> tuple[View, View, View, tuple[Length, ...], tuple[int, ...]]:
-    """Return (x - m or m, exp(x - m), the sum of that, lengths, axes), for the maximum m along the
-    axes, made finite. A softmax subtracts nothing if no exponential overflows and the sum is 1 or
+    """(x - m or m, exp(x - m), the sum of that, lengths, axes), for the maximum m along the axes,
+    made finite. A softmax subtracts nothing where no exponential overflows and the sum is 1 or
     more: the difference has fewer digits.
     """
     x = node.inputs[0]
@@ -114,12 +114,12 @@ def _exponentials(
 
 
 def _give(plan: RegionPlan, out: Any, found: View) -> None:
-    """Convert a float64 result to the value of a variable."""
+    """What was computed in float64 as the value of a variable."""
     plan.of[out] = plan.converted(found, plan.shape(out), KINDS[out.type.dtype])
 
 
 def _takes_difference(op: Any) -> bool:
-    """Return whether x - m is needed, and not m."""
+    """Whether x - m is needed, and not m."""
     return not isinstance(op, LogSumExp) and getattr(op, "whole", True)
 
 
@@ -164,7 +164,7 @@ def _(op: SoftmaxAndLog, node: Apply, plan: RegionPlan) -> None:
 
 
 def _keeps_digits(ends: np.finfo[Any], t: Any, xs: list[str]) -> str:
-    """Return whether sums of exponentials, given the smallest, need no shift."""
+    """Whether sums of exponentials, the least of which is told, need no shift."""
     most = t.constant(float(ends.max) ** ROOM)
     large = t.compare("oge", xs[0], t.constant(1.0))
     within = t.bin("and", large, t.compare("ole", xs[0], most), "b")
@@ -174,7 +174,7 @@ def _keeps_digits(ends: np.finfo[Any], t: Any, xs: list[str]) -> str:
 
 
 def _scaled(t: Any, xs: list[str]) -> str:
-    """Return exp(x - shift) times a factor, NaN where the sum is."""
+    """exp(x - shift) times a factor, NaN where the sum is."""
     found = t.bin("fmul", t.unit("exp", t.bin("fsub", xs[0], xs[1])), xs[2])
     return str(t.select(t.compare("uno", xs[3], xs[3]), xs[3], found))
 

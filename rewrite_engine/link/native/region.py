@@ -1,9 +1,9 @@
-"""`RegionPlan`: from nodes to statements, to kernels, to the table that the entry reads.
+"""`RegionPlan`: from nodes to statements, kernels, and the table that the entry reads.
 
-`lower` (`lower.py`) adds the statements of each node: groups of nodes that one nest of loops can
-compute, and calls. A node joins the first group over the same axes that comes late enough. Then
-memory is laid out: results have arrays of their own; other values that a later statement reads have
-a place in one block, shared by values with disjoint lifetimes.
+`lower` (`lower.py`) adds the statements of each node: groups, whose nodes share one nest of loops,
+and calls. A node joins the first group over the same axes that comes late enough. Then memory is
+planned: results have arrays of their own. Other values that a later statement reads have buffers in
+one block; values with disjoint lifetimes share a buffer.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from rewrite_engine.link.native.runtime import (
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE
+from rewrite_engine.link.native.timing import TICK_WORDS, Timing, computed_by
 from rewrite_engine.link.native.values import (
     ONE,
     Group,
@@ -67,19 +68,23 @@ class NotNative(Exception):
 
 @singledispatch
 def look(op: Any, node: Apply, plan: RegionPlan) -> None:
-    """Record the axes of a node's outputs, and the comparisons of lengths that it needs."""
+    """Note the axes of a node's outputs, and the comparisons of lengths that it requires."""
     found = axes.dispatch(type(op))(op, node, plan.dims)
     plan.checks += [(node, check) for check in found]
 
 
 class RegionPlan:
-    """Plan of a region under construction.
+    """Region under construction.
 
-    dims: which lengths are equal. words: the initial contents of the frame. lengths: of dimensions.
-    of: the values of variables. statements: in the order in which they run.
+    dims: which lengths are equal. words: what the frame has at first. lengths: of dimensions. of:
+    the values of variables. statements: in the order in which they run. node: the one that is
+    lowered. timed: whether a profile asks for the times of kernels, which `timing` then counts.
     """
 
-    def __init__(self, nodes: Sequence[Apply], machine: Machine) -> None:
+    def __init__(self, nodes: Sequence[Apply], machine: Machine, timed: bool = False) -> None:
+        self.node: Apply | None = None
+        self.timed = timed
+        self.timing: Timing | None = None
         self.machine, self.dims = machine, Dims()
         self.words: list[int] = [0]
         self.instructions: list[tuple[str, int, int, int]] = []
@@ -102,12 +107,12 @@ class RegionPlan:
     # --- words and lengths ------------------------------------------------------------------------
 
     def new_word(self, value: int = 0) -> int:
-        """Return a new word of the frame."""
+        """Add a word to the frame."""
         self.words.append(value)
         return len(self.words) - 1
 
     def constant_word(self, value: float) -> int:
-        """Return a word that holds a number, a float by its bits."""
+        """Return a word with a constant; a float is stored by its bits."""
         key = np.float64(value).tobytes() if isinstance(value, float) else int(value)
         found = self._words.get(key)
         if found is None:
@@ -116,7 +121,7 @@ class RegionPlan:
         return found
 
     def compute(self, name: str, a: int, b: int = 0) -> int:
-        """Return a word that an instruction computes from others when the function is called."""
+        """Return a word that an instruction computes from other words in each call."""
         key = (name, a, b)
         found = self._words.get(key)
         if found is None:
@@ -125,13 +130,13 @@ class RegionPlan:
         return found
 
     def require(self, name: str, a: int, b: int = 0) -> None:
-        """Add a test of words; the call is refused if it fails."""
+        """Add a test of words that refuses the call if it fails."""
         if (name, a, b) not in self._words:
             self._words[name, a, b] = 0
             self.instructions.append((name, 0, a, b))
 
     def word_of(self, n: Length) -> int:
-        """Return the word that holds a length."""
+        """Return the word with a length."""
         number, words = n
         if not words:
             return self.constant_word(number)
@@ -141,7 +146,7 @@ class RegionPlan:
         return found if number == 1 else self.compute("mul", found, self.constant_word(number))
 
     def length_in(self, word: int) -> Length:
-        """Return the length that a word holds."""
+        """Return the length in a word."""
         known = [n for n, found in self._words.items() if found == word and isinstance(n, int)]
         return (known[0], ()) if known else (1, (word,))
 
@@ -156,7 +161,7 @@ class RegionPlan:
         return found
 
     def tell(self, d: int, n: Length) -> None:
-        """Record a computed length, or compare it with the known one."""
+        """Note a computed length, or compare it with the known one."""
         known, d = self.dims.length_of(d), self.dims.find(d)
         other = (known, ()) if known is not None else self.lengths.get(d)
         if other is None:
@@ -190,7 +195,7 @@ class RegionPlan:
         return [word, v.type.ndim, id(np.dtype(v.type.dtype)), number, first, *wanted]
 
     def get(self, v: Variable) -> View | Number:
-        """Return the view of a variable, or the number of a constant."""
+        """Return the value of a variable or constant."""
         found = self.of.get(v)
         if found is None:
             if not isinstance(v, Constant):
@@ -226,8 +231,8 @@ class RegionPlan:
         after: int = -1,
         heavy: bool = False,
     ) -> View:
-        """Return a value of this shape, computed from operands with as many axes or fewer. into:
-        memory of another value to store it in. after: the statement it must come after. heavy: it
+        """Add an elementwise value of this shape; operands have as many axes or fewer. into: memory
+        of another value for the result. after: a statement that must run before. heavy: whether it
         calls a function.
         """
         kept = [j for j, n in enumerate(shape) if n != ONE]
@@ -235,11 +240,11 @@ class RegionPlan:
         items = tuple([self._item(x, kept, len(shape)) for x in operands])
         value = NativeValue(kind, space)
         value.part_of = into
-        self._place(Node(value, items, write, self.scope, heavy), space, after)
+        self._place(Node(value, items, write, self.scope, heavy, self.node), space, after)
         return view_of(value, shape)
 
     def _item(self, x: View | Number, kept: Sequence[int], ndim: int) -> Item:
-        """Return an operand along the axes of a group."""
+        """An operand along the axes of a group."""
         if isinstance(x, Number):
             return Item(x, x.kind)
         fewer = ndim - len(x.steps)
@@ -280,7 +285,7 @@ class RegionPlan:
         return not node.heavy or sum([n.heavy for n in group.nodes]) < MOST_HEAVY
 
     def _fits(self, node: Node, group: Group) -> bool:
-        """Return whether a group reads its own values only at the same elements."""
+        """Whether a group has all that is read of its own values at the same elements."""
         return not any([
             isinstance(item.view, View) and item.view.value in group.own
             and group.inside(item.view) is None
@@ -291,7 +296,7 @@ class RegionPlan:
         self, x: View | Number, shape: Sequence[Length], reduced: Sequence[int], name: str,
         kind: str,
     ) -> View:  # fmt: skip
-        """Return a reduction over some axes, which stay with length 1."""
+        """Add a reduction over some axes, which stay with length 1."""
         kept = [j for j, n in enumerate(shape) if n != ONE]
         space = tuple([shape[j] for j in kept])
         inner = frozenset([i for i, j in enumerate(kept) if j in reduced])
@@ -306,11 +311,11 @@ class RegionPlan:
         if not inner:
             return x
         value = NativeValue(kind, tuple([n for n in rest if n != ONE]), group.at)
-        group.reduced.append(Reduced(value, x.value, inner, name, self.scope))
+        group.reduced.append(Reduced(value, x.value, inner, name, self.scope, self.node))
         return view_of(value, rest)
 
     def converted(self, x: View | Number, shape: Sequence[Length], kind: str) -> View | Number:
-        """Return the same numbers, as another kind."""
+        """Return the same numbers as another kind."""
         own = x.kind if isinstance(x, Number) else x.value.kind
         if own == kind:
             return x
@@ -321,22 +326,24 @@ class RegionPlan:
         into: tuple[NativeValue, Steps, int | None] | None = None, refuses: bool = True,
         changes: Sequence[NativeValue] = (),
     ) -> View:  # fmt: skip
-        """Return a value that a separate statement computes. into: as in `elementwise`. refuses:
-        whether it may pass the call to the VM. changes: other values whose memory it writes.
+        """Add a value with a statement of its own. into: as of `elementwise`. refuses: whether the
+        statement may fall back to the VM. changes: other values whose memory it writes.
         """
         value = NativeValue(kind, without_ones(shape), len(self.statements))
         value.part_of = into
         self.statements.append(
-            NativeCall(value.at, value, tuple(reads), write, self.scope, refuses, tuple(changes))
+            NativeCall(
+                value.at, value, tuple(reads), write, self.scope, refuses, tuple(changes), self.node
+            )
         )
         return view_of(value, shape)
 
     def always(self, value: NativeValue) -> None:
-        """Run the statement of a value even if it has no readers."""
+        """Run the statement of a value even if nobody reads the value."""
         self.kept.append(value)
 
     def copy(self, x: View | Number, shape: Sequence[Length], kind: str, **options: Any) -> View:
-        """Return the same elements in memory of their own."""
+        """Return the same elements in separate memory."""
         return self.elementwise([x], shape, kind, lambda t, xs: xs[0], **options)
 
     # --- the end ----------------------------------------------------------------------------------
@@ -351,9 +358,8 @@ class RegionPlan:
         self, outputs: Sequence[Variable], arguments: Sequence[list[int]],
         spare: Mapping[Variable, int],
     ) -> list[int]:  # fmt: skip
-        """Lay out memory, write the kernels, and return the table. spare: arguments, by position,
-        that have no later readers, and whose memory results may take; `taken` lists those that are
-        used.
+        """Plan memory, write the kernels, and return the table. spare: arguments, by position, that
+        nobody reads afterwards; results may use their memory, and `taken` lists those that do.
         """
         for node, check in self.checks:
             self._compare(node, check)
@@ -370,7 +376,13 @@ class RegionPlan:
             touched = [t.touched for t in texts]
             verify(running, live, self.loops, self.outside, [v for v, _ in results], touched)
         written = [t.kernel() for t in texts]
-        self._measure([(s.at, len(words) + 2) for s, (_, words) in zip(running, written)])
+        tick = TICK_WORDS if self.timed else 0
+        sizes = [(s.at, len(words) + 2 + tick) for s, (_, words) in zip(running, written)]
+        self._measure(sizes, tick)
+        if self.timed:
+            about = [computed_by(s, _nodes(live, s), live.last) for s in running]
+            self.timing = Timing(self, about)
+            written = self.timing.between(written, total)
         kernels = [kernel for kernel, _ in written]
         addresses = library_of(self.machine).get(kernels)
         known = dict(zip(dict.fromkeys([k.name for k in kernels]), addresses, strict=True))
@@ -387,9 +399,9 @@ class RegionPlan:
         self, v: Variable, j: int, results: Sequence[tuple[NativeValue, Any]],
         live: Lifetimes,
     ) -> None:  # fmt: skip
-        """Let a result take the memory of an argument: one of the same size, computed element by
-        element after everything that reads other elements of the argument, and after everything
-        that may refuse the call, which then needs the original argument.
+        """Let a result take the memory of an argument: one as large, that is computed element by
+        element after all that read others of the argument's elements, and after all that may
+        refuse the call, which then needs the argument as it was.
         """
         given, shape = self.of[v], self.shape(v)
         if isinstance(given, Number) or self.loops:
@@ -415,16 +427,17 @@ class RegionPlan:
                     self.taken[k], value.word = j, old.word
                     return
 
-    def _measure(self, rows: Sequence[tuple[int, int]]) -> None:
-        """Tell loops how many words of the table they go back; 2 more, because a smaller number
-        means none. rows: the place of each statement, and how many words it takes.
+    def _measure(self, rows: Sequence[tuple[int, int]], tick: int) -> None:
+        """Tell loops how many words of the table they go back; 2 more, as a smaller number is none.
+        rows: the place of each statement, and how many words it takes. tick: how many of them stand
+        in front of its kernel.
         """
         for loop in self.loops:
             between = [n for at, n in rows if loop.start < at < loop.end]
-            self.words[loop.back] = sum(between) + 2
+            self.words[loop.back] = sum(between) + tick + 2
 
     def _compare(self, node: Apply, check: Any) -> None:
-        """Add a comparison of lengths for a node, unless they are known to be equal."""
+        """A comparison of lengths that a node asks for, unless they are one."""
         a = self.length(self.dims.of(node.inputs[check.i])[check.axis])
         if check.other is None:
             b: Length = (check.length, ())
@@ -434,7 +447,7 @@ class RegionPlan:
             self.require("equal", self.word_of(a), self.word_of(b))
 
     def _results(self, outputs: Sequence[Variable]) -> list[tuple[NativeValue, tuple[Length, ...]]]:
-        """Return the values that are results, each with memory of its own, and their shapes."""
+        """The values that are results, each with memory of its own, and their shapes."""
         taken: set[NativeValue] = set()
         found = []
         for v in outputs:
@@ -446,7 +459,7 @@ class RegionPlan:
         return found
 
     def _written(self, s: Group | NativeCall, live: Lifetimes) -> KernelText:
-        """Return the kernel of a statement."""
+        """The kernel of a statement."""
         if isinstance(s, Group):
             return write_group(self, self.machine, s, set(live.writes(s)), live.nodes(s))
         t = KernelText(self, self.machine, 1)
@@ -493,7 +506,7 @@ class RegionPlan:
         return end if self.moved else self.constant_word(0)
 
     def _work(self) -> int:
-        """Return the word with the number of computed elements."""
+        """The word with the number of elements that are computed."""
         found = self.constant_word(0)
         for space in self.outside.spaces:
             if space:
@@ -510,7 +523,7 @@ class RegionPlan:
         self, arguments: Sequence[list[int]], results: Sequence[list[int]],
         kernels: Sequence[list[int]], total: int, work: int,
     ) -> list[int]:  # fmt: skip
-        """Return the whole plan as integers (see `runtime.py`)."""
+        """All of it as integers (see `runtime.py`)."""
         table = [0] * len(HEADER)
 
         def put(name: str, numbers: Sequence[int]) -> None:
@@ -537,9 +550,14 @@ class RegionPlan:
         return table
 
 
+def _nodes(live: Lifetimes, s: Group | NativeCall) -> Sequence[Node]:
+    """The nodes of a statement that run, if it is a group."""
+    return live.nodes(s) if isinstance(s, Group) else ()
+
+
 def _group_of(x: View, space: tuple[Length, ...]) -> Group | None:
-    """Return the group over a space that a reader of a value can join: one that computes the value
-    element by element; None for memory that a loop writes again: the group computes the first of
+    """The group over a space that a reader of a value can join: one that computes the value element
+    by element. There is none for memory that a loop writes again: the group computes the first of
     the values that the steps read.
     """
     group = x.value.group
@@ -549,7 +567,7 @@ def _group_of(x: View, space: tuple[Length, ...]) -> Group | None:
 
 
 def _is_whole(x: View, shape: Sequence[Length]) -> bool:
-    """Return whether a view covers all of a computed value, as a variable of this shape would."""
+    """Whether a view shows all of a value that is computed, as a variable of this shape would."""
     value = x.value
     if value.at < 0 or value.part_of is not None or without_ones(shape) != value.shape:
         return False

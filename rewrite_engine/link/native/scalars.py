@@ -1,18 +1,22 @@
-"""Scalar ops as instructions: `kind_of` says in which kind of number an op computes, `write` writes
-it. What is not in the table goes through the inner loop of its ufunc, if that has one on float64;
-of float32 it is computed in float64.
+"""Scalar ops as instructions. `kind_of` returns the kind of number in which an op computes, `write`
+writes it.
+
+Ops outside the table use the inner loop of their ufunc, if it has one on float64; float32 is then
+computed in float64.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import log
 from typing import Any
 
 import numpy as np
 
 from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE
-from rewrite_engine.link.native.text import KINDS, SIZE, SORT, UNSIGNED, Assembler
+from rewrite_engine.link.native.own_code import dtype_of_code, missing_compiler, write_call
+from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE, SORT, UNSIGNED, Assembler
 from rewrite_engine.link.native.units import unit_of_ufunc
 from rewrite_engine.scalar import special
 from rewrite_engine.scalar.composite import Composite
@@ -43,7 +47,7 @@ def _test(name: str) -> Write:
 
 
 def test_of(name: str, kind: str) -> str:
-    """What LLVM calls a comparison (`lt`, `eq`) of numbers of a kind."""
+    """Return LLVM's name of a comparison (`lt`, `eq`) for a kind of numbers."""
     on_floats, on_integers = _TESTS[name]
     if SORT[kind] == "d":
         return on_floats
@@ -229,8 +233,8 @@ WITHOUT_CODE = ("switch", "second", "identity")  # written by whoever knows the 
 
 
 def kind_of(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
-    """The kind of number in which an op computes on operands of these dtypes; None where nothing is
-    written for it.
+    """Return the kind of number in which an op computes on operands of these dtypes; None if there
+    is no code.
     """
     if result not in KINDS or not set(dtypes) <= KINDS.keys() or isinstance(op, Composite):
         return None
@@ -255,7 +259,7 @@ def kind_of(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
 
 
 def is_heavy(op: ScalarOp, kind: str) -> bool:
-    """Whether an op is a call of a function."""
+    """Return whether an op calls a function."""
     if isinstance(op, Cast) or (op.listed and op.name in WITHOUT_CODE):
         return False
     sorts, _ = WRITERS.get(op.name, ("", None))
@@ -263,7 +267,7 @@ def is_heavy(op: ScalarOp, kind: str) -> bool:
 
 
 def is_own(op: ScalarOp, dtype: str, result: str) -> bool:
-    """Whether instructions are written for an op on operands of a dtype; else it calls a loop."""
+    """Return whether an op has instructions of its own for a dtype, not a call of an inner loop."""
     kind = kind_of(op, [dtype] * (op.nin or 2), result)
     return (
         op.name in WITHOUT_CODE or SORT.get(str(kind), "?") in WRITERS.get(op.name, ("", None))[0]
@@ -271,13 +275,15 @@ def is_own(op: ScalarOp, dtype: str, result: str) -> bool:
 
 
 def _loop_kind(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
-    """That of the result, a float, where the op is a ufunc with a loop on float64, and nothing
-    else.
+    """Return the kind of the result if the op has C code for it, or is a ufunc with a loop on
+    float64 and the result is a float.
     """
-    if op.compute is not None or op.ufunc is None or SORT[KINDS[result]] != "d":
-        return None
     inner = op.inner_dtype(tuple(dtypes))
     if inner not in (None, result) or (inner is None and set(dtypes) != {result}):
+        return None
+    if dtype_of_code(op, result) is not None:
+        return None if missing_compiler(op) else KINDS[result]
+    if op.compute is not None or op.ufunc is None or SORT[KINDS[result]] != "d":
         return None
     if (op.nin is None and op.name not in _FOLDS) or (op.name in _OF_DTYPE and result != "float64"):
         return None
@@ -285,7 +291,7 @@ def _loop_kind(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
 
 
 def convert(t: Assembler, x: str, kind: str, to: str) -> str:
-    """A value as another kind, as NumPy's `astype` does."""
+    """Convert a value to another kind, as NumPy's `astype` does."""
     if kind == to:
         return x
     have, want = SORT[kind], SORT[to]
@@ -330,8 +336,12 @@ def _truncated(t: Assembler, x: str, kind: str, to: str) -> str:
 
 def write(op: Any, t: Assembler, kind: str, xs: Sequence[str]) -> str:
     """Write an op on values of its kind (see `kind_of`)."""
+    own = dtype_of_code(op, DTYPES[kind])
     if op.listed and op.name in WRITERS and SORT[kind] in WRITERS[op.name][0]:
         do: Write = WRITERS[op.name][1]
+    elif own is not None:
+        call: Write = partial(write_call, op)
+        do = call if own == DTYPES[kind] else _in_double(call)
     else:
         do = _unit(unit_of_ufunc(op.ufunc) or "")
     if op.nin is not None:

@@ -1,9 +1,10 @@
-"""The library that kernels call: functions from vectors to vectors, each compiled when it is first
-needed. Its own are in `mathematics.py`; `numpy_exp`, `scipy_erf`, … call the inner loop of that
-ufunc, by its address, on one vector.
+"""Library functions that kernels call, from vectors to vectors, each compiled on first use.
 
-An inner loop gets the addresses of its operands, their number, and the steps between elements: this
-is the public interface of ufuncs (`PyUFuncGenericFunction`).
+The library's own are in `mathematics.py`. `numpy_exp`, `scipy_erf`, … call the inner loop of that
+ufunc, by its address, on one vector. Loops of C source come from `own_code.py`.
+
+An inner loop takes the addresses of its operands, their number, and the steps between elements: the
+public interface of ufuncs (`PyUFuncGenericFunction`).
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rewrite_engine.link.native.mathematics import FUNCTIONS, SINGLE, Math
+from rewrite_engine.link.native.own_code import own_loops
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.text import DTYPES
+from rewrite_engine.link.native.text import DTYPES, SIZE
 
 HEAD = object.__basicsize__
 
 
 class Unit(NamedTuple):
-    """A function with what it calls: declarations, and units by name. imports: addresses."""
+    """Function with its declarations, the units that it calls, and imported addresses."""
 
     text: str
     declared: tuple[str, ...]
@@ -31,7 +33,7 @@ class Unit(NamedTuple):
 
 
 class InnerLoop(NamedTuple):
-    """An inner loop: the addresses of the function and of its data."""
+    """Addresses of an inner loop and of its data."""
 
     function: int
     data: int
@@ -50,7 +52,9 @@ class _Head(ctypes.Structure):
 
 @cache
 def loop_of(ufunc: np.ufunc, dtype: str = "float64") -> InnerLoop | None:
-    """The inner loop of a ufunc from numbers of a dtype to the same; None where there is none."""
+    """Return the inner loop of a ufunc from numbers of a dtype to the same dtype; None if there is
+    none.
+    """
     if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1:
         return None
     head = _Head.from_address(id(ufunc) + HEAD)
@@ -74,7 +78,7 @@ _ufuncs: dict[str, np.ufunc] = {"numpy_sin": np.sin, "numpy_cos": np.cos}
 
 
 def unit_of_ufunc(ufunc: np.ufunc) -> str | None:
-    """The name of the unit that calls a ufunc's loop; None where it has none on float64."""
+    """Return the name of the unit that calls a ufunc's loop; None if it has none on float64."""
     if loop_of(ufunc) is None or ufunc.signature is not None:
         return None
     home = "numpy" if getattr(np, ufunc.__name__, None) is ufunc else "scipy"
@@ -83,10 +87,14 @@ def unit_of_ufunc(ufunc: np.ufunc) -> str | None:
 
 
 def unit(full: str, machine: Machine) -> Unit:
-    """The unit of a name like `exp_w8`, the function on vectors of 8; `exp_f_w8`: of float32."""
+    """Return the unit of a name: `exp_w8` is the function on vectors of 8, `exp_f_w8` that of
+    float32.
+    """
     name, _, width = full.rpartition("_w")
     if name in _ufuncs:
-        return _calling(full, name, int(width))
+        return _of_ufunc(full, name, int(width))
+    if name in own_loops:
+        return _of_code(full, name, int(width))
     single = name.endswith("_f")
     b = Math(int(width), machine.fma, "f" if single else "d")
     found = SINGLE[name[:-2]](b, "%x") if single else FUNCTIONS[name](b, "%x")
@@ -96,43 +104,66 @@ def unit(full: str, machine: Machine) -> Unit:
     return Unit(text, tuple(b.declared), tuple(b.units))
 
 
-def _calling(full: str, name: str, width: int) -> Unit:
-    """A unit that lets an inner loop do it."""
+def _of_ufunc(full: str, name: str, width: int) -> Unit:
+    """A unit that lets the inner loop of a ufunc do it."""
     ufunc = _ufuncs[name]
-    loop, n = loop_of(ufunc), ufunc.nin
+    loop = loop_of(ufunc)
     assert loop is not None
-    b = Math(width)
-    type_, inputs = b.type("d"), [f"%x{i}" for i in range(n)]
+    imports = [(f"loop_{name}", loop.function)]
+    if loop.data:
+        imports.append((f"data_{name}", loop.data))
+    return _calling(full, name, Math(width), "d", ufunc.nin, imports)
+
+
+def _of_code(full: str, name: str, width: int) -> Unit:
+    """A unit that lets a loop of C code do it, on the lanes that count."""
+    own = own_loops[name]
+    imports = [(f"loop_{name}", own.find())]
+    return _calling(full, name, Math(width), own.kind, own.nin, imports, counted=True)
+
+
+def _calling(
+    full: str, name: str, b: Math, kind: str, n: int, imports: list[tuple[str, int]],
+    counted: bool = False,
+) -> Unit:  # fmt: skip
+    """A unit that calls a loop on n operands. counted: it also takes how many lanes count."""
+    type_, inputs = b.type(kind), [f"%x{i}" for i in range(n)]
     b.count = n
     places = [b.new(f"alloca {type_}, align 64") for _ in range(n + 1)]
     for x, place in zip(inputs, places):
         b.do(f"store {type_} {x}, ptr {place}")
     table, steps = b.new(f"alloca [{n + 1} x ptr]"), b.new(f"alloca [{n + 1} x i64]")
     number = b.new("alloca i64")
-    b.do(f"store i64 {width}, ptr {number}")
+    b.do(f"store i64 {'%n' if counted else b.width}, ptr {number}")
+    if counted:
+        b.do(f"store {type_} zeroinitializer, ptr {places[n]}")
     for i, place in enumerate(places):
         b.do(f"store ptr {place}, ptr {b.new(f'getelementptr ptr, ptr {table}, i64 {i}')}")
-        b.do(f"store i64 8, ptr {b.new(f'getelementptr i64, ptr {steps}, i64 {i}')}")
-    data = f"@data_{name}" if loop.data else "null"
+        step = b.new(f"getelementptr i64, ptr {steps}, i64 {i}")
+        b.do(f"store i64 {SIZE[kind]}, ptr {step}")
+    has_data = len(imports) > 1
+    data = f"@data_{name}" if has_data else "null"
     b.do(f"call void @loop_{name}(ptr {table}, ptr {number}, ptr {steps}, ptr {data})")
     found = b.new(f"load {type_}, ptr {places[n]}")
-    given = ", ".join([f"{type_} {x}" for x in inputs])
+    given = ", ".join([f"{type_} {x}" for x in inputs] + ["i64 %n"] * counted)
     head = f"define {type_} @{full}({given}) #0 {{\nentry:\n"
     text = head + "\n".join(b.lines) + f"\n  ret {type_} {found}\n}}\n"
     declared = [f"declare void @loop_{name}(ptr, ptr, ptr, ptr)"]
-    imports = [(f"loop_{name}", loop.function)]
-    if loop.data:
-        declared.append(f"@data_{name} = external global i8")
-        imports.append((f"data_{name}", loop.data))
+    declared += [f"@data_{name} = external global i8"] * has_data
     return Unit(text, tuple(declared), (), tuple(imports))
 
 
 ROUTINE = "lapack_"  # what names of routines of LAPACK and BLAS begin with, as units
+CLOCK = "clock_gettime"  # the function of C
 PRODUCT = "loop_matmul_"  # and of the inner loops of `np.matmul`; their kind of numbers follows
 
 
 def address_of(name: str) -> int:
-    """The address of what is there, by the name of its unit; 0 if it has to be compiled."""
+    """Return the address of an existing function, by the name of its unit; 0 if it must be
+    compiled.
+    """
+    if name == CLOCK:
+        return pointer_of(ctypes.CDLL(None).clock_gettime)
     if name.startswith(ROUTINE):
         return _routine(name.removeprefix(ROUTINE))
     if name.startswith(PRODUCT):
@@ -151,5 +182,5 @@ def _routine(name: str) -> int:
 
 
 def pointer_of(value: Any) -> int:
-    """The address of a function of C that ctypes knows."""
+    """Return the address of a C function that ctypes knows."""
     return ctypes.cast(value, ctypes.c_void_p).value or 0

@@ -1,13 +1,15 @@
 """Values of a region, views of them, and the groups of nodes that one loop computes.
 
-Lengths are products of a number and words of the frame, so that equal ones are recognized without
-knowing them. Axes of length 1 are not counted: a value has none, and a view has no step along them.
+A length is a product of a number and words of the frame, so equal lengths are recognised without
+their numbers. Axes of length 1 are omitted: a value has none, and a view has no step along them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+
+from rewrite_engine.graph.node import Apply
 
 #: a number, and the words of the frame it is multiplied with, sorted
 Length = tuple[int, tuple[int, ...]]
@@ -52,10 +54,9 @@ class Scope:
 class NativeValue:
     """Numbers of one kind, in C order if they are in memory.
 
-    at: the position of the statement that computes it; -1: it exists before. word: where the frame
-    has its address. part_of: (value, steps, offset): it is in the memory of another value. loop:
-    the loop whose end writes this memory again after each step; None for memory that is written
-    once.
+    at: the position of the statement that computes it; -1: it is there. word: where the frame has
+    its address. part_of: (value, steps, offset): it lies in the memory of another value. loop: the
+    loop whose end writes this memory again after each step; None for memory that is written once.
     """
 
     __slots__ = ("kind", "shape", "at", "word", "part_of", "group", "loop")
@@ -69,9 +70,9 @@ class NativeValue:
 
 
 class View(NamedTuple):
-    """View of a value in the form of a variable. steps: for each axis of the variable, in elements;
-    None: it has one element, or all are the same. offset: the word with the number of elements
-    before it.
+    """Value as a variable shows it. steps: in elements, for each axis of the variable; None: the
+    axis has one element, or all are the same. offset: the word with the number of elements before
+    the first.
     """
 
     value: NativeValue
@@ -80,7 +81,7 @@ class View(NamedTuple):
 
 
 class Number(NamedTuple):
-    """Constant number in a region."""
+    """Constant number of a kind."""
 
     value: Any
     kind: str
@@ -94,8 +95,9 @@ class Item(NamedTuple):
 
 
 class Node(NamedTuple):
-    """Elementwise node: `write(text, operands)` returns its value. scope: where the graph computes
-    it. heavy: it calls a function.
+    """Elementwise node; `write(text, operands)` returns its value. scope: the statements that the
+    graph computes it with. heavy: whether it calls a function. about: the node of the graph that it
+    belongs to.
     """
 
     value: NativeValue
@@ -103,11 +105,12 @@ class Node(NamedTuple):
     write: Write
     scope: Scope
     heavy: bool = False
+    about: Apply | None = None
 
 
 class Reduced(NamedTuple):
     """Reduction of a node's value. axes: the reduced axes of the group. name: of the scalar op.
-    scope: where the graph computes it.
+    scope, about: as of `Node`.
     """
 
     value: NativeValue
@@ -115,6 +118,7 @@ class Reduced(NamedTuple):
     axes: frozenset[int]
     name: str
     scope: Scope
+    about: Apply | None = None
 
 
 class Group:
@@ -127,16 +131,16 @@ class Group:
         self.own: dict[NativeValue, Node] = {}
 
     def inside(self, view: View | Number) -> NativeValue | None:
-        """Return the value of the group that an operand is, element for element, or None."""
+        """Return the value of the group that an operand equals, element for element."""
         if isinstance(view, Number) or view.value not in self.own or view.offset is not None:
             return None
         return view.value if view.steps == in_order(self.space) else None
 
 
 class NativeCall(NamedTuple):
-    """Statement that is no loop over elements: `write(kernel)` writes it. scope: where the graph
-    computes it. refuses: it may end in a call of the VM's function. changes: other values whose
-    memory it writes.
+    """Statement that is not a loop over elements; `write(kernel)` writes it. scope, about: as of
+    `Node`. refuses: whether it may fall back to the VM. changes: other values whose memory it
+    writes.
     """
 
     at: int
@@ -146,6 +150,7 @@ class NativeCall(NamedTuple):
     scope: Scope
     refuses: bool = True
     changes: tuple[NativeValue, ...] = ()
+    about: Apply | None = None
 
 
 def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:
@@ -154,6 +159,6 @@ def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:
 
 
 def view_of(value: NativeValue, shape: Sequence[Length]) -> View:
-    """Return a value as a variable of this shape views it."""
+    """Return a value as a variable of this shape shows it."""
     steps = iter(in_order(value.shape))
     return View(value, tuple([None if n == ONE else next(steps) for n in shape]))

@@ -1,9 +1,9 @@
 """`verify`: check that each read in a region finds the value that the graph means.
 
 The statements run here as they will in machine code, loops for three steps, but on labels: memory
-maps the word with an address to the last value written there, and when. The check knows nothing of
-how statements were placed or memory was shared. `config.check_regions` runs it on every region; the
-tests and the fuzzers do.
+maps the word with an address to the value that was written there last, and when. The check knows
+nothing of how statements were placed or memory was shared. `config.check_regions` runs it on every
+region; the tests and the fuzzers do.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ VERIFIED_STEPS = 3  # the first, one after another, and the last
 
 
 class Read(NamedTuple):
-    """Read of a value. scope: where the graph has the reader. along: whether it goes through the
-    memory in order, as the statement writes. register: whether the statement itself computes the
-    value.
+    """One read. scope: where the graph has the reader. along: whether it goes through the memory in
+    order, as the statement writes. register: whether the statement itself computes the value.
     """
 
     value: NativeValue
@@ -46,7 +45,7 @@ class Access(NamedTuple):
 
 
 def accesses(s: Group | NativeCall, live: Lifetimes) -> Access:
-    """List the reads and writes of a statement."""
+    """List the memory that a statement reads and writes."""
     writes = live.writes(s)
     if isinstance(s, NativeCall):
         return Access(s.at, [Read(v.value, s.scope) for v in s.reads], writes)
@@ -64,7 +63,7 @@ def accesses(s: Group | NativeCall, live: Lifetimes) -> Access:
 
 
 def root(value: NativeValue) -> NativeValue:
-    """Return the value whose memory another is part of."""
+    """Return the value whose memory another value is part of."""
     while value.part_of is not None:
         value = value.part_of[0]
     return value
@@ -81,8 +80,8 @@ def verify(
     running: Sequence[Group | NativeCall], live: Lifetimes, loops: Sequence[Scope], outside: Scope,
     results: Sequence[NativeValue], touched: Sequence[Collection[NativeValue]],
 ) -> None:  # fmt: skip
-    """Check the statements that run, in order. touched: of each, the values whose addresses its
-    code takes. Raises `RegionError`.
+    """Check the running statements, in order. touched: for each statement, the values whose
+    addresses its code takes. Raises `RegionError`.
     """
     run = [accesses(s, live) for s in running]
     for access, values in zip(run, touched, strict=True):
@@ -94,10 +93,10 @@ def verify(
 
 
 class _Run:
-    """Run of all statements on labels.
+    """One run of all statements.
 
     memory: word → (the value there, when each of its parts was written). clock: how many statements
-    ran. since: when the present step of a scope began; ended: when the last step ended.
+    ran. since: when the step of a scope that runs now began; ended: when the last step ended.
     """
 
     def __init__(self, run: Sequence[Access], loops: Sequence[Scope], outside: Scope) -> None:

@@ -19,7 +19,7 @@ def nested(
     t: Any, lengths: Sequence[Length], views: Sequence[View], steps: Sequence[Sequence[Any]],
     pointers: Sequence[str], body: Callable[[list[str]], None],
 ) -> None:  # fmt: skip
-    """Run `body(addresses)` for all elements along axes of these lengths. steps: of each view."""
+    """Write loops that call `body(addresses)` for all elements along axes. steps: of each view."""
     if not lengths:
         return body(list(pointers))
 
@@ -31,7 +31,7 @@ def nested(
 
 
 def each(t: Any, n: Length, body: Callable[[str], None]) -> None:
-    """Write a loop, if there is more than one element."""
+    """Write a loop if there is more than one element."""
     if n == ONE:
         return body("0")
 
@@ -52,7 +52,7 @@ def step(t: Any, pointer: str, i: str, far: Length | None, kind: str) -> str:
 
 
 def checked(t: Any, i: str, n: str) -> str:
-    """Return an index, counted from the front. The kernel ends if it is out of bounds."""
+    """Return an index counted from the front. The kernel refuses if it is out of bounds."""
     below = t.new(f"icmp slt i64 {i}, 0")
     found = t.new(f"select i1 {below}, i64 {t.new(f'add i64 {i}, {n}')}, i64 {i}")
     good, bad = t.label(), t.label()

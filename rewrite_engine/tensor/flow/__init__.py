@@ -1,5 +1,5 @@
-"""What runs, and what is seen of it: `branches.py` (one of two is computed), `raise_op.py` (values
-that are there only where conditions hold), `watch.py` (values are shown).
+"""Control flow and inspection: `branches.py` (compute one of two branches), `raise_op.py` (check
+conditions), `watch.py` (show values).
 
 Loops are in `rewrite_engine/loops/`.
 """

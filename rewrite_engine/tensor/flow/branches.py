@@ -1,4 +1,4 @@
-"""Branches of which one is computed: `ifelse`."""
+"""Branches that compute only one side: `ifelse`."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ __all__ = ["IfElse", "ifelse"]
 
 
 class IfElse(Op):
-    """`if_else(condition, x, y)`: x where the condition, a number, is not 0, else y. What only one
-    of them needs is computed where it is taken; several choices by one condition are as many nodes.
+    """Op `if_else(condition, x, y)`: x if the condition, a number, is not 0, else y.
 
-    Both are of one type; of tensors, the lengths may differ. Raises `NDimError`, `DTypeError`,
-    `TypeMismatchError`.
+    Values that only one branch needs are computed only if it is taken; several choices by one
+    condition are separate nodes. Both branches have one type; the lengths of tensors may differ.
+    Raises `NDimError`, `DTypeError`, `TypeMismatchError`.
     """
 
     __props__ = ()
@@ -44,12 +44,12 @@ class IfElse(Op):
         return "ifelse"
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Apply."""
+        """Apply the op to a condition and two values."""
         refuse_truth(inputs[0], self)
         condition = as_tensor_variable(inputs[0])
         if condition.type.ndim:
-            hint = "switch(condition, x, y) chooses element by element"
-            what = "the condition has 0 dimensions"
+            hint = "use switch(condition, x, y) to choose element by element"
+            what = "the condition must be a single number"
             raise NDimError(located(what, op=self, inputs=[condition], hint=hint))
         if isinstance(condition, Constant):
             condition = constant(bool(condition.data))
@@ -57,7 +57,7 @@ class IfElse(Op):
         return build_node(self, (condition, x, y), (self.common(x, y),), user_origin())
 
     def common(self, x: Variable, y: Variable) -> Any:
-        """The type of what is either of two values."""
+        """Return the type that includes both values."""
         a: Any = x.type
         b: Any = y.type
         if a is b or a.is_super(b):
@@ -74,10 +74,10 @@ class IfElse(Op):
         else:
             shape = [m if m == n else None for m, n in zip(a.shape, b.shape, strict=True)]
             return a.clone(shape=shape)
-        raise error(located(f"the branches have two {what}", op=self, inputs=[x, y]))
+        raise error(located(f"the branches have different {what}", op=self, inputs=[x, y]))
 
     def read_if(self, node: Apply) -> list[Any]:
-        """The values of the branches, by the condition."""
+        """Return the values of the branches, as chosen by the condition."""
         return [None, (0, True), (0, False)]
 
     def perform(
@@ -89,7 +89,7 @@ class IfElse(Op):
     # --- what is known ------------------------------------------------------------------------
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
-        """Lengths that differ are chosen as the values are."""
+        """Choose lengths that differ by the condition."""
         lengths = []
         for k, (m, n) in enumerate(zip(shapes[1], shapes[2], strict=True)):
             known = node.outputs[0].type.shape[k]
@@ -101,11 +101,13 @@ class IfElse(Op):
         return [tuple(lengths)]
 
     def equal_lengths(self, node: Apply) -> list[Lengths]:
-        """It never fails."""
+        """Return no lengths: the op never fails."""
         return []
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """One condition for the whole batch chooses all of it; others choose as `switch` does."""
+        """Apply the op to a batch: one condition for the whole batch chooses all of it, a batch of
+        conditions becomes `switch`.
+        """
         n, (condition, x, y) = all_stretched(node, inputs)
         if not batch_ranks(node, inputs)[0]:
             return [self(inputs[0], x, y)]
@@ -116,8 +118,8 @@ class IfElse(Op):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """That of the output where the branch is taken, 0 where it is not (and not computed: see
-        `gradient/partial.py`).
+        """Return the output gradient for the branch taken, 0 for the other, which is not computed
+        (see `gradient/partial.py`).
         """
         condition, *values = inputs
         (g,) = output_gradients
@@ -127,7 +129,7 @@ class IfElse(Op):
         return [zero_gradient(condition), self(condition, g, x), self(condition, y, g)]
 
     def R_op(self, inputs: Sequence[Any], eval_points: Sequence[Any]) -> list[Any]:
-        """That of the branch that is taken."""
+        """Return the tangent of the branch taken."""
         condition, *values = inputs
         moves = eval_points[1:]
         known = [t for t in moves if t is not None]
@@ -140,7 +142,7 @@ class IfElse(Op):
 
 
 def _both(x: Any, y: Any) -> list[Any]:
-    """Two values as variables; a number of Python takes the dtype of the other."""
+    """Return two values as variables; a Python number takes the dtype of the other value."""
     dtypes = [getattr(v.type, "dtype", None) if isinstance(v, Variable) else None for v in (x, y)]
     found: list[Any] = []
     for v, dtype in zip((x, y), reversed(dtypes), strict=True):
@@ -180,14 +182,14 @@ def ifelse(
     condition: TensorLike, then_branch: Any, else_branch: Any, name: str | None = None
 ) -> Any: ...
 def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None = None) -> Any:
-    """What `then_branch` is where a condition holds (a number that is not 0), else what
-    `else_branch` is: a value, or a list or tuple of as many in both (then so is the result). What
-    only one of them needs is computed only where it is taken; so is its gradient.
+    """Return `then_branch` if a condition (a number) is not 0, else `else_branch`.
 
-    The two values of an output are of one type, but their lengths may differ. name: of the result
-    (of several, with their numbers behind). Raises `InputError` for lists of different lengths,
-    `NDimError`, `DTypeError` and `TypeMismatchError` where values do not go together, `NDimError`
-    for a condition that is no number.
+    The branches are values, or lists or tuples of equal length (then so is the result). Values that
+    only one branch needs are computed only if it is taken; so are their gradients. The two values
+    of an output have one type, but their lengths may differ. name: name of the result (several
+    results get numbers appended). Raises `InputError` for lists of different lengths, `NDimError`,
+    `DTypeError` and `TypeMismatchError` for branches of different types, `NDimError` for a
+    condition that is not a single number.
 
     >>> import rewrite_engine.tensor as pt
     >>> x = pt.dvector("x")
@@ -200,8 +202,8 @@ def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None 
         return if_else(condition, then_branch, otherwise, name=name)
     others = list(else_branch) if isinstance(else_branch, list | tuple) else [else_branch]
     if len(then_branch) != len(others):
-        what = f"{len(then_branch)} values where the condition holds, and {len(others)} where not"
-        raise InputError(located(f"ifelse: there are {what}"))
+        what = f"{len(then_branch)} and {len(others)}"
+        raise InputError(located(f"ifelse: the branches must have equally many values, not {what}"))
     pairs = enumerate(zip(then_branch, others, strict=True))
     found = [if_else(condition, x, y, name=name and f"{name}_{i}") for i, (x, y) in pairs]
     return type(then_branch)(found)

@@ -1,6 +1,4 @@
-"""Values that are there only where conditions hold: `Assert`, `CheckAndRaise`,
-`CheckParameter`.
-"""
+"""Ops that check conditions at run time: `Assert`, `CheckAndRaise`, `CheckParameter`."""
 
 from __future__ import annotations
 
@@ -24,9 +22,11 @@ __all__ = ["Assert", "CheckAndRaise", "CheckParameter", "assert_op"]
 
 
 class CheckAndRaise(TensorOp):
-    """`op(value, *conditions)` is the value; where an element of a condition is false, the function
-    raises `exc_type(msg)` when it runs. The gradient is that of the value, and is there only where
-    the conditions hold, too. Raises `ValueError` for what is no exception.
+    """Op that returns a value and checks conditions: `op(value, *conditions)`.
+
+    If an element of a condition is false, the function raises `exc_type(msg)` at run time. The
+    gradient of the value passes through, and checks the conditions, too. Raises `OptionError` if
+    exc_type is not an exception class.
 
     >>> import rewrite_engine.tensor as pt
     >>> x = pt.dvector("x")
@@ -46,26 +46,26 @@ class CheckAndRaise(TensorOp):
 
     def __init__(self, exc_type: type[BaseException], msg: str = "") -> None:
         if not (isinstance(exc_type, type) and issubclass(exc_type, BaseException)):
-            raise OptionError(f"CheckAndRaise takes the class of an exception, not {exc_type!r}")
+            raise OptionError(f"CheckAndRaise takes an exception class, not {exc_type!r}")
         self.exc_type, self.msg = exc_type, msg
 
     def __call__(  # type: ignore[override]
         self, *inputs: Any, **options: Any
     ) -> TensorVariable:
-        """What is known to hold is left out."""
+        """Apply the op; conditions known to be true are omitted."""
         value, *conditions = [as_tensor_variable(inputs[0]), *map(or_truth, inputs[1:])]
         asked = [c for c in conditions if not (isinstance(c, Constant) and np.all(c.data))]
         return super().__call__(value, *asked, **options) if asked else value
 
     def infer_types(self, types: tuple[Any, ...], numbers: Sequence[Any] = ()) -> Sequence[Any]:
-        """That of the value."""
+        """Return the type of the value."""
         return types[:1]
 
     def shapes(self, *types: Any) -> Shapes:
         return same_shape(types[0])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """The op on the whole batch, if conditions have no batch of their own."""
+        """Apply the op to the whole batch if the conditions have no batch."""
         same = all([c.type.ndim == v.type.ndim for c, v in zip(inputs[1:], node.inputs[1:])])
         return [self(*inputs)] if same else None
 
@@ -99,7 +99,9 @@ class CheckAndRaise(TensorOp):
 
 
 class Assert(CheckAndRaise):
-    """`CheckAndRaise` with an `AssertionError`."""
+    """Op that returns a value and raises `AssertionError` if a condition is false (see
+    `CheckAndRaise`).
+    """
 
     __props__ = ("msg",)
     samples: Sequence[Any] = (({"msg": "no"}, (2, 3), [True, True]),)
@@ -109,7 +111,8 @@ class Assert(CheckAndRaise):
 
 
 class CheckParameter(CheckAndRaise):
-    """`CheckAndRaise` with a `ParameterError`: of a density whose parameters are not as msg says.
+    """Op that returns a density and raises `ParameterError` if a condition on its parameters is
+    false (see `CheckAndRaise`).
 
     >>> import rewrite_engine.tensor as pt
     >>> x, sigma = pt.dvector("x"), pt.dscalar("sigma")

@@ -1,5 +1,6 @@
-"""Ops that show values while a function runs: `Print`, `PdbBreakpoint`. No rule drops them, or what
-they are applied to; gradients pass.
+"""Ops that show values while a function runs: `Print`, `PdbBreakpoint`.
+
+No rule removes them or their inputs; gradients pass through.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _number = count()
 
 
 class PassesOn(TensorOp):
-    """An op whose outputs are its last inputs, as they are."""
+    """Base class of ops whose outputs are their last inputs, unchanged."""
 
     nin: int | None = None
     nout: int | None = None
@@ -36,10 +37,10 @@ class PassesOn(TensorOp):
         return x if isinstance(x, Variable) else as_tensor_variable(x)
 
     def takes(self, types: tuple[Any, ...]) -> None:
-        """Any types."""
+        """Accept inputs of any types."""
 
     def infer_types(self, types: tuple[Any, ...], numbers: Sequence[Any] = ()) -> Sequence[Any]:
-        """Those of the inputs."""
+        """Return the types of the inputs."""
         return types[self.first :]
 
     def shapes(self, *types: Any) -> Shapes:
@@ -47,7 +48,7 @@ class PassesOn(TensorOp):
         return Shapes([[(i, k) for k in range(getattr(t, "ndim", None) or 0)] for i, t in pairs])
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
-        """It is done when the function runs."""
+        """Return False: the effect belongs to the run of the function."""
         return False
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
@@ -62,18 +63,19 @@ class PassesOn(TensorOp):
 
 
 def show(op: Print, value: Any) -> None:
-    """Print the attributes that an op names; of methods, what they return."""
+    """Print the attributes that `op.attrs` names, or the results of methods."""
     for name in op.attrs:
         found = getattr(value, name)
         print(f"{op.message} {name} = {found() if callable(found) else found}")  # noqa: T201
 
 
 class Print(PassesOn):
-    """`Print("x is")(x)` is x; where it is computed, the function prints `x is __str__ = [1. 2.]`.
+    """Op that prints a value and returns it: `Print("x is")(x)`.
 
-    message: the text in front. attrs: names of attributes and methods of the value (`"shape"`,
-    `"mean"`). global_fn: a function `(op, value)` that does it instead. Every use prints for
-    itself, though equal nodes are otherwise merged.
+    Each time x is computed, the function prints `x is __str__ = [1. 2.]`. message: the text before
+    the value. attrs: names of attributes and methods of the value (`"shape"`, `"mean"`). global_fn:
+    a function `(op, value)` to call instead of printing. Every application prints separately,
+    though equal nodes are otherwise merged.
 
     >>> import rewrite_engine.tensor as pt
     >>> x = pt.dvector("x")
@@ -103,7 +105,7 @@ class Print(PassesOn):
     def __call__(  # type: ignore[override]
         self, *inputs: Any, **options: Any
     ) -> TensorVariable:
-        """A use of its own."""
+        """Apply the op; each application is a separate node."""
         own = type(self)(self.message, self.attrs, self.global_fn, next(_number))
         return super(Print, own).__call__(*inputs, **options)
 
@@ -117,14 +119,15 @@ class Print(PassesOn):
         output_storage[0][0] = inputs[0]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The whole batch is shown."""
+        """Print the whole batch at once."""
         return [self(*inputs)]
 
 
 class PdbBreakpoint(PassesOn):
-    """`PdbBreakpoint("name")(condition, *values)` are the values. Where the condition, a number, is
-    not 0, Python's debugger is opened (`breakpoint()`), in which the list `values` can be looked
-    at, and changed.
+    """Op that returns its values and opens Python's debugger if a condition is not 0.
+
+    `PdbBreakpoint("name")(condition, *values)` returns the values; the condition is a number. In
+    the debugger (`breakpoint()`) the list `values` can be read and changed.
 
     >>> import rewrite_engine.tensor as pt
     >>> x = pt.dvector("x")
@@ -141,9 +144,9 @@ class PdbBreakpoint(PassesOn):
         self.name = name
 
     def infer_types(self, types: tuple[Any, ...], numbers: Sequence[Any] = ()) -> Sequence[Any]:
-        """Those of the values. Raises `NDimError`."""
+        """Return the types of the values. Raise `NDimError`."""
         if types and types[0].ndim:
-            raise NDimError("the condition has 0 dimensions")
+            raise NDimError("the condition must be a single number")
         return types[1:]
 
     def perform(

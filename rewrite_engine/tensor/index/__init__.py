@@ -1,6 +1,6 @@
-"""Indexing: what stands between the brackets of `x[...]`, and what is made of it.
+"""Indexing: `x[...]`, and the ops that compute it.
 
-`template.py` is how an index is read, as a part of the ops; `subtensor.py` the ops with numbers
-and slices, `gather.py` those with arrays, `batch.py` both along a batch; `diagonals.py` reads
-and writes diagonals; `selection.py` has functions (`take`, `nonzero`, …).
+`template.py` reads an index and stores it as part of an op. `subtensor.py` has the ops for integers
+and slices, `gather.py` those for arrays, `batch.py` applies both along a batch. `diagonals.py`
+reads and writes diagonals; `selection.py` has functions (`take`, `nonzero`, …).
 """

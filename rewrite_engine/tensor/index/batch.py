@@ -1,8 +1,8 @@
-"""Indexing along a batch: the template that takes, or writes, for all of it at once.
+"""Indexing along a batch: templates that read, or write, for the whole batch at once.
 
-Where only the array has a batch, whole slices stand for it. Where indices have one, the array's
-dimensions of it are indexed by their numbers, which broadcast with the other arrays. What NumPy
-gives has its dimensions in another order then.
+If only the array has a batch, whole slices index the batch dimensions. If indices have one, integer
+arrays that broadcast with the other index arrays index them. The dimensions of NumPy's result are
+then in another order.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from rewrite_engine.tensor.shape import shape_i
 
 @dataclass(frozen=True)
 class Lifted:
-    """An index along a batch. order: which of the dimensions, the batch and then those of the part,
-    each dimension is that NumPy gives.
+    """Index along a batch. order: for each dimension of NumPy's result, its position among the
+    batch dimensions and then those of the part.
     """
 
     template: Template
@@ -34,7 +34,7 @@ class Lifted:
 
 
 def take_along(op: Take, node: Apply, inputs: Sequence[Any]) -> list[Any] | None:
-    """What is taken along a batch; None where it may not have one shape."""
+    """Return the part read along a batch; None if its shape may differ along the batch."""
     ranks = batch_ranks(node, inputs)
     lifted = lift(op, node, inputs, max(ranks), node.outputs[0].type.ndim)
     if lifted is None:
@@ -45,8 +45,8 @@ def take_along(op: Take, node: Apply, inputs: Sequence[Any]) -> list[Any] | None
 
 
 def write_along(op: BaseInc, node: Apply, inputs: Sequence[Any]) -> list[Any] | None:
-    """An array with all of the batch, in which is written along it; None where what is written may
-    not have one shape.
+    """Return the whole batch of arrays, written along the batch; None if the shape of the written
+    part may differ along it.
     """
     ranks = batch_ranks(node, inputs)
     batch = batch_shape(inputs, ranks)
@@ -65,7 +65,7 @@ def write_along(op: BaseInc, node: Apply, inputs: Sequence[Any]) -> list[Any] | 
 
 
 def lift(op: IndexOp, node: Apply, inputs: Sequence[Any], n: int, ndim: int) -> Lifted | None:
-    """The index for a batch of n dimensions, where the part of the core has `ndim`; None where
+    """Return the index for a batch of n dimensions, with a part of `ndim` dimensions; None if
     slices or masks have a batch.
     """
     template, own = op.idx_list, node.inputs[op.first_index :]
@@ -96,7 +96,7 @@ def lift(op: IndexOp, node: Apply, inputs: Sequence[Any], n: int, ndim: int) -> 
 
 
 def _vary(template: Template, own: Sequence[Any], indices: Sequence[Any]) -> bool:
-    """Whether slices or masks differ along a batch."""
+    """Return whether slices or masks differ along a batch."""
     pairs = iter(zip(own, indices, strict=True))
     for e, given in pair(template, pairs):
         for v, i in given if isinstance(e, Slice) else [] if given is None else [given]:
@@ -107,8 +107,8 @@ def _vary(template: Template, own: Sequence[Any], indices: Sequence[Any]) -> boo
 
 
 def _numbers(x: Any, rank: int, width: int) -> list[Any]:
-    """For each dimension of an array's batch its numbers, in their place in front of arrays with so
-    many dimensions.
+    """Return, for each batch dimension of an array, its positions 0, 1, …, shaped to broadcast
+    before `width` index dimensions.
     """
     each = [arange(shape_i(x, k)) for k in range(rank)]
     return [a.dimshuffle(0, *["x"] * (rank - 1 - k + width)) for k, a in enumerate(each)]

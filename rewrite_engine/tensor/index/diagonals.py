@@ -1,5 +1,6 @@
-"""Diagonals and triangles: `diagonal`, `diag`, `trace`, `fill_diagonal`, `tri`, `tril`, `triu`, and
-the ops `Diagonal`, that reads a diagonal as a view, and `IncDiagonal`, that writes one.
+"""Diagonals and triangles: `diagonal`, `diag`, `trace`, `fill_diagonal`, `tri`, `tril`, `triu`.
+
+The op `Diagonal` reads a diagonal as a view; `IncDiagonal` writes one.
 """
 
 from __future__ import annotations
@@ -44,10 +45,11 @@ __all__ = [
 
 
 class Diagonal(Linear):
-    """The diagonal of the matrices in two dimensions, as the last dimension of a view.
+    """Diagonal of the matrices in two dimensions, as the last dimension of a view.
 
-    offset: how far above the main diagonal. axis1, axis2: the dimensions of the rows and of the
-    columns. Raises `NDimError` below two dimensions, `AxisError` for axes that are not two of them.
+    offset: number of diagonals above the main one. axis1, axis2: the dimensions of the rows and of
+    the columns. Raises `NDimError` for fewer than two dimensions, `AxisError` for axes that are out
+    of range or equal.
     """
 
     moves_only = True
@@ -70,16 +72,16 @@ class Diagonal(Linear):
         return "Diagonal" if main else super().__str__()
 
     def axes(self, ndim: int) -> tuple[int, int]:
-        """Both dimensions, counted from the front."""
+        """Return both axes as nonnegative integers. Raise `NDimError`, `AxisError`."""
         return normalize_axis(self.axis1, ndim), normalize_axis(self.axis2, ndim)
 
     def shapes(self, *types: TensorType) -> Shapes:
         (x,) = types
         if x.ndim < 2:
-            raise NDimError(f"takes at least two dimensions, and a {x} has {x.ndim}")
+            raise NDimError(f"takes at least two dimensions, but type {x} has {x.ndim}")
         a, b = self.axes(x.ndim)
         if a == b:
-            raise AxisError(f"both axes are {a}")
+            raise AxisError(f"axis1 and axis2 must differ, but both are {a}")
         others = [(0, i) for i in range(x.ndim) if i not in (a, b)]
         return Shapes([[*others, diagonal_length(self.offset, a, b)]])
 
@@ -94,14 +96,14 @@ class Diagonal(Linear):
         output_storage[0][0] = self.of(inputs[0])
 
     def of(self, x: Any) -> Any:
-        """The diagonal of a value."""
+        """Return the diagonal of a value."""
         out = x.diagonal(self.offset, self.axis1, self.axis2)
         if x.flags.writeable:
             out.setflags(True)
         return out
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """The gradient goes back to where each element came from."""
+        """Write the gradient to the diagonal of an array of zeros."""
         (x,) = inputs
         a, b = self.axes(x.type.ndim)
         blank = moveaxis(gradient_zeros(x), (a, b), (-2, -1))
@@ -114,12 +116,13 @@ def _band(offset: int, f: Any, x: Any, y: Any) -> Any:
 
 
 class IncDiagonal(BaseInc):
-    """A copy of the matrices `x` (the last two dimensions) with `y` added to a diagonal, or put
-    there.
+    """Copy of the matrices `x` (the last two dimensions) with `y` added to a diagonal, or set on
+    it.
 
-    offset: how far above the main diagonal. set_instead_of_inc: put, not add. inplace: write into
-    `x` itself. `y` has a dimension less than `x`, and the diagonal's length, or is broadcast to it;
-    it takes the dtype of `x`. Raises `DTypeError`, `NDimError`, `BroadcastError`.
+    offset: number of diagonals above the main one. set_instead_of_inc: set instead of add. inplace:
+    write into `x` itself. `y` has one dimension less than `x` and the diagonal's length, or
+    broadcasts to it; it is converted to the dtype of `x`. Raises `DTypeError`, `NDimError`,
+    `BroadcastError`.
     """
 
     __props__ = ("offset", "set_instead_of_inc", "inplace")
@@ -142,19 +145,19 @@ class IncDiagonal(BaseInc):
         self.implied = {**self.implied, "band": partial(_band, self.offset)}
 
     def inside(self, args: Sequence[Any]) -> list[Any]:
-        """`[diagonal 1]`, as formulas write it."""
+        """Return the index as formulas write it, such as `[diagonal 1]`."""
         return ["[", f"diagonal {self.offset}" if self.offset else "diagonal", "]"]
 
     def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
-        """The lengths of the diagonals."""
+        """Return the lengths of the diagonals."""
         if x.ndim < 2:
-            raise NDimError(f"takes at least two dimensions, and a {x} has {x.ndim}")
+            raise NDimError(f"takes at least two dimensions, but type {x} has {x.ndim}")
         batch, rows, columns = x.ndim - 2, x.ndim - 2, x.ndim - 1
         each = [(0, i) for i in range(batch)]
         return [*each, diagonal_length(self.offset, rows, columns)]
 
     def write(self, out: Any, y: Any, exactly: bool = False) -> Any:
-        """Write into a value, and return it. exactly: whether nothing may be broadcast."""
+        """Write into a value, and return it. exactly: whether to refuse broadcasting."""
         part = out.diagonal(self.offset, -2, -1) if out.ndim > 2 else out.diagonal(self.offset)
         if exactly and (len(y) != len(part) if y.ndim == 1 else y.shape != part.shape):
             raise BroadcastError(self.does_not_fit(y.shape, part.shape))
@@ -166,7 +169,7 @@ class IncDiagonal(BaseInc):
         return out
 
     def does_not_fit(self, shape: Any, part: Any) -> str:
-        return f"a value of shape {shape} does not fit diagonals of shape {part}"
+        return f"a value of shape {shape} does not broadcast to diagonals of shape {part}"
 
     def misfit_of(self, values: Sequence[Any]) -> str:
         part = np.diagonal(values[0], self.offset, -2, -1)
@@ -186,7 +189,7 @@ class IncDiagonal(BaseInc):
         return Diagonal(self.offset, -2, -1)(g)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """What was put there is all that the diagonal hangs by."""
+        """Return the gradients of `x` and `y`: a diagonal that was set depends on `y` only."""
         (_, y), (gz,) = inputs, output_gradients
         gx: Any = gz
         if self.set_instead_of_inc:
@@ -194,7 +197,7 @@ class IncDiagonal(BaseInc):
         return [gx, sum_to(self.take(gz, ()), y.type)]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """All of the batch at once."""
+        """Apply the op to the whole batch at once."""
         ranks = batch_ranks(node, inputs)
         x = stretched(inputs[0], ranks[0], batch_shape(inputs, ranks))
         missing = node.inputs[0].type.ndim - 1 - node.inputs[1].type.ndim
@@ -208,7 +211,7 @@ class IncDiagonal(BaseInc):
 
 
 def diagonal_length(offset: int, rows: int, columns: int) -> Computed:
-    """How long the diagonals are in two dimensions of the first input."""
+    """Return the length of the diagonals in two dimensions of the first input."""
 
     def length(rows: Any, columns: Any) -> Any:
         return larger(0, smaller(rows + min(offset, 0), columns - max(offset, 0)))
@@ -217,8 +220,10 @@ def diagonal_length(offset: int, rows: int, columns: int) -> Computed:
 
 
 def diagonal(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
-    """The diagonals of the matrices in dimensions `axis1` and `axis2`, in the last dimension of the
-    result. A view. Raises `NDimError`, `AxisError`.
+    """Return the diagonals of the matrices in dimensions `axis1` and `axis2`, as last dimension of
+    a view.
+
+    offset: number of diagonals above the main one. Raises `NDimError`, `AxisError`.
 
     >>> from rewrite_engine.tensor import tensor
     >>> diagonal(tensor(shape=(3, 5))).type
@@ -228,7 +233,9 @@ def diagonal(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> 
 
 
 def diag(v: TensorLike, k: int = 0) -> TensorVariable:
-    """Of a vector, the square matrix with it on the `k`-th diagonal; of a matrix, that diagonal.
+    """Return a square matrix with the vector `v` on its `k`-th diagonal, or the `k`-th diagonal of
+    a matrix `v`.
+
     Raises `NDimError` for other numbers of dimensions.
 
     >>> from rewrite_engine.tensor import dvector
@@ -241,7 +248,7 @@ def diag(v: TensorLike, k: int = 0) -> TensorVariable:
     if v.type.ndim == 2:
         return diagonal(v, k)
     if v.type.ndim != 1:
-        what = f"diag: takes a vector or a matrix, not a {v.type}"
+        what = f"diag: takes a vector or a matrix, not type {v.type}"
         raise NDimError(located(what, inputs=[v]))
     size = lengths(v)[0] + abs(k)
     blank = zeros((size, size), dtype=v.type.dtype)
@@ -249,7 +256,7 @@ def diag(v: TensorLike, k: int = 0) -> TensorVariable:
 
 
 def trace(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
-    """The sum of a diagonal. Raises `NDimError`, `AxisError`.
+    """Return the sum of a diagonal. Raise `NDimError`, `AxisError`.
 
     >>> from rewrite_engine.tensor import dmatrix
     >>> a = dmatrix("a")
@@ -260,13 +267,14 @@ def trace(a: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ten
 
 
 def extract_diag(x: Any) -> TensorVariable:
-    """The main diagonal of a matrix."""
+    """Return the main diagonal of a matrix."""
     return diagonal(x)
 
 
 def fill_diagonal(a: TensorLike, val: TensorLike) -> TensorVariable:
-    """Return a copy of `a` with `val` at all places whose indices are equal; an array of more than
-    two dimensions has equal lengths. Raises `NDimError`, `ShapeError`.
+    """Return a copy of `a` with `val` at all positions whose indices are equal.
+
+    An array of more than two dimensions must have equal lengths. Raises `NDimError`, `ShapeError`.
 
     >>> fill_diagonal([[1, 2], [3, 4], [5, 6]], 0).eval()
     array([[0, 2],
@@ -282,7 +290,12 @@ def fill_diagonal(a: TensorLike, val: TensorLike) -> TensorVariable:
     if ndim > 2:
         known = {s for s in x.type.shape if s is not None}
         if len(known) > 1:
-            raise ShapeError(located("fill_diagonal: the lengths differ", inputs=[x]))
+            raise ShapeError(
+                located(
+                    "fill_diagonal: an array with more than two dimensions must have equal lengths",
+                    inputs=[x],
+                )
+            )
         n = [*known, n][0]
         x = specify_shape(x, (n,) * ndim)
     powers = [n]
@@ -294,8 +307,10 @@ def fill_diagonal(a: TensorLike, val: TensorLike) -> TensorVariable:
 
 
 def fill_diagonal_offset(a: TensorLike, val: TensorLike, offset: TensorLike) -> TensorVariable:
-    """Return a copy of the matrix `a` with `val` on the diagonal that is `offset` places above the
-    main one. Raises `NDimError`, `DTypeError`.
+    """Return a copy of the matrix `a` with `val` on the diagonal that is `offset` above the main
+    one.
+
+    Raises `NDimError`, `DTypeError`.
 
     >>> fill_diagonal_offset([[1, 2], [3, 4], [5, 6]], 0, -1).eval()
     array([[1, 2],
@@ -316,8 +331,9 @@ def fill_diagonal_offset(a: TensorLike, val: TensorLike, offset: TensorLike) -> 
 def tri(
     N: TensorLike, M: TensorLike | None = None, k: TensorLike = 0, dtype: DTypeLike = None
 ) -> TensorVariable:
-    """Return an N × M matrix (M = N by default) with ones on diagonal `k` and below it, else zeros;
-    floatX by default.
+    """Return an N × M matrix (M = N by default) with ones on and below diagonal `k`, else zeros.
+
+    dtype: floatX by default.
 
     >>> tri(2, 3, dtype="int8").eval()
     array([[1, 0, 0],
@@ -328,10 +344,12 @@ def tri(
 
 
 def _triangle(x: Any, k: Any, upper: bool) -> Any:
-    """What is on and below a diagonal, or above it; elsewhere zeros."""
+    """Return the part on and below a diagonal, or above it, with zeros elsewhere."""
     x = as_tensor_variable(x)
     if x.type.ndim < 1:
-        raise NDimError(located("a triangle: takes at least one dimension", inputs=[x]))
+        raise NDimError(
+            located("tril and triu take an array with at least one dimension", inputs=[x])
+        )
     sizes = lengths(x)
     below = Tri()(sizes[-2:][0], sizes[-1], as_length(k))
     zero = weak_constant(0, x.type.dtype)
@@ -359,7 +377,7 @@ def triu(m: TensorLike, k: Any = 0) -> TensorVariable:
 
 
 def _triangle_indices(find: Any, *sizes: Any) -> tuple[Any, Any]:
-    """Constants where everything is known."""
+    """Return rows and columns of a triangle, as constants if everything is known."""
     n, k, m = map(as_length, sizes)
     if all([isinstance(v, int) for v in (n, k, m)]):
         rows, columns = find(n, k, m)
@@ -390,13 +408,17 @@ def triu_indices(
 
 
 def tril_indices_from(a: TensorLike, k: Any = 0) -> tuple[TensorVariable, TensorVariable]:
-    """`tril_indices` for a matrix. Raises `NDimError`."""
+    """Return the rows and columns of the elements on and below diagonal `k` of the matrix `a`.
+    Raise `NDimError`.
+    """
     n, m = _sides(a)
     return tril_indices(n, k, m)
 
 
 def triu_indices_from(a: TensorLike, k: Any = 0) -> tuple[TensorVariable, TensorVariable]:
-    """`triu_indices` for a matrix. Raises `NDimError`."""
+    """Return the rows and columns of the elements on and above diagonal `k` of the matrix `a`.
+    Raise `NDimError`.
+    """
     n, m = _sides(a)
     return triu_indices(n, k, m)
 

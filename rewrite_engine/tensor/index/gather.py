@@ -1,6 +1,6 @@
 """Indexing with arrays: integers (gather, scatter) and boolean masks, by NumPy's rules.
 
-The indices that are arrays are inputs of the ops; everything else is in the template
+The arrays among the indices are inputs of the ops; everything else is in the template
 (`tensor/index/template.py`).
 """
 
@@ -41,7 +41,7 @@ __all__ = ["AdvancedIncSubtensor", "AdvancedSubtensor"]
 
 
 def is_advanced(index: Any) -> bool:
-    """Whether an index is an array (of one dimension or more), or a mask."""
+    """Return whether an index is an array (of one dimension or more), or a mask."""
     type_: Any = getattr(index, "type", None)
     if not isinstance(type_, TensorType) and (is_plain(index) or not have_ranks([index])):
         return False
@@ -51,12 +51,12 @@ def is_advanced(index: Any) -> bool:
 def part_lengths(
     template: Template, x: TensorType, indices: Sequence[TensorType], first: int
 ) -> list[Any]:
-    """The lengths of `x[...]` with arrays among the indices, as those of a shape rule. first: the
-    input that the first of the indices is.
+    """Return the shape rule of `x[...]` with arrays among the indices. first: position of the first
+    index among the inputs.
 
-    NumPy's rule: the arrays (and integers) are broadcast together; the result takes their place
-    if they stand side by side, and comes first otherwise. Raises `DTypeError` unless all are
-    integers (0-d in slices), or masks; `AxisError`, `ShapeError`.
+    NumPy's rule: the arrays (and integers) are broadcast together; the result takes their place if
+    they are adjacent, and comes first otherwise. Raises `DTypeError` unless all are integers (0-d
+    in slices) or masks; `AxisError`, `ShapeError`.
     """
     check_array_indices(template, indices)
     numbers = iter(range(first, first + len(indices)))
@@ -84,19 +84,19 @@ def part_lengths(
         arrays.append([chosen] if array.kind == "b" else [(number, i) for i in range(array.ndim)])
         axis += _width(array, x, axis)
     if axis > x.ndim:
-        raise AxisError(f"too many indices: {axis} for {x.ndim} dimensions of a {x}")
+        raise AxisError(f"too many indices: {axis} for {x.ndim} dimensions of type {x}")
     at = start if is_together(places) else 0
     ends = [(0, i) for i in range(axis, x.ndim)]
     return [*result[:at], *_broadcast(arrays, indices, first), *result[at:], *ends]
 
 
 def is_together(places: Sequence[int]) -> bool:
-    """Whether what stands in these places stands side by side."""
+    """Return whether these positions are adjacent."""
     return not places or places[-1] - places[0] + 1 == len(places)
 
 
 def without_apart(template: Template) -> Template:
-    """A template without `APART`, unless it moves the arrays among the indices to the front."""
+    """Return a template without `APART`, unless it moves the index arrays to the front."""
     if APART not in template:
         return template
     places = [k for k, e in enumerate(template) if e == INPUT or isinstance(e, int)]
@@ -107,7 +107,7 @@ def without_apart(template: Template) -> Template:
 
 
 def check_array_indices(template: Template, types: Sequence[Any]) -> None:
-    """Raise `DTypeError` unless all are integers (0-d in slices), or masks."""
+    """Raise `DTypeError` unless all indices are integers (0-d in slices) or masks."""
     if len(types) != inputs_of(template):
         raise DTypeError(f"takes {inputs_of(template)} indices, not {len(types)}")
     for e, given in pair(template, types):
@@ -115,24 +115,24 @@ def check_array_indices(template: Template, types: Sequence[Any]) -> None:
             is_mask = t.kind == "b" and e == INPUT
             if is_mask or (t.kind in "iu" and (t.ndim == 0 or e == INPUT)):
                 continue
-            raise DTypeError(f"an index must be an array of integers or booleans, not a {t}")
+            raise DTypeError(f"an index must be an array of integers or booleans, not type {t}")
 
 
 def _width(array: TensorType, x: TensorType, axis: int) -> int:
-    """How many dimensions an array of indices stands for. Raises `ShapeError` for a mask that does
+    """Return how many dimensions an index array consumes. Raise `ShapeError` for a mask that does
     not fit.
     """
     if array.kind != "b":
         return 1
     for want, got in zip(x.shape[axis : axis + array.ndim], array.shape, strict=False):
         if want is not None and got is not None and want != got:
-            what = f"a mask of shape {array.shape} does not fit a {x} at dimension {axis}"
+            what = f"a mask of shape {array.shape} does not fit type {x} at dimension {axis}"
             raise ShapeError(what)
     return array.ndim
 
 
 def _broadcast(arrays: list[list[Any]], types: Sequence[TensorType], first: int) -> list[Any]:
-    """Broadcast the lengths of arrays; here a length that is not known may turn out to be 1."""
+    """Broadcast the lengths of arrays; an unknown length may be 1 at run time."""
 
     def known(length: Any) -> int | None:
         return types[length[0] - first].shape[length[1]] if is_dimension(length) else None
@@ -143,7 +143,7 @@ def _broadcast(arrays: list[list[Any]], types: Sequence[TensorType], first: int)
         lengths = [s[axis] for s in arrays if len(s) >= -axis]
         long = {n for n in map(known, lengths) if n not in (None, 1)}
         if len(long) > 1:
-            raise BroadcastError("the indices cannot be broadcast together")
+            raise BroadcastError("the index arrays cannot be broadcast together")
         maybe = [n for n in lengths if known(n) is None]
         if long:
             result.append(long.pop())
@@ -155,32 +155,32 @@ def _broadcast(arrays: list[list[Any]], types: Sequence[TensorType], first: int)
 
 
 def _stretched(*lengths: Any) -> Any:
-    """What lengths broadcast to; None where that is not known."""
+    """Return the length to which lengths broadcast; None if unknown."""
     if any([isinstance(n, Variable) for n in lengths]):
         return None
     return next((n for n in lengths if n != 1), 1)
 
 
 def _number(v: Any) -> int | None:
-    """How many elements a constant mask takes; None for other indices."""
+    """Return how many elements a constant mask selects; None for other indices."""
     return _trues(v.data) if isinstance(v, Constant) and v.type.kind == "b" else None
 
 
 def _trues(mask: Any) -> Any:
-    """How many elements a mask takes; a number is that already."""
+    """Return how many elements a mask selects; a number is returned unchanged."""
     if isinstance(mask, Variable):
         return total(mask, dtype="int64")
     return mask if isinstance(mask, int) else int(np.count_nonzero(mask))
 
 
 class AdvancedSubtensor(Take):
-    """`x[...]` with arrays of integers or booleans among the indices; always a copy.
+    """Op `x[...]` with arrays of integers or booleans among the indices; always a copy.
 
     idx_list: the template. Inputs: the array, then the array of indices for each `INPUT`.
     """
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Apply; masks that are constants tell how many elements they take."""
+        """Apply the op; constant masks give static lengths."""
         variables = self.convert_inputs(inputs)
         numbers = (None, *map(_number, variables[1:]))
         if not any([n is not None for n in numbers]):
@@ -212,11 +212,11 @@ class AdvancedSubtensor(Take):
 
 
 class AdvancedIncSubtensor(BaseInc):
-    """A copy of `x` with `y` added to `x[...]`, or put there, with arrays among the indices.
+    """Copy of `x` with `y` added to `x[...]`, or set there, with arrays among the indices.
 
-    An element that is indexed several times is increased several times (`numpy.add.at`); of
-    several values that it is set to, the last one remains, which alone has a gradient;
-    ignore_duplicates: that holds of those that are added, too.
+    An element that is indexed several times is increased several times (`numpy.add.at`). If it is
+    set several times, the last value remains, and only that one has a gradient. ignore_duplicates:
+    an addition also uses only the last value.
     """
 
     __props__ = (*BaseInc.__props__, "ignore_duplicates")
@@ -266,9 +266,7 @@ class AdvancedIncSubtensor(BaseInc):
         output_storage[0][0] = out
 
     def check_part(self, node: Apply, y: Any, part: tuple[int, ...]) -> None:
-        """Lengths of `y` that the shape rule compares have to be those of the part. (Some of those
-        only its values tell.)
-        """
+        """Raise unless the lengths of `y` fit those of the part, which may depend on values."""
         shape = np.shape(y)
         for (_, axis), _ in self.shapes_of(node).equal:
             if shape[axis] != part[axis - len(shape)]:
@@ -278,7 +276,9 @@ class AdvancedIncSubtensor(BaseInc):
         return AdvancedSubtensor(self.idx_list)(g, *indices)
 
     def remaining(self, gy: Any, x: Any, indices: Sequence[Variable]) -> Any:
-        """Each value writes its number in place of itself: it remains where that is read again."""
+        """Return the gradient of the values that remained: each value writes its number, and
+        remains if that number is read back.
+        """
         from rewrite_engine.tensor.creation import arange, zeros_like
         from rewrite_engine.tensor.math import eq, switch
         from rewrite_engine.tensor.reshape import reshape_like
@@ -292,7 +292,7 @@ class AdvancedIncSubtensor(BaseInc):
 
 
 def _may_repeat(indices: Sequence[Any]) -> bool:
-    """Whether arrays of indices can name an element more than once: not if all are masks."""
+    """Return whether index arrays may select an element more than once: not if all are masks."""
     arrays = [i for i in indices if i.type.ndim > 0]
     if all([i.type.kind == "b" for i in arrays]):
         return False
@@ -303,8 +303,8 @@ def _may_repeat(indices: Sequence[Any]) -> bool:
 
 
 def increments(v: Variable, most: int) -> tuple[list[tuple[BaseInc, Any, Sequence[Any]]], Variable]:
-    """What is added at indices, one after the other, the last one first, as far as that is no more
-    often than `most`: the op, what it adds, the index. And what it is added to.
+    """Return the chain of at most `most` additions at indices that ends in `v`, the last one first,
+    as (op, added value, index), and the variable at its start.
     """
     found: list[tuple[BaseInc, Any, Sequence[Any]]] = []
     while len(found) < most and v.owner is not None:

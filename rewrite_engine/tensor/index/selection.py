@@ -1,7 +1,7 @@
-"""Elements chosen by numbers and conditions: `take`, `take_along_axis`, `choose`, `compress`,
+"""Selection of elements by numbers and conditions: `take`, `take_along_axis`, `choose`, `compress`,
 `nonzero`, `ravel_multi_index`, …
 
-What is taken is indexing (`tensor/index/gather.py`), which has the gradients.
+Reading elements is indexing (`tensor/index/gather.py`), which has the gradients.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MODES = ("raise", "wrap", "clip")
 
 
 class Nonzero(NoGradient):
-    """The positions of all elements that are not zero: per dimension a vector of int64, in C order.
+    """Positions of all nonzero elements: one vector of int64 per dimension, in C order.
 
     ndim: the number of dimensions, at least 1. Raises `NDimError`.
     """
@@ -61,9 +61,9 @@ class Nonzero(NoGradient):
         return ["int64"] * self.ndim
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """How many only the values tell."""
+        """Return one unknown length, which depends on the values."""
         if types[0].ndim != self.ndim:
-            raise NDimError(f"takes an array of {self.ndim} dimensions, not a {types[0]}")
+            raise NDimError(f"takes an array with {self.ndim} dimensions, not type {types[0]}")
         return Shapes([[None]] * self.ndim)
 
     def perform(
@@ -78,15 +78,16 @@ def nonzero(a: TensorLike, return_matrix: Literal[False] = False) -> tuple[Tenso
 @overload
 def nonzero(a: TensorLike, return_matrix: Literal[True]) -> TensorVariable: ...
 def nonzero(a: TensorLike, return_matrix: bool = False) -> Any:
-    """Return the positions of all elements that are not zero, per dimension a vector;
-    return_matrix: as the rows of one matrix. Raises `NDimError` for a number.
+    """Return the positions of all nonzero elements, one vector per dimension.
+
+    return_matrix: return them as the rows of one matrix. Raises `NDimError` for a 0-d array.
 
     >>> [i.eval().tolist() for i in nonzero([[0, 1], [2, 0]])]
     [[0, 1], [1, 0]]
     """
     x = as_tensor_variable(a)
     if not x.type.ndim:
-        what = "nonzero: takes at least one dimension"
+        what = "nonzero: takes an array with at least one dimension"
         raise NDimError(located(what, inputs=[x], hint="use atleast_1d"))
     if isinstance(x, Constant):
         found = [constant(i) for i in np.nonzero(x.data)]
@@ -100,7 +101,7 @@ def nonzero(a: TensorLike, return_matrix: bool = False) -> Any:
 
 
 def flatnonzero(a: TensorLike) -> TensorVariable:
-    """Return the positions, in C order, of all elements that are not zero.
+    """Return the positions of all nonzero elements in the flattened array (C order).
 
     >>> flatnonzero([[0, 1], [2, 0]]).eval()
     array([1, 2])
@@ -109,7 +110,7 @@ def flatnonzero(a: TensorLike) -> TensorVariable:
 
 
 def _flat(x: Any) -> Any:
-    """All elements as a vector; a constant stays one."""
+    """Return all elements as a vector; a constant remains a constant."""
     x = as_tensor_variable(x)
     return constant(x.data.reshape(-1)) if isinstance(x, Constant) else flatten(x)
 
@@ -119,7 +120,7 @@ def where(cond: TensorLike, ift: None = None, iff: None = None) -> tuple[TensorV
 @overload
 def where(cond: TensorLike, ift: TensorLike, iff: TensorLike) -> TensorVariable: ...
 def where(cond: Any, ift: Any = None, iff: Any = None) -> Any:
-    """`switch`: `ift` where the condition is not 0, else `iff`; `nonzero` of a condition alone.
+    """Return `ift` where the condition is not 0, else `iff`; with a condition alone, its `nonzero`.
 
     >>> where([True, False], [1, 2], 0).eval(), where([0, 3])[0].eval()
     (array([1, 0]), array([1]))
@@ -128,7 +129,7 @@ def where(cond: Any, ift: Any = None, iff: Any = None) -> Any:
 
 
 def nonzero_values(a: Any) -> TensorVariable:
-    """Return the elements that are not zero, as a vector in C order.
+    """Return the nonzero elements as a vector in C order.
 
     >>> nonzero_values([[0, 1], [2, 0]]).eval()
     array([1, 2])
@@ -140,9 +141,11 @@ def nonzero_values(a: Any) -> TensorVariable:
 
 
 def _in_range(indices: Any, n: Any, mode: str) -> Any:
-    """Indices as those that `x[...]` takes. Raises `OptionError` for another mode."""
+    """Return indices that `x[...]` accepts, as `mode` says. Raise `OptionError` for an unknown
+    mode.
+    """
     if mode not in _MODES:
-        raise OptionError(f"mode is one of {_MODES}, not {mode!r}")
+        raise OptionError(f"mode must be one of {_MODES}, not {mode!r}")
     i = as_indices(indices)
     if i.type.kind == "b":
         i = m.cast(i, "int64")
@@ -154,11 +157,12 @@ def _in_range(indices: Any, n: Any, mode: str) -> Any:
 def take(
     a: TensorLike, indices: Any, axis: int | None = None, mode: str = "raise"
 ) -> TensorVariable:
-    """Return the elements of `a` at integers along `axis` (by default: of all, in C order), whose
-    shape takes the place of that dimension.
+    """Return the elements of `a` at integers along `axis`; by default of the flattened array (C
+    order).
 
-    mode: what becomes of integers out of range: "raise" an error (below 0 they count from the end),
-    "wrap" around, "clip". Raises `AxisError`, `DTypeError`, `OptionError`.
+    The shape of `indices` replaces that dimension. mode: treatment of integers out of range:
+    "raise" an error (negative ones count from the end), "wrap" around, "clip". Raises `AxisError`,
+    `DTypeError`, `OptionError`.
 
     >>> take([[1, 2, 3], [4, 5, 6]], [2, 0], axis=1).eval()
     array([[3, 1],
@@ -169,9 +173,11 @@ def take(
 
 
 def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = 0) -> TensorVariable:
-    """Return, of each line of `arr` along `axis`, the elements at the integers that the same line
-    of `indices` has; both have as many dimensions, and the others broadcast. axis=None: of all
-    elements in C order. Raises `NDimError`, `AxisError`, `DTypeError`.
+    """Return, for each line of `arr` along `axis`, the elements at the integers in the same line of
+    `indices`.
+
+    Both have equally many dimensions; those other than `axis` broadcast. axis=None: the flattened
+    array (C order). Raises `NDimError`, `AxisError`, `DTypeError`.
 
     >>> take_along_axis([[1, 2], [3, 4]], [[0], [1]], axis=1).eval()
     array([[1],
@@ -180,15 +186,13 @@ def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = 0) 
     i = _in_range(indices, None, "raise")
     x, axis = one_axis(as_tensor_variable(arr), axis)
     if i.type.ndim != x.type.ndim:
-        what = (
-            f"take_along_axis: {i.type.ndim} dimensions of indices for {x.type.ndim} of the array"
-        )
+        what = f"take_along_axis: indices have {i.type.ndim} dimensions, the array {x.type.ndim}"
         raise NDimError(located(what, inputs=[x, i]))
     return x[_along(x, i, axis)]
 
 
 def _along(x: Any, at: Any, axis: int) -> tuple[Any, ...]:
-    """The index that takes `at` along one axis, and each of its own along the others."""
+    """Return an index with `at` along one axis, and 0, 1, … along each of the others."""
     ndim = x.type.ndim
     places: list[Any] = []
     for k, n in enumerate(lengths(x)):
@@ -198,11 +202,12 @@ def _along(x: Any, at: Any, axis: int) -> tuple[Any, ...]:
 
 
 def choose(a: Any, choices: TensorLike, mode: str = "raise") -> TensorVariable:
-    """Return an array whose elements are those of `choices[k]` in the same place, where k is the
-    element of `a`; all broadcast.
+    """Return an array whose elements are those of `choices[k]` at the same position, where k is the
+    element of `a`.
 
-    choices: a list of arrays, or one array whose first dimension counts. mode: as of `take`, but
-    "raise" takes no integer below 0 either. Raises `AxisError`, `DTypeError`, `OptionError`.
+    All arrays broadcast. choices: a list of arrays, or one array with one choice per element of its
+    first dimension. mode: treatment of integers out of range: "raise" an error (also for negative
+    ones), "wrap" around, "clip". Raises `AxisError`, `DTypeError`, `OptionError`.
 
     >>> choose([0, 1, 1], [[1, 2, 3], 10]).eval()
     array([ 1, 10, 10])
@@ -230,15 +235,17 @@ def choose(a: Any, choices: TensorLike, mode: str = "raise") -> TensorVariable:
 
 
 def compress(condition: Any, x: TensorLike, axis: int | None = None) -> TensorVariable:
-    """Return the parts of `x` along `axis` (by default: of all elements) where the vector
-    `condition` is true; it may be shorter. Raises `NDimError`, `AxisError`.
+    """Return the parts of `x` along `axis` at which the vector `condition` is true.
+
+    axis: by default the flattened array. The condition may be shorter than the axis. Raises
+    `NDimError`, `AxisError`.
 
     >>> compress([0, 1], [[1, 2], [3, 4]], axis=0).eval()
     array([[3, 4]])
     """
     condition = as_tensor_variable(condition)
     if condition.type.ndim != 1:
-        raise NDimError(located("compress: the condition is a vector", inputs=[condition]))
+        raise NDimError(located("compress: the condition must be a vector", inputs=[condition]))
     return take(x, flatnonzero(condition), axis)
 
 
@@ -257,8 +264,9 @@ def inverse_permutation(perm: Any) -> TensorVariable:
 
 
 def permute_row_elements(x: Any, y: Any, inverse: bool = False) -> TensorVariable:
-    """Return `x` with its elements along the last dimension in the order of `y`, which broadcasts;
-    inverse: in the inverse order.
+    """Return `x` with its elements along the last dimension in the order of `y`, which broadcasts.
+
+    inverse: apply the inverse order.
     """
     x, y = as_tensor_variable(x), as_indices(y)
     if inverse:
@@ -272,11 +280,11 @@ def permute_row_elements(x: Any, y: Any, inverse: bool = False) -> TensorVariabl
 
 
 class UnravelIndex(NoGradient):
-    """The indices, per dimension of an array of a given shape, of elements that are numbered in
-    order: int64. Inputs: the numbers, and the shape as a vector of known length.
+    """Indices, per dimension, of elements of an array that are given by number (int64).
 
-    order: "C", or "F" where the first index changes fastest. Raises `DTypeError`, `NDimError`,
-    `AxisError` for a number that is out of range.
+    Inputs: the numbers, and the shape as a vector of known length. order: "C", or "F" where the
+    first index changes fastest. Raises `DTypeError`, `NDimError`, `AxisError` for a number that is
+    out of range.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -300,12 +308,12 @@ class UnravelIndex(NoGradient):
     def shapes(self, *types: TensorType) -> Shapes:
         numbers, sizes = types
         if sizes.ndim != 1:
-            raise NDimError(f"the shape must be a vector, not a {sizes}")
+            raise NDimError(f"the shape must be a vector, not type {sizes}")
         same = [(0, i) for i in range(numbers.ndim)]
         return Shapes([same] * self.ndim, [[(1, 0), self.ndim]])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """Any number of numbers; one by one where the shape has a batch."""
+        """Apply the op to a batch of numbers; one by one if the shape has a batch."""
         return None if inputs[1].type.ndim > 1 else self.make_node(*inputs).outputs
 
     def perform(
@@ -321,10 +329,10 @@ class UnravelIndex(NoGradient):
 
 
 class RavelMultiIndex(NoGradient):
-    """The numbers of elements of an array of a given shape, in order, from their indices: int64.
-    Inputs: per dimension an array of indices (they broadcast), and the shape as a vector.
+    """Numbers of elements of an array, given by their indices (int64).
 
-    mode, order: see `ravel_multi_index`. Raises `DTypeError`, `NDimError`, `AxisError`.
+    Inputs: one array of indices per dimension (they broadcast), and the shape as a vector. mode,
+    order: see `ravel_multi_index`. Raises `DTypeError`, `NDimError`, `AxisError`.
     """
 
     __props__ = ("mode", "order")
@@ -341,7 +349,7 @@ class RavelMultiIndex(NoGradient):
         self.order: Any = _order(order)
         for each in self.mode if isinstance(self.mode, tuple) else [self.mode]:
             if each not in _MODES:
-                raise OptionError(f"mode is one of {_MODES}, not {each!r}")
+                raise OptionError(f"mode must be one of {_MODES}, not {each!r}")
 
     def dtypes(self, *types: TensorType) -> list[str]:
         check_integers(types)
@@ -350,12 +358,12 @@ class RavelMultiIndex(NoGradient):
     def shapes(self, *types: TensorType) -> Shapes:
         *given, sizes = types
         if sizes.ndim != 1:
-            raise NDimError(f"the shape must be a vector, not a {sizes}")
+            raise NDimError(f"the shape must be a vector, not type {sizes}")
         wanted, equal = broadcast([t.shape for t in given])
         return Shapes([wanted], [*equal, [(len(given), 0), len(given)]])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """As an elementwise op; one by one where the shape has a batch."""
+        """Apply the op to a batch, as elementwise ops do; one by one if the shape has a batch."""
         if inputs[-1].type.ndim > 1:
             return None
         ndim = max([v.type.ndim for v in node.inputs[:-1]], default=0)
@@ -377,7 +385,7 @@ class RavelMultiIndex(NoGradient):
 
 
 def check_integers(types: Sequence[TensorType]) -> None:
-    """Raise `DTypeError` unless all are integers."""
+    """Raise `DTypeError` unless all types are integers."""
     for t in types:
         if t.kind not in "iu":
             raise DTypeError(f"takes integers, not {t.dtype}")
@@ -385,17 +393,17 @@ def check_integers(types: Sequence[TensorType]) -> None:
 
 def _order(order: str) -> str:
     if order not in ("C", "F"):
-        raise OptionError(f"order is 'C' or 'F', not {order!r}")
+        raise OptionError(f"order must be 'C' or 'F', not {order!r}")
     return order
 
 
 def unravel_index(indices: TensorLike, dims: Any, order: str = "C") -> tuple[TensorVariable, ...]:
-    """Return the indices, one array per dimension, of elements of an array of shape `dims` that are
-    numbered in order.
+    """Return the indices, one array per dimension, of elements of an array of shape `dims` given by
+    number.
 
-    dims: integers and 0-d variables, or a vector variable of known length. order: "C", or "F"
-    where the first index changes fastest. Raises `DTypeError`, `OptionError`, `AxisError` for a
-    number that is out of range.
+    dims: integers and 0-d variables, or a vector variable of known length. order: "C", or "F" where
+    the first index changes fastest. Raises `DTypeError`, `OptionError`, `AxisError` for a number
+    that is out of range.
 
     >>> [i.eval().tolist() for i in unravel_index([5, 1], (2, 3))]
     [[1, 0], [2, 1]]
@@ -408,11 +416,12 @@ def unravel_index(indices: TensorLike, dims: Any, order: str = "C") -> tuple[Ten
 def ravel_multi_index(
     multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C"
 ) -> TensorVariable:
-    """Return the numbers, in order, of elements of an array of shape `dims` from their indices, one
-    array per dimension: the inverse of `unravel_index`.
+    """Return the numbers of elements of an array of shape `dims` from their indices: the inverse of
+    `unravel_index`.
 
-    mode: what becomes of an index out of range: "raise" an error, "wrap" around, "clip"; or one
-    per dimension. Raises `DTypeError`, `OptionError`, `AxisError`, `BroadcastError`.
+    multi_index: one array per dimension. mode: treatment of an index out of range: "raise" an
+    error, "wrap" around, "clip"; or one mode per dimension. Raises `DTypeError`, `OptionError`,
+    `AxisError`, `BroadcastError`.
 
     >>> ravel_multi_index(([1, 0], [2, 1]), (2, 3)).eval()
     array([5, 1])
@@ -420,7 +429,7 @@ def ravel_multi_index(
     if not isinstance(multi_index, (tuple, list)):
         x = as_tensor_variable(multi_index)
         if not x.type.ndim or x.type.shape[0] is None:
-            what = "ravel_multi_index: it is not known how many dimensions there are"
+            what = "ravel_multi_index: the number of dimensions is unknown"
             raise ShapeError(located(what, inputs=[x], hint="pass a tuple"))
         multi_index = [x[i] for i in range(x.type.shape[0])]
     given = [as_indices(i) for i in multi_index]
@@ -431,15 +440,17 @@ def ravel_multi_index(
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> TensorVariable:
-    """Return the elements of the first choice of which the condition holds, else of `default`. All
-    broadcast. Raises `ValueError` for lists that are not equally long, or empty.
+    """Return the elements of the first choice whose condition is true, else of `default`. All
+    broadcast.
+
+    Raises `ValueError` for empty lists, or lists of different lengths.
 
     >>> select([[True, False, False], [True, True, False]], [1, 2], 3).eval()
     array([1, 2, 3])
     """
     if len(condlist) != len(choicelist) or not condlist:
         what = f"{len(condlist)} conditions and {len(choicelist)} choices"
-        raise ValueError(located(f"select: takes as many choices as conditions, not {what}"))
+        raise ValueError(located(f"select: takes equally many conditions and choices, not {what}"))
     found = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
         found = m.switch(as_tensor_variable(condition), choice, found)
@@ -449,9 +460,12 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 def piecewise(
     x: TensorLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any
 ) -> TensorVariable:
-    """Return an array in the dtype of `x` with the values of the last function of which the
-    condition holds; one function more than there are conditions is for all others, which are 0
-    else. Functions may be numbers; args and kw are their further arguments. Raises `ValueError`.
+    """Return an array in the dtype of `x` with the values of the last function whose condition is
+    true.
+
+    One more function than conditions is the default for elements without a true condition
+    (otherwise 0). Functions may be numbers; args and kw are further arguments for them. Raises
+    `ValueError`.
 
     >>> piecewise([-2.0, 3.0], [as_tensor_variable([-2.0, 3.0]) < 0], [lambda v: -v, 1.0]).eval()
     array([2., 1.])
@@ -477,12 +491,17 @@ def diag_indices(n: Any, ndim: int = 2) -> tuple[TensorVariable, ...]:
 
 
 def diag_indices_from(arr: TensorLike) -> tuple[TensorVariable, ...]:
-    """Return the indices of the diagonal of an array with two dimensions or more, which are equally
-    long. Raises `NDimError`; `ShapeError`, where that is known.
+    """Return the indices of the diagonal of an array with at least two dimensions of equal length.
+
+    Raises `NDimError`; `ShapeError` if the lengths are known to differ.
     """
     x = as_tensor_variable(arr)
     if x.type.ndim < 2:
-        raise NDimError(located("diag_indices_from: takes two dimensions or more", inputs=[x]))
+        raise NDimError(
+            located("diag_indices_from: takes an array with two dimensions or more", inputs=[x])
+        )
     if len({n for n in x.type.shape if n is not None}) > 1:
-        raise ShapeError(located("diag_indices_from: the lengths differ", inputs=[x]))
+        raise ShapeError(
+            located("diag_indices_from: all dimensions must have equal lengths", inputs=[x])
+        )
     return diag_indices(lengths(x)[0], x.type.ndim)

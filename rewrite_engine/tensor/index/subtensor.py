@@ -1,7 +1,6 @@
-"""Basic indexing: `x[1, ::2, None]` (`Subtensor`) and its `set` and `inc` (`IncSubtensor`).
+"""Basic indexing: `x[1, ::2, None]` (`Subtensor`), and its `set` and `inc` (`IncSubtensor`).
 
-How an index is read is in `tensor/index/template.py`; arrays as indices are in
-`tensor/index/gather.py`.
+`tensor/index/template.py` reads an index; arrays as indices are in `tensor/index/gather.py`.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ _FAR = 50
 
 
 class IndexOp(TensorOp):
-    """What the indexing ops share: a template as a parameter, and its inputs after the arrays."""
+    """Base class of indexing ops: a template as parameter, and its inputs after the arrays."""
 
     moves_only = True
     may_fail = True
@@ -89,14 +88,14 @@ class IndexOp(TensorOp):
             raise DTypeError(f"takes {wanted} indices, not {len(types)}")
         for t in types:
             if t.ndim != 0 or t.kind not in "iu":
-                raise DTypeError(f"an index must be a 0-d integer, not a {t}")
+                raise DTypeError(f"an index must be a 0-d integer, not type {t}")
 
     def index(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """The index for NumPy."""
+        """Return the index for NumPy."""
         return fill(self.idx_list, inputs[self.first_index :])
 
     def inside(self, args: Sequence[Any]) -> list[Any]:
-        """`[i, 1:, None]`, as formulas write it."""
+        """Return the index as formulas write it, such as `[i, 1:, None]`."""
         return ["[", *(tokens_of(self.idx_list, args[self.first_index :]) or ["..."]), "]"]
 
     def __str__(self) -> str:
@@ -104,7 +103,7 @@ class IndexOp(TensorOp):
 
 
 class Take(IndexOp, Linear):
-    """What `Subtensor` and its sibling for arrays of indices share: template and derivatives."""
+    """Base class of `Subtensor` and `AdvancedSubtensor`: their template and derivatives."""
 
     elements = slice(0, 1)
 
@@ -112,15 +111,15 @@ class Take(IndexOp, Linear):
         self.idx_list = tuple(idx_list)
 
     def notation(self, args: Sequence[Any]) -> Any:
-        """`x[i, 1:, None]`."""
+        """Return the term as formulas write it, such as `x[i, 1:, None]`."""
         return [(args[0], ATOM), *self.inside(args)]
 
     def increment(self) -> Op:
-        """The op that adds to what this one takes."""
+        """Return the op that adds to the part that this op reads."""
         raise NotImplementedError
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """All of the batch is taken at once, but where slices or masks differ along it."""
+        """Read from the whole batch at once, unless slices or masks differ along it."""
         from rewrite_engine.tensor.index.batch import take_along
 
         return take_along(self, node, inputs)
@@ -131,11 +130,11 @@ class Take(IndexOp, Linear):
 
 
 class Subtensor(Take):
-    """`x[...]` with integers, slices and newaxis; a view.
+    """Op `x[...]` with integers, slices and newaxis; a view.
 
     idx_list: the template (see `tensor/index/template.py`). Inputs: the array, then a 0-d integer
-    for each `INPUT` in the template. Raises `AxisError` for too many indices or one that is out
-    of range.
+    for each `INPUT` in the template. Raises `AxisError` for too many indices or one that is out of
+    range.
     """
 
     implied = {"distinct": "distinct"}
@@ -170,12 +169,12 @@ class Subtensor(Take):
             self.fail(node, str(error), AxisError)
 
     def is_total(self, node: Apply) -> bool:
-        """Integers have to be in range."""
+        """Return whether all integers are known to be in range."""
         return is_in_range(self.idx_list, node.inputs[0].type)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """Where all of the array is taken, its gradient only loses the new dimensions, and is
-        turned round where the array was.
+        """Return the gradient of the array. If the whole array is read, it is the output gradient
+        without new dimensions, reversed where the array was.
         """
         g: Any = output_gradients[0]
         x = inputs[0]
@@ -191,9 +190,9 @@ class Subtensor(Take):
 
 
 class BaseInc(IndexOp):
-    """What `IncSubtensor` and its sibling for arrays of indices share.
+    """Base class of `IncSubtensor` and `AdvancedIncSubtensor`.
 
-    broadcasts: whether lengths of `y` that its type does not know may turn out to be 1.
+    broadcasts: whether lengths of `y` that its type does not know may be 1 at run time.
     """
 
     __props__: tuple[str, ...] = ("idx_list", "set_instead_of_inc", "inplace", "broadcasts")
@@ -220,8 +219,10 @@ class BaseInc(IndexOp):
         return with_parameters(self, inplace=True)
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-        """What is written takes the dtype of `x`, as in NumPy: anything real may be set, and what
-        is added has to be of the same kind (`DTypeError`). A Python bool is for bools only.
+        """Convert `y` to the dtype of `x`, as NumPy does.
+
+        Any real value may be set; an added value must have the same kind (`DTypeError`). A Python
+        bool is accepted for bools only.
         """
         x, y, *indices = inputs
         x = as_tensor_variable(x)
@@ -233,7 +234,7 @@ class BaseInc(IndexOp):
         return (x, self._in_dtype(y, x.type), *indices)
 
     def _in_dtype(self, y: Any, type_: Any) -> Any:
-        """What is written, in the dtype of a type where that may be."""
+        """Return `y` in the dtype of a type, if that is allowed."""
         if not isinstance(type_, TensorType) or not isinstance(y.type, TensorType):
             return y
         have, wanted = y.type.numpy_dtype, type_.numpy_dtype
@@ -245,34 +246,39 @@ class BaseInc(IndexOp):
         return cast(y, wanted)
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Indices do not count."""
+        """Connect all inputs but the indices."""
         return [[i < 2] for i in range(len(node.inputs))]
 
     def notation(self, args: Sequence[Any]) -> Any:
-        """`(x[1:] += y)`: what x is after that."""
+        """Return the term as formulas write it, `(x[1:] += y)`: x after the change."""
         sign = " := " if self.set_instead_of_inc else " += "
         return ["(", (args[0], ATOM), *self.inside(args), sign, (args[1], LOWEST), ")"]
 
     def part(self, x: TensorType, indices: Sequence[TensorType]) -> list[Any]:
-        """The lengths of `x[...]`, which is written into."""
+        """Return the lengths of the part `x[...]`."""
         raise MethodNotDefined(f"{type(self).__name__} defines no part")
 
     def dtypes(self, *types: TensorType) -> list[str]:
-        """That of `x`, into which that of `y` has to fit."""
+        """Return the dtype of `x`, which must be able to hold that of `y`."""
         x, y, *_ = types
         if np.result_type(x.numpy_dtype, y.numpy_dtype) != x.numpy_dtype:
             verb = "set" if self.set_instead_of_inc else "increment"
-            what = f"cannot {verb} a part of a {x} by a {y}: {y.dtype} does not fit into {x.dtype}"
-            raise DTypeError(f"{what}; cast one of them")
+            what = f"cannot {verb} a part of type {x} by type {y}"
+            hint = f"{y.dtype} does not fit into {x.dtype}; cast one of the two"
+            raise DTypeError(f"{what}: {hint}")
         return [x.dtype]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """Lengths of `y` that are not known to be 1 (and may not be) are those of the part."""
+        """Return the shape rule: lengths of `y` that are not 1, now or at run time, must equal
+        those of the part.
+        """
         x, y, *indices = types
         part = self.part(x, indices)
         if y.ndim > len(part):
             verb = "set" if self.set_instead_of_inc else "increment"
-            raise NDimError(f"cannot {verb} a part with {len(part)} dimensions of a {x} by a {y}")
+            raise NDimError(
+                f"cannot {verb} a part with {len(part)} dimensions of type {x} by type {y}"
+            )
         pairs = zip(range(y.ndim), y.shape, part[len(part) - y.ndim :], strict=True)
         open_ = (1, None) if self.broadcasts else (1,)
         equal = [[(1, i), want] for i, have, want in pairs if have not in open_]
@@ -286,23 +292,23 @@ class BaseInc(IndexOp):
         return BroadcastError(self.does_not_fit(shapes[1], tuple(part)))
 
     def does_not_fit(self, shape: Any, part: Any) -> str:
-        """What is said of a value and a part that differ in their shapes."""
+        """Return the message for a value and a part of different shapes."""
         where = show(self.idx_list) or "..."
-        return f"a value of shape {shape} does not fit the part [{where}] of shape {part}"
+        return f"a value of shape {shape} does not broadcast to the part [{where}] of shape {part}"
 
     def misfit_of(self, values: Sequence[Any]) -> str:
-        """What is said where values of the inputs do not fit."""
+        """Return the message for input values that do not fit."""
         part = values[0][self.index(values)]
         return self.does_not_fit(np.shape(values[1]), np.shape(part))
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """All of the batch is written at once, but where slices or masks differ along it."""
+        """Write to the whole batch at once, unless slices or masks differ along it."""
         from rewrite_engine.tensor.index.batch import write_along
 
         return write_along(self, node, inputs)
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:
-        """`g[...]` with this op's index."""
+        """Return `g[...]` with the index of this op."""
         raise MethodNotDefined(f"{type(self).__name__} defines no take")
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
@@ -318,7 +324,7 @@ class BaseInc(IndexOp):
         return [gx, gy, *[disconnected() for _ in indices]]
 
     def remaining(self, gy: Any, x: Any, indices: Sequence[Variable]) -> Any:
-        """The gradient of the values that were set, 0 for those that were overwritten again."""
+        """Return the gradient of the values that were set; 0 for those overwritten again."""
         return gy
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
@@ -339,12 +345,12 @@ class BaseInc(IndexOp):
 
 
 class IncSubtensor(BaseInc):
-    """A copy of `x` with `y` added to `x[...]`, or put there.
+    """Copy of `x` with `y` added to `x[...]`, or set there.
 
-    idx_list: the template. set_instead_of_inc: put, not add. inplace: write into `x` itself.
-    broadcasts: whether lengths of `y` that its type does not know may turn out to be 1. Inputs: x,
-    y, then a 0-d integer for each `INPUT`. `y` must fit `x[...]`; it takes the dtype of `x`. Raises
-    `DTypeError`, `NDimError`, `BroadcastError`, `AxisError`.
+    idx_list: the template. set_instead_of_inc: set instead of add. inplace: write into `x` itself.
+    broadcasts: whether lengths of `y` that its type does not know may be 1 at run time. Inputs: x,
+    y, then a 0-d integer for each `INPUT`. `y` must fit `x[...]`; it is converted to the dtype of
+    `x`. Raises `DTypeError`, `NDimError`, `BroadcastError`, `AxisError`.
     """
 
     samples: Sequence[Any] = (
@@ -379,7 +385,7 @@ class IncSubtensor(BaseInc):
         output_storage[0][0] = out
 
     def is_total(self, node: Apply) -> bool:
-        """Integers have to be in range."""
+        """Return whether all integers are known to be in range."""
         return not self.broadcasts and is_in_range(self.idx_list, node.inputs[0].type)
 
     def take(self, g: Any, indices: Sequence[Variable]) -> Any:
@@ -387,8 +393,8 @@ class IncSubtensor(BaseInc):
 
 
 def _sum_to_lengths(g: Any, y: Any, part: Any) -> Any:
-    """The sum of a gradient along what was broadcast to the part when it ran: each length of `y`
-    that is not known is that of the part, or 1.
+    """Return the sum of a gradient along dimensions that were broadcast at run time: each unknown
+    length of `y` is 1, or that of the part.
     """
     from rewrite_engine.tensor.math import eq, switch
     from rewrite_engine.tensor.reshape import reshape
@@ -404,7 +410,7 @@ def _sum_to_lengths(g: Any, y: Any, part: Any) -> Any:
 
 
 def gradient_zeros(x: Any) -> Any:
-    """Zeros with the shape of `x`, and a dtype that a gradient can have."""
+    """Return zeros with the shape of `x`, in a dtype that a gradient can have."""
     from rewrite_engine.config import config
     from rewrite_engine.tensor.creation import zeros_like
 
@@ -414,17 +420,17 @@ def gradient_zeros(x: Any) -> Any:
 # --- functions ------------------------------------------------------------------------------
 
 SHARED = (
-    "what is overwritten may not be read afterwards; leave out inplace=True: the function works in "
-    "place where that is safe"
+    "an overwritten array cannot be read afterwards; omit inplace=True: the function works in "
+    "place if that is safe"
 )
 
 
 def subtensor(x: TensorLike, index: Any) -> TensorVariable:
     """Return `x[index]`: integers, slices, None, Ellipsis, and arrays of integers or booleans, as
-    in NumPy. Where there is nothing but new dimensions, it is a `DimShuffle`.
+    in NumPy.
 
-    Raises `AxisError` for too many indices or one known to be out of range, `DTypeError` for
-    other objects.
+    An index of new dimensions only builds a `DimShuffle`. Raises `AxisError` for too many indices
+    or one known to be out of range, `DTypeError` for other objects.
 
     >>> from rewrite_engine.tensor import tensor
     >>> subtensor(tensor(shape=(4, 3)), (0, slice(None, None, -1))).type
@@ -445,7 +451,9 @@ def subtensor(x: TensorLike, index: Any) -> TensorVariable:
 
 
 def order_of(template: Template, ndim: int) -> list[Any] | None:
-    """The order of dimensions that an index of new ones alone makes; None for another index."""
+    """Return the order of dimensions made by an index of new dimensions only; None for another
+    index.
+    """
     if NEWAXIS not in template or not {NEWAXIS, WHOLE} >= {*template}:
         return None
     kept = iter(range(ndim))
@@ -458,9 +466,9 @@ def set_subtensor(
 ) -> TensorVariable:
     """Return a copy of `a` in which `a[index]` is `y`; `x` is the expression `a[index]`.
 
-    `a[index].set(y)` is the same. y: broadcasts to the part, and takes its dtype. Raises
-    `ForeignObjectError` if `x` is no indexing, `DTypeError` for complex numbers in an array of real
-    ones, `NDimError`, `BroadcastError`, `OptionError` for tolerate_inplace_aliasing.
+    `a[index].set(y)` is equivalent. y: broadcasts to the part, and is converted to its dtype.
+    Raises `ForeignObjectError` if `x` is not an indexing, `DTypeError` for complex numbers in an
+    array of real ones, `NDimError`, `BroadcastError`, `OptionError` for tolerate_inplace_aliasing.
 
     >>> from rewrite_engine.tensor import dvector
     >>> a = dvector("a")
@@ -481,10 +489,10 @@ def inc_subtensor(
 ) -> TensorVariable:
     """Return a copy of `a` in which `y` is added to `a[index]`; `x` is the expression `a[index]`.
 
-    `a[index].inc(y)` is the same. An element that is indexed several times is increased several
-    times; ignore_duplicates: only the last time, as in NumPy's `a[index] += y`. y: broadcasts to
-    the part, and takes its dtype; it has to be of the same kind (`DTypeError`). Raises
-    `ForeignObjectError` if `x` is no indexing, `NDimError`, `BroadcastError`, `OptionError` for
+    `a[index].inc(y)` is equivalent. An element that is indexed several times is increased several
+    times; ignore_duplicates: only by the last value, as in NumPy's `a[index] += y`. y: broadcasts
+    to the part, and is converted to its dtype, which must have the same kind (`DTypeError`). Raises
+    `ForeignObjectError` if `x` is not an indexing, `NDimError`, `BroadcastError`, `OptionError` for
     tolerate_inplace_aliasing.
 
     >>> inc_subtensor(as_tensor_variable([0, 0])[[1, 1]], 1).eval()
@@ -508,7 +516,7 @@ def _write(x: Any, y: Any, parameters: dict[str, Any], ignore_duplicates: bool =
     if not isinstance(op, (Subtensor, AdvancedSubtensor)):
         raise ForeignObjectError(
             located(
-                f"not of the form x[index]: {describe(x)}",
+                f"expected an expression x[index], got {describe(x)}",
                 hint="write x[index].set(y)",
             )
         )
@@ -526,14 +534,16 @@ def _write(x: Any, y: Any, parameters: dict[str, Any], ignore_duplicates: bool =
 
 
 def _may_broadcast(part: Any, y: Any) -> bool:
-    """Whether a length of `y` that its type does not know may be 1 where the part is longer."""
+    """Return whether a length of `y` that its type does not know may be 1 while the part is
+    longer.
+    """
     shape, whole = [v.type.shape if have_ranks([v]) else () for v in (y, part)]
     pairs = itertools.zip_longest(reversed(shape), reversed(whole[-len(shape) :] if shape else ()))
     return any([have is None and wanted != 1 for have, wanted in pairs])
 
 
 def _sources(x: Any, i: int) -> set[tuple[Any, ...]]:
-    """Where the length of a dimension comes from, as far as shape rules say within some steps."""
+    """Return the known origins of the length of dimension i, by a few steps of shape rules."""
     found: set[tuple[Any, ...]] = set()
     todo = [(x, i)]
     while todo and len(found) < _FAR:

@@ -1,10 +1,10 @@
-"""Index templates: what stands between the brackets of `x[...]`, as an immutable part of an op.
+"""Index templates: the index of `x[...]` as an immutable part of an op.
 
-A template has one entry per index: an integer, a `Slice`, `NEWAXIS`, or `INPUT` where the index
-is the next input of the op. Ellipsis is written out, and whole slices at the end are left off, so
-equal indexings have equal templates; one that stands for no dimension is `APART`, between arrays
-that it keeps from standing side by side, as in NumPy, and else left out. The ops are in
-`tensor/index/subtensor.py` and `tensor/index/gather.py`.
+A template has one entry per index: an integer, a `Slice`, `NEWAXIS`, or `INPUT` if the index is the
+next input of the op. An Ellipsis is expanded, and whole slices at the end are dropped, so equal
+indexings have equal templates. An Ellipsis without dimensions is `APART` between index arrays that
+it separates, as in NumPy; otherwise it is dropped. The ops are in `tensor/index/subtensor.py` and
+`tensor/index/gather.py`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ APART = "..."
 
 
 class Slice(NamedTuple):
-    """`slice(start, stop, step)`, hashable; its members are integers, None or `INPUT`."""
+    """Hashable `slice(start, stop, step)`; its members are integers, None or `INPUT`."""
 
     start: Any = None
     stop: Any = None
@@ -56,13 +56,13 @@ Template = tuple[Entry, ...]
 
 
 def show(template: Template) -> str:
-    """A template in the notation of Python, `i` for an input: `i, :3, x, ::-1`."""
+    """Return a template in the notation of Python, with `i` for an input: `i, :3, x, ::-1`."""
     names = {NEWAXIS: "newaxis"}
     return ", ".join(names.get(e, str(e)) if isinstance(e, str) else str(e) for e in template)
 
 
 def tokens_of(template: Template, inputs: Sequence[Any]) -> list[Any]:
-    """What stands between the brackets in a formula: texts, and inputs with the precedence around
+    """Return the index of a formula as a list: texts, and inputs with the precedence around
     them.
     """
     given, out = iter(inputs), list[Any]()
@@ -76,12 +76,12 @@ def tokens_of(template: Template, inputs: Sequence[Any]) -> list[Any]:
 
 
 def consumed(template: Template) -> int:
-    """How many dimensions the entries stand for."""
+    """Return how many dimensions the entries consume."""
     return sum(e not in (NEWAXIS, APART) for e in template)
 
 
 def inputs_of(template: Template) -> int:
-    """How many inputs the template takes."""
+    """Return how many inputs the template takes."""
     return sum(list(e).count(INPUT) if isinstance(e, Slice) else e == INPUT for e in template)
 
 
@@ -92,9 +92,7 @@ def fill(template: Template, inputs: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def pair(template: Template, inputs: Iterable[Any]) -> list[tuple[Entry, Any]]:
-    """Return each entry with the input that stands for it (None if there is none; the list of
-    them for a slice).
-    """
+    """Return each entry with its input (None if it has none, a list for a slice)."""
     values = iter(inputs)
     result: list[tuple[Entry, Any]] = []
     for e in template:
@@ -124,11 +122,11 @@ def _fill_entry(e: Entry, values: Iterator[Any]) -> Any:
 
 
 def parse(index: Any, ndim: int | None) -> tuple[Template, list[Any]]:
-    """Split what stands between the brackets into a template and the inputs it takes.
+    """Split an index into a template and its inputs.
 
-    ndim: dimensions of the array; None if not known (a pattern: then an Ellipsis may only be the
-    last entry). Raises `AxisError` for too many indices or a second Ellipsis, `DTypeError` for an
-    index that is no integer.
+    ndim: number of dimensions of the array; None if unknown (in a pattern; then an Ellipsis can
+    only be the last entry). Raises `AxisError` for too many indices or a second Ellipsis,
+    `DTypeError` for an index that is not an integer.
     """
     items = [as_indices(item) if isinstance(item, (list, tuple, range)) else item
              for item in (index if isinstance(index, tuple) else (index,))]  # fmt: skip
@@ -152,8 +150,8 @@ def parse(index: Any, ndim: int | None) -> tuple[Template, list[Any]]:
 
 
 def as_indices(x: Any) -> Any:
-    """Return integers, or a mask, as a tensor variable; an empty list has no dtype, and is one of
-    integers. Raises `ForeignObjectError`.
+    """Return integers, or a mask, as a tensor variable. An empty list counts as integers. Raise
+    `ForeignObjectError`.
     """
     inner = x
     while isinstance(inner, (list, tuple)) and len(inner):
@@ -164,15 +162,17 @@ def as_indices(x: Any) -> Any:
 
 
 def _width(item: Any) -> int:
-    """How many dimensions an index stands for."""
+    """Return how many dimensions an index consumes."""
     if item is None or item is Ellipsis or isinstance(item, bool):
         return 0
     return getattr(item, "ndim", 0) if _is_truth(item) else 1
 
 
 def _is_truth(item: Any) -> bool:
-    """Whether an index is a mask, which may be a single truth value: it stands for no dimension,
-    and is an array of one index, or none. (Python's own are refused: `x == y` of variables is one.)
+    """Return whether an index is a mask, possibly a single truth value.
+
+    A single truth value consumes no dimension, and selects one index or none. (Python's own are
+    refused: `x == y` of variables returns one.)
     """
     dtype = getattr(item, "dtype", None)
     return dtype is not None and str(dtype) == "bool"
@@ -211,7 +211,7 @@ def _parse_slice(item: slice, inputs: list[Any]) -> Slice:
 
 
 def static_integer(item: Any) -> int | None:
-    """An index as a Python integer, if it is known now; None for a variable, an array or a pattern.
+    """Return an index as a Python integer; None for a variable, an array or a pattern.
 
     Raises `DTypeError` for anything else (floats, booleans, strings).
     """
@@ -242,7 +242,7 @@ def _check_index_variable(item: Variable) -> None:
         or type_.kind not in "iub"
         or (type_.kind == "b" and not type_.ndim)
     ):
-        what = f"an index must be an integer or an array of integers or booleans, not a {type_}"
+        what = f"an index must be an integer or an array of integers or booleans, not type {type_}"
         raise DTypeError(located(what, inputs=[item]))
 
 
@@ -250,13 +250,14 @@ def _check_index_variable(item: Variable) -> None:
 
 
 def lengths_of(template: Template, type_: TensorType, first: int = 1) -> list[Any]:
-    """The lengths of an array of `type_` indexed by integers, slices and newaxis, as those of a
-    shape rule (`tensor/op.py`); the inputs of the template start at `first`.
+    """Return the shape rule (`tensor/op.py`) of an array of `type_` indexed by integers, slices and
+    newaxis.
 
-    Raises `AxisError` for too many indices, and for an integer that is out of range.
+    first: position of the template's first input. Raises `AxisError` for too many indices, and for
+    an integer that is out of range.
     """
     if consumed(template) > type_.ndim:
-        what = f"too many indices: {consumed(template)} for {type_.ndim} dimensions of a {type_}"
+        what = f"too many indices: {consumed(template)} for {type_.ndim} dimensions of type {type_}"
         raise AxisError(what)
     inputs = map(Value, itertools.count(first))
     result: list[Any] = []
@@ -282,7 +283,7 @@ def check_range(i: int, length: int | None, axis: int) -> None:
 
 
 def is_in_range(template: Template, type_: TensorType) -> bool:
-    """Whether integers and slices are good for every array of a type."""
+    """Return whether integers and slices are in range for every array of a type."""
     axis = 0
     for e in template:
         if e == NEWAXIS:
@@ -296,7 +297,7 @@ def is_in_range(template: Template, type_: TensorType) -> bool:
 
 
 def slice_length(e: Slice, axis: int, inputs: Iterator[Any]) -> Any:
-    """How long the part of a dimension is."""
+    """Return the length of a sliced dimension."""
     if e in (WHOLE, REVERSED):
         return (0, axis)
     given = [next(inputs) if part == INPUT else part for part in e]
@@ -304,8 +305,8 @@ def slice_length(e: Slice, axis: int, inputs: Iterator[Any]) -> Any:
 
 
 def _count(e: Slice, n: Any, *given: Any) -> Any:
-    """How many elements `start:stop:step` takes of `n`: max(0, ceil((stop - start) / step)) after
-    clipping; None where the step is a variable.
+    """Return how many of n elements `start:stop:step` selects: max(0, ceil((stop - start) / step))
+    after clipping; None if the step is a variable.
     """
     members = iter(given)
     start, stop, step = [None if part is None else next(members) for part in e]
@@ -324,7 +325,7 @@ def _count(e: Slice, n: Any, *given: Any) -> Any:
 
 
 def _clip(i: Any, n: Any, step: int, is_stop: bool) -> Any:
-    """A start or stop as NumPy clips it."""
+    """Clip a start or stop as NumPy does."""
     low, high = (0, n) if step > 0 else (-1, n - 1)
     if i is None:
         return high if is_stop == (step > 0) else low

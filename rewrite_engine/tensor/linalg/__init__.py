@@ -1,9 +1,9 @@
-"""Linear algebra: `pt.linalg`, loaded when it is first used.
+"""Linear algebra: `pt.linalg`, loaded at its first use.
 
-All functions take arrays of matrices, the last two dimensions. `op.py` is what their ops share;
-`triangular.py`, `tridiagonal.py`, `decomposition.py`, `elimination.py`, `solvers.py`, `squares.py`
-(least squares), `control.py`, `spectral.py`, `pencils.py` (of two matrices), `summary.py` and
-`products.py` are the families.
+All functions take arrays of matrices, in the last two dimensions. `op.py` has the base class of the
+ops. The families are `triangular.py`, `tridiagonal.py`, `decomposition.py`, `elimination.py`,
+`solvers.py`, `squares.py` (least squares), `control.py`, `spectral.py`, `pencils.py` (pairs of
+matrices), `summary.py` and `products.py`.
 """
 
 from rewrite_engine.tensor.linalg.control import *

@@ -1,4 +1,4 @@
-"""Equations of control theory: `solve_sylvester`, Lyapunov's and Riccati's.
+"""Equations of control theory: `solve_sylvester`, and the equations of Lyapunov and Riccati.
 
 Gradients: T.-C. Kao & G. Hennequin, "Automatic differentiation of Sylvester, Lyapunov, and
 algebraic Riccati equations", arXiv:2011.11430 (2020).
@@ -39,10 +39,14 @@ __all__ = [
 
 
 class _OneByOne(_MatrixOp):
-    """An op of several matrices that is computed by `one`, of one of each, and has one output."""
+    """Base class of ops of several matrices with one output, computed by `one` for one matrix of
+    each input.
+    """
 
     def batched(self, *arrays: Any) -> Any:
-        """Matrix by matrix; NaN where one of them is not finite. Raises what `one` raises."""
+        """Compute the outputs matrix by matrix; NaN if an input is not finite. Raise the errors of
+        `one`.
+        """
         arrays = tuple(of_dtype(*arrays))
         batch = np.broadcast_shapes(*[x.shape[:-2] for x in arrays])
         out = np.full((*batch, *arrays[2].shape[-2:]), np.nan, arrays[0].dtype)
@@ -56,12 +60,12 @@ class _OneByOne(_MatrixOp):
         return out
 
     def one(self, *matrices: Any) -> Any:
-        """The matrix that is the output."""
+        """Return the output matrix."""
         raise NotImplementedError
 
 
 class SolveSylvester(_OneByOne):
-    """The x of a @ x + x @ b = q. Raises `SingularMatrixError` where `a` and -b have a common
+    """Solution x of a @ x + x @ b = q. Raises `SingularMatrixError` if `a` and -b have a common
     eigenvalue.
     """
 
@@ -74,7 +78,7 @@ class SolveSylvester(_OneByOne):
     )
 
     def one(self, *matrices: Any) -> Any:
-        """By Schur decompositions, and LAPACK's `trsyl`."""
+        """Solve by Schur decompositions and LAPACK's `trsyl`."""
         from scipy.linalg import schur
 
         a, b, q = matrices
@@ -90,16 +94,18 @@ class SolveSylvester(_OneByOne):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Kao & Hennequin, equations 10 and 11."""
+        """Return gradients by Kao & Hennequin, equations 10 and 11."""
         (a, b, _), turned = inputs, adjoint(outputs[0])
         g = self(adjoint(a), adjoint(b), output_gradients[0])
         return [m.neg(matmul(g, turned)), m.neg(matmul(turned, g)), g]
 
 
 class SolveDiscreteARE(_OneByOne):
-    """The stabilising x of a.T @ x @ a - x - a.T @ x @ b @ inv(r + b.T @ x @ b) @ b.T @ x @ a
-    + q = 0 (complex: conjugate transposes), given a, b, q, r; of q and r the Hermitian parts count.
-    Raises `SingularMatrixError` where there is none.
+    """Stabilizing solution x of a.T @ x @ a - x - a.T @ x @ b @ inv(r + b.T @ x @ b) @ b.T @ x @ a
+    + q = 0 (complex: conjugate transposes).
+
+    Inputs: a, b, q, r; only the Hermitian parts of q and r matter. Raises `SingularMatrixError` if
+    there is none.
     """
 
     __props__ = ()
@@ -111,20 +117,20 @@ class SolveDiscreteARE(_OneByOne):
     )
 
     def one(self, *matrices: Any) -> Any:
-        """By `scipy.linalg.solve_discrete_are`."""
+        """Solve one equation by `scipy.linalg.solve_discrete_are`."""
         from scipy.linalg import solve_discrete_are
 
         a, b, q, r = matrices
         try:
             return solve_discrete_are(a, b, (q + q.conj().T) / 2, (r + r.conj().T) / 2)
         except np.linalg.LinAlgError as error:
-            what = f"the equation is singular, or no solution is stabilizing: {error}"
+            what = f"the equation is singular, or it has no stabilizing solution: {error}"
             raise SingularMatrixError(what) from None
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Kao & Hennequin, section 4."""
+        """Return gradients by Kao & Hennequin, section 4."""
         (a, b, _, r), (x,), (g,) = inputs, outputs, output_gradients
         xb = matmul(adjoint(b), x)
         inner = m.add(_hermitian(r), matmul(xb, b))
@@ -144,8 +150,10 @@ def _hermitian(x: Any) -> Any:
 
 
 def solve_sylvester(A: TensorLike, B: TensorLike, Q: TensorLike) -> TensorVariable:
-    """The X of A @ X + X @ B = Q, for square matrices A and B, the last two dimensions. Floats.
-    Raises `NDimError`, `ShapeError`; `SingularMatrixError` when it runs, where A and -B have a
+    """Return the X of A @ X + X @ B = Q.
+
+    A: shape (…, m, m). B: shape (…, n, n). Q: shape (…, m, n). The result has the shape of Q,
+    floats. Raises `NDimError`, `ShapeError`; `SingularMatrixError` at run time if A and -B have a
     common eigenvalue.
 
     >>> from rewrite_engine.tensor.linalg import solve_sylvester
@@ -156,8 +164,10 @@ def solve_sylvester(A: TensorLike, B: TensorLike, Q: TensorLike) -> TensorVariab
 
 
 def solve_continuous_lyapunov(A: TensorLike, Q: TensorLike) -> TensorVariable:
-    """The X of A @ X + X @ A.T = Q (complex: the conjugate transpose), for square matrices, the
-    last two dimensions. Floats. Raises as `solve_sylvester`.
+    """Return the X of A @ X + X @ A.T = Q (complex: the conjugate transpose).
+
+    A, Q: square matrices, shape (…, n, n). The result has that shape, floats. Raises `NDimError`,
+    `ShapeError`; `SingularMatrixError` at run time if A and -A.T have a common eigenvalue.
 
     >>> from rewrite_engine.tensor.linalg import solve_continuous_lyapunov
     >>> solve_continuous_lyapunov([[1.0]], [[4.0]]).eval()
@@ -168,19 +178,19 @@ def solve_continuous_lyapunov(A: TensorLike, Q: TensorLike) -> TensorVariable:
 
 
 def solve_discrete_lyapunov(A: Any, Q: Any, method: str = "bilinear") -> TensorVariable:
-    """The X of A @ X @ A.T - X + Q = 0 (complex: the conjugate transpose), for square matrices, the
-    last two dimensions. Floats.
+    """Return the X of A @ X @ A.T - X + Q = 0 (complex: the conjugate transpose).
 
-    method: "bilinear", as an equation of Sylvester (not where -1 is an eigenvalue of A); "direct",
-    as linear equations of n * n unknowns. Raises `ValueError`, `NDimError`, `ShapeError`;
-    `SingularMatrixError` when it runs.
+    A, Q: square matrices, shape (…, n, n). The result has that shape, floats. method: "bilinear"
+    solves a Sylvester equation (not if -1 is an eigenvalue of A); "direct" solves linear equations
+    with n * n unknowns. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` at
+    run time.
 
     >>> from rewrite_engine.tensor.linalg import solve_discrete_lyapunov
     >>> solve_discrete_lyapunov([[0.5]], [[3.0]]).eval()
     array([[4.]])
     """
     if method not in ("direct", "bilinear"):
-        raise ValueError(located(f'method is "direct" or "bilinear", not {method!r}'))
+        raise ValueError(located(f'method must be "direct" or "bilinear", not {method!r}'))
     A, Q = floats(A, Q)
     if A.type.ndim < 2 or Q.type.ndim < 2:
         raise NDimError(located("solve_discrete_lyapunov: takes matrices", inputs=[A, Q]))
@@ -201,10 +211,12 @@ def solve_discrete_lyapunov(A: Any, Q: Any, method: str = "bilinear") -> TensorV
 def solve_discrete_are(
     A: TensorLike, B: TensorLike, Q: TensorLike, R: TensorLike
 ) -> TensorVariable:
-    """The X of Riccati's equation A.T @ X @ A - X - A.T @ X @ B @ inv(R + B.T @ X @ B) @ B.T @ X
-    @ A + Q = 0 that makes the feedback stable (complex: conjugate transposes). A and Q are of shape
-    (…, m, m), B (…, m, n), R (…, n, n); of Q and R the symmetric or Hermitian part counts. Floats.
-    Raises `NDimError`, `ShapeError`; `SingularMatrixError` when it runs, where there is none.
+    """Return the stabilizing X of Riccati's equation A.T @ X @ A - X - A.T @ X @ B @ inv(R + B.T @
+    X @ B) @ B.T @ X @ A + Q = 0 (complex: conjugate transposes).
+
+    A and Q have shape (…, m, m), B (…, m, n), R (…, n, n); only the symmetric (Hermitian) parts of
+    Q and R matter. The result has the shape of A, floats. Raises `NDimError`, `ShapeError`;
+    `SingularMatrixError` at run time if there is no such X.
 
     >>> from rewrite_engine.tensor.linalg import solve_discrete_are
     >>> solve_discrete_are([[1.0]], [[1.0]], [[2.0]], [[4.0]]).eval()

@@ -1,4 +1,4 @@
-"""Matrices as products: `cholesky`.
+"""Cholesky decomposition of matrices: `cholesky`, and ops for its gradient.
 
 Gradients: I. Murray, "Differentiation of the Cholesky decomposition", arXiv:1602.07527 (2016).
 """
@@ -37,11 +37,11 @@ __all__ = ["Cholesky", "CholeskyGradient", "CovarianceGradient", "cholesky"]
 
 
 class Cholesky(_MatrixOp):
-    """The triangular factor L of a positive definite matrix L @ L.T, of which one triangle is read;
-    lower=False: U of U.T @ U (complex: conjugate transposes).
+    """Triangular factor L of a positive definite matrix L @ L.T; only one triangle of the matrix is
+    read.
 
-    on_error: "nan" for a matrix that is not positive definite gives one of NaN, "raise"
-    `SingularMatrixError`.
+    lower=False: U of U.T @ U (complex: conjugate transposes). on_error: for a matrix that is not
+    positive definite "nan" returns a matrix of NaN, "raise" raises `SingularMatrixError`.
     """
 
     __props__ = ("lower", "on_error")
@@ -57,7 +57,9 @@ class Cholesky(_MatrixOp):
         self.only_lengths = on_error == "nan"
 
     def single(self, dtype: Any) -> Any:
-        """By `potrf`, of the transpose, which is in columns, as LAPACK has it."""
+        """Return a function for one matrix by LAPACK's `potrf`, on the transpose, as LAPACK stores
+        columns.
+        """
         potrf, below = lapack("potrf", dtype), not self.lower
 
         def run(a: Any) -> Any:
@@ -67,7 +69,7 @@ class Cholesky(_MatrixOp):
         return run
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.cholesky`; one by one only where one of them has no factor."""
+        """Compute by `numpy.linalg.cholesky`; one by one only if a matrix has no factor."""
         (a,) = of_dtype(*arrays)
         try:
             return np.linalg.cholesky(a, upper=not self.lower)
@@ -88,7 +90,7 @@ class Cholesky(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Of the triangle that is read."""
+        """Return the gradient of the triangle that is read."""
         (factor,), (g,) = outputs, output_gradients
         if self.lower:
             return [CholeskyGradient()(factor, _below(g))]
@@ -96,7 +98,9 @@ class Cholesky(_MatrixOp):
 
 
 def _below(g: Any, depth: int = 3) -> Any:
-    """What has the same lower triangles, without masks for these in the last few sums."""
+    """Return a gradient with the same lower triangle, without masks for it in the last `depth`
+    sums.
+    """
     op, inputs = g.head, g.owner.inputs if g.owner is not None and depth else []
     if inputs and op in (m.add, m.neg):
         return op(*[_below(x, depth - 1) for x in inputs])
@@ -107,10 +111,12 @@ def _below(g: Any, depth: int = 3) -> Any:
 
 
 class CholeskyGradient(_MatrixOp):
-    """The gradient for the lower triangle of a matrix, given its Cholesky factor L, and the
-    gradient G for that: Φ(S + S.T), where S = inv(L).T @ Φ(L.T @ G) @ inv(L), and Φ is the lower
-    triangle with half of the diagonal (complex: conjugate transposes). L has zeros above the
-    diagonal; of G the lower triangle is read.
+    """Gradient of the lower triangle of a matrix, from its Cholesky factor L and the gradient G of
+    L.
+
+    It is Φ(S + S.T) with S = inv(L).T @ Φ(L.T @ G) @ inv(L), where Φ is the lower triangle with
+    half of the diagonal (complex: conjugate transposes). L has zeros above the diagonal; of G the
+    lower triangle is read.
     """
 
     __props__ = ()
@@ -125,14 +131,14 @@ class CholeskyGradient(_MatrixOp):
     )
 
     def single(self, dtype: Any) -> Any:
-        """Of the conjugate transposes."""
+        """Return a function for one matrix by LAPACK, on conjugate transposes."""
         back = _Back(dtype)
         if dtype.kind == "c":
             return lambda low, g: back.of(low.T.conj(), g.T.conj()).T.conj()
         return lambda low, g: back.of(low.T, g.T).T
 
     def batched(self, *arrays: Any) -> Any:
-        """Matrix by matrix."""
+        """Compute the gradients matrix by matrix."""
         low, g = of_dtype(*arrays)
         batch = np.broadcast_shapes(low.shape[:-2], g.shape[:-2])
         out = np.empty((*batch, *g.shape[-2:]), g.dtype)
@@ -146,7 +152,7 @@ class CholeskyGradient(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """That for G is how L changes (Murray, section 2.1, equation 8)."""
+        """Return gradients; that of G is the tangent of L (Murray, section 2.1, equation 8)."""
         (low, g), (found,), (h,) = inputs, outputs, output_gradients
         low, g, half = tril(low), tril(g), halved(h)
         forward, both = SolveTriangular(lower=True), m.add(half, adjoint(half))
@@ -157,8 +163,9 @@ class CholeskyGradient(_MatrixOp):
 
 
 class CovarianceGradient(_MatrixOp):
-    """Φ(a v @ v.T + b inv(L @ L.T)) of a Cholesky factor L, a matrix v, and numbers a and b: what
-    the gradient of the log density of normal numbers is for their covariance (Φ:
+    """Matrix Φ(a v @ v.T + b inv(L @ L.T)) of a Cholesky factor L, a matrix v, and numbers a and b.
+
+    It is the gradient of a normal log density for the covariance matrix (Φ: see
     `CholeskyGradient`). Floats. L has zeros above the diagonal.
     """
 
@@ -176,11 +183,13 @@ class CovarianceGradient(_MatrixOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         if any([t.kind == "c" for t in types]):
-            raise DTypeError("takes no complex numbers")
+            raise DTypeError("takes real numbers, not complex ones")
         return super().dtypes(*types)
 
     def single(self, dtype: Any) -> Any:
-        """By `potri` and `syrk`, of transposes: L and v are in rows, LAPACK has columns."""
+        """Return a function for one matrix by `potri` and `syrk`, on transposes: L and v are in
+        rows, LAPACK uses columns.
+        """
         potri, syrk = lapack("potri", dtype), lapack("syrk", dtype)
 
         def run(low: Any, v: Any, a: Any, b: Any) -> Any:
@@ -195,7 +204,7 @@ class CovarianceGradient(_MatrixOp):
         return run
 
     def batched(self, *arrays: Any) -> Any:
-        """By the formula."""
+        """Compute the matrices by the formula."""
         low, v, a, b = of_dtype(*arrays)
         phi = np.tri(low.shape[-1], dtype=low.dtype) - np.eye(low.shape[-1], dtype=low.dtype) / 2
         a, b = a[..., None, None], b[..., None, None]
@@ -208,7 +217,9 @@ class CovarianceGradient(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """By the product rule, and that of the inverse (Giles, section 2.2.3)."""
+        """Return gradients by the product rule and the derivative of the inverse (Giles, section
+        2.2.3).
+        """
         (low, v, a, b), (g,) = inputs, output_gradients
         half = halved(g)
         both, back = m.add(half, half.mT), SolveTriangular(lower=True)(low, eye(low.shape[0]))
@@ -226,9 +237,11 @@ _SMALL, _BLOCK = 16, 64
 
 
 class _Back:
-    """The conjugate transpose of the gradient, given those of the factor and of its gradient: small
-    ones by the formula (Murray, section 3.1, equation 10), of which larger ones are made (section
-    3.2).
+    """Reverse derivative of the Cholesky gradient: the conjugate transpose of the gradient, from
+    those of the factor and of its gradient.
+
+    Small matrices use the formula (Murray, section 3.1, equation 10); larger ones are split into
+    such blocks (section 3.2).
     """
 
     def __init__(self, dtype: Any) -> None:
@@ -253,7 +266,7 @@ class _Back:
         return self.halved(self.trsm(1, up, out.T.conj(), 1, 0, 2))
 
     def halved(self, x: Any) -> Any:
-        """Φ, transposed: with zeros also where a number below the diagonal was infinite."""
+        """Return Φ, transposed, with zeros also where a number below the diagonal was infinite."""
         phi, where = self.phi(len(x))
         return np.multiply(x, phi, out=np.zeros_like(x), where=where)
 
@@ -269,7 +282,7 @@ class _Back:
 
 
 def halved(x: Any) -> Any:
-    """Murray's Φ: the lower triangle, with half of the diagonal."""
+    """Return Murray's Φ: the lower triangle, with half of the diagonal."""
     return m.mul(m.add(tril(x), tril(x, -1)), 0.5)
 
 
@@ -281,12 +294,12 @@ def cholesky(
     overwrite_a: bool = False,
     on_error: str = "nan",
 ) -> TensorVariable:
-    """The triangular factors L of positive definite matrices L @ L.T, the last two dimensions, of
-    which the lower triangle is read; lower=False: U of U.T @ U, and the upper one. Floats.
+    """Return the triangular factors L of positive definite matrices L @ L.T.
 
-    on_error: "nan": a matrix that is not positive definite gives one of NaN; "raise":
-    `SingularMatrixError`. check_finite and overwrite_a have no effect. Raises `ValueError`,
-    `NDimError`, `ShapeError`.
+    a: shape (…, n, n); only the lower triangle is read. The result has that shape, floats.
+    lower=False: U of U.T @ U; only the upper triangle is read. on_error: for a matrix that is not
+    positive definite "nan" returns a matrix of NaN, "raise" raises `SingularMatrixError`.
+    check_finite and overwrite_a have no effect. Raises `ValueError`, `NDimError`, `ShapeError`.
 
     >>> from rewrite_engine.tensor.linalg import cholesky
     >>> cholesky([[4.0, 2.0], [2.0, 5.0]]).eval()
@@ -294,5 +307,5 @@ def cholesky(
            [1., 2.]])
     """
     if on_error not in ("nan", "raise"):
-        raise ValueError(located(f'on_error is "nan" or "raise", not {on_error!r}'))
+        raise ValueError(located(f'on_error must be "nan" or "raise", not {on_error!r}'))
     return Cholesky(bool(lower), on_error).lifted(*floats(x))

@@ -1,4 +1,4 @@
-"""Matrices as products of triangular ones, by elimination: `lu`, `lu_factor`, `lu_solve`.
+"""LU decomposition of matrices, by elimination: `lu`, `lu_factor`, `lu_solve`.
 
 Gradients: F. de Hoog, R. Anderssen & M. Lukas, "Differentiation of matrix functionals using
 triangular factorization", Math. Comp. 80 (2011).
@@ -53,8 +53,10 @@ __all__ = [
 
 
 class LUFactor(_MatrixOp):
-    """The factors of matrices whose rows are in another order: U in the upper triangle, L without
-    its ones below; and which row each of the first was swapped with, from the first to the last.
+    """LU factors of matrices with reordered rows: U in the upper triangle, L below it without its
+    ones; and the pivots.
+
+    The pivots give, for each row from the first to the last, the row that it was swapped with.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -68,12 +70,14 @@ class LUFactor(_MatrixOp):
         return [super().dtypes(*types)[0], "int32"]
 
     def single(self, dtype: Any) -> Any:
-        """By `getrf`: a singular matrix has factors, too."""
+        """Return a function for one matrix by LAPACK's `getrf`; a singular matrix has factors,
+        too.
+        """
         getrf = lapack("getrf", dtype)
         return lambda a: getrf(a)[:2]
 
     def batched(self, *arrays: Any) -> Any:
-        """Matrix by matrix."""
+        """Compute the factors matrix by matrix."""
         (a,) = of_dtype(*arrays)
         out, pivots = np.empty_like(a), np.empty((*a.shape[:-2], min(a.shape[-2:])), "int32")
         one = self.single(a.dtype)
@@ -82,14 +86,16 @@ class LUFactor(_MatrixOp):
         return out, pivots
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """The pivots do not change with small changes."""
+        """Disconnect the pivots, which small changes leave constant."""
         return [[True, False]]
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """De Hoog, Anderssen & Lukas, of the first rows and columns; the others are products with
-        them. An error where these are singular.
+        """Return gradients by de Hoog, Anderssen & Lukas, for the leading square block; the others
+        are products with it.
+
+        At run time a singular block is an error.
         """
         (both, pivots), g = outputs, output_gradients[0]
         if is_disconnected(g):
@@ -114,8 +120,10 @@ class LUFactor(_MatrixOp):
 
 
 def _order(both: Any, pivots: Any) -> Any:
-    """Where the rows of matrices are in the product of the factors. A matrix with more rows than
-    columns has no pivots for its last rows, which then stay where they are.
+    """Return the position of each row of the matrices in the product of the factors.
+
+    A matrix with more rows than columns has no pivots for its last rows, which then keep their
+    positions.
     """
     (rows, columns), k = lengths(both)[-2:], lengths(pivots)[-1]
     if not (isinstance(rows, int) and isinstance(columns, int) and rows <= columns):
@@ -126,8 +134,10 @@ def _order(both: Any, pivots: Any) -> Any:
 
 
 class PivotToPermutations(NoGradient, _MatrixOp):
-    """The order of rows that swaps, from the first to the last, make of 0, 1, 2, … (inverse), or
-    the one that undoes them. Raises `ShapeError` for a row that is not there.
+    """Order of rows that results from swaps applied to 0, 1, 2, … (inverse), or the order that
+    undoes them.
+
+    Raises `ShapeError` for a row that does not exist.
     """
 
     __props__ = ("inverse",)
@@ -139,18 +149,18 @@ class PivotToPermutations(NoGradient, _MatrixOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         if types[0].kind not in "iu":
-            raise DTypeError(f"takes pivots, which are integers, not a {types[0]}")
+            raise DTypeError(f"takes pivots of an integer dtype, not type {types[0]}")
         return ["int64"]
 
     def batched(self, *arrays: Any) -> Any:
-        """Swap by swap, vector by vector."""
+        """Apply the swaps one by one, for each vector."""
         (pivots,) = arrays
         n = pivots.shape[-1]
         out = np.empty(pivots.shape, "int64")
         for index in np.ndindex(pivots.shape[:-1]):
             order, swaps = [*range(n)], pivots[index].tolist()
             if swaps and not 0 <= min(swaps) <= max(swaps) < n:
-                raise ShapeError(f"pivots of {n} rows are from 0 to {n - 1}")
+                raise ShapeError(f"pivots of {n} rows must be from 0 to {n - 1}")
             for i, k in enumerate(swaps):
                 order[i], order[k] = order[k], order[i]
             out[index] = order
@@ -158,9 +168,10 @@ class PivotToPermutations(NoGradient, _MatrixOp):
 
 
 class SolveLUFactor(_MatrixOp):
-    """The x of a @ x = b, given the two outputs of `LUFactor` of a square `a`, which are read
-    (transposed: of its transpose). Raises `SingularMatrixError`, `ShapeError` for a pivot that is
-    no row.
+    """Solution x of a @ x = b, from the two outputs of `LUFactor` of a square `a`.
+
+    transposed: solve with the transpose of `a`. Raises `SingularMatrixError`, `ShapeError` for a
+    pivot that is not a row.
     """
 
     __props__ = ("transposed",)
@@ -174,11 +185,11 @@ class SolveLUFactor(_MatrixOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         if types[1].kind not in "iu":
-            raise DTypeError(f"takes pivots, which are integers, not a {types[1]}")
+            raise DTypeError(f"takes pivots of an integer dtype, not type {types[1]}")
         return [working_dtype(types[0].dtype, types[2].dtype)]
 
     def single(self, dtype: Any) -> Any:
-        """By `getrs`, which checks nothing."""
+        """Return a function for one matrix by LAPACK's `getrs`, which checks nothing."""
         getrs, transposed = lapack("getrs", dtype), self.transposed
         largest: Any = np.maximum.reduce
 
@@ -191,7 +202,7 @@ class SolveLUFactor(_MatrixOp):
         return run
 
     def batched(self, *arrays: Any) -> Any:
-        """Matrix by matrix; the columns of all at once where there is one matrix."""
+        """Solve matrix by matrix; all columns at once if there is one matrix."""
         both, b = of_dtype(arrays[0], arrays[2])
         pivots, n = arrays[1], b.shape[-2]
         batch = np.broadcast_shapes(both.shape[:-2], pivots.shape[:-1], b.shape[:-2])
@@ -201,7 +212,7 @@ class SolveLUFactor(_MatrixOp):
         both, b = [np.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (both, b)]
         pivots = np.broadcast_to(pivots, (*batch, n))
         if pivots.size and not 0 <= pivots.min() <= pivots.max() < n:
-            raise ShapeError(f"pivots of {n} rows are from 0 to {n - 1}")
+            raise ShapeError(f"pivots of {n} rows must be from 0 to {n - 1}")
         out, getrs = np.empty(b.shape, b.dtype), lapack("getrs", b.dtype)
         if not out.size:
             return out
@@ -213,13 +224,15 @@ class SolveLUFactor(_MatrixOp):
         return out
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Pivots do not change."""
+        """Connect all inputs but the pivots."""
         return [[True], [False], [True]]
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """As of two triangular equations (Giles, 2.2.3), between which is `half`."""
+        """Return gradients of two triangular equations (Giles, 2.2.3) with the intermediate
+        solution `half`.
+        """
         (both, pivots, _), (x,), (g,) = inputs, outputs, output_gradients
         turned, low = m.conjugated(both), {"lower": True, "unit_diagonal": True}
         gb = SolveLUFactor(not self.transposed)(turned, pivots, g)
@@ -240,9 +253,11 @@ class SolveLUFactor(_MatrixOp):
 
 
 def pivot_to_permutation(p: TensorLike, inverse: bool = False) -> TensorVariable:
-    """What the pivots of `lu_factor`, vectors in the last dimension, make of rows, as int64: with
-    order = pivot_to_permutation(p), a = (L @ U)[order]; inverse: a[order] = L @ U. Raises
-    `DTypeError`, `NDimError`; `ShapeError` when it runs.
+    """Return the order of rows that the pivots of `lu_factor` make, as int64.
+
+    p: vectors of integers in the last dimension. With order = pivot_to_permutation(p), a = (L @
+    U)[order]; inverse: a[order] = L @ U. Raises `DTypeError`, `NDimError`; `ShapeError` at run
+    time.
 
     >>> from rewrite_engine.tensor.linalg import pivot_to_permutation
     >>> pivot_to_permutation([1, 2, 2], inverse=True).eval()
@@ -252,11 +267,12 @@ def pivot_to_permutation(p: TensorLike, inverse: bool = False) -> TensorVariable
 
 
 def lu_factor(a: TensorLike, *, check_finite: bool = True, overwrite_a: bool = False) -> LUFactors:
-    """The factors of matrices, the last two dimensions, as `lu_solve` takes them of square ones:
-    `LU`, a lower triangular matrix without the ones of its diagonal, and an upper triangular one,
-    (…, m, n), and the `pivots`, int32, of the smaller length. Floats. Also of singular matrices,
-    but there the gradient raises `SingularMatrixError`. check_finite and overwrite_a have no
-    effect. Raises `NDimError`.
+    """Return the LU factors of matrices, as `lu_solve` takes them for square matrices.
+
+    a: shape (…, m, n), floats. `LU` has that shape: a lower triangular matrix without the ones of
+    its diagonal, and an upper triangular one. `pivots` is int32, of length min(m, n). A singular
+    matrix has factors, too, but its gradient raises `SingularMatrixError`. check_finite and
+    overwrite_a have no effect. Raises `NDimError`.
 
     >>> from rewrite_engine.tensor.linalg import lu_factor
     >>> lu_factor([[1.0, 3.0], [2.0, 4.0]]).LU.eval()
@@ -273,20 +289,20 @@ def lu(
     p_indices: bool = False,
     overwrite_a: bool = False,
 ) -> tuple[TensorVariable, ...]:
-    """Matrices (…, m, n) as P @ L @ U: a permutation (…, m, m), a lower triangular matrix with ones
-    on the diagonal (…, m, k), and an upper triangular one (…, k, n), where k is the smaller of m
-    and n. Floats.
+    """Return matrices of shape (…, m, n) as P @ L @ U.
 
-    permute_l: two outputs, P @ L and U. p_indices: integers in place of P: a = (L @ U)[p].
-    check_finite and overwrite_a have no effect. Raises `ValueError` for both, `NDimError`; its
-    gradient `SingularMatrixError` when it runs.
+    With k = min(m, n), P is a permutation (…, m, m), L a lower triangular matrix with ones on the
+    diagonal (…, m, k), and U an upper triangular one (…, k, n); floats. permute_l: two outputs, P @
+    L and U. p_indices: integers in place of P: a = (L @ U)[p]. check_finite and overwrite_a have no
+    effect. Raises `ValueError` if both are true, `NDimError`; the gradient raises
+    `SingularMatrixError` at run time.
 
     >>> from rewrite_engine.tensor.linalg import lu
     >>> lu([[1.0, 3.0], [2.0, 4.0]], p_indices=True)[0].eval().tolist()
     [1, 0]
     """
     if permute_l and p_indices:
-        raise ValueError(located("lu: of permute_l and p_indices one can be true"))
+        raise ValueError(located("lu: only one of permute_l and p_indices can be true"))
     both, pivots = lu_factor(a)
     order, k, rows = _order(both, pivots), lengths(pivots)[-1], lengths(both)[-2]
     low = m.add(tril(both[..., :k], -1), eye(rows, k, dtype=both.type.dtype))
@@ -306,18 +322,18 @@ def lu_solve(
     check_finite: bool = True,
     overwrite_b: bool = False,
 ) -> TensorVariable:
-    """The x of a @ x = b as of `solve`, given the two outputs of `lu_factor` of `a`.
+    """Return the x of a @ x = b, from the two outputs of `lu_factor` of `a`.
 
-    trans: 1 for a.T @ x = b, 2 for the conjugate transpose. check_finite and overwrite_b have no
-    effect. Raises `ValueError`, `NDimError`, `ShapeError`, `DTypeError`; `SingularMatrixError` when
-    it runs.
+    Shapes and b_ndim are described in `solve`. trans: 1 for a.T @ x = b, 2 for the conjugate
+    transpose. check_finite and overwrite_b have no effect. Raises `ValueError`, `NDimError`,
+    `ShapeError`, `DTypeError`; `SingularMatrixError` at run time.
 
     >>> from rewrite_engine.tensor.linalg import lu_factor, lu_solve
     >>> lu_solve(lu_factor([[2.0, 0.0], [1.0, 1.0]]), [4.0, 3.0]).eval()
     array([2., 1.])
     """
     if trans not in (0, 1, 2):
-        raise ValueError(located(f"lu_solve: trans is 0, 1 or 2, not {trans!r}"))
+        raise ValueError(located(f"lu_solve: trans must be 0, 1 or 2, not {trans!r}"))
     both, pivots = LU_and_pivots
     both, b, vector = columns(both, b, b_ndim)
     both = m.conjugated(both) if trans == 2 else both

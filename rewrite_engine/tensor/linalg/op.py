@@ -1,4 +1,4 @@
-"""What the ops of linear algebra share: `_MatrixOp`, and their arguments."""
+"""Base class of the ops of linear algebra, `_MatrixOp`, and functions for their arguments."""
 
 from __future__ import annotations
 
@@ -29,38 +29,47 @@ __all__ = ["SingularMatrixError"]
 
 
 class SingularMatrixError(RewriteEngineError, np.linalg.LinAlgError):
-    """A matrix has no inverse, is not positive definite, or its decomposition was not found; also a
-    `numpy.linalg.LinAlgError`.
+    """A matrix has no inverse, is not positive definite, or its decomposition was not found.
+
+    It is also a `numpy.linalg.LinAlgError`.
     """
 
 
 class _MatrixOp(TensorOp):
-    """An op on matrices of floats, one per class and parameters; `Blockwise` lifts it to arrays of
-    them.
+    """Base class of ops on matrices of floats; `Blockwise` lifts each to arrays of matrices.
 
-    A subclass says which dimensions there are (`signature`; k: the shorter of the first two, and
-    what else `lengths` tells), and computes values along batches in `batched(*arrays)`, which
-    raises errors with no more than what is wrong. Integers count as floats; there is no result in
-    float16.
+    A subclass declares its dimensions in `signature` (k: the shorter of the first two; `lengths`
+    gives other ones), and computes values along batches in `batched(*arrays)`, which raises short
+    errors. Integers are converted to floats; the result is never float16.
     """
 
     signature: str
     lengths: Mapping[str, Computed] = {"k": Computed(smaller, [(0, 0), (0, 1)])}
 
     def lifted(self, *inputs: Any) -> Any:
-        """The op applied to matrices, or arrays of them."""
+        """Apply the op to matrices, or arrays of them."""
         ranks = self.ranks
         for x, n in zip(inputs, ranks, strict=True):
             if x.type.ndim < n:
-                what = f"takes an array of {n} dimensions or more, not a {x.type}"
+                what = f"takes an array of {n} dimensions or more, not type {x.type}"
                 raise NDimError(located(what, op=self, inputs=inputs))
         if [x.type.ndim for x in inputs] == ranks:
             return self(*inputs)
         return Blockwise(self, self.signature)(*inputs)
 
     @property
+    def gufunc_signature(self) -> str:
+        """The signature, under the name that `Blockwise` reads."""
+        return self.signature
+
+    @property
+    def core_op(self) -> _MatrixOp:
+        """This op: `Blockwise` has the op on single matrices under that name."""
+        return self
+
+    @property
     def ranks(self) -> list[int]:
-        """How many dimensions each input has."""
+        """The number of dimensions of each input."""
         return [len(names) for names in parse(self.signature)[0]]
 
     def check_ranks(self, types: Sequence[TensorType]) -> None:
@@ -68,10 +77,10 @@ class _MatrixOp(TensorOp):
         if [t.ndim for t in types] != self.ranks:
             each = " and ".join([("a number", "a vector", "a matrix")[n] for n in self.ranks])
             what = "matrices" if len(types) > 1 and {*self.ranks} == {2} else each
-            raise NDimError(f"takes {what}, not {' and '.join([f'a {t}' for t in types])}")
+            raise NDimError(f"takes {what}, not {' and '.join([f'type {t}' for t in types])}")
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """As the signature says: dimensions of one name have one length."""
+        """Return the shape rule of the signature: dimensions with one name have one length."""
         self.check_ranks(types)
         named: dict[str, list[Any]] = {}
         ins, outs = parse(self.signature)
@@ -83,32 +92,36 @@ class _MatrixOp(TensorOp):
         return Shapes([[known[name] for name in names] for names in outs], equal)
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Along a batch."""
+        """Apply the op along a batch, by `Blockwise`."""
         return Blockwise(self, self.signature).make_node(*inputs).outputs
 
     def dtypes(self, *types: TensorType) -> list[str]:
-        """Floats, of at least single precision."""
+        """Return float dtypes, of at least single precision."""
         return [working_dtype(*[t.dtype for t in types])] * len(parse(self.signature)[1])
 
     def batched(self, *arrays: Any) -> Any:
-        """The values of the output for arrays of matrices; a tuple of several outputs."""
+        """Return the output for arrays of matrices; a tuple of several outputs."""
         raise NotImplementedError
 
     def single(self, dtype: Any) -> Callable[..., Any] | None:
-        """A quick function of single matrices with elements whose lengths fit: what `batched`
-        returns, or None, and `batched` says what is wrong. It calls LAPACK, whose routines are
-        looked up here, once for each node. dtype: one that LAPACK has, of all floats that it takes.
+        """Return a fast function for single non-empty matrices whose lengths fit, or None.
+
+        The function returns the results of `batched`, or None if `batched` should compute (and
+        report errors). It calls LAPACK, whose routines are looked up here, once for each node.
+        dtype: a dtype of LAPACK, that of all float inputs.
         """
         return None
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute. Raises `ShapeError`, and what `batched` raises."""
+        """Compute the outputs for single matrices. Raise `ShapeError`, and the errors of
+        `batched`.
+        """
         store(output_storage, self.make_function(node)(*inputs))
 
     def make_function(self, node: Apply) -> Callable[..., Any]:
-        """`batched` or `single`, and what surrounds them."""
+        """Return a function that checks the inputs and calls `single` or `batched`."""
         own = {v.type.dtype for v in node.inputs if v.type.kind in "fc"}
         dtype = np.dtype(own.pop()) if len(own) == 1 else None
         one = None
@@ -117,7 +130,9 @@ class _MatrixOp(TensorOp):
         return of_arrays(self, self.batched, node, one)
 
     def _later(self, dtype: Any) -> Callable[..., Any] | None:
-        """`single`, made at the first call: SciPy takes longer to import than graphs to compile."""
+        """Return `single`, built at the first call, as importing SciPy takes longer than compiling
+        a graph.
+        """
         if type(self).single is _MatrixOp.single:
             return None
         run: Callable[..., Any] | None = None
@@ -132,7 +147,9 @@ class _MatrixOp(TensorOp):
 
 
 class _Symmetric(_MatrixOp):
-    """Real eigenvalues, and eigenvectors, of matrices of which one triangle is read."""
+    """Base class of ops that return real eigenvalues, and eigenvectors; one triangle of the
+    matrices is read.
+    """
 
     __call__: Callable[..., Any]  # (several outputs)
     __props__ = ("lower",)
@@ -147,24 +164,24 @@ class _Symmetric(_MatrixOp):
 
 
 def working_dtype(*dtypes: str) -> str:
-    """The dtype of a float that LAPACK computes with."""
+    """Return the float dtype in which LAPACK computes for these dtypes."""
     found = float_dtype(*dtypes)
     return "float32" if found == "float16" else found
 
 
 def real_dtype(dtype: str) -> str:
-    """That of the real part."""
+    """Return the dtype of the real part."""
     return np.empty(0, dtype).real.dtype.name
 
 
 def complex_dtype(dtype: str) -> str:
-    """That of a complex number of the same precision."""
+    """Return the complex dtype of the same precision."""
     return np.result_type(dtype, "complex64").name
 
 
 def found(run: Any, *arrays: Any, **options: Any) -> Any:
-    """What a function of NumPy or SciPy finds. Raises `SingularMatrixError` where it finds
-    nothing.
+    """Return the result of a function of NumPy or SciPy. Raise `SingularMatrixError` if it
+    fails.
     """
     try:
         return run(*arrays, **options)
@@ -173,23 +190,24 @@ def found(run: Any, *arrays: Any, **options: Any) -> Any:
 
 
 def of_finite(run: Any, a: Any, **options: Any) -> Any:
-    """What a function by singular values finds; LAPACK may come to no end where numbers are not
-    finite. Raises `SingularMatrixError`.
+    """Return the result of a function that uses singular values.
+
+    LAPACK may not terminate for numbers that are not finite. Raises `SingularMatrixError`.
     """
     if not np.isfinite(a).all():
-        raise SingularMatrixError(f"not all numbers are finite (shape {a.shape})")
+        raise SingularMatrixError(f"the matrix has numbers that are not finite (shape {a.shape})")
     return found(run, a, **options)
 
 
 def floats(*xs: Any) -> list[Any]:
-    """Operands as floats of one dtype that LAPACK computes with."""
+    """Return the operands as floats of one dtype in which LAPACK computes."""
     tensors = [as_tensor_variable(x) for x in xs]
     dtype = working_dtype(*[x.type.dtype for x in tensors])
     return [x if x.type.dtype == dtype else m.cast(x, dtype) for x in tensors]
 
 
 def of_dtype(*arrays: Any) -> Sequence[Any]:
-    """Values as `floats` makes them."""
+    """Return values in the dtype that `floats` chooses for their variables."""
     dtype = working_dtype(*[x.dtype.name for x in arrays])
     return [np.asarray(x, dtype) for x in arrays]
 
@@ -210,24 +228,25 @@ _LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 
 
 def lapack(name: str, dtype: Any) -> Any:
-    """A routine of LAPACK or BLAS: SciPy's. Those of NumPy have threads of their own, and both
-    together are slow where one follows the other.
+    """Return a routine of LAPACK or BLAS from SciPy.
+
+    NumPy's routines use threads of their own, and alternating between both is slow.
     """
     return _routine(_LETTERS[dtype.char] + name)
 
 
 def double(dtype: Any) -> Any:
-    """The dtype in which NumPy computes, too, what is given in single precision."""
+    """Return the dtype in which NumPy computes single precision numbers: double precision."""
     return np.result_type(dtype, "float64")
 
 
 def along(batch: Sequence[int], *arrays: Any) -> Any:
-    """What arrays with elements are for each of a batch, one after the other."""
+    """Return, for each batch index in turn, the elements of the arrays."""
     return zip(*[x.reshape(-1, *x.shape[len(batch) :]) for x in arrays], strict=True)
 
 
 def rows_of(x: Any, order: Any) -> Any:
-    """Rows of matrices, in another order."""
+    """Return the rows of matrices in another order."""
     if order.type.ndim == 1:
         return x[..., order, :]
     at = expand_dims(order, -1)
@@ -237,17 +256,17 @@ def rows_of(x: Any, order: Any) -> Any:
 
 
 def adjoint(x: Any) -> Any:
-    """The transposes of matrices, conjugated: by them gradients go back."""
+    """Return the conjugate transposes of matrices, by which gradients propagate backwards."""
     return m.conjugated(x).mT
 
 
 def connected(outputs: Sequence[Any], gs: Sequence[Any]) -> list[Any]:
-    """Gradients, zeros where the cost does not depend on an output."""
+    """Return the gradients, with zeros if the cost does not depend on an output."""
     return [zeros_like(z) if is_disconnected(g) else g for z, g in zip(outputs, gs, strict=True)]
 
 
 def in_triangle(g: Any, lower: bool) -> Any:
-    """The gradient for one triangle of matrices of which the other mirrors it, given that for all
+    """Return the gradient of one triangle of symmetric matrices, from the gradient of all
     elements.
     """
     both = m.add(g, adjoint(g))
@@ -255,13 +274,13 @@ def in_triangle(g: Any, lower: bool) -> Any:
 
 
 def unit(x: Any) -> Any:
-    """The unit matrix in the shape and dtype of square matrices."""
+    """Return the unit matrix in the shape and dtype of square matrices."""
     n = x.type.shape[-1]
     return eye(x.shape[-1] if n is None else n, dtype=x.type.dtype)
 
 
 def singular(a: Any, index: Any = None) -> str:
-    """What to say of arrays of matrices, one of which is singular."""
+    """Return the error text for an array with a singular matrix."""
     if a.ndim == 2:
         return f"the matrix of shape {a.shape} is singular"
     if index is None:
@@ -273,7 +292,7 @@ def singular(a: Any, index: Any = None) -> str:
 
 
 def solved(a: Any, b: Any) -> Any:
-    """The x of a @ x = b, by `numpy.linalg.solve`. Raises `SingularMatrixError`."""
+    """Return the x of a @ x = b, by `numpy.linalg.solve`. Raise `SingularMatrixError`."""
     try:
         return np.linalg.solve(a, b)
     except np.linalg.LinAlgError:
@@ -281,8 +300,8 @@ def solved(a: Any, b: Any) -> Any:
 
 
 def check_order(output: str, sort: str | None) -> None:
-    """Raise `ValueError` for what `schur` and `qz` do not know."""
+    """Raise `ValueError` for values of `output` and `sort` that `schur` and `qz` do not accept."""
     if output not in ("real", "complex"):
-        raise ValueError(located(f'output is "real" or "complex", not {output!r}'))
+        raise ValueError(located(f'output must be "real" or "complex", not {output!r}'))
     if sort not in (None, "lhp", "rhp", "iuc", "ouc"):
-        raise ValueError(located(f'sort is "lhp", "rhp", "iuc", "ouc" or None, not {sort!r}'))
+        raise ValueError(located(f'sort must be "lhp", "rhp", "iuc", "ouc" or None, not {sort!r}'))

@@ -1,4 +1,4 @@
-"""Two matrices made triangular or diagonal at once: `qz`, `ordqz`, and what `eigh` does with two.
+"""Decompositions of pairs of matrices: `qz`, `ordqz`, and `eigh` of two matrices.
 
 Gradients: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation", Advances in Automatic Differentiation (2008), section 3.1, with lengths in the
@@ -42,9 +42,11 @@ __all__ = ["EighPair", "QZ", "ordqz", "qz"]
 
 class QZ(_MatrixOp):
     """Square matrices a and b as q @ aa @ z.T and q @ bb @ z.T (complex: conjugate transposes),
-    with orthogonal q and z, aa and bb upper triangular, but for blocks of two rows in a real aa;
-    and the eigenvalues alpha / beta of a @ v = (b @ v) * w. output, sort: as of `qz`. NaN of what
-    is not finite. Raises `SingularMatrixError` where it is not found.
+    with eigenvalues.
+
+    q and z are orthogonal, aa and bb upper triangular, except for blocks of two rows in a real aa;
+    alpha / beta are the eigenvalues of a @ v = (b @ v) * w. output, sort: see `qz`. Returns NaN for
+    matrices that are not finite. Raises `SingularMatrixError` if the decomposition is not found.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -68,7 +70,7 @@ class QZ(_MatrixOp):
         return [own, own, complex_dtype(own), own, own, own]
 
     def batched(self, *arrays: Any) -> Any:
-        """Pair by pair."""
+        """Compute the decompositions pair by pair."""
         a, b = of_dtype(*arrays)
         own = a.dtype.name if self.output == "real" else complex_dtype(a.dtype.name)
         batch, n = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-1]
@@ -83,7 +85,7 @@ class QZ(_MatrixOp):
         return tuple(out)
 
     def one(self, a: Any, b: Any) -> Any:
-        """By `scipy.linalg.ordqz`, or LAPACK's `gges`, which does not sort."""
+        """Compute by `scipy.linalg.ordqz`, or LAPACK's `gges`, which does not sort."""
         if self.sort:
             from scipy.linalg import ordqz
 
@@ -92,21 +94,23 @@ class QZ(_MatrixOp):
             lambda *_: None, a, b, sort_t=0
         )
         if info:
-            raise SingularMatrixError(f"no triangular matrices are found (shape {a.shape})")
+            raise SingularMatrixError(f"the QZ decomposition was not found (shape {a.shape})")
         alpha = values[0] if len(values) == 1 else values[0] + 1j * values[1]
         return aa, bb, alpha, beta, q, z
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """None."""
+        """Return null gradients: the op has no gradient."""
         return [grad_not_implemented(self, i, x) for i, x in enumerate(inputs)]
 
 
 class EighPair(_Symmetric):
-    """The eigenvalues w, rising, and eigenvectors v (columns) of a @ v = (b @ v) * w, for symmetric
-    or Hermitian matrices of which one triangle is read, `b` positive definite; v.T @ b @ v is the
-    unit matrix (complex: conjugate transposes). Raises `SingularMatrixError`.
+    """Eigenvalues w, rising, and eigenvectors v (columns) of a @ v = (b @ v) * w.
+
+    The matrices are symmetric or Hermitian, one triangle of each is read, and `b` is positive
+    definite; v.T @ b @ v is the unit matrix (complex: conjugate transposes). Raises
+    `SingularMatrixError`.
     """
 
     nin = 2
@@ -119,7 +123,7 @@ class EighPair(_Symmetric):
     )
 
     def single(self, dtype: Any) -> Any:
-        """By `sygvd`."""
+        """Return a function for one pair by LAPACK's `sygvd`."""
         sygvd = lapack("hegvd" if dtype.kind == "c" else "sygvd", dtype)
         below = "L" if self.lower else "U"
 
@@ -130,7 +134,7 @@ class EighPair(_Symmetric):
         return run
 
     def batched(self, *arrays: Any) -> Any:
-        """Pair by pair."""
+        """Compute the eigenvalues pair by pair."""
         a, b = of_dtype(*arrays)
         batch, n = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-1]
         a, b = [np.broadcast_to(x, (*batch, n, n)) for x in (a, b)]
@@ -143,7 +147,7 @@ class EighPair(_Symmetric):
             found = one(a[index], b[index])
             if found is None:
                 where = f"pair {index} of the arrays" if index else "the matrices"
-                what = "the second is not positive definite, or there are elements that are NaN"
+                what = "the second is not positive definite, or an element is NaN"
                 raise SingularMatrixError(f"{where} of shape {(n, n)} have no eigenvalues: {what}")
             values[index], vectors[index] = found
         return values, vectors
@@ -151,7 +155,9 @@ class EighPair(_Symmetric):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Of the triangles that are read; as of `Eigh`, and v.T @ b @ v stays."""
+        """Return gradients of the triangles that are read, as for `Eigh`, with v.T @ b @ v
+        constant.
+        """
         w, v = outputs
         gw, gv = connected(outputs, output_gradients)
         e = unit(v)
@@ -175,16 +181,18 @@ def qz(
     sort: str | None = None,
     return_eigenvalues: bool = False,
 ) -> tuple[TensorVariable, ...]:
-    """The generalised Schur decompositions of square matrices A and B, the last two dimensions:
-    `AA`, `BB`, `Q`, `Z` with A = Q @ AA @ Z.T and B = Q @ BB @ Z.T (complex: conjugate transposes),
-    Q and Z orthogonal, AA and BB upper triangular, but in a real AA a block of two rows for each
-    pair of complex eigenvalues. return_eigenvalues: `AA`, `BB`, `alpha`, `beta`, `Q`, `Z`, where
-    alpha / beta are the eigenvalues of A @ v = (B @ v) * w; alpha is complex.
+    """Return the generalised Schur decompositions of square matrices A and B, shape (…, n, n).
 
-    output: "real", or "complex" for complex ones of real matrices. sort: which eigenvalues come
-    first: "lhp" (of real part below 0), "rhp" (above 0), "iuc" (of size below 1), "ouc". Has no
-    gradient. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it runs,
-    where they are not found.
+    The outputs are `AA`, `BB`, `Q`, `Z` with A = Q @ AA @ Z.T and B = Q @ BB @ Z.T (complex:
+    conjugate transposes). Q and Z are orthogonal, AA and BB upper triangular; a real AA has a block
+    of two rows for each pair of complex eigenvalues. return_eigenvalues: the outputs are `AA`,
+    `BB`, `alpha`, `beta`, `Q`, `Z`, where alpha / beta are the eigenvalues of A @ v = (B @ v) * w;
+    alpha is complex.
+
+    output: "real", or "complex" for a complex decomposition of real matrices. sort: eigenvalues
+    that come first: "lhp" (real part below 0), "rhp" (above 0), "iuc" (absolute value below 1),
+    "ouc" (above 1). Has no gradient. Raises `ValueError`, `NDimError`, `ShapeError`;
+    `SingularMatrixError` at run time if the decomposition is not found.
 
     >>> from rewrite_engine.tensor.linalg import qz
     >>> qz([[1.0, 2.0], [0.0, 3.0]], [[1.0, 0.0], [0.0, 1.0]])[0].eval()
@@ -199,5 +207,5 @@ def qz(
 def ordqz(
     A: TensorLike, B: TensorLike, sort: str | None = None, output: str = "real"
 ) -> tuple[TensorVariable, ...]:
-    """All that `qz` gives, with the eigenvalues."""
+    """Return all outputs of `qz`, including the eigenvalues, sorted."""
     return qz(A, B, output, sort, return_eigenvalues=True)

@@ -1,4 +1,4 @@
-"""Matrices made of others: `block_diag`, `kron`, `matrix_dot`, `matrix_power`."""
+"""Matrices made from others: `block_diag`, `kron`, `matrix_dot`, `matrix_power`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["block_diag", "kron", "matrix_dot", "matrix_power", "multi_dot"]
 
 
 def _matrices(name: str, x: Any) -> Any:
-    """An operand of at least two dimensions. Raises `NDimError`."""
+    """Return an operand with at least two dimensions. Raise `NDimError`."""
     x = as_tensor_variable(x)
     if x.type.ndim < 2:
         raise NDimError(located(f"{name}: takes matrices, the last two dimensions", inputs=[x]))
@@ -37,7 +37,7 @@ def _matrices(name: str, x: Any) -> Any:
 
 
 def matrix_dot(*args: Any) -> TensorVariable:
-    """The product of matrices, from left to right: `dot(dot(a, b), c)`.
+    """Return the product of matrices, from left to right: `dot(dot(a, b), c)`.
 
     >>> from rewrite_engine.tensor.linalg import matrix_dot
     >>> matrix_dot([[1, 2]], [[3], [4]], [[2]]).eval()
@@ -47,16 +47,16 @@ def matrix_dot(*args: Any) -> TensorVariable:
 
 
 def multi_dot(arrays: Sequence[Any]) -> TensorVariable:
-    """The product of several matrices, of which the first and last may be vectors."""
+    """Return the product of several matrices; the first and the last may be vectors."""
     return matrix_dot(*arrays)
 
 
 def matrix_power(M: TensorLike, n: int) -> TensorVariable:
-    """The products of n times the same square matrices, the last two dimensions; for n < 0 of their
-    inverses, which are floats; for 0 unit matrices. Takes about 2 log2(n) products.
+    """Return powers of square matrices, shape (…, m, m).
 
-    n: an int. Raises `NDimError`, `ShapeError`, `TypeError` for another n, `SingularMatrixError`
-    when it runs.
+    n: an int. For n < 0 the powers are those of the inverses, which are floats; for 0 they are unit
+    matrices. About 2 log2(n) products are computed. Raises `NDimError`, `ShapeError`, `TypeError`
+    for another n, `SingularMatrixError` at run time.
 
     >>> from rewrite_engine.tensor.linalg import matrix_power
     >>> matrix_power([[1, 1], [0, 1]], 5).eval()
@@ -85,10 +85,10 @@ def matrix_power(M: TensorLike, n: int) -> TensorVariable:
 
 
 def block_diag(*matrices: Any) -> TensorVariable:
-    """Matrices, the last two dimensions, one behind another on the diagonal of a larger one, zeros
-    elsewhere; the dimensions in front broadcast, dtypes are promoted.
+    """Return a matrix with the given matrices along its diagonal, zeros elsewhere.
 
-    Raises `NDimError`, `BroadcastError`; `ValueError` for no matrices.
+    The matrices are the last two dimensions; the dimensions before them broadcast, dtypes are
+    promoted. Raises `NDimError`, `BroadcastError`; `ValueError` without matrices.
 
     >>> from rewrite_engine.tensor.linalg import block_diag
     >>> block_diag([[1, 2]], [[3]]).eval()

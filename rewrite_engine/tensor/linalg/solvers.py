@@ -39,7 +39,9 @@ __all__ = ["MatrixInverse", "Solve", "cho_solve", "inv", "inverse", "matrix_inve
 
 
 class Solve(_Equations):
-    """The x of a @ x = b for square matrices `a` and matrices `b`. Raises `SingularMatrixError`."""
+    """Solution x of a @ x = b for square matrices `a` and matrices `b`. Raises
+    `SingularMatrixError`.
+    """
 
     __props__ = ()
     samples: Sequence[Any] = (
@@ -49,7 +51,7 @@ class Solve(_Equations):
     )
 
     def single(self, dtype: Any) -> Any:
-        """By `gesv`."""
+        """Return a function for one matrix by LAPACK's `gesv`."""
         gesv = lapack("gesv", dtype)
 
         def run(a: Any, b: Any) -> Any:
@@ -59,12 +61,12 @@ class Solve(_Equations):
         return run
 
     def batched(self, *arrays: Any) -> Any:
-        """As `solved`."""
+        """Solve all equations by `numpy.linalg.solve`."""
         return solved(*of_dtype(*arrays))
 
 
 class MatrixInverse(_MatrixOp):
-    """The inverses of square matrices. Raises `SingularMatrixError`."""
+    """Inverses of square matrices. Raises `SingularMatrixError`."""
 
     __props__ = ()
     signature = "(m,m)->(m,m)"
@@ -76,7 +78,9 @@ class MatrixInverse(_MatrixOp):
     )
 
     def single(self, dtype: Any) -> Any:
-        """By `getrf` and `getri`, of the transpose, which is in columns, as LAPACK has it."""
+        """Return a function for one matrix by `getrf` and `getri`, on the transpose, as LAPACK
+        stores columns.
+        """
         getrf, getri = lapack("getrf", dtype), lapack("getri", dtype)
 
         def run(a: Any) -> Any:
@@ -88,7 +92,7 @@ class MatrixInverse(_MatrixOp):
         return run
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.inv`."""
+        """Compute the inverses by `numpy.linalg.inv`."""
         (a,) = of_dtype(*arrays)
         try:
             return np.linalg.inv(a)
@@ -98,7 +102,7 @@ class MatrixInverse(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Giles, 2.2.3."""
+        """Return the gradient by Giles, section 2.2.3."""
         turned = adjoint(outputs[0])
         return [m.neg(matmul(matmul(turned, output_gradients[0]), turned))]
 
@@ -126,14 +130,17 @@ def solve(
     transposed: bool = False,
     b_ndim: int | None = None,
 ) -> TensorVariable:
-    """The x of a @ x = b: (…, m, m) and (…, m, n) make (…, m, n), and (…, m) is made of vectors b,
-    which is what b is if it has one dimension, or if b_ndim=1. Floats; integers count as such.
+    """Return the x of a @ x = b.
 
-    assume_a: "gen"; "sym", "her", "pos" read one triangle of `a` (lower: which), "pos" by its
-    Cholesky factor; "diagonal", "tridiagonal", "upper triangular", "lower triangular" read no more
-    than that; "banded" counts as "gen". transposed: solve a.T @ x = b. overwrite_a, overwrite_b and
-    check_finite have no effect: the pipeline knows what may be overwritten, and NaN makes NaN.
-    Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it runs.
+    a: shape (…, m, m). b: shape (…, m, n), or vectors of shape (…, m) if b has one dimension or
+    b_ndim=1. The result has the shape of b, floats; integers are converted.
+
+    assume_a: "gen"; "sym", "her", "pos" read one triangle of `a` (the lower one if `lower`), "pos"
+    uses its Cholesky factor; "diagonal", "tridiagonal", "upper triangular", "lower triangular" read
+    only that part; "banded" is treated as "gen". transposed: solve a.T @ x = b. overwrite_a,
+    overwrite_b and check_finite have no effect: the pipeline decides what to overwrite, and NaN in
+    the input returns NaN. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` at
+    run time.
 
     >>> from rewrite_engine.tensor.linalg import solve
     >>> solve([[2.0, 0.0], [1.0, 1.0]], [4.0, 3.0]).eval()
@@ -141,7 +148,7 @@ def solve(
     """
     kind = _SHORT.get(assume_a, assume_a)
     if kind not in _KINDS:
-        raise ValueError(located(f"assume_a is one of {[*_SHORT, *_KINDS]}, not {assume_a!r}"))
+        raise ValueError(located(f"assume_a must be one of {[*_SHORT, *_KINDS]}, not {assume_a!r}"))
     if kind in ("upper triangular", "lower triangular"):
         below, trans = kind == "lower triangular", int(transposed)
         return solve_triangular(a, b, trans=trans, lower=below, b_ndim=b_ndim)
@@ -159,7 +166,7 @@ def solve(
 
 
 def mirrored(kind: str, a: Any, lower: bool) -> Any:
-    """The matrix made of the triangle that is read, if it is symmetric or Hermitian."""
+    """Return the full matrix of the triangle that is read, if it is symmetric or Hermitian."""
     if kind not in ("symmetric", "hermitian"):
         return a
     part, rest = (tril(a), tril(a, -1)) if lower else (triu(a), triu(a, 1))
@@ -170,9 +177,11 @@ def mirrored(kind: str, a: Any, lower: bool) -> Any:
 def cho_solve(
     c_and_lower: Any, b: Any, *, check_finite: bool = True, b_ndim: int | None = None
 ) -> TensorVariable:
-    """The x of a @ x = b as of `solve`, given a pair: a Cholesky factor of `a`, and whether it is
-    the lower one. check_finite has no effect: NaN makes NaN. Raises `ValueError`, `NDimError`,
-    `ShapeError`; `SingularMatrixError` when it runs.
+    """Return the x of a @ x = b, from a pair: a Cholesky factor of `a`, and whether it is the lower
+    one.
+
+    Shapes and b_ndim are described in `solve`. check_finite has no effect: NaN in the input returns
+    NaN. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` at run time.
 
     >>> from rewrite_engine.tensor.linalg import cho_solve, cholesky
     >>> cho_solve((cholesky([[4.0, 0.0], [0.0, 9.0]]), True), [4.0, 3.0]).eval()
@@ -186,8 +195,9 @@ def cho_solve(
 
 
 def inv(x: TensorLike) -> TensorVariable:
-    """The inverses of matrices, the last two dimensions; floats. Raises `NDimError`, `ShapeError`;
-    `SingularMatrixError` when it runs.
+    """Return the inverses of matrices, shape (…, n, n), as floats.
+
+    Raises `NDimError`, `ShapeError`; `SingularMatrixError` at run time.
 
     >>> from rewrite_engine.tensor.linalg import inv
     >>> inv([[1.0, 1.0], [1.0, 3.0]]).eval()

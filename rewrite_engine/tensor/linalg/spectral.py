@@ -1,11 +1,10 @@
-"""Decompositions by orthogonal matrices, `svd`, `eigh`, `qr`, `schur`, and what is near: `eig`,
-`pinv`, `expm`.
+"""Decompositions with orthogonal matrices, `svd`, `eigh`, `qr`, `schur`; and `eig`, `pinv`, `expm`.
 
-Gradients: J. Townsend, "Differentiating the singular value decomposition" (2016); Z.-Q. Wan &
-S.-X. Zhang, arXiv:1909.02659 (2019), of complex ones; M. Giles (2008), section 3.1, of
-eigenvectors; S. Walter & L. Lehmann, "Algorithmic differentiation of linear algebra functions",
-arXiv:1001.1654 (2010), of QR; G. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973), of
-pseudo-inverses; I. Najfeld & T. Havel, Adv. Appl. Math. 16 (1995), of exponentials.
+Gradients: J. Townsend, "Differentiating the singular value decomposition" (2016); Z.-Q. Wan & S.-X.
+Zhang, arXiv:1909.02659 (2019), for complex ones; M. Giles (2008), section 3.1, for eigenvectors; S.
+Walter & L. Lehmann, "Algorithmic differentiation of linear algebra functions", arXiv:1001.1654
+(2010), for QR; G. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973), for pseudo-inverses; I.
+Najfeld & T. Havel, Adv. Appl. Math. 16 (1995), for exponentials.
 """
 
 from __future__ import annotations
@@ -64,10 +63,8 @@ __all__ = [
 
 
 class SVD(_MatrixOp):
-    """Matrices as (U * S) @ Vh, the singular values S from the largest to the smallest.
-
-    full_matrices: whether U and Vh are square. Raises `SingularMatrixError` where it does not
-    converge, as with NaN or infinite numbers.
+    """Singular value decomposition of matrices as (U * S) @ Vh, with falling S. full_matrices:
+    whether U and Vh are square. Raises `SingularMatrixError` if it does not converge, as with NaN.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -84,7 +81,7 @@ class SVD(_MatrixOp):
         return [u, real_dtype(s), vh]
 
     def single(self, dtype: Any) -> Any:
-        """By `gesdd`, of matrices that need no blocks."""
+        """Return a function for one small matrix by LAPACK's `gesdd`, without blocks."""
         gesdd, full = lapack("gesdd", double(dtype)), self.full_matrices
         add: Any = np.add.reduce
         narrow = dtype if double(dtype) != dtype else None
@@ -100,19 +97,17 @@ class SVD(_MatrixOp):
         return run
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.svd`."""
+        """Compute the decompositions by `numpy.linalg.svd`."""
         (a,) = of_dtype(*arrays)
         return tuple(of_finite(np.linalg.svd, a, full_matrices=self.full_matrices))
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Townsend, section 2; of the singular values alone by the reduced matrices. Of complex
-        matrices where the cost does not depend on the phases of pairs of U and V: Wan & Zhang.
-        """
+        """Return the gradient by Townsend, section 2; by Wan & Zhang for complex matrices."""
         alone = is_disconnected(output_gradients[0]) and is_disconnected(output_gradients[2])
         if not alone and self.full_matrices:
-            why = "of full matrices U and Vh: full_matrices=False has one"
+            why = "full matrices U and Vh have no gradient: use full_matrices=False"
             return [grad_not_implemented(self, 0, inputs[0], why)]
         if alone:
             u, s, vh = SVD()(inputs[0])
@@ -133,20 +128,20 @@ class SVD(_MatrixOp):
 
 
 def _unit_of(s: Any) -> Any:
-    """The unit matrix with as many rows as a vector has elements."""
+    """Return the unit matrix with as many rows as a vector has elements."""
     return unit(m.mul(s[:, None], s))
 
 
 class Eigh(_Symmetric):
-    """The eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian matrices, of
-    which one triangle is read. Raises `SingularMatrixError` where it does not converge.
+    """Eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian matrices, of one
+    triangle. Raises `SingularMatrixError` if it does not converge.
     """
 
     signature = "(m,m)->(m),(m,m)"
     samples: Sequence[Any] = (({}, (2, 2)), ({"lower": False}, (3, 3)), ({}, (1, 1)))
 
     def single(self, dtype: Any) -> Any:
-        """By `syevd`."""
+        """Return a function for one matrix by LAPACK's `syevd`."""
         run, below = lapack("heevd" if dtype.kind == "c" else "syevd", dtype), self.lower
 
         def found(a: Any) -> Any:
@@ -156,16 +151,16 @@ class Eigh(_Symmetric):
         return found
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.eigh`."""
+        """Compute the eigenvalues by `numpy.linalg.eigh`."""
         (a,) = of_dtype(*arrays)
         return tuple(found(np.linalg.eigh, a, UPLO="L" if self.lower else "U"))
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Giles, section 3.1, in the triangle that is read; of complex eigenvectors where the cost
-        does not depend on their phases. Only what is asked of eigenvectors needs eigenvalues that
-        differ.
+        """Return the gradient of the triangle that is read (Giles, section 3.1). Gradients of
+        eigenvectors require distinct eigenvalues and, if complex, a cost that does not depend on
+        phases.
         """
         w, v = outputs
         gw, gv = connected(outputs, output_gradients)
@@ -177,8 +172,8 @@ class Eigh(_Symmetric):
 
 
 class Eig(_MatrixOp):
-    """The eigenvalues and eigenvectors (columns) of square matrices, complex numbers. Raises
-    `SingularMatrixError` where it does not converge, as with NaN.
+    """Eigenvalues and eigenvectors (columns) of square matrices. Raises `SingularMatrixError` if it
+    does not converge, as with NaN.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -191,7 +186,7 @@ class Eig(_MatrixOp):
         return [complex_dtype(d) for d in super().dtypes(*types)]
 
     def single(self, dtype: Any) -> Any:
-        """By `geev`, of matrices that need no blocks; it is for finite numbers."""
+        """Return a function for one small finite matrix by LAPACK's `geev`, without blocks."""
         geev = lapack("geev", double(dtype))
         add: Any = np.add.reduce
         wanted = np.result_type(dtype, "complex64")
@@ -213,14 +208,14 @@ class Eig(_MatrixOp):
         return run
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.eig`."""
+        """Compute the eigenvalues by `numpy.linalg.eig`."""
         return tuple(found(np.linalg.eig, *of_dtype(*arrays)))
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Giles, section 3.1; an eigenvector keeps its length, 1, and the phase that LAPACK gives
-        it: its largest component is real.
+        """Return the gradient by Giles, section 3.1. An eigenvector keeps its length 1 and the
+        phase that LAPACK chooses: its largest component is real.
         """
         (a,), (w, v) = inputs, outputs
         gw, gv = output_gradients
@@ -239,10 +234,8 @@ class Eig(_MatrixOp):
 
 
 class QR(_MatrixOp):
-    """Matrices as Q @ R, columns of Q orthonormal, R upper triangular.
-
-    complete: whether Q is square. pivoting: R is of the columns in the order P, one more output, in
-    which what is left of each is the largest.
+    """QR decomposition of matrices as Q @ R. complete: whether Q is square. pivoting: R belongs to
+    the columns in the order P, an additional output, in which each has the largest remainder.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -266,7 +259,9 @@ class QR(_MatrixOp):
         return [*super().dtypes(*types)[:2], "int32"][: 2 + self.pivoting]
 
     def single(self, dtype: Any) -> Any:
-        """By `geqrf` or `geqp3`, and `orgqr`; with room for blocks of columns."""
+        """Return a function for one matrix by `geqrf` or `geqp3`, and `orgqr`, with blocks of
+        columns.
+        """
         geqrf, geqp3 = lapack("geqrf", dtype), lapack("geqp3", dtype)
         orgqr = lapack("ungqr" if dtype.kind == "c" else "orgqr", dtype)
         complete, pivoting = self.complete, self.pivoting
@@ -290,7 +285,7 @@ class QR(_MatrixOp):
         return run
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.qr`; with pivots matrix by matrix."""
+        """Compute the decompositions by `numpy.linalg.qr`; with pivots matrix by matrix."""
         (a,) = of_dtype(*arrays)
         if not self.pivoting:
             run: Any = np.linalg.qr
@@ -306,17 +301,23 @@ class QR(_MatrixOp):
         return q, r, order
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """The order does not change with small changes."""
+        """Disconnect the order of columns, which small changes leave constant."""
         return [[True, True, False][: 2 + self.pivoting]]
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Walter & Lehmann, section 4; of a wide matrix by its first columns, which are square."""
+        """Return the gradient by Walter & Lehmann, section 4; for a wide matrix by its first
+        columns.
+        """
         (a,), (q, r, *order) = inputs, outputs
         rows, columns = a.type.shape
         if self.complete and None not in (rows, columns) and rows > columns:
-            return [grad_not_implemented(self, 0, a, "of a complete Q with more columns than A")]
+            return [
+                grad_not_implemented(
+                    self, 0, a, "a complete Q with more columns than A has no gradient"
+                )
+            ]
         gq, gr = connected(outputs[:2], output_gradients[:2])
         k = q.shape[1]
         gq = gq + matmul(a[:, order[0]][:, k:] if order else a[:, k:], adjoint(gr[:, k:]))
@@ -328,9 +329,9 @@ class QR(_MatrixOp):
 
 
 class Schur(_MatrixOp):
-    """Square matrices as z @ t @ z.T (complex: its conjugate), where z is orthogonal and t upper
-    triangular, but for blocks of two rows in real ones. output, sort: as of `schur`. NaN of what is
-    not finite. Raises `SingularMatrixError` where it is not found.
+    """Schur decomposition of square matrices as z @ t @ z.T (complex: its conjugate). output, sort:
+    see `schur`. Returns NaN for matrices that are not finite. Raises `SingularMatrixError` if the
+    decomposition is not found.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -352,7 +353,7 @@ class Schur(_MatrixOp):
         return own if self.output == "real" else [complex_dtype(d) for d in own]
 
     def batched(self, *arrays: Any) -> Any:
-        """By `scipy.linalg.schur`, matrix by matrix."""
+        """Compute the decompositions by `scipy.linalg.schur`, matrix by matrix."""
         from scipy.linalg import schur
 
         (a,) = of_dtype(*arrays)
@@ -367,13 +368,13 @@ class Schur(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """None."""
+        """Return null gradients: the op has no gradient."""
         return [grad_not_implemented(self, 0, inputs[0])]
 
 
 class MatrixPinv(_MatrixOp):
-    """The pseudo-inverses of matrices. hermitian: whether they are known to be; of these the lower
-    triangle is read.
+    """Pseudo-inverses of matrices. hermitian: whether they are Hermitian; then one triangle is
+    read.
     """
 
     __props__ = ("hermitian",)
@@ -384,7 +385,7 @@ class MatrixPinv(_MatrixOp):
         self.signature = "(m,m)->(m,m)" if hermitian else "(m,n)->(n,m)"
 
     def single(self, dtype: Any) -> Any:
-        """By `SVD`, where no singular value counts as 0."""
+        """Return a function for one matrix by `SVD`, if no singular value counts as 0."""
         svd = SVD().single(dtype)
 
         def run(a: Any) -> Any:
@@ -394,13 +395,13 @@ class MatrixPinv(_MatrixOp):
         return None if self.hermitian else run
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.pinv`."""
+        """Compute the pseudo-inverses by `numpy.linalg.pinv`."""
         return of_finite(np.linalg.pinv, *of_dtype(*arrays), hermitian=self.hermitian)
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Golub & Pereyra, equation 4.12: where the rank does not change."""
+        """Return the gradient by Golub & Pereyra, equation 4.12, for constant rank."""
         (a,), (p,), (g,) = inputs, outputs, output_gradients
         a = mirrored("hermitian", a, True) if self.hermitian else a
         p_turned, g_turned = adjoint(p), adjoint(g)
@@ -412,7 +413,7 @@ class MatrixPinv(_MatrixOp):
 
 
 class Expm(_MatrixOp):
-    """The exponentials of square matrices."""
+    """Exponentials of square matrices."""
 
     __props__ = ()
     signature = "(m,m)->(m,m)"
@@ -421,7 +422,7 @@ class Expm(_MatrixOp):
     samples: Sequence[Any] = (({}, (2, 2)), ({}, (1, 1)))
 
     def batched(self, *arrays: Any) -> Any:
-        """By `scipy.linalg.expm`."""
+        """Compute the exponentials by `scipy.linalg.expm`."""
         from scipy.linalg import expm
 
         (a,) = of_dtype(*arrays)
@@ -430,7 +431,7 @@ class Expm(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Najfeld & Havel, theorem 2.1: a block of the exponential of blocks."""
+        """Return the gradient by Najfeld & Havel, theorem 2.1, from a matrix of blocks."""
         (a,), (g,) = inputs, output_gradients
         top = concatenate([adjoint(a), g], axis=1)
         low = concatenate([zeros_like(a), adjoint(a)], axis=1)
@@ -448,13 +449,13 @@ def svd(a: TensorLike, full_matrices: bool = True, compute_uv: Literal[True] = T
 def svd(a: TensorLike, full_matrices: bool = True, *, compute_uv: Literal[False]
         ) -> TensorVariable: ...  # fmt: skip
 def svd(a: TensorLike, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    """The singular value decompositions of matrices, the last two dimensions: `U`, `S`, `Vh` with
-    a = (U * S) @ Vh, where U and Vh are square (full_matrices) or have only as many columns and
-    rows as there are singular values. compute_uv=False: `S` alone. Floats.
+    """Return the singular value decompositions of matrices: `U`, `S`, `Vh` with a = (U * S) @ Vh.
 
-    U and Vh have gradients with full_matrices=False, where the singular values differ; those of
-    complex ones are of what does not depend on the phases of a column of U and its row of Vh.
-    Raises `NDimError`; `SingularMatrixError` where it does not converge, as with NaN.
+    a: shape (…, m, n). S: shape (…, k) with k = min(m, n), falling, floats. full_matrices: U and Vh
+    are square; else they have shapes (…, m, k) and (…, k, n). compute_uv=False: return `S` alone. U
+    and Vh have gradients with full_matrices=False if the singular values are distinct; for complex
+    matrices the cost must not depend on the phases of a column of U and its row of Vh. Raises
+    `NDimError`; `SingularMatrixError` if it does not converge, as with NaN.
 
     >>> from rewrite_engine.tensor.linalg import svd
     >>> svd([[3.0, 0.0], [0.0, 4.0]]).S.eval()
@@ -472,22 +473,22 @@ def eigh(
     UPLO: str | None = None,
     driver: str = "evr",
 ) -> typed.Eigenpairs:
-    """The eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian matrices, the
-    last two dimensions, of which one triangle is read.
+    """Return the eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian
+    matrices.
 
-    b: of the generalised problem a @ v = (b @ v) * w, positive definite; one triangle is read.
-    UPLO: "L" or "U", an older way to say `lower`. driver has no effect. The eigenvectors have
-    gradients where the eigenvalues differ (NaN elsewhere), complex ones those of what does not
-    depend on their phases; of equal eigenvalues what does not tell them apart, as a sum, has one.
-    Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it runs, where `b` is
-    not positive definite.
+    a: shape (…, n, n); one triangle is read. b: of the generalised problem a @ v = (b @ v) * w,
+    positive definite; one triangle is read. UPLO: "L" or "U", older form of `lower`. driver has no
+    effect. Eigenvectors have gradients if the eigenvalues are distinct (NaN otherwise); for complex
+    ones the cost must not depend on phases. A symmetric function of equal eigenvalues has a
+    gradient. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` at run time if
+    `b` is not positive definite.
 
     >>> from rewrite_engine.tensor.linalg import eigh
     >>> eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues.eval()
     array([1., 2.])
     """
     if UPLO not in (None, "L", "U"):
-        raise ValueError(located(f"UPLO is 'L' or 'U', not {UPLO!r}"))
+        raise ValueError(located(f"UPLO must be 'L' or 'U', not {UPLO!r}"))
     lower = bool(lower) if UPLO is None else UPLO == "L"
     if b is None:
         return Eigh(lower).lifted(*floats(a))
@@ -495,11 +496,12 @@ def eigh(
 
 
 def eig(x: TensorLike) -> typed.Eigenpairs:
-    """The eigenvalues and eigenvectors (columns) of square matrices, the last two dimensions, as
-    complex numbers. Has gradients where the eigenvalues differ, those of eigenvectors, whose
-    length is 1 and largest component real, where one component is the largest (or the cost does
-    not depend on phases). Raises `NDimError`, `ShapeError`; `SingularMatrixError` where it does not
-    converge, as with NaN.
+    """Return the eigenvalues and eigenvectors (columns) of square matrices, as complex numbers.
+
+    x: shape (…, n, n). There are gradients if the eigenvalues are distinct. An eigenvector has
+    length 1 and a real largest component; its gradient requires a single largest component (or a
+    cost that does not depend on phases). Raises `NDimError`, `ShapeError`; `SingularMatrixError` if
+    it does not converge, as with NaN.
 
     >>> from rewrite_engine.tensor.linalg import eig
     >>> eig([[0.0, -1.0], [1.0, 0.0]]).eigenvalues.eval()
@@ -509,18 +511,18 @@ def eig(x: TensorLike) -> typed.Eigenpairs:
 
 
 def eigvals(a: Any) -> TensorVariable:
-    """The eigenvalues of `eig`."""
+    """Return the eigenvalues of square matrices, shape (…, n), as complex numbers (see `eig`)."""
     return eig(a)[0]
 
 
 def schur(A: TensorLike, output: str = "real", sort: str | None = None) -> typed.SchurFactors:
-    """The Schur decompositions of square matrices, the last two dimensions: `T` and `Z` with
-    A = Z @ T @ Z.T (complex: the conjugate transpose), Z orthogonal, T upper triangular, but in
-    real ones with a block of two rows for each pair of complex eigenvalues.
+    """Return the Schur decompositions of square matrices: `T` and `Z` with A = Z @ T @ Z.T.
 
-    output: "real", or "complex" for complex ones of real matrices. sort: which eigenvalues come
-    first: "lhp" (of real part below 0), "rhp" (not below 0), "iuc" (of size up to 1), "ouc". Has no
-    gradient. Raises `ValueError`, `NDimError`, `ShapeError`.
+    A: shape (…, n, n), as have T and Z (complex: the conjugate transpose). Z is orthogonal, T upper
+    triangular; a real T has a block of two rows for each pair of complex eigenvalues. output:
+    "real", or "complex" for a complex decomposition of real matrices. sort: eigenvalues that come
+    first: "lhp" (real part below 0), "rhp" (not below 0), "iuc" (absolute value up to 1), "ouc"
+    (above 1). Has no gradient. Raises `ValueError`, `NDimError`, `ShapeError`.
 
     >>> from rewrite_engine.tensor.linalg import schur
     >>> schur([[1.0, 2.0], [0.0, 3.0]]).T.eval()
@@ -532,7 +534,7 @@ def schur(A: TensorLike, output: str = "real", sort: str | None = None) -> typed
 
 
 def eigvalsh(a: TensorLike, b: TensorLike | None = None, lower: bool = True) -> TensorVariable:
-    """The eigenvalues of `eigh`."""
+    """Return the eigenvalues, rising, of symmetric or Hermitian matrices (see `eigh`)."""
     return eigh(a, b, lower)[0]
 
 
@@ -552,23 +554,21 @@ def qr(A: TensorLike, mode: str, overwrite_a: bool = False, pivoting: bool = Fal
        lwork: int | None = None) -> Any: ...  # fmt: skip
 def qr(A: TensorLike, mode: str = "full", overwrite_a: bool = False, pivoting: bool = False,
        lwork: int | None = None) -> Any:  # fmt: skip
-    """The decompositions of matrices, the last two dimensions, as Q @ R with orthonormal columns of
-    `Q` and upper triangular `R`.
+    """Return the QR decompositions of matrices: A = Q @ R with orthonormal columns of `Q`.
 
-    mode: "full" ("complete"): Q is square; "economic" ("reduced"): it has no more columns than A;
-    "r": R alone, with as many rows as A; "raw" is refused (`ValueError`). pivoting: the
-    decompositions of A[:, P], where P, one more output, int32, is an order of the columns that
-    makes the sizes on the diagonal of R fall. overwrite_a and lwork have no effect. Raises
-    `NDimError`. Has gradients where the first columns of A are independent, but with a square Q
-    only if A has no fewer columns than rows (else `NullTypeGradError`, or, if that is not known
-    before, `ShapeError` when it runs).
+    A: shape (…, m, n), floats. mode: "full" ("complete"): Q is square; "economic" ("reduced"): Q
+    has min(m, n) columns; "r": R alone, with m rows; "raw" is refused (`ValueError`). pivoting:
+    decompose A[:, P]; P, an additional int32 output, orders the columns so that the sizes on the
+    diagonal of R fall. overwrite_a and lwork have no effect. Raises `NDimError`. There are
+    gradients if the first columns of A are independent; with a square Q only if m <= n (else
+    `NullTypeGradError`, or `ShapeError` at run time if that is not known before).
 
     >>> from rewrite_engine.tensor.linalg import qr
     >>> qr([[1.0, 2.0], [0.0, 2.0]], pivoting=True)[2].eval()
     array([1, 0], dtype=int32)
     """
     if mode not in (*_COMPLETE, "r"):
-        what = f"mode is one of {[*_COMPLETE, 'r']}, not {mode!r}"
+        what = f"mode must be one of {[*_COMPLETE, 'r']}, not {mode!r}"
         raise ValueError(located(f"qr: {what}"))
     (a,) = floats(A)
     whole = QR(_COMPLETE.get(mode, False), bool(pivoting)).lifted(a)
@@ -580,9 +580,11 @@ def qr(A: TensorLike, mode: str = "full", overwrite_a: bool = False, pivoting: b
 
 
 def pinv(x: TensorLike, hermitian: bool = False) -> TensorVariable:
-    """The pseudo-inverses of matrices, the last two dimensions, by singular values (hermitian: by
-    eigenvalues, of the lower triangle). Has a gradient where the rank does not change nearby.
-    Raises `NDimError`, of a Hermitian matrix that is not square `ShapeError`.
+    """Return the pseudo-inverses of matrices, by singular values.
+
+    x: shape (…, m, n); the result has shape (…, n, m). hermitian: use eigenvalues of the lower
+    triangle. The gradient assumes constant rank. Raises `NDimError`; `ShapeError` for a Hermitian
+    matrix that is not square.
 
     >>> from rewrite_engine.tensor.linalg import pinv
     >>> pinv([[2.0], [0.0]]).eval()
@@ -592,7 +594,7 @@ def pinv(x: TensorLike, hermitian: bool = False) -> TensorVariable:
 
 
 def expm(A: TensorLike) -> TensorVariable:
-    """The exponentials of square matrices, the last two dimensions. Raises `NDimError`,
+    """Return the exponentials of square matrices, shape (…, n, n). Raise `NDimError`,
     `ShapeError`.
     """
     return Expm().lifted(*floats(A))

@@ -1,4 +1,4 @@
-"""Least squares, `lstsq`, and equations of tensors, `tensorsolve` and `tensorinv`.
+"""Least squares, `lstsq`, and linear equations of tensors, `tensorsolve` and `tensorinv`.
 
 Gradients: G. Golub & V. Pereyra, SIAM J. Numer. Anal. 10 (1973).
 """
@@ -35,10 +35,13 @@ __all__ = ["Lstsq", "lstsq", "tensorinv", "tensorsolve"]
 
 
 class Lstsq(_MatrixOp):
-    """The x with the least sum of squares of a @ x - b, for matrices b, and the least of its own;
-    the rank of `a`, and its singular values. Of them those count as 0 that are not larger than a
-    part of the largest, the third input (the precision of the dtype, if that is not between 0 and
-    1). Raises `SingularMatrixError` where they are not found, as with NaN or infinite numbers.
+    """Least squares solution x of a @ x = b, for matrices b; the rank of `a`, and its singular
+    values.
+
+    If there are several solutions, x is the smallest. The third input is the fraction of the
+    largest singular value up to which others count as 0 (the precision of the dtype, if it is not
+    between 0 and 1). Raises `SingularMatrixError` if the decomposition is not found, as with NaN or
+    infinite numbers.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -57,7 +60,7 @@ class Lstsq(_MatrixOp):
         return [x, "int32", real_dtype(x)]
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.svd`."""
+        """Solve all equations by `numpy.linalg.svd`."""
         a, b = of_dtype(*arrays[:2])
         u, s, vh = of_finite(np.linalg.svd, a, full_matrices=False)
         part = np.asarray(arrays[2], s.dtype)[..., None]
@@ -74,7 +77,7 @@ class Lstsq(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Golub & Pereyra, equation 4.12, where the rank does not change."""
+        """Return the gradient by Golub & Pereyra, equation 4.12, which assumes constant rank."""
         (a, b, part), x = inputs, outputs[0]
         g, _, of_s = output_gradients
         ga, gb = zero_gradient(a), zero_gradient(b)
@@ -95,17 +98,18 @@ class Lstsq(_MatrixOp):
 
 
 def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[TensorVariable, ...]:
-    """The x that make the squares of a @ x - b least: of matrices (…, m, n) and (…, m, k) they are
-    (…, n, k), and of a vector b a vector. Where there are several, the least x. Floats.
+    """Return the x that minimizes the squares of a @ x - b, with residuals, ranks and singular
+    values.
 
-    rcond: singular values that are not larger than this part of the largest count as 0 (default:
-    the precision of the dtype, times the larger length; and the precision, if it is not between 0
-    and 1).
+    a: shape (…, m, n). b: shape (…, m, k), or a vector. x has shape (…, n, k), or is a vector;
+    floats. If there are several solutions, x is the smallest. rcond: singular values up to this
+    fraction of the largest count as 0 (default: the precision of the dtype, times the larger
+    length; the precision alone, if rcond is not between 0 and 1).
 
-    Returns x; the sums of squares for each column of b (as in NumPy none where the rank is lower
-    than n, or m no larger than n; of arrays of matrices all); the ranks of `a`, int32; its singular
-    values. Has gradients where the rank does not change. Raises `NDimError`, `ShapeError`;
-    `SingularMatrixError` where it does not converge, as with NaN.
+    Returns x; the sums of squares for each column of b (for single matrices none if the rank is
+    lower than n, or m <= n, as in NumPy); the ranks of `a`, int32; its singular values. The
+    gradients assume constant rank. Raises `NDimError`, `ShapeError`; `SingularMatrixError` if it
+    does not converge, as with NaN.
 
     >>> from rewrite_engine.tensor.linalg import lstsq
     >>> lstsq([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], [1.0, 3.0, 5.0])[0].eval()
@@ -126,10 +130,10 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[TensorVariable, ...]:
 
 
 def tensorinv(a: TensorLike, ind: int = 2) -> TensorVariable:
-    """The inverse of a tensor, of shape a.shape[ind:] + a.shape[:ind]: `a` as a matrix with a row
-    for the first `ind` dimensions, and a column for the others. Floats.
+    """Return the inverse of a tensor, of shape a.shape[ind:] + a.shape[:ind], as floats.
 
-    Raises `ValueError` for ind < 1, `ShapeError`; `SingularMatrixError` when it runs.
+    `a` is seen as a matrix: the first `ind` dimensions are its rows, the others its columns. Raises
+    `ValueError` for ind < 1, `ShapeError`; `SingularMatrixError` at run time.
 
     >>> from rewrite_engine.tensor.linalg import tensorinv
     >>> tensorinv([[1.0, 1.0], [1.0, 3.0]], ind=1).eval()
@@ -138,17 +142,17 @@ def tensorinv(a: TensorLike, ind: int = 2) -> TensorVariable:
     """
     a = as_tensor_variable(a)
     if ind < 1:
-        raise ValueError(located(f"tensorinv: ind is 1 or more, not {ind}", inputs=[a]))
+        raise ValueError(located(f"tensorinv: ind must be 1 or more, not {ind}", inputs=[a]))
     shape = lengths(a)
     rows, cols = shape[:ind], shape[ind:]
     return inv(a.reshape((math.prod(rows), math.prod(cols)))).reshape((*cols, *rows))
 
 
 def tensorsolve(a: TensorLike, b: TensorLike, axes: Any = None) -> TensorVariable:
-    """The x of tensordot(a, x, x.ndim) = b, of the shape that `a` has behind as many dimensions as
-    b. axes: what is moved to the end of `a` before. Floats.
+    """Return the x of tensordot(a, x, x.ndim) = b, as floats.
 
-    Raises `AxisError`, `NDimError`, `ShapeError`; `SingularMatrixError` when it runs.
+    x has the shape of `a` after its first b.ndim dimensions. axes: dimensions of `a` to move to its
+    end first. Raises `AxisError`, `NDimError`, `ShapeError`; `SingularMatrixError` at run time.
 
     >>> from rewrite_engine.tensor.linalg import tensorsolve
     >>> tensorsolve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0]).eval()
@@ -156,7 +160,7 @@ def tensorsolve(a: TensorLike, b: TensorLike, axes: Any = None) -> TensorVariabl
     """
     a, b = as_tensor_variable(a), as_tensor_variable(b)
     if a.type.ndim <= b.type.ndim:
-        raise NDimError(located("tensorsolve: a has more dimensions than b", inputs=[a, b]))
+        raise NDimError(located("tensorsolve: a must have more dimensions than b", inputs=[a, b]))
     if axes is not None:
         last = [normalize_axes(k, a.type.ndim)[0] for k in axes]
         a = a.dimshuffle(*[k for k in range(a.type.ndim) if k not in last], *last)

@@ -1,4 +1,4 @@
-"""Numbers that tell of matrices: `det`, `slogdet`, `trace`, `norm`.
+"""Numbers that summarize matrices: `det`, `slogdet`, `trace`, `norm`.
 
 Gradients: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation", Advances in Automatic Differentiation (2008), section 2.2.4; G. Stewart, "On the
@@ -59,9 +59,11 @@ __all__ = [
 
 
 def _pivots(dtype: Any) -> Any:
-    """A function of matrices: whether `getrf` swaps an odd number of rows, and the numbers on the
-    diagonal of what it makes, of which there are none for singular and for large matrices; None for
-    complex ones.
+    """Return a function of matrices: whether `getrf` swaps an odd number of rows, and the diagonal
+    of its result.
+
+    The function returns no diagonal for singular and for large matrices. Returns None for complex
+    dtypes.
     """
     getrf = lapack("getrf", double(dtype))
 
@@ -75,7 +77,7 @@ def _pivots(dtype: Any) -> Any:
 
 
 class Det(_MatrixOp):
-    """The determinants of square matrices."""
+    """Determinants of square matrices."""
 
     __props__ = ()
     signature = "(m,m)->()"
@@ -83,7 +85,9 @@ class Det(_MatrixOp):
     samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
 
     def single(self, dtype: Any) -> Any:
-        """As a product, where it neither overflows nor vanishes on the way."""
+        """Return a function for one matrix: a product, if it neither overflows nor underflows on
+        the way.
+        """
         factored, limits = _pivots(dtype), np.finfo(dtype)
         least, most = float(limits.tiny), float(limits.max)
 
@@ -98,19 +102,20 @@ class Det(_MatrixOp):
         return factored and run
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.det`."""
+        """Compute the determinants by `numpy.linalg.det`."""
         return np.linalg.det(*of_dtype(*arrays))
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """The cofactors (Giles, 2.2.4, where there is an inverse)."""
+        """Return the cofactors times the gradient (Giles, 2.2.4, for invertible matrices)."""
         return [m.mul(output_gradients[0], m.conjugated(Cofactors()(inputs[0])))]
 
 
 class Cofactors(_MatrixOp):
-    """The cofactors of the elements of square matrices, which are the slopes of the determinant:
-    that times the transposed inverse, but there are some of a singular matrix, too.
+    """Cofactors of the elements of square matrices: the gradient of the determinant.
+
+    They are the determinant times the transposed inverse, and exist for singular matrices, too.
     """
 
     __props__ = ()
@@ -119,7 +124,7 @@ class Cofactors(_MatrixOp):
     samples: Sequence[Any] = (({}, (3, 3)), ({}, (1, 1)), ({}, (0, 0)))
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.inv`; by singular values where that loses half of the digits."""
+        """Compute by `numpy.linalg.inv`; by singular values if that loses half of the digits."""
         (a,) = of_dtype(*arrays)
         try:
             inverse = np.linalg.inv(a)
@@ -135,7 +140,9 @@ class Cofactors(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """By the inverse: an error where there is none, or no digit of it is right."""
+        """Return the gradient by the inverse; at run time a matrix without an accurate inverse is
+        an error.
+        """
         (a,), (c,), (g,) = inputs, outputs, output_gradients
         turned = m.conjugated(c)
         scale = m.mul(Sum()(m.mul(g, turned)), unit(c))
@@ -143,13 +150,15 @@ class Cofactors(_MatrixOp):
 
 
 class _SafeInverse(MatrixInverse):
-    """The inverses, where they are known to a digit. Raises `SingularMatrixError`."""
+    """Inverses of matrices with at least one correct digit. Raises `SingularMatrixError`
+    otherwise.
+    """
 
     def single(self, dtype: Any) -> None:
-        """How good it is has to be asked."""
+        """Return None: the accuracy must be checked."""
 
     def batched(self, *arrays: Any) -> Any:
-        """As of `MatrixInverse`, and how good it is."""
+        """Compute the inverses as `MatrixInverse` does, and check their accuracy."""
         (a,) = of_dtype(*arrays)
         inverse = super().batched(a)
         lost = _condition(a, inverse) * np.finfo(a.dtype).eps > 0.1
@@ -159,14 +168,14 @@ class _SafeInverse(MatrixInverse):
 
 
 def _condition(a: Any, inverse: Any) -> Any:
-    """By how much errors of the elements of a matrix may grow in its inverse."""
+    """Return the factor by which errors in the elements of a matrix may grow in its inverse."""
     with np.errstate(all="ignore"):
         sizes = [np.abs(x).max((-2, -1), initial=0) for x in (a, inverse)]
         return sizes[0] * sizes[1] * a.shape[-1]
 
 
 def _by_singular_values(a: Any) -> Any:
-    """Cofactors; NaN where a matrix is not finite."""
+    """Return cofactors by singular values; NaN for a matrix that is not finite."""
     known = np.isfinite(a).all((-2, -1))[..., None, None]
     u, s, vh = np.linalg.svd(np.where(known, a, 0))
     ones = np.ones_like(s[..., :1])
@@ -178,8 +187,8 @@ def _by_singular_values(a: Any) -> Any:
 
 
 class SLogDet(_MatrixOp):
-    """The signs of the determinants of square matrices, and the logarithms of their sizes (0 and
-    -inf of a singular one).
+    """Signs of the determinants of square matrices, and logarithms of their absolute values (0 and
+    -inf for a singular one).
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -194,7 +203,7 @@ class SLogDet(_MatrixOp):
         return [found, real_dtype(found)]
 
     def single(self, dtype: Any) -> Any:
-        """As sums."""
+        """Return a function for one matrix, by sums of logarithms."""
         factored = _pivots(dtype)
 
         def run(a: Any) -> Any:
@@ -208,25 +217,32 @@ class SLogDet(_MatrixOp):
         return factored and run
 
     def batched(self, *arrays: Any) -> Any:
-        """By `numpy.linalg.slogdet`."""
+        """Compute both outputs by `numpy.linalg.slogdet`."""
         return tuple(np.linalg.slogdet(*of_dtype(*arrays)))
 
     def L_op(
         self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """The sign does not change; an error where there is no inverse."""
+        """Return the gradient of the logarithm; the sign is constant. A singular matrix is an error
+        at run time.
+        """
         (a,), (of_sign, g) = inputs, output_gradients
         if outputs[0].type.kind == "c" and not is_disconnected(of_sign):
-            return [grad_not_implemented(self, 0, a, "of the sign of a complex determinant")]
+            return [
+                grad_not_implemented(
+                    self, 0, a, "the sign of a complex determinant has no gradient"
+                )
+            ]
         if is_disconnected(g):
             return [zero_gradient(a)]
         return [m.mul(g, adjoint(MatrixInverse()(a)))]
 
 
 def det(x: TensorLike) -> TensorVariable:
-    """The determinants of matrices, the last two dimensions; floats. Has a gradient everywhere,
-    whose own gradient raises `SingularMatrixError` when it runs, for a singular matrix. Raises
-    `NDimError`, `ShapeError`.
+    """Return the determinants of matrices, shape (…, n, n), as floats.
+
+    The gradient exists for every matrix; the second derivative raises `SingularMatrixError` at run
+    time for a singular one. Raises `NDimError`, `ShapeError`.
 
     >>> from rewrite_engine.tensor.linalg import det
     >>> det([[2.0, 1.0], [0.0, 3.0]]).eval()
@@ -236,8 +252,11 @@ def det(x: TensorLike) -> TensorVariable:
 
 
 def slogdet(x: TensorLike) -> SignAndLogDet:
-    """The signs of the determinants of matrices, and the logarithms of their sizes: `sign` and
-    `logabsdet`. Raises `NDimError`, `ShapeError`; its gradient `SingularMatrixError` when it runs.
+    """Return the signs of the determinants of matrices, and the logarithms of their absolute
+    values: `sign` and `logabsdet`.
+
+    x: shape (…, n, n). Raises `NDimError`, `ShapeError`; the gradient raises `SingularMatrixError`
+    at run time.
 
     >>> from rewrite_engine.tensor.linalg import slogdet
     >>> slogdet([[2.0, 1.0], [0.0, -3.0]]).sign.eval()
@@ -247,7 +266,7 @@ def slogdet(x: TensorLike) -> SignAndLogDet:
 
 
 def trace(X: TensorLike) -> TensorVariable:
-    """The sums of the diagonals of matrices, the last two dimensions. Raises `NDimError`."""
+    """Return the sums of the diagonals of matrices, the last two dimensions. Raise `NDimError`."""
     return diagonal(X, 0, -2, -1).sum(axis=-1)
 
 
@@ -266,12 +285,12 @@ _SPECTRAL: dict[Any, Any] = {"nuc": reduce_sum, 2: largest_size, -2: reduce_min}
 def norm(
     x: TensorLike, ord: Any = None, axis: Axis = None, keepdims: bool = False
 ) -> TensorVariable:
-    """The norm of vectors (one axis) or of matrices (two axes; of an array of two dimensions or
-    more, the last two by default). Floats.
+    """Return the norm of vectors (one axis) or of matrices (two axes), as floats.
 
-    ord: for vectors a number, inf or -inf, 2 by default; for matrices "fro" (default), "nuc", 1,
-    -1, 2, -2, inf, -inf. Has no slope where it is 0: the gradient is NaN there. Raises `AxisError`,
-    `ValueError` for another ord.
+    axis: by default the last two dimensions of an array with at least two, else the only one. ord:
+    for vectors a number, inf or -inf, 2 by default; for matrices "fro" (default), "nuc", 1, -1, 2,
+    -2, inf, -inf. The gradient is NaN where the norm is 0, as it has no slope there. Raises
+    `AxisError`, `NDimError`, `ValueError` for another ord.
 
     >>> from rewrite_engine.tensor.linalg import norm
     >>> norm([[3.0, 0.0], [4.0, 1.0]], 1).eval()
@@ -283,7 +302,7 @@ def norm(
     axes = every[-2:] if axis is None else normalize_axes(axis, x.type.ndim)
     if len(axes) < 2:
         if isinstance(ord, str):
-            raise ValueError(located(f"ord of a vector is {_OF_VECTORS}, not {ord!r}"))
+            raise ValueError(located(f"ord of a vector must be {_OF_VECTORS}, not {ord!r}"))
         return descriptive.norm(x, 2 if ord is None else ord, axes, keepdims)
     if len(axes) > 2:
         raise NDimError(located(f"norm: takes one axis or two, not {axis}", inputs=[x]))
@@ -294,37 +313,39 @@ def norm(
 
 
 def _of_matrices(x: Any, ord: Any) -> Any:
-    """The norms of the matrices in the last two dimensions. Raises `ValueError`."""
+    """Return the norms of the matrices in the last two dimensions. Raise `ValueError`."""
     if ord in _SUMS:
         axis, extreme = _SUMS[ord]
         return extreme(Sum(axis)(m.abs(floats(x)[0])), -1)
     if ord in _SPECTRAL:
         return _SPECTRAL[ord](svd(x, compute_uv=False), -1)
-    what = "ord of a matrix is 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
+    what = "ord of a matrix must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf"
     raise ValueError(located(f"{what}, not {ord!r}"))
 
 
 def matrix_norm(x: TensorLike, /, *, keepdims: bool = False, ord: Any = "fro") -> TensorVariable:
-    """The norms of matrices, the last two dimensions: of `norm`. Raises `NDimError`."""
+    """Return the norms of matrices, the last two dimensions (see `norm`). Raise `NDimError`."""
     return norm(x, ord, (-2, -1), keepdims)
 
 
 def vector_norm(
     x: TensorLike, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2
 ) -> TensorVariable:
-    """The norms of vectors along axes, of all elements by default: (sum |x|^ord)^(1/ord)."""
+    """Return the norms of vectors along axes, by default of all elements: (sum |x|^ord)^(1/ord)."""
     return descriptive.norm(x, ord, axis, keepdims)
 
 
 def svdvals(x: TensorLike) -> TensorVariable:
-    """The singular values of matrices, from the largest to the smallest. Raises `NDimError`."""
+    """Return the singular values of matrices, falling, shape (…, k). Raise `NDimError`."""
     return svd(x, compute_uv=False)
 
 
 def cond(x: TensorLike, p: Any = None) -> TensorVariable:
-    """The condition numbers of matrices, the last two dimensions: the largest singular value over
-    the smallest (p: None, 2; -2: the other way round), or for another norm `p` that of the matrix
-    times that of its inverse. Raises `NDimError`, `ShapeError`; `SingularMatrixError` when it runs.
+    """Return the condition numbers of matrices, shape (…, m, n).
+
+    p: None or 2: the largest singular value over the smallest; -2: the smallest over the largest;
+    another norm `p`: the norm of the matrix times that of its inverse. Raises `NDimError`,
+    `ShapeError`; `SingularMatrixError` at run time.
 
     >>> cond([[2.0, 0.0], [0.0, 0.5]]).eval()
     array(4.)
@@ -339,9 +360,10 @@ def cond(x: TensorLike, p: Any = None) -> TensorVariable:
 def matrix_rank(
     A: TensorLike, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
 ) -> TensorVariable:
-    """How many singular values of matrices are larger than `tol` (int64): by default than `rtol`
-    times the largest, where rtol is the larger length times the precision. hermitian has no effect.
-    Raises `NDimError`.
+    """Return the number of singular values of matrices above `tol`, as int64.
+
+    tol: by default `rtol` times the largest singular value; rtol: by default the larger length
+    times the precision. hermitian has no effect. Raises `NDimError`.
 
     >>> matrix_rank([[1.0, 2.0], [2.0, 4.0]]).eval()
     array(1)

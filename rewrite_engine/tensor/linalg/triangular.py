@@ -1,4 +1,4 @@
-"""Triangular equations, and what ops that solve equations share.
+"""Triangular equations, and the base class of ops that solve equations.
 
 Gradients: M. Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 differentiation", Advances in Automatic Differentiation (2008), section 2.2.3.
@@ -38,7 +38,7 @@ __all__ = ["SolveTriangular", "solve_triangular"]
 
 
 class _Equations(_MatrixOp, Odd):
-    """An op that finds x in a @ x = b, for matrices b."""
+    """Base class of ops that find x in a @ x = b, for matrices b."""
 
     nin = 2
     signature = "(m,m),(m,n)->(m,n)"
@@ -46,12 +46,14 @@ class _Equations(_MatrixOp, Odd):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """For b, the equations with the transpose are solved (Giles, 2.2.3 for the inverse)."""
+        """Return gradients; that of b solves the equations with the transpose (Giles, 2.2.3 for the
+        inverse).
+        """
         gb = self(adjoint(inputs[0]), output_gradients[0])
         return [self.of_read(m.neg(matmul(gb, adjoint(outputs[0])))), gb]
 
     def of_read(self, g: Any) -> Any:
-        """The gradient of what is read of `a`, given that of all of it."""
+        """Return the gradient of the elements of `a` that are read, from the gradient of all."""
         return g
 
 
@@ -61,9 +63,10 @@ _FEW_ROWS, _MANY = 16, 10
 
 
 class SolveTriangular(_Equations):
-    """The x of a @ x = b, where of `a` one triangle is read. lower: which one. transpose: of the
-    triangle. unit_diagonal: ones stand for what is on the diagonal. Raises `SingularMatrixError`
-    where there is a 0 on it.
+    """Solution x of a @ x = b, where one triangle of `a` is read.
+
+    lower: which triangle. transpose: use its transpose. unit_diagonal: use ones in place of the
+    diagonal. Raises `SingularMatrixError` for a 0 on the diagonal.
     """
 
     __props__ = ("lower", "transpose", "unit_diagonal")
@@ -85,7 +88,7 @@ class SolveTriangular(_Equations):
         self._options = not lower, not transpose, unit_diagonal
 
     def single(self, dtype: Any) -> Any:
-        """By `trtrs`."""
+        """Return a function for one matrix by LAPACK's `trtrs`."""
         trtrs = lapack("trtrs", dtype)
         upper, turned, ones = self._options
         lower, as_is = not upper, not turned
@@ -100,8 +103,10 @@ class SolveTriangular(_Equations):
         return run
 
     def batched(self, *arrays: Any) -> Any:
-        """By LAPACK's `trtrs`, triangle by triangle: neither NumPy nor SciPy has one for many that
-        only substitutes. Many small ones row by row, each row of all at once.
+        """Solve by LAPACK's `trtrs`, triangle by triangle; many small triangles row by row, each
+        row of all at once.
+
+        Neither NumPy nor SciPy has a function that substitutes for many triangles.
         """
         a, b = of_dtype(*arrays)
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -122,7 +127,7 @@ class SolveTriangular(_Equations):
         return out
 
     def _row_by_row(self, a: Any, b: Any) -> Any:
-        """By substitution, with the batch last. Raises `SingularMatrixError`."""
+        """Solve by substitution, with the batch as last dimension. Raise `SingularMatrixError`."""
         n, columns = b.shape[-2:]
         if not self.unit_diagonal:
             apart = np.argwhere((a.diagonal(0, -2, -1) == 0).any(-1))
@@ -142,7 +147,7 @@ class SolveTriangular(_Equations):
     def L_op(
         self, inputs: Sequence[Variable], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """As of `Solve`, in the triangle that is read."""
+        """Return gradients as for `Solve`, in the triangle that is read."""
         (a, _), (x,), (g,) = inputs, outputs, output_gradients
         gb = SolveTriangular(self.lower, not self.transpose, self.unit_diagonal)(m.conjugated(a), g)
         ga = matmul(m.conjugated(x), gb.mT) if self.transpose else matmul(gb, adjoint(x))
@@ -151,13 +156,13 @@ class SolveTriangular(_Equations):
 
 
 def columns(a: Any, b: Any, b_ndim: int | None) -> tuple[Any, Any, bool]:
-    """Both in one dtype of floats, `b` as matrices, and whether it is of vectors. Raises
+    """Return both operands in one float dtype, `b` as matrices, and whether it holds vectors. Raise
     `ValueError`.
     """
     a, b = floats(a, b)
     b_ndim = min(b.type.ndim, 2) if b_ndim is None else b_ndim
     if b_ndim not in (1, 2):
-        raise ValueError(located(f"b_ndim is 1 for vectors or 2 for matrices, not {b_ndim!r}"))
+        raise ValueError(located(f"b_ndim must be 1 for vectors or 2 for matrices, not {b_ndim!r}"))
     vector = b_ndim == 1 and b.type.ndim > 0
     return a, expand_dims(b, -1) if vector else b, vector
 
@@ -172,11 +177,11 @@ def solve_triangular(
     check_finite: bool = True,
     b_ndim: int | None = None,
 ) -> TensorVariable:
-    """The x of a @ x = b as of `solve`, where `a` is triangular: the other triangle is not read.
+    """Return the x of a @ x = b for a triangular `a`, whose other triangle is not read.
 
-    trans: 0 or "N"; 1 or "T" for a.T @ x = b; 2 or "C" for the conjugate transpose. unit_diagonal:
-    the diagonal is not read either, and is 1. check_finite has no effect. Raises `ValueError`,
-    `NDimError`, `ShapeError`; `SingularMatrixError` when it runs.
+    Shapes and b_ndim are described in `solve`. trans: 0 or "N"; 1 or "T" for a.T @ x = b; 2 or "C"
+    for the conjugate transpose. unit_diagonal: use ones in place of the diagonal. check_finite has
+    no effect. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` at run time.
 
     >>> from rewrite_engine.tensor.linalg import solve_triangular
     >>> solve_triangular([[2.0, 7.0], [0.0, 1.0]], [4.0, 3.0]).eval()
@@ -184,7 +189,7 @@ def solve_triangular(
     """
     a, b, vector = columns(a, b, b_ndim)
     if trans not in (0, 1, 2, "N", "T", "C"):
-        raise ValueError(located(f"trans is 0, 1, 2, 'N', 'T' or 'C', not {trans!r}"))
+        raise ValueError(located(f"trans must be 0, 1, 2, 'N', 'T' or 'C', not {trans!r}"))
     if trans in (2, "C"):
         a = m.conjugated(a)
     op = SolveTriangular(bool(lower), trans not in (0, "N"), bool(unit_diagonal))

@@ -1,4 +1,4 @@
-"""Equations with three diagonals, which take a number of steps that grows as their length does."""
+"""Equations with tridiagonal matrices, solved in a number of steps proportional to their length."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ _SMALL = 16
 
 
 class SolveTridiagonal(_Equations):
-    """The x of a @ x = b, where of `a` three diagonals are read. Raises `SingularMatrixError`."""
+    """Solution x of a @ x = b, where three diagonals of `a` are read. Raises
+    `SingularMatrixError`.
+    """
 
     __props__ = ()
     samples: Sequence[Any] = (
@@ -57,7 +59,7 @@ class SolveTridiagonal(_Equations):
     )
 
     def batched(self, *arrays: Any) -> Any:
-        """By LAPACK's `gttrf` and `gttrs`, matrix by matrix; small ones all at once, as whole
+        """Solve by LAPACK's `gttrf` and `gttrs`, matrix by matrix; small ones all at once, as full
         matrices.
         """
         a, b = of_dtype(*arrays)
@@ -78,14 +80,15 @@ class SolveTridiagonal(_Equations):
 
 
 def _without(n: Any, less: int) -> Any:
-    """The length of a diagonal beside one of length n."""
+    """Return the length of a diagonal `less` places away from one of length n."""
     return larger(n - less, 0)
 
 
 class LUFactorTridiagonal(_MatrixOp):
-    """The factors of square matrices of which three diagonals are read, as LAPACK's `gttrf` has
-    them: what is below the diagonal of L, the diagonal of U and the two above it, and the row that
-    each was swapped with, counted from 1.
+    """LU factors of square matrices, as LAPACK's `gttrf` returns them; three diagonals are read.
+
+    The outputs are the diagonal of L below the main one, the main diagonal of U and the two above
+    it, and the row that each row was swapped with, counted from 1.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -100,7 +103,7 @@ class LUFactorTridiagonal(_MatrixOp):
         return [*super().dtypes(*types)[:4], "int32"]
 
     def batched(self, *arrays: Any) -> Any:
-        """Matrix by matrix: a singular one has factors, too."""
+        """Compute the factors matrix by matrix; a singular matrix has factors, too."""
         (a,) = of_dtype(*arrays)
         batch, n = a.shape[:-2], a.shape[-1]
         outs = [
@@ -113,15 +116,16 @@ class LUFactorTridiagonal(_MatrixOp):
         return tuple(outs)
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Rows are not swapped by small changes."""
+        """Disconnect the swaps of rows, which small changes leave constant."""
         return [[True, True, True, True, False]]
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Row by row, from the last one, each step that `gttrf` takes: its new row, of which the
-        first element has the gradient `first`, the second `second`, is that of two rows. An error
-        where the matrix is singular.
+        """Return the gradient by reversing each step of `gttrf`, from the last row.
+
+        Each new row is a combination of two rows; `first` and `second` are the gradients of its
+        first two elements. A singular matrix is an error at run time.
         """
         *factors, rows = outputs
         low, d, du, du2 = map(m.conjugated, factors)
@@ -149,8 +153,8 @@ class LUFactorTridiagonal(_MatrixOp):
 
 
 class SolveLUFactorTridiagonal(_MatrixOp):
-    """The x of a @ x = b, given the factors of `a` (transposed: of its transpose). Raises
-    `SingularMatrixError`.
+    """Solution x of a @ x = b, from the factors of `a`. transposed: solve with its transpose.
+    Raises `SingularMatrixError`.
     """
 
     __props__ = ("transposed",)
@@ -175,7 +179,7 @@ class SolveLUFactorTridiagonal(_MatrixOp):
         return Shapes([[(5, 0), (5, 1)]], equal)
 
     def batched(self, *arrays: Any) -> Any:
-        """By LAPACK's `gttrs`, matrix by matrix."""
+        """Solve by LAPACK's `gttrs`, matrix by matrix."""
         *factors, b = of_dtype(*arrays[:4], arrays[5])
         factors.append(np.asarray(arrays[4], "int32"))
         batch = np.broadcast_shapes(*[x.shape[:-1] for x in factors], b.shape[:-2])
@@ -185,18 +189,20 @@ class SolveLUFactorTridiagonal(_MatrixOp):
         for index in np.ndindex(batch if b.size else (0,)):
             own = [x[index] for x in factors]
             if (own[1] == 0).any():
-                raise SingularMatrixError("the matrix that has these factors is singular")
+                raise SingularMatrixError("the matrix with these factors is singular")
             out[index] = _solved(own, b[index], self.transposed)
         return out
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Rows are not swapped by small changes."""
+        """Disconnect the swaps of rows, which small changes leave constant."""
         return [[i != 4] for i in range(6)]
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Of U as in triangular equations (Giles, 2.2.3); of L step by step, from the last one."""
+        """Return gradients: for U as in triangular equations (Giles, 2.2.3), for L step by step,
+        from the last one.
+        """
         (*factors, rows, b), (x,), (g,) = inputs, outputs, output_gradients
         low, d, du, du2 = factors
         turned = SolveLUFactorTridiagonal(not self.transposed)
@@ -222,29 +228,29 @@ class SolveLUFactorTridiagonal(_MatrixOp):
 
 
 def _swapped(rows: Any) -> Any:
-    """Whether a row of the factors, but for the last, was swapped with the next."""
+    """Return whether each row of the factors, except the last, was swapped with the next."""
     return m.neq(rows[:-1], arange(1, lengths(rows)[0]))
 
 
 def _upper(d: Any, du: Any, du2: Any, b: Any, transposed: bool = False) -> Any:
-    """The x of u @ x = b for a matrix u with these diagonals."""
+    """Return the x of u @ x = b for a matrix u with these diagonals."""
     rows = arange(1, lengths(d)[0] + 1, dtype="int32")
     return SolveLUFactorTridiagonal(transposed)(zeros_like(du), d, du, du2, rows, b)
 
 
 def _long(x: Any, n: int, value: int) -> Any:
-    """A vector of n elements or more: SciPy has none of these routines for fewer."""
+    """Return a vector of at least n elements: SciPy's routines need that many."""
     return x if len(x) >= n else np.append(x, np.full(n - len(x), value, x.dtype))
 
 
 def _factors(a: Any) -> Any:
-    """Of one matrix, or of one with more rows, of the unit matrix."""
+    """Return the factors of one matrix, padded with rows of the unit matrix if it is too small."""
     dl, d, du = [_long(np.diagonal(a, k), 3 - abs(k), k == 0) for k in (-1, 0, 1)]
     return lapack("gttrf", d.dtype)(dl, d, du)[:5]
 
 
 def _solved(factors: Any, b: Any, transposed: bool) -> Any:
-    """The solution, given the factors of one matrix."""
+    """Return the solution, from the factors of one matrix."""
     n = len(b)
     dl, d, du, du2, ipiv = factors
     rows = np.append(ipiv[:n], np.arange(n + 1, max(n, 3) + 1, dtype="int32"))
@@ -258,10 +264,11 @@ def _solved(factors: Any, b: Any, transposed: bool) -> Any:
 
 
 def tridiagonal_lu_factor(a: TensorLike) -> TridiagonalFactors:
-    """The factors of square matrices, the last two dimensions, of which three diagonals are read,
-    as `tridiagonal_lu_solve` takes them: `dl`, `d`, `du`, `du2`, and int32 `ipiv`, as LAPACK's
-    `gttrf` has them. Floats. Has a gradient where the matrix is not singular. Raises `NDimError`,
-    `ShapeError`.
+    """Return the LU factors of tridiagonal matrices, as `tridiagonal_lu_solve` takes them.
+
+    a: shape (…, n, n), floats; three diagonals are read. The outputs are `dl`, `d`, `du`, `du2`,
+    and int32 `ipiv`, as LAPACK's `gttrf` returns them. The gradient exists for matrices that are
+    not singular. Raises `NDimError`, `ShapeError`.
 
     >>> from rewrite_engine.tensor.linalg import tridiagonal_lu_factor
     >>> tridiagonal_lu_factor([[2.0, 1.0], [1.0, 2.0]]).d.eval()
@@ -273,9 +280,10 @@ def tridiagonal_lu_factor(a: TensorLike) -> TridiagonalFactors:
 def tridiagonal_lu_solve(
     a_diagonals: Any, b: TensorLike, *, b_ndim: int | None = None, transposed: bool = False
 ) -> TensorVariable:
-    """The x of a @ x = b as of `solve`, given the outputs of `tridiagonal_lu_factor` of `a`;
-    transposed: of a.T @ x = b. Raises `ValueError`, `NDimError`,
-    `ShapeError`; `SingularMatrixError` when it runs.
+    """Return the x of a @ x = b, from the outputs of `tridiagonal_lu_factor` of `a`.
+
+    Shapes and b_ndim are described in `solve`. transposed: solve a.T @ x = b. Raises `ValueError`,
+    `NDimError`, `ShapeError`; `SingularMatrixError` at run time.
 
     >>> from rewrite_engine.tensor.linalg import tridiagonal_lu_factor, tridiagonal_lu_solve
     >>> factors = tridiagonal_lu_factor([[2.0, 1.0], [1.0, 2.0]])

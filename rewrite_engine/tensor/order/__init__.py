@@ -1,3 +1,3 @@
-"""Elements in order, and what is found by it: `sorting.py`, `search.py` (where values are, and
-how often), `sets.py` (arrays as sets, histograms).
+"""Order of elements: `sorting.py`, `search.py` (positions and counts of values), `sets.py` (arrays
+as sets, histograms).
 """

@@ -1,5 +1,5 @@
-"""Where values are in an array, and how often: `searchsorted`, `digitize`, `unique`, `bincount`,
-and what lies between given points: `interp`.
+"""Positions and counts of values: `searchsorted`, `digitize`, `unique`, `bincount`; and
+interpolation: `interp`.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ __all__ = [
 
 
 class SearchsortedOp(TensorOp):
-    """Where in a sorted vector values belong (int64): `SearchsortedOp()(x, v)`, in the shape of v.
+    """Positions (int64) of values in a sorted vector: `SearchsortedOp()(x, v)`, in the shape of v.
 
-    side: "left", before all elements that are equal to it, or "right", behind them.
+    side: "left", before all equal elements, or "right", after them.
     """
 
     __props__ = ("side",)
@@ -55,34 +55,36 @@ class SearchsortedOp(TensorOp):
 
     def __init__(self, side: str = "left") -> None:
         if side not in ("left", "right"):
-            raise ValueError(located(f"side is 'left' or 'right', not {side!r}"))
+            raise ValueError(located(f"side must be 'left' or 'right', not {side!r}"))
         self.side = side
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return ["int64"]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """That of the values. Raises `ShapeError`."""
+        """Return the shape of the values. Raise `ShapeError`."""
         x, v = types
         if x.ndim != 1:
-            raise ShapeError(f"searches a vector, not a {x}")
+            raise ShapeError(f"searches a vector, not type {x}")
         return Shapes([[(1, i) for i in range(v.ndim)]])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """All values at a time; one by one where there are several vectors."""
+        """Search all values at once; one by one if there are several vectors."""
         return None if inputs[0].type.ndim > 1 else [self(*inputs)]
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Compute the positions by `numpy.searchsorted`."""
         side: Any = self.side
         output_storage[0][0] = np.asarray(np.searchsorted(inputs[0], inputs[1], side), "int64")
 
 
 class Unique(TensorOp):
-    """The different elements of an array in order (axis: its different parts along an axis); if
-    asked for, where each stands first, which of them each element is, and how often each occurs.
+    """Distinct elements of an array in order, or distinct parts along an axis.
+
+    Optional outputs: the position of the first occurrence of each, the number of the distinct
+    element for each element, and the counts.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -111,14 +113,14 @@ class Unique(TensorOp):
 
     @property
     def more(self) -> int:
-        """How many outputs there are beside the elements."""
+        """The number of outputs after the elements."""
         return self.return_index + self.return_inverse + self.return_counts
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [types[0].dtype, *["int64"] * self.more]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """How many there are only the values tell."""
+        """Return unknown lengths, which depend on the values."""
         (x,) = types
         whole = [(0, i) for i in range(x.ndim)]
         if self.axis is None:
@@ -134,7 +136,7 @@ class Unique(TensorOp):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Compute the elements by `numpy.unique`."""
         options: Any = (self.return_index, self.return_inverse, self.return_counts, self.axis)
         found = np.unique(inputs[0], *options)
         for cell, value in zip(output_storage, found if self.more else (found,), strict=True):
@@ -146,19 +148,19 @@ class Unique(TensorOp):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
-        """To where each stands first."""
+        """Send the gradient to the first occurrence of each element."""
         (x,), g = inputs, output_gradients[0]
         if is_disconnected(g) or x.type.dtype in DISCRETE:
             return [zero_gradient(x)]
         return [reshape_like(inc_subtensor(self.first(x, zeros_like(x)), g), x)]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """The direction, where each stands first."""
+        """Return the tangent at the first occurrence of each element."""
         (x,), (v,) = inputs, eval_points
         return [None if v is None else self.first(x, v), *[None] * self.more]
 
     def first(self, x: Any, y: Any) -> Any:
-        """What stands in y where each of the different elements of x is first."""
+        """Return the elements of y at the first occurrence of each distinct element of x."""
         positions = Unique(return_index=True, axis=self.axis)(x)[1]
         if self.axis is None:
             return y.flatten()[positions]
@@ -166,8 +168,9 @@ class Unique(TensorOp):
 
 
 class BinCount(TensorOp):
-    """How often each number from 0 on occurs in a vector of integers: `BinCount()(x, minlength)` is
-    int64; with weights as the third input, the sum of them, a float.
+    """Counts of the numbers 0, 1, … in a vector of integers: `BinCount()(x, minlength)`, int64.
+
+    With weights as third input it returns sums of weights, as floats.
     """
 
     __props__ = ()
@@ -179,24 +182,26 @@ class BinCount(TensorOp):
     )
 
     def dtypes(self, *types: TensorType) -> list[str]:
-        """Raises `DTypeError`."""
+        """Return int64, or the float dtype of the weights. Raise `DTypeError`."""
         x, minlength, *weights = types
         if x.kind not in "biu" or minlength.kind not in "iu":
-            raise DTypeError(f"counts integers, not {x.dtype}, up to one, not {minlength.dtype}")
+            raise DTypeError(
+                f"x and minlength must be integers, not {x.dtype} and {minlength.dtype}"
+            )
         if [w.dtype for w in weights if w.kind not in "biuf"]:
-            raise DTypeError(f"weights are real, not {weights[0].dtype}")
+            raise DTypeError(f"weights must be real numbers, not {weights[0].dtype}")
         return [w.dtype if w.kind == "f" else "float64" for w in weights] or ["int64"]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """Only the values tell. Raises `NDimError`."""
+        """Return an unknown length, which depends on the values. Raise `NDimError`."""
         if [t.ndim for t in types] not in ([1, 0], [1, 0, 1]):
-            raise NDimError("takes a vector, a number, and perhaps a vector of weights")
+            raise NDimError("takes a vector, a single number, and optionally a vector of weights")
         return Shapes([[None]], [[(0, 0), (2, 0)]] if len(types) > 2 else [])
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute. Raises `ShapeError` for a number below 0."""
+        """Compute the counts. Raise `ShapeError` for a negative number."""
         self.check(node, inputs)
         x, minlength, weights = (*inputs, None)[:3]
         try:
@@ -211,7 +216,7 @@ class BinCount(TensorOp):
         outputs: Sequence[Variable],
         output_gradients: Sequence[Variable],
     ) -> list[Any]:
-        """A weight has the gradient of its sum."""
+        """Return the gradients of the weights: each has the gradient of its sum."""
         (x, minlength, *weights), g = inputs, cast(Any, output_gradients[0])
         flat = [zero_gradient(x), zero_gradient(minlength)]
         if not weights:
@@ -221,7 +226,7 @@ class BinCount(TensorOp):
         return [*flat, m.cast(g[m.cast(x, "int64")], weights[0].type.dtype)]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """Linear in the weights."""
+        """Return the tangent, which is linear in the weights."""
         *fixed, v = [*inputs[:2], *eval_points[2:]] if len(inputs) > 2 else [None]
         return [None if v is None else self(*fixed, v)]
 
@@ -232,10 +237,11 @@ class BinCount(TensorOp):
 def searchsorted(
     x: TensorLike, v: TensorLike, side: str = "left", sorter: TensorLike | None = None
 ) -> TensorVariable:
-    """The position (int64) in the sorted vector `x` of each element of `v`: how many elements are
-    smaller (side "left"), or not larger ("right"). Shape of `v`.
+    """Return the position (int64) in the sorted vector `x` of each element of `v`, in the shape of
+    `v`.
 
-    sorter: the positions that sort `x`, where it is not. Raises `ShapeError` unless `x` is a
+    It is the number of elements that are smaller (side "left"), or not larger (side "right").
+    sorter: the positions that sort `x`, if it is not sorted. Raises `ShapeError` unless `x` is a
     vector; `DTypeError`; `ValueError` for another side.
 
     >>> from rewrite_engine.tensor import searchsorted
@@ -247,9 +253,10 @@ def searchsorted(
 
 
 def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> TensorVariable:
-    """The number (int64) of the interval of each element of `x`, between `bins` that rise, or fall;
-    right: whether the right end belongs to an interval. Raises `ValueError` for constant bins that
-    do both.
+    """Return the number (int64) of the interval between `bins` for each element of `x`.
+
+    bins: a rising or falling vector. right: whether the right end belongs to an interval. Raises
+    `ValueError` for constant bins that both rise and fall.
 
     >>> from rewrite_engine.tensor import digitize
     >>> [digitize([0.5, 2.0, 9.0], bins).eval().tolist() for bins in ([1, 2, 3], [3, 2, 1])]
@@ -259,7 +266,7 @@ def digitize(x: TensorLike, bins: TensorLike, right: bool = False) -> TensorVari
     back = bins[::-1]
     if isinstance(bins, Constant) and not np.array_equal(np.sort(bins.data), bins.data):
         if not np.array_equal(np.sort(bins.data), bins.data[::-1]):
-            raise ValueError(located("digitize: bins rise or fall, and these do both"))
+            raise ValueError(located("digitize: bins must rise or fall, not both"))
     falls = reduce_any(m.lt(bins[1:], bins[:-1]))
     found = searchsorted(m.switch(falls, back, bins), x, "left" if right else "right")
     return m.switch(falls, m.sub(shape_i(bins, 0), found), found)
@@ -288,11 +295,13 @@ def unique(
     return_counts: bool = False,
     axis: int | None = None,
 ) -> Any:
-    """The different elements of an array in order, a vector; along an axis, its different parts.
+    """Return the distinct elements of an array in order, as a vector; or its distinct parts along
+    an axis.
 
-    If asked for, in a list with it (int64): where each stands first, which of them each element is
-    (in the shape of `ar`, or a vector along the axis), how often each occurs. The gradient goes to
-    where each stands first. Raises `AxisError`.
+    return_index, return_inverse, return_counts: return a list with additional int64 outputs: the
+    position of the first occurrence of each; the number of the distinct element for each element
+    (in the shape of `ar`, or a vector along the axis); the counts. The gradient goes to the first
+    occurrences. Raises `AxisError`.
 
     >>> from rewrite_engine.tensor import unique
     >>> [v.eval() for v in unique([3.0, 1.0, 3.0], return_inverse=True, return_counts=True)]
@@ -309,11 +318,11 @@ def bincount(
     minlength: Any = None,
     assert_nonneg: bool = False,
 ) -> TensorVariable:
-    """How often each number from 0 on occurs in a vector of integers >= 0 (int64); with weights,
-    the sum of those (in their dtype, float64 for integers). At least `minlength` long.
+    """Return how often each number 0, 1, … occurs in a vector of integers >= 0, as int64.
 
-    assert_nonneg: a number below 0 is an error (`ShapeError`) anyway. Raises `DTypeError`,
-    `NDimError`.
+    weights: return the sums of these weights (in their dtype, float64 for integers). The result has
+    at least `minlength` elements. assert_nonneg has no effect: a negative number always raises
+    `ShapeError`. Raises `DTypeError`, `NDimError`.
 
     >>> from rewrite_engine.tensor import bincount
     >>> bincount([3, 1, 1]).eval(), bincount([0, 1, 1], [0.5, 1, 2], minlength=3).eval()
@@ -331,13 +340,14 @@ def interp(
     right: Any = None,
     period: Any = None,
 ) -> TensorVariable:
-    """The values at `x` on the lines between the points (xp, fp): vectors, `xp` rising. Shape of
-    `x`, a float.
+    """Return linear interpolations at `x` between the points (xp, fp), in the shape of `x`, as
+    floats.
 
-    left, right: the values before and behind all points; by default those at the first and at the
-    last. period: that of x, in place of both; `xp` may then be in any order. Has gradients for
-    `x`, `xp` and `fp`; at a point the slope is that of the line behind it. Raises `NDimError`;
-    `ShapeError` where xp and fp have other lengths, `AxisError` where there are no points.
+    xp, fp: vectors, `xp` rising. left, right: the values outside of the points; by default those at
+    the first and at the last point. period: the period of x, instead of left and right; `xp` may
+    then be in any order. There are gradients for `x`, `xp` and `fp`; at a point the slope is that
+    of the line after it. Raises `NDimError`; `ShapeError` if xp and fp have different lengths,
+    `AxisError` if they are empty.
 
     >>> from rewrite_engine.tensor import interp
     >>> interp([0.0, 1.5, 9.0], [1.0, 2.0, 3.0], [3.0, 2.0, 0.0]).eval()
@@ -345,7 +355,9 @@ def interp(
     """
     x, xp, fp = as_tensor_variable(x), as_tensor_variable(xp), as_tensor_variable(fp)
     if xp.type.ndim != 1 or fp.type.ndim != 1:
-        raise NDimError(located(f"interp takes vectors of points, not a {xp.type}, a {fp.type}"))
+        raise NDimError(
+            located(f"interp takes vectors of points, not types {xp.type} and {fp.type}")
+        )
     if period is not None:
         x, xp, fp = _periodic(x, xp, fp, abs(period))
         left = right = None
@@ -377,20 +389,20 @@ def interpolate1d(
     right_pad: Any = None,
     extrapolate: bool = True,
 ) -> Callable[[Any], Any]:
-    """A function that tells the values at points between the points (x, y): vectors, `x` rising.
+    """Return a function that interpolates between the points (x, y): vectors, `x` rising.
 
-    method: "linear", "nearest", "first" or "last" of the two beside a point (a point of `x` belongs
-    to the interval before it), or their "mean". extrapolate: the lines and means at the ends go on
-    outside, where the other methods have the first or last `y`. If not, it is left_pad up to the
-    first point, and right_pad behind the last, by default the first and last `y`. Raises
-    `ValueError` for another method.
+    method: "linear"; "nearest", "first" or "last" of the two points around (a point of `x` belongs
+    to the interval before it); or their "mean". extrapolate: continue the lines and means beyond
+    the ends; the other methods return the first or last `y` there. Without extrapolate the value is
+    left_pad up to the first point, and right_pad beyond the last; by default the first and last
+    `y`. Raises `ValueError` for another method.
 
     >>> from rewrite_engine.tensor import interpolate1d
     >>> interpolate1d([0.0, 1.0, 2.0], [1.0, 3.0, 7.0])([0.5, 3.0]).eval()
     array([ 2., 11.])
     """
     if method not in _BETWEEN:
-        raise ValueError(located(f"method is one of {[*_BETWEEN]}, not {method!r}"))
+        raise ValueError(located(f"method must be one of {[*_BETWEEN]}, not {method!r}"))
     x, y = as_tensor_variable(x), as_tensor_variable(y)
     ends = extrapolate and method in ("linear", "mean")
 
@@ -410,7 +422,7 @@ def interpolate1d(
 
 
 def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> Any:
-    """Everything in one period, the points in order, with one more at each end."""
+    """Return x and the points reduced to one period, in order, with one more point at each end."""
     from rewrite_engine.tensor.shaping.joins import concatenate
 
     x, xp = m.mod(x, period), m.mod(xp, period)

@@ -1,5 +1,7 @@
-"""Arrays as sets, and how often values occur: `isin`, `union1d` and their kin, `histogram`;
-`array_equal`. All are made of sorting and searching.
+"""Arrays as sets, and counts of values: `isin`, `union1d` and related functions, `histogram`,
+`array_equal`.
+
+All are built from sorting and searching.
 """
 
 from __future__ import annotations
@@ -35,8 +37,9 @@ __all__ = [
 
 
 def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> TensorVariable:
-    """Whether two arrays have one shape and equal elements: a 0-d bool. equal_nan: whether NaN
-    equals NaN.
+    """Return whether two arrays have equal shapes and elements, as a 0-d bool.
+
+    equal_nan: whether NaN equals NaN.
 
     >>> array_equal([1, 2], [1.0, 2.0]).eval(), array_equal([1, 2], [1, 2, 3]).eval()
     (array(True), array(False))
@@ -55,7 +58,7 @@ def array_equal(a1: TensorLike, a2: TensorLike, equal_nan: bool = False) -> Tens
 
 
 def _of_one_dtype(*xs: Any) -> list[Any]:
-    """Operands, booleans as numbers."""
+    """Return the operands in one dtype, booleans as numbers."""
     tensors = [as_tensor_variable(x) for x in xs]
     dtype = upcast([x.type for x in tensors])
     return [m.cast(x, "uint8" if dtype == "bool" else dtype) for x in tensors]
@@ -69,17 +72,17 @@ def isin(
     *,
     kind: str | None = None,
 ) -> TensorVariable:
-    """Which elements are among others: a bool array in the shape of `element`. NaN is among none.
+    """Return whether each element is among `test_elements`: a bool array in the shape of `element`.
 
-    invert: which are not. assume_unique, kind: have no effect (how it is found). Raises
-    `OptionError`.
+    NaN is not equal to any element. invert: return whether it is not among them. assume_unique and
+    kind have no effect. Raises `OptionError` for another kind.
 
     >>> isin([[1, 2], [3, 4]], [2, 4, 6]).eval()
     array([[False,  True],
            [False,  True]])
     """
     if kind not in (None, "sort", "table"):
-        raise OptionError(located(f"kind is None, 'sort' or 'table', not {kind!r}"))
+        raise OptionError(located(f"kind must be None, 'sort' or 'table', not {kind!r}"))
     x, tests = _of_one_dtype(element, test_elements)
     tests = sort(flatten(tests))
     found = m.lt(searchsorted(tests, x, "left"), searchsorted(tests, x, "right"))
@@ -88,7 +91,7 @@ def isin(
 
 
 def union1d(ar1: TensorLike, ar2: TensorLike) -> TensorVariable:
-    """The different elements of two arrays, in order.
+    """Return the distinct elements of two arrays, in order, as a vector.
 
     >>> union1d([3, 1], [[2, 1]]).eval()
     array([1, 2, 3])
@@ -99,26 +102,31 @@ def union1d(ar1: TensorLike, ar2: TensorLike) -> TensorVariable:
 def intersect1d(
     ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False, return_indices: bool = False
 ) -> TensorVariable:
-    """The different elements that are in both arrays, in order. assume_unique has no effect.
-    Raises `OptionError` for return_indices.
+    """Return the distinct elements that are in both arrays, in order, as a vector.
+
+    assume_unique has no effect. Raises `OptionError` for return_indices.
     """
     if return_indices:
-        raise OptionError(located("intersect1d: return_indices is not here; isin tells where"))
+        raise OptionError(
+            located("intersect1d: return_indices is not supported; use isin for the positions")
+        )
     both = sort(concatenate([unique(as_tensor_variable(ar1)), unique(as_tensor_variable(ar2))]))
     return both[1:][m.eq(both[1:], both[:-1])]
 
 
 def setdiff1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> TensorVariable:
-    """The different elements of the first array that are not in the second, in order.
-    assume_unique: each element as often, and in the order, as it is there.
+    """Return the distinct elements of the first array that are not in the second, in order, as a
+    vector.
+
+    assume_unique: keep the order and the repetitions of the first array.
     """
     x = flatten(as_tensor_variable(ar1)) if assume_unique else unique(as_tensor_variable(ar1))
     return x[isin(x, ar2, invert=True)]
 
 
 def setxor1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> TensorVariable:
-    """The different elements that are in one of two arrays only, in order. assume_unique has no
-    effect.
+    """Return the distinct elements that are in exactly one of two arrays, in order, as a vector.
+    assume_unique has no effect.
     """
     every = sort(concatenate([unique(as_tensor_variable(ar1)), unique(as_tensor_variable(ar2))]))
     edge = ones(1, dtype="bool")
@@ -132,17 +140,21 @@ def setxor1d(ar1: TensorLike, ar2: TensorLike, assume_unique: bool = False) -> T
 def histogram_bin_edges(
     a: Any, bins: Any = 10, range: Any = None, weights: Any = None
 ) -> TensorVariable:
-    """The ends of the intervals of `histogram` (float64; those that are given as they are)."""
+    """Return the ends of the intervals of `histogram` (float64; explicit ends unchanged)."""
     if isinstance(bins, str):
-        raise OptionError(located("bins is a number or the ends of the intervals, not a rule"))
+        raise OptionError(
+            located("bins must be a number or the ends of the intervals, not the name of a rule")
+        )
     if not isinstance(bins, int | np.integer):
         edges = as_tensor_variable(bins)
         if edges.type.ndim != 1:
-            what = "bins is a number (no variable), or the ends of the intervals, a vector"
+            what = (
+                "bins must be a number (not a variable), or a vector with the ends of the intervals"
+            )
             raise NDimError(located(what, inputs=[edges]))
         return edges
     if bins < 1:
-        raise ShapeError(located(f"the number of intervals is at least 1, not {bins}"))
+        raise ShapeError(located(f"the number of intervals must be at least 1, not {bins}"))
     if range is None:
         x = flatten(as_tensor_variable(a))
         if not x.type.shape[0]:  # of nothing there are those from 0 to 1
@@ -162,12 +174,12 @@ def histogram(
     density: bool | None = None,
     weights: Any = None,
 ) -> tuple[TensorVariable, TensorVariable]:
-    """How many elements lie in each of some intervals, and the ends of these: the last one has both
-    of its ends, the others that on the left.
+    """Return the number of elements in each interval, and the ends of the intervals.
 
-    bins: how many, between the least and the largest element (or the two of `range`), or their
-    ends. weights: what each element counts. density: divided by the whole and by the lengths.
-    Raises `ShapeError`, `OptionError`.
+    The last interval includes both of its ends, the others only the left one. bins: the number of
+    intervals, between the smallest and the largest element (or the two numbers of `range`), or
+    their ends. weights: the weight of each element in the counts. density: divide by the total and
+    by the lengths. Raises `ShapeError`, `OptionError`.
 
     >>> [x.eval().tolist() for x in histogram([1, 2, 1], bins=[0, 1, 2, 3])]
     [[0, 2, 1], [0, 1, 2, 3]]

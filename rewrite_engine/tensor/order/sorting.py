@@ -1,6 +1,6 @@
-"""Arrays in order along an axis: sorted, the positions of what is sorted, the largest elements.
+"""Sorting along an axis: sorted arrays, their positions, and the largest elements.
 
-NaN comes last, as in NumPy. The gradient of what is in order goes back to where it came from.
+NaN comes last, as in NumPy. The gradient of a sorted array goes back to the original positions.
 """
 
 from __future__ import annotations
@@ -39,8 +39,9 @@ __all__ = [
 
 
 class ArgSortOp(AlongOneAxis):
-    """The positions (int64) along an axis that put an array in order. kind: NumPy's algorithm;
-    "stable" keeps equal elements in their order.
+    """Positions (int64) that sort an array along an axis.
+
+    kind: NumPy's algorithm; "stable" keeps equal elements in their order.
     """
 
     __props__ = ("axis", "kind")
@@ -56,7 +57,7 @@ class ArgSortOp(AlongOneAxis):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Compute the positions by `numpy.argsort`."""
         kind: Any = self.kind
         output_storage[0][0] = np.argsort(inputs[0], self.axis, kind=kind)
 
@@ -65,7 +66,7 @@ class ArgSortOp(AlongOneAxis):
 
 
 class SortOp(AlongOneAxis):
-    """An array in order along an axis, NaN last."""
+    """Array sorted along an axis, NaN last."""
 
     __props__ = ("axis",)
     moves_only = True
@@ -78,11 +79,11 @@ class SortOp(AlongOneAxis):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute."""
+        """Compute the sorted array by `numpy.sort`."""
         output_storage[0][0] = np.sort(inputs[0], self.axis)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """Back to where each element came from; of equal ones, each has its own."""
+        """Return the gradient at the original positions; equal elements keep separate gradients."""
         (x,), (g,) = inputs, output_gradients
         if is_disconnected(g):
             return [disconnected()]
@@ -92,7 +93,7 @@ class SortOp(AlongOneAxis):
         return [take_along_axis(g, ArgSortOp(self.axis)(positions), self.axis)]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """The direction, moved as the elements are."""
+        """Return the tangent, reordered as the elements are."""
         (x,), (v,) = inputs, eval_points
         return [None if v is None else take_along_axis(v, ArgSortOp(self.axis)(x), self.axis)]
 
@@ -104,13 +105,15 @@ _KINDS = {
 
 
 def _check(kind: str | None, order: Any, stable: bool | None) -> str:
-    """The algorithm for the arguments of NumPy's functions. Raises `ValueError`."""
+    """Return the algorithm for the arguments of NumPy's functions. Raise `ValueError`."""
     if kind not in _KINDS:
-        raise ValueError(located(f"kind is one of {[*_KINDS]}, not {kind!r}"))
+        raise ValueError(located(f"kind must be one of {[*_KINDS]}, not {kind!r}"))
     if order is not None:
-        raise ValueError(located(f"order={order!r}: arrays of numbers have no fields"))
+        raise ValueError(
+            located(f"order={order!r} is not supported: arrays of numbers have no fields")
+        )
     if stable is not None and kind is not None:
-        raise ValueError(located("kind and stable say the same: give one of them"))
+        raise ValueError(located("kind and stable have the same meaning: pass only one of them"))
     return "stable" if stable else _KINDS[kind]
 
 
@@ -122,11 +125,11 @@ def sort(
     *,
     stable: bool | None = None,
 ) -> TensorVariable:
-    """A sorted copy along an axis (None: of all elements), NaN last; dtype of `a`.
+    """Return a copy sorted along an axis, NaN last; dtype of `a`.
 
-    axis: an integer, None, or a 0-d integer variable.
-    kind, stable: as in NumPy; equal elements cannot be told apart, so nothing depends on them.
-    Raises `AxisError`; `ValueError` for another kind, kind and stable together, or an `order`.
+    axis: an integer, a 0-d integer variable, or None for the flattened array. kind, stable:
+    accepted as in NumPy; the result does not depend on them. Raises `AxisError`; `ValueError` for
+    another kind, kind and stable together, or an `order`.
 
     >>> from rewrite_engine.tensor import sort
     >>> sort([[3, 1], [2, 5]], axis=0).eval()
@@ -144,24 +147,24 @@ def argsort(
     order: None = None,
     stable: bool | None = None,
 ) -> TensorVariable:
-    """The positions (int64) along an axis (None: among all elements) that sort `a`, NaN last.
+    """Return the positions (int64) along an axis that sort `a`, NaN last.
 
-    axis: an integer, None, or a 0-d integer variable.
-    kind: "quicksort", "stable" (as `stable=True`; equal elements keep their order), "heapsort".
-    Raises `AxisError`; `ValueError` for another kind, or an `order`.
+    axis: an integer, a 0-d integer variable, or None for the flattened array. kind: "quicksort",
+    "stable" (as `stable=True`; equal elements keep their order), "heapsort". Raises `AxisError`;
+    `ValueError` for another kind, or an `order`.
     """
     algorithm = _check(kind, order, stable)
     return _along(as_tensor_variable(a), axis, lambda k: ArgSortOp(k, algorithm))
 
 
 def _along(x: Any, axis: Any, op: Callable[[int], Any]) -> Any:
-    """What the op for an axis makes of `x`; for a variable axis there is a branch for each."""
+    """Apply the op of an axis to `x`; for a variable axis, one branch for each axis."""
     if not isinstance(axis, Variable) or isinstance(axis, Constant):
         x, axis = one_axis(x, axis)
         return op(axis)(x)
     ndim = x.type.ndim
     if axis.type.ndim or axis.type.kind not in "iu" or not ndim:
-        what = f"an axis of a {x.type} is a 0-d integer, or None; not a {axis.type}"
+        what = f"the axis for type {x.type} must be a 0-d integer or None, not type {axis.type}"
         raise AxisError(located(what, inputs=[x, axis]))
     check = CheckAndRaise(AxisError, f"the axis is out of range for {ndim} dimensions")
     axis = check(axis, m.and_(m.ge(axis, -ndim), m.lt(axis, ndim)))
@@ -174,12 +177,12 @@ def _along(x: Any, axis: Any, op: Callable[[int], Any]) -> Any:
 def argtopk(
     x: TensorLike, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
 ) -> TensorVariable:
-    """The positions of the `kth` largest elements along an axis (None: among all elements), largest
-    first and NaN as the largest; for kth < 0 of the -kth smallest, smallest first and NaN as the
-    largest. Of equal elements the first ones count.
+    """Return the positions of the `kth` largest elements along an axis, largest first.
 
-    kth: an int other than 0, or a 0-d integer variable above 0. sorted: False allows another order.
-    Raises `ShapeError` for more elements than there are (`AxisError` where only values tell).
+    NaN counts as the largest. kth: an int other than 0, or a 0-d integer variable above 0; for kth
+    < 0 the positions of the -kth smallest elements, smallest first, NaN last. Of equal elements the
+    first ones count. axis: None for the flattened array. sorted: False allows another order. Raises
+    `ShapeError` for more elements than there are (`AxisError` if only values determine that).
     """
     x, axis = one_axis(as_tensor_variable(x), axis)
     return m.cast(_best(x, kth, axis), idx_dtype)
@@ -192,14 +195,15 @@ def topk(
     sorted: bool = True,
     idx_dtype: Any = "int64",
 ) -> TensorVariable:
-    """The `kth` largest elements along an axis, largest first; see `argtopk`."""
+    """Return the `kth` largest elements along an axis, largest first (arguments: see `argtopk`)."""
     return topk_and_argtopk(x, kth, axis, sorted, idx_dtype)[0]
 
 
 def topk_and_argtopk(
     x: TensorLike, kth: Any, axis: int | None = -1, sorted: bool = True, idx_dtype: Any = "int64"
 ) -> list[TensorVariable]:
-    """The `kth` largest elements along an axis, and their positions; see `argtopk`.
+    """Return the `kth` largest elements along an axis, and their positions (arguments: see
+    `argtopk`).
 
     >>> from rewrite_engine.tensor import topk_and_argtopk
     >>> [v.eval() for v in topk_and_argtopk([3.0, 5.0, 1.0, 5.0], 3)]
@@ -211,14 +215,14 @@ def topk_and_argtopk(
 
 
 def _best(x: Any, kth: Any, axis: int) -> Any:
-    """The positions of the largest elements (kth > 0), or of the smallest."""
+    """Return the positions of the largest elements (kth > 0), or of the smallest."""
     largest, n = True, x.type.shape[axis]
     if not isinstance(kth, Variable):
         if isinstance(kth, bool) or not isinstance(kth, int | np.integer):
             raise ForeignObjectError(located(f"topk takes an integer, not {kth!r}"))
         largest, kth = bool(kth > 0), abs(int(kth))
         if not kth or (n is not None and kth > n):
-            what = f"topk takes some of the {n} elements along axis {axis}, not {kth}"
+            what = f"topk takes at most the {n} elements along axis {axis}, not {kth}"
             raise ShapeError(located(what))
     first = slice_at_axis(arange(kth), axis)
     if not largest:
@@ -228,10 +232,10 @@ def _best(x: Any, kth: Any, axis: int) -> Any:
 
 
 def largest(*args: Any) -> TensorVariable:
-    """The largest of several arrays, elementwise (they broadcast)."""
+    """Return the largest of several arrays, element by element (they broadcast)."""
     return m.maximum(*args)
 
 
 def smallest(*args: Any) -> TensorVariable:
-    """The smallest of several arrays, elementwise (they broadcast)."""
+    """Return the smallest of several arrays, element by element (they broadcast)."""
     return m.minimum(*args)

@@ -1,5 +1,5 @@
-"""Products of vectors and matrices: `dots.py` is the ops, `products.py` what is made of them
+"""Products of vectors and matrices: `dots.py` has the ops, `products.py` functions built from them
 (`einsum`, `kron`, …).
 
-Solving and decomposing is in `tensor/linalg/`.
+Solving and decomposing are in `tensor/linalg/`.
 """

@@ -1,7 +1,7 @@
 """Products of vectors and matrices: `Dot`, the batched `MatMul`, and `dot`, `matmul`, `outer`,
 `tensordot`.
 
-Solving and decomposing belong to linear algebra (`linalg/`).
+Solving and decomposing are in linear algebra (`linalg/`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = ["Dot", "MatMul", "dot", "inner", "matmul", "outer", "tensordot", "vdo
 
 
 def _gram(f: Any, a: Any, b: Any) -> Any:
-    """Of matrices, where one is the transpose of the other."""
+    """Prove that a product is symmetric: one matrix is the transpose of the other."""
     if a.type.ndim == b.type.ndim == 2 and a.type.kind == "f" and transposes(a, b):
         return f.because("the product of a matrix and its transpose")
     return f.unknown("it is not known to be a product of a matrix and its transpose", blame=a)
@@ -52,11 +52,10 @@ _PRODUCT = {"nonneg": "nonneg", "symmetric": _gram, "positive_semidefinite": _gr
 
 
 class Dot(TensorOp):
-    """The product of two vectors or matrices: sum of a[..., k] * b[k, ...] over k, dtypes promoted.
+    """Product of two vectors or matrices: the sum of a[..., k] * b[k, ...] over k, dtypes promoted.
 
-    Raises `NDimError` for other numbers of dimensions, and `ShapeError` where the lengths of the
-    dimensions that are summed over differ: when the graph is built if they are known, else when
-    it runs.
+    Raises `NDimError` for other numbers of dimensions, and `ShapeError` if the lengths of the
+    summed dimensions differ: while building the graph if they are known, else at run time.
     """
 
     __props__ = ()
@@ -75,10 +74,10 @@ class Dot(TensorOp):
         return [upcast(types)]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """The lengths that are summed over are equal."""
+        """Return the shape rule: the lengths of the summed dimensions must be equal."""
         a, b = types
         if any(t.ndim not in (1, 2) for t in types):
-            raise NDimError(f"takes two vectors or matrices, not {a}, {b}")
+            raise NDimError(f"takes two vectors or matrices, not types {a} and {b}")
         inner = [(0, a.ndim - 1), (1, 0)]
         out = [(0, i) for i in range(a.ndim - 1)] + [(1, i) for i in range(1, b.ndim)]
         return Shapes([out], [inner])
@@ -90,7 +89,7 @@ class Dot(TensorOp):
         output_storage[0][0] = np.asarray(np.dot(*inputs))
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Vectors are matrices of one row, or one column."""
+        """Apply the op to a batch, with vectors as matrices of one row or one column."""
         row, column = [v.type.ndim == 1 for v in node.inputs]
         a, b = inputs
         if row and a.type.ndim == 2 and b.type.ndim == 2 - column:  # rows of one matrix
@@ -126,10 +125,10 @@ class Dot(TensorOp):
 
 
 class MatMul(Blockwise):
-    """`numpy.matmul` of two arrays of two dimensions or more: products of matrices, the other
+    """Product of arrays with two dimensions or more, as `numpy.matmul`: matrix products whose other
     dimensions broadcast.
 
-    As in elementwise ops, only a dimension that is known to be 1 is broadcast (`BroadcastError`).
+    As in elementwise ops, only a dimension with static length 1 broadcasts (`BroadcastError`).
     """
 
     __props__ = ()
@@ -150,7 +149,7 @@ class MatMul(Blockwise):
 
 
 def _product_rule(op: Op, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> Any:
-    """d(ab) = da b + a db, where None stands for zero."""
+    """Return the tangent da b + a db of a product, where None stands for zero."""
     (a, b), (da, db) = inputs, eval_points
     terms = [op(da, b)] if da is not None else []
     terms += [op(a, db)] if db is not None else []
@@ -164,11 +163,11 @@ _matmul = MatMul()
 
 
 def dot(a: TensorLike, b: TensorLike) -> TensorVariable:
-    """Return the product of `a` and `b` as `numpy.dot` does: a 0-d factor multiplies, else the
-    last dimension of `a` is summed with the second to last (or only) one of `b`.
+    """Return the product of `a` and `b` as `numpy.dot` does.
 
-    Raises `ShapeError` where the lengths differ (when the graph is built if they are known, else
-    when it runs).
+    A 0-d factor multiplies; else the last dimension of `a` is summed with the second to last (or
+    only) one of `b`. Raises `ShapeError` if the lengths differ (while building the graph if they
+    are known, else at run time).
 
     >>> from rewrite_engine.tensor import tensor
     >>> dot(tensor(shape=(2, 3)), tensor(shape=(3,))).type
@@ -185,11 +184,11 @@ def dot(a: TensorLike, b: TensorLike) -> TensorVariable:
 
 
 def matmul(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
-    """Return `x1 @ x2`: `dot` for vectors and matrices, products of the matrices in the last two
-    dimensions for more.
+    """Return `x1 @ x2`: `dot` for vectors and matrices, matrix products in the last two dimensions
+    for more.
 
-    dtype: what is computed in, NumPy's choice of it if None. Raises `NDimError` for a 0-d factor,
-    `DTypeError`, `ShapeError`, `BroadcastError`.
+    dtype: the dtype of the computation, None for NumPy's choice. Raises `NDimError` for a 0-d
+    factor, `DTypeError`, `ShapeError`, `BroadcastError`.
     """
     x1, x2 = as_tensor_variable(x1), as_tensor_variable(x2)
     if dtype is not None:
@@ -197,7 +196,7 @@ def matmul(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVar
     if has_pattern([x1, x2]) and not have_ranks([x1, x2]):
         return _dot(x1, x2)
     if x1.type.ndim == 0 or x2.type.ndim == 0:
-        what = "matmul takes arrays with one dimension or more"
+        what = "matmul takes arrays with at least one dimension"
         raise NDimError(located(what, inputs=[x1, x2], hint="use * for scalars"))
     if x1.type.ndim <= 2 and x2.type.ndim <= 2:
         return _dot(x1, x2)
@@ -237,8 +236,8 @@ def inner(a: TensorLike, b: TensorLike) -> TensorVariable:
 def tensordot(a: TensorLike, b: TensorLike, axes: Any = 2) -> TensorVariable:
     """Return the sum of products over pairs of dimensions, as `numpy.tensordot`.
 
-    axes: how many of the last of `a` and first of `b`, or two sequences of dimensions. Raises
-    `ShapeError`, `AxisError`.
+    axes: the number of last dimensions of `a` and first ones of `b`, or two sequences of
+    dimensions. Raises `ShapeError`, `AxisError`.
     """
     a, b = as_tensor_variable(a), as_tensor_variable(b)
     n, m = a.type.ndim, b.type.ndim
@@ -247,10 +246,10 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any = 2) -> TensorVariable:
     elif len(axes) == 2:
         left, right = [normalize_axes(one, d) for one, d in zip(axes, (n, m), strict=True)]
     else:
-        what = f"tensordot: axes are a number, or those of each factor, not {axes}"
+        what = f"tensordot: axes must be a number, or the axes of each factor, not {axes}"
         raise ShapeError(located(what, inputs=[a, b]))
     if len(left) != len(right) or len(left) > min(n, m):
-        what = f"tensordot: axes {axes} do not fit"
+        what = f"tensordot: axes {axes} do not fit the arrays"
         raise ShapeError(located(what, inputs=[a, b]))
     for i, j in zip(left, right, strict=True):
         s, t = a.type.shape[i], b.type.shape[j]
@@ -270,7 +269,7 @@ def tensordot(a: TensorLike, b: TensorLike, axes: Any = 2) -> TensorVariable:
 
 
 def _matrix(x: Any, split: int) -> Any:
-    """Join the first `split` dimensions to rows, and the others to columns."""
+    """Return x as a matrix: the first `split` dimensions are its rows, the others its columns."""
     if x.type.ndim == 2 and split == 1:
         return x
     sizes = shape_tuple(x)

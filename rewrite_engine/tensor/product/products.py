@@ -1,5 +1,7 @@
 """More products of arrays: `einsum`, `kron`, `matvec`, `vecmat`, `vecdot`, and products along a
-batch; all made of `matmul` and `mul`.
+batch.
+
+All are built from `matmul` and `mul`.
 """
 
 from __future__ import annotations
@@ -38,10 +40,10 @@ dense_dot = dot
 
 
 def _ranked(name: str, x: Any, n: int) -> Any:
-    """An operand of at least n dimensions. Raises `NDimError`."""
+    """Return an operand with at least n dimensions. Raise `NDimError`."""
     x = as_tensor_variable(x)
     if x.type.ndim < n:
-        what = f"{name}: takes an array of {n} dimensions or more here"
+        what = f"{name}: takes an array with {n} dimensions or more here"
         raise NDimError(located(what, inputs=[x]))
     return x
 
@@ -51,8 +53,9 @@ def _as(x: Any, dtype: Any) -> Any:
 
 
 def matvec(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
-    """Products of matrices and vectors: (…, m, n) and (…, n) make (…, m). dtype: what the result is
-    cast to. Raises `NDimError`, `ShapeError`, `BroadcastError`.
+    """Return products of matrices and vectors: shapes (…, m, n) and (…, n) give (…, m).
+
+    dtype: the dtype to cast the result to. Raises `NDimError`, `ShapeError`, `BroadcastError`.
 
     >>> from rewrite_engine.tensor import matvec
     >>> matvec([[1, 2], [3, 4]], [[1, 0], [0, 1]]).eval()
@@ -65,9 +68,10 @@ def matvec(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVar
 
 
 def vecmat(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
-    """Products of vectors and matrices: (…, m) and (…, m, n) make (…, n); the vectors are
-    conjugated, as in NumPy. dtype: what the result is cast to. Raises `NDimError`, `ShapeError`,
-    `BroadcastError`.
+    """Return products of vectors and matrices: shapes (…, m) and (…, m, n) give (…, n).
+
+    The vectors are conjugated, as in NumPy. dtype: the dtype to cast the result to. Raises
+    `NDimError`, `ShapeError`, `BroadcastError`.
     """
     v, a = m.conjugated(_ranked("vecmat", x1, 1)), _ranked("vecmat", x2, 2)
     out = matmul(v, a) if v.type.ndim == 1 else squeeze(matmul(expand_dims(v, -2), a), -2)
@@ -75,8 +79,10 @@ def vecmat(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVar
 
 
 def vecdot(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVariable:
-    """Products of vectors: (…, n) and (…, n) make (…); the first ones are conjugated, as in NumPy.
-    dtype: what the result is cast to. Raises `NDimError`, `ShapeError`, `BroadcastError`.
+    """Return products of vectors: shapes (…, n) and (…, n) give (…).
+
+    The first vectors are conjugated, as in NumPy. dtype: the dtype to cast the result to. Raises
+    `NDimError`, `ShapeError`, `BroadcastError`.
     """
     v, w = m.conjugated(_ranked("vecdot", x1, 1)), _ranked("vecdot", x2, 1)
     if v.type.ndim == w.type.ndim == 1:
@@ -85,8 +91,9 @@ def vecdot(x1: TensorLike, x2: TensorLike, dtype: DTypeLike = None) -> TensorVar
 
 
 def kron(a: TensorLike, b: TensorLike) -> TensorVariable:
-    """The Kronecker product: each element of `a` times all of `b`, in blocks. An array of fewer
-    dimensions gets some of length 1 in front.
+    """Return the Kronecker product: each element of `a` times all of `b`, in blocks.
+
+    An array with fewer dimensions gets dimensions of length 1 on the left.
 
     >>> from rewrite_engine.tensor import kron
     >>> kron([[1, 10]], [[1, 2], [3, 4]]).eval()
@@ -106,7 +113,7 @@ def kron(a: TensorLike, b: TensorLike) -> TensorVariable:
 
 
 def batched_dot(a: TensorLike, b: TensorLike) -> TensorVariable:
-    """`dot(a[i], b[i])` for every i. Raises `NDimError`, `ShapeError`, `BroadcastError`.
+    """Return `dot(a[i], b[i])` for every i. Raise `NDimError`, `ShapeError`, `BroadcastError`.
 
     >>> from rewrite_engine.tensor import batched_dot, tensor
     >>> batched_dot(tensor(shape=(5, 2, 3)), tensor(shape=(5, 3))).type
@@ -116,10 +123,10 @@ def batched_dot(a: TensorLike, b: TensorLike) -> TensorVariable:
 
 
 def batched_tensordot(x: TensorLike, y: TensorLike, axes: Any = 2) -> TensorVariable:
-    """`tensordot` of x[i] and y[i] for every i.
+    """Return `tensordot(x[i], y[i])` for every i.
 
-    axes: how many of the last of `x` and of the first of `y` behind the batch, or two sequences of
-    dimensions, counted with the batch. Raises `NDimError`, `ShapeError`, `AxisError`.
+    axes: the number of last dimensions of `x` and first ones of `y` after the batch, or two
+    sequences of dimensions, counted with the batch. Raises `NDimError`, `ShapeError`, `AxisError`.
     """
     if not isinstance(axes, int):
         axes = [[i - (i > 0) for i in np.atleast_1d(side).tolist()] for side in axes]
@@ -127,7 +134,7 @@ def batched_tensordot(x: TensorLike, y: TensorLike, axes: Any = 2) -> TensorVari
 
 
 def _along_first(name: str, a: Any, b: Any, f: Any) -> Any:
-    """A function of two arrays along the first dimension of both."""
+    """Apply a function of two arrays along the first dimension of both."""
     a, b = _ranked(name, a, 1), _ranked(name, b, 1)
     core = [x.type.clone(shape=x.type.shape[1:])() for x in (a, b)]
     return vectorize_graph([f(*core)], dict(zip(core, (a, b), strict=True)))[0]
@@ -140,14 +147,14 @@ _ASSUMED = 30
 
 
 def einsum(subscripts: str, *operands: Any, optimize: Any = None) -> TensorVariable:
-    """Sums of products by Einstein's convention, as `numpy.einsum`: each operand has a letter per
-    dimension, "..." for any number of them; letters that are not in the output are summed over.
-    Without "->", the output has the letters that occur once, in order.
+    """Return sums of products by Einstein's convention, as `numpy.einsum`.
 
-    Two operands at a time are multiplied, in the order of `opt_einsum` if that is installed, else
-    of `numpy.einsum_path`. optimize: what these take (None: "greedy"; False: from left to right).
-    The dtype is that of the operands, promoted. A length of 1 stretches where types know it. Raises
-    `ValueError` for subscripts that are none, `NDimError`, `ShapeError`.
+    Each operand has a letter per dimension, "..." for any number of them; letters that are not in
+    the output are summed over. Without "->", the output has the letters that occur once, in
+    alphabetical order. Two operands at a time are multiplied, in the order of `opt_einsum` if that
+    is installed, else of `numpy.einsum_path`. optimize: their argument (None: "greedy"; False: from
+    left to right). The dtype is that of the operands, promoted. A dimension with static length 1
+    broadcasts. Raises `ValueError` for invalid subscripts, `NDimError`, `ShapeError`.
 
     >>> from rewrite_engine.tensor import einsum
     >>> einsum("ij,kj->ik", [[1, 2], [3, 4]], [[1, 0]]).eval()
@@ -172,13 +179,17 @@ def einsum(subscripts: str, *operands: Any, optimize: Any = None) -> TensorVaria
 
 
 def _labels(subscripts: str, given: Sequence[Any]) -> tuple[list[list[Any]], list[Any]]:
-    """What the dimensions of operands and of the output are called: letters, and negative numbers,
-    counted from the end, for those of "...". Raises `ValueError`, `NDimError`.
+    """Return the labels of the dimensions of operands and output.
+
+    They are letters, and negative numbers, counted from the end, for "...". Raises `ValueError`,
+    `NDimError`.
     """
     text = subscripts.replace(" ", "") if isinstance(subscripts, str) else "?"
     term = r"[A-Za-z]*(?:\.\.\.[A-Za-z]*)?"
     if not re.fullmatch(rf"{term}(?:,{term})*(?:->{term})?", text):
-        raise ValueError(located(f"einsum: not subscripts such as 'ij,jk->ik': {subscripts!r}"))
+        raise ValueError(
+            located(f"einsum: {subscripts!r} are not subscripts; write them as 'ij,jk->ik'")
+        )
     left, arrow, right = text.partition("->")
     inputs = left.split(",")
     if len(inputs) != len(given):
@@ -188,7 +199,7 @@ def _labels(subscripts: str, given: Sequence[Any]) -> tuple[list[list[Any]], lis
     for x, own in zip(given, inputs, strict=True):
         more = x.type.ndim - len(own.replace("...", ""))
         if more < 0 or (more and "..." not in own):
-            what = f"einsum: {own!r} does not fit an array of {x.type.ndim} dimensions"
+            what = f"einsum: {own!r} does not fit an array with {x.type.ndim} dimensions"
             raise NDimError(located(what, inputs=[x]))
         terms.append(_expanded(own, more))
         most = max(most, more)
@@ -199,7 +210,7 @@ def _labels(subscripts: str, given: Sequence[Any]) -> tuple[list[list[Any]], lis
     unknown = set(out).difference(*terms)
     if unknown or len(set(out)) < len(out):
         raise ValueError(
-            located(f"einsum: the output of {subscripts!r} must have letters of inputs, once")
+            located(f"einsum: the output of {subscripts!r} must use letters of inputs, each once")
         )
     if "..." not in right and most:
         raise ValueError(located(f"einsum: the output of {subscripts!r} needs '...'"))
@@ -207,13 +218,13 @@ def _labels(subscripts: str, given: Sequence[Any]) -> tuple[list[list[Any]], lis
 
 
 def _expanded(term: str, more: int) -> list[Any]:
-    """The labels of a term, where "..." stands for so many dimensions."""
+    """Return the labels of a term, with "..." replaced by labels for `more` dimensions."""
     before, dots, behind = term.partition("...")
     return [*before, *(range(-more, 0) if dots else ()), *behind]
 
 
 def _without_repeats(x: Any, labels: list[Any]) -> tuple[Any, list[Any]]:
-    """An operand with the diagonal of dimensions that have one label."""
+    """Return an operand with the diagonal of dimensions that have one label."""
     for label in dict.fromkeys(labels):
         while labels.count(label) > 1:
             i = labels.index(label)
@@ -225,8 +236,8 @@ def _without_repeats(x: Any, labels: list[Any]) -> tuple[Any, list[Any]]:
 
 
 def _stretched(parts: Sequence[Any], out: Sequence[Any]) -> list[Any]:
-    """Operands without the dimensions of length 1 that are longer in another, or not needed. Raises
-    `ShapeError`.
+    """Return operands without dimensions of length 1 that broadcast against a longer one or are not
+    needed. Raise `ShapeError`.
     """
     known: dict[Any, set[Any]] = {}
     for x, labels in parts:
@@ -245,7 +256,7 @@ def _stretched(parts: Sequence[Any], out: Sequence[Any]) -> list[Any]:
 
 
 def _order(parts: Sequence[Any], out: Sequence[Any], optimize: Any) -> list[Any]:
-    """Which operands are multiplied, step by step; the product becomes the last one."""
+    """Return the operands to multiply at each step; each product becomes the last operand."""
     if len(parts) < 3 or optimize is False:
         return [tuple(range(len(parts)))] if len(parts) > 1 else []
     names = list(dict.fromkeys([k for _, labels in parts for k in labels]))
@@ -268,7 +279,7 @@ def _order(parts: Sequence[Any], out: Sequence[Any], optimize: Any) -> list[Any]
 
 
 def _summed(x: Any, labels: list[Any], kept: set[Any]) -> tuple[Any, list[Any]]:
-    """An operand without the dimensions that are not needed."""
+    """Return an operand summed over the dimensions that are not needed."""
     gone = tuple([i for i, k in enumerate(labels) if k not in kept])
     if not gone:
         return x, labels
@@ -277,7 +288,7 @@ def _summed(x: Any, labels: list[Any], kept: set[Any]) -> tuple[Any, list[Any]]:
 
 
 def _product(first: Any, second: Any, kept: set[Any]) -> tuple[Any, list[Any]]:
-    """The product of two operands, summed over what only they have."""
+    """Return the product of two operands, summed over labels that only they have."""
     a, left = _summed(first[0], first[1], kept.union(second[1]))
     b, right = _summed(second[0], second[1], kept.union(left))
     both = [k for k in left if k in right]
@@ -302,7 +313,9 @@ def _product(first: Any, second: Any, kept: set[Any]) -> tuple[Any, list[Any]]:
 
 
 def _matrices(x: Any, labels: Any, sizes: Any, batch: Any, rows: Any, columns: Any) -> Any:
-    """The dimensions of rows, and of columns, as one each, behind those of a batch."""
+    """Return an operand with all row dimensions joined, and all column dimensions joined, after the
+    batch.
+    """
     x = x.dimshuffle(*[labels.index(k) for k in (*batch, *rows, *columns)])
     if len(rows) == len(columns) == 1:
         return x
@@ -321,8 +334,10 @@ def cross(
     axisc: int = -1,
     axis: int | None = None,
 ) -> TensorVariable:
-    """The vector products of vectors of length 3, along the axes that are given (axis: of all). The
-    others broadcast. Raises `ShapeError` for other lengths, `NDimError`, `AxisError`.
+    """Return the vector products of vectors of length 3.
+
+    axisa, axisb, axisc: the axes of the vectors in `a`, `b` and the result (axis: of all three).
+    The other dimensions broadcast. Raises `ShapeError` for other lengths, `NDimError`, `AxisError`.
 
     >>> cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]).eval()
     array([0., 0., 1.])
@@ -331,7 +346,7 @@ def cross(
     x, y = [moveaxis(_ranked("cross", v, 1), k, -1) for v, k in ((a, axes[0]), (b, axes[1]))]
     for v in (x, y):
         if v.type.shape[-1] not in (3, None):
-            raise ShapeError(located("cross: vectors have the length 3", inputs=[x, y]))
+            raise ShapeError(located("cross: the vectors must have length 3", inputs=[x, y]))
     (x0, x1, x2), (y0, y1, y2) = [
         [specify_shape(v, (*[None] * (v.type.ndim - 1), 3))[..., i] for i in range(3)]
         for v in (x, y)
@@ -341,8 +356,11 @@ def cross(
 
 
 def vander(x: Any, N: Any = None, increasing: bool = False) -> TensorVariable:
-    """The powers of a vector's elements from N - 1 down to 0 (increasing: up), one row for each;
-    N is the length by default. dtype: as of int64 and the elements together. Raises `NDimError`.
+    """Return a matrix with a row of powers for each element of a vector: from N - 1 down to 0
+    (increasing: up).
+
+    N: by default the length of the vector. The dtype is the promotion of int64 and that of the
+    elements. Raises `NDimError`.
 
     >>> vander([2, 3], 3).eval()
     array([[4, 2, 1],
@@ -358,15 +376,17 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> TensorVariable:
 
 
 def polyval(p: TensorLike, x: TensorLike) -> TensorVariable:
-    """The polynomial with the coefficients `p`, of the highest power first, at `x`, by Horner's
-    scheme. Raises `ShapeError` where the number of coefficients is not known, `NDimError`.
+    """Return the values at `x` of the polynomial with coefficients `p`, highest power first.
+
+    Computed by Horner's scheme. Raises `ShapeError` if the number of coefficients is unknown,
+    `NDimError`.
 
     >>> polyval([1.0, 0.0, 2.0], 3.0).eval()
     array(11.)
     """
     p, x = as_tensor_variable(p), as_tensor_variable(x)
     if p.type.ndim != 1 or p.type.shape[0] is None:
-        what = "polyval: the coefficients are a vector of known length"
+        what = "polyval: the coefficients must be a vector of known length"
         raise (NDimError if p.type.ndim != 1 else ShapeError)(located(what, inputs=[p]))
     found = m.cast(zeros_like(x), upcast([p.type, x.type]))
     for k in range(p.type.shape[0]):

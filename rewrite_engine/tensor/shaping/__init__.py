@@ -1,7 +1,7 @@
-"""Arrays put together, taken apart and laid out anew: `joins.py`, `pieces.py`, `padding.py`,
-`rearrange.py` (repeating, turning, regrouping), `ranges.py` (numbers in order, grids).
+"""Joining, splitting and rearranging arrays: `joins.py`, `pieces.py`, `padding.py`, `rearrange.py`
+(repeat, flip, regroup), `ranges.py` (sequences of numbers, grids).
 
-What every graph needs of shapes is in the kernel: `tensor/dimshuffle.py` and `tensor/reshape.py`
-(the same elements), `tensor/shape.py` (shapes as values), `tensor/creation.py` (arrays from a
-shape).
+The parts that every graph needs are loaded at once: `tensor/dimshuffle.py` and `tensor/reshape.py`
+(the same elements in another shape), `tensor/shape.py` (shapes as values), `tensor/creation.py`
+(arrays from a shape).
 """

@@ -1,4 +1,4 @@
-"""`Join` and `MakeVector`, which put arrays together, and `Split`, which takes one apart."""
+"""`Join` and `MakeVector`, which join arrays, and `Split`, which splits one."""
 
 from __future__ import annotations
 
@@ -62,15 +62,15 @@ __all__ = [
 
 
 def upcast(types: Sequence[TensorType]) -> str:
-    """The dtype that holds the values of all types (NumPy's promotion)."""
+    """Return the dtype that holds the values of all types (NumPy's promotion)."""
     return np.result_type(*[t.numpy_dtype for t in types]).name
 
 
 class Join(TensorOp):
-    """Arrays put one after the other along an existing dimension.
+    """Concatenation of arrays along an existing dimension.
 
-    axis: the dimension, counted from 0. The inputs have the same number of dimensions
-    (`NDimError`) and the same lengths but in `axis` (`ShapeError`); the dtype is promoted.
+    axis: the dimension, counted from 0. The inputs have equally many dimensions (`NDimError`) and
+    equal lengths except along `axis` (`ShapeError`); the dtype is promoted.
     """
 
     moves_only = True
@@ -91,9 +91,9 @@ class Join(TensorOp):
         return [upcast(types)]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """Lengths add up along the axis, and are equal otherwise."""
+        """Return the shape rule: lengths add up along the axis, and are equal otherwise."""
         if not types:
-            raise ShapeError("there is nothing to join")
+            raise ShapeError("takes at least one array")
         ndim, axis = types[0].ndim, self.axis
         if any(t.ndim != ndim for t in types) or not 0 <= axis < ndim:
             what = f"cannot join {_list(types)} along dimension {axis}: wrong numbers of dimensions"
@@ -103,7 +103,7 @@ class Join(TensorOp):
         return Shapes([out], [c for k, c in enumerate(columns) if k != axis])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """All with all of the batch."""
+        """Apply the op to a batch, with all inputs broadcast to it."""
         n, wide = all_stretched(node, inputs)
         return [Join(self.axis + n)(*wide)]
 
@@ -129,7 +129,7 @@ class Join(TensorOp):
 
 
 def _total(*lengths: Any) -> Any:
-    """Their sum."""
+    """Return the sum of lengths."""
     if any(isinstance(n, Variable) for n in lengths):
         return lengths[0] if len(lengths) == 1 else add(*lengths)
     return sum(lengths)
@@ -141,11 +141,10 @@ def _list(types: Sequence[Any]) -> str:
 
 
 class Split(Linear):
-    """An array cut into pieces along a dimension; the pieces are views.
+    """Splitting of an array into pieces along a dimension; the pieces are views.
 
-    axis: the dimension, counted from 0. sizes: the length of each piece, or "i" where it is the
-    next input after the array. Raises `ShapeError` unless the lengths add up to that of the
-    dimension.
+    axis: the dimension, counted from 0. sizes: the length of each piece, or "i" if it is the next
+    input after the array. Raises `ShapeError` unless the lengths add up to that of the dimension.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -166,21 +165,26 @@ class Split(Linear):
         self.view_map = {i: [0] for i in range(len(self.sizes))}
         self.must_view_map = dict.fromkeys(range(len(self.sizes)), 0)
         if any(not isinstance(s, str) and s < 0 for s in self.sizes):
-            raise ShapeError(located(f"Split: a size in {self.sizes} is negative"))
+            raise ShapeError(located(f"Split: sizes {self.sizes} contain a negative number"))
+
+    @property
+    def len_splits(self) -> int:
+        """How many pieces there are: PyTensor's name."""
+        return len(self.sizes)
 
     def dtypes(self, *types: TensorType) -> list[str]:
         return [types[0].dtype] * len(self.sizes)
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """The pieces have the lengths that are given, which add up."""
+        """Return the lengths of the pieces, which must add up."""
         type_, *dims = types
         check_dim_types(dims, self.sizes.count("i"))
         if not 0 <= self.axis < type_.ndim:
-            raise NDimError(f"a {type_} has no dimension {self.axis}")
+            raise NDimError(f"type {type_} has no dimension {self.axis}")
         length, known = type_.shape[self.axis], sum([s for s in self.sizes if isinstance(s, int)])
         if length is not None and known > length:
             what = f"pieces of lengths {self.sizes} do not add up to dimension {self.axis}"
-            raise ShapeError(f"{what} of {type_}")
+            raise ShapeError(f"{what} of type {type_}")
         whole = [(0, i) for i in range(type_.ndim)]
         before, after = whole[: self.axis], whole[self.axis + 1 :]
         lengths = template_lengths(self.sizes)
@@ -188,7 +192,7 @@ class Split(Linear):
         return Shapes([(*before, n, *after) for n in lengths], [[whole[self.axis], every]])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """The array with a batch; pieces have one length each."""
+        """Apply the op to an array with a batch; each piece has one length in the whole batch."""
         n, *others = batch_ranks(node, inputs)
         return None if any(others) else Split(self.axis + n, self.sizes).make_node(*inputs).outputs
 
@@ -217,7 +221,7 @@ class Split(Linear):
 
 
 class MakeVector(TensorOp):
-    """A vector of 0-d inputs, all converted to `dtype`."""
+    """Vector of 0-d inputs, all converted to `dtype`."""
 
     moves_only = True
     elements = slice(None)
@@ -232,17 +236,17 @@ class MakeVector(TensorOp):
     def dtypes(self, *types: TensorType) -> list[str]:
         for t in types:
             if np.result_type(t.numpy_dtype, self.dtype) != self.dtype:
-                raise DTypeError(f"a {t} does not fit into a vector of {self.dtype}")
+                raise DTypeError(f"type {t} does not fit into a vector of dtype {self.dtype}")
         return [self.dtype]
 
     def shapes(self, *types: TensorType) -> Shapes:
         for t in types:
             if t.ndim != 0:
-                raise NDimError(f"takes 0-d inputs, not a {t}")
+                raise NDimError(f"takes 0-d inputs, not type {t}")
         return Shapes([[len(types)]])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """A vector at each place of the batch."""
+        """Return a vector for each element of the batch."""
         n, wide = all_stretched(node, inputs)
         return [join(n, *[expand_dims(cast(x, self.dtype), n) for x in wide])]
 
@@ -272,7 +276,7 @@ class MakeVector(TensorOp):
 
 
 def make_vector(*scalars: Any) -> TensorVariable:
-    """Return the vector of 0-d variables or numbers; the dtype is promoted.
+    """Return a vector of 0-d variables or numbers; the dtype is promoted.
 
     >>> from rewrite_engine.tensor import dscalar
     >>> x = dscalar("x")
@@ -285,12 +289,11 @@ def make_vector(*scalars: Any) -> TensorVariable:
 
 
 def join(axis: Any, *tensors: Any) -> TensorVariable:
-    """Put arrays one after the other along dimension `axis`, which exists. One array is returned
-    as it is.
+    """Join arrays along an existing dimension. A single array is returned unchanged.
 
-    axis: an integer (or a constant); negative ones count from the end. Raises `NDimError` where
-    the numbers of dimensions differ, `ShapeError` where other lengths do (when the graph is built
-    if they are known, else when it runs), `AxisError`.
+    axis: an integer (or a constant); negative ones count from the end. Raises `NDimError` if the
+    numbers of dimensions differ, `ShapeError` if other lengths do (while building the graph if they
+    are known, else at run time), `AxisError`.
 
     >>> from rewrite_engine.tensor import tensor
     >>> join(1, tensor(shape=(2, 3)), tensor(shape=(None, 4))).type
@@ -308,7 +311,7 @@ def join(axis: Any, *tensors: Any) -> TensorVariable:
             normalize_axis(axis, xs[0].type.ndim)  # says that the rank is not known
         return Join(axis)(*xs)
     if not xs:
-        raise ShapeError(located("join: there is nothing to join"))
+        raise ShapeError(located("join: takes at least one array"))
     ndim = xs[0].type.ndim
     if ndim == 0:
         what = "0-d arrays cannot be joined"
@@ -318,15 +321,18 @@ def join(axis: Any, *tensors: Any) -> TensorVariable:
 
 
 def concatenate(tensor_list: Sequence[Any], axis: int | None = 0) -> TensorVariable:
-    """Put arrays one after the other, as `numpy.concatenate`; axis=None flattens them first."""
+    """Join arrays along an existing dimension, as `numpy.concatenate`; axis=None flattens them
+    first.
+
+    Raises `NDimError`, `ShapeError`, `AxisError`.
+    """
     if axis is None:
         return join(0, *[flatten(x) for x in tensor_list])
     return join(axis, *tensor_list)
 
 
 def stack(tensors: Sequence[Any], axis: int = 0) -> TensorVariable:
-    """Put arrays of one shape together along a new dimension. Raises `NDimError`, `ShapeError`,
-    `AxisError`.
+    """Join arrays of one shape along a new dimension. Raise `NDimError`, `ShapeError`, `AxisError`.
 
     >>> from rewrite_engine.tensor import tensor
     >>> stack([tensor(shape=(3,)), tensor(shape=(3,))], axis=1).type
@@ -334,7 +340,7 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> TensorVariable:
     """
     xs = [as_tensor_variable(x) for x in tensors]
     if not xs:
-        raise ShapeError(located("stack: there is nothing to stack"))
+        raise ShapeError(located("stack: takes at least one array"))
     ndim = xs[0].ndim
     if any(x.ndim != ndim for x in xs):
         what = f"stack: the numbers of dimensions differ: {_list([x.type for x in xs])}"
@@ -348,10 +354,10 @@ def stack(tensors: Sequence[Any], axis: int = 0) -> TensorVariable:
 def split(
     x: TensorLike, splits_size: TensorLike, n_splits: int | None = None, axis: int = 0
 ) -> list[TensorVariable]:
-    """Cut `x` along a dimension into pieces of the given lengths; return the list of them.
+    """Split `x` along a dimension into pieces of these lengths; return the list of pieces.
 
     splits_size: integers and 0-d integer variables, or a vector variable (of length `n_splits` if
-    that is not known). Raises `ShapeError` unless they add up to the length of the dimension.
+    that is unknown). Raises `ShapeError` unless they add up to the length of the dimension.
     """
     x = as_tensor_variable(x)
     number = normalize_axis(axis, x.type.ndim)
@@ -363,38 +369,38 @@ def split(
         splits_size = [splits_size[i] for i in range(n_splits)]  # type: ignore[index]
     sizes = shape_dims(splits_size)
     if n_splits is not None and len(sizes) != n_splits:
-        raise ShapeError(located(f"split: {len(sizes)} lengths for {n_splits} pieces"))
+        raise ShapeError(located(f"split: {len(sizes)} lengths, but {n_splits} pieces"))
     template, dims = dim_template(sizes)
     return Split(number, template)(x, *dims, return_list=True)
 
 
 def vstack(tensors: Sequence[Any]) -> TensorVariable:
-    """Stack arrays by rows; vectors are rows."""
+    """Stack arrays by rows, as `numpy.vstack`; a vector is one row."""
     return join(0, *[atleast_2d(x) for x in tensors])
 
 
 def hstack(tensors: Sequence[Any]) -> TensorVariable:
-    """Stack arrays by columns; vectors are put one after the other."""
+    """Stack arrays by columns, as `numpy.hstack`; vectors are concatenated."""
     xs = [atleast_1d(x) for x in tensors]
     return join(0 if xs[0].type.ndim == 1 else 1, *xs)
 
 
 def dstack(tensors: Sequence[Any]) -> TensorVariable:
-    """Stack arrays along a third dimension; vectors are rows."""
+    """Stack arrays along a third dimension, as `numpy.dstack`; a vector is one row."""
     rows = [atleast_2d(x) for x in tensors]
     return join(2, *[atleast_3d(x, left=False) for x in rows])
 
 
 def column_stack(tensors: Sequence[Any]) -> TensorVariable:
-    """Stack arrays by columns; vectors are columns."""
+    """Stack arrays by columns, as `numpy.column_stack`; a vector is one column."""
     return join(1, *[atleast_2d(x, left=False) for x in tensors])
 
 
 def vertical_stack(*args: Any) -> TensorVariable:
-    """Stack matrices by rows."""
+    """Stack two or more matrices by rows."""
     return vstack(args)
 
 
 def horizontal_stack(*args: Any) -> TensorVariable:
-    """Stack matrices by columns."""
+    """Stack two or more matrices by columns."""
     return hstack(args)

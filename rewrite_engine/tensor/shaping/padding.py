@@ -1,7 +1,7 @@
-"""`pad`: arrays with more elements around them, in all the ways of `numpy.pad`.
+"""`pad`: arrays extended at their borders, in all modes of `numpy.pad`.
 
-Dimension after dimension: parts are joined, or elements are taken at numbers that run over the ends
-and come back.
+Each dimension in turn is extended, by joining parts, or by taking elements at positions that wrap
+or reflect at the ends.
 """
 
 from __future__ import annotations
@@ -53,26 +53,26 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> TensorVariable:
-    """Return `x` with more elements before and after it along each dimension, as `numpy.pad`.
+    """Return `x` extended before and after along each dimension, as `numpy.pad`.
 
-    pad_width: how many; a number, a pair (before, after), or a pair per dimension; integers or 0-d
-    variables. mode: what they are:
+    pad_width: numbers of elements: a number, a pair (before, after), or a pair per dimension;
+    integers or 0-d variables. mode: the new elements:
 
-    * "constant": constant_values (0), "linear_ramp": on a line down to end_values (0);
-    * "edge": the outermost element, "wrap": those at the other end;
-    * "reflect", "symmetric": mirrored at the outermost element, at its outer side; reflect_type:
-      "even", or "odd" to turn the values round, too;
+    * "constant": constant_values (0), "linear_ramp": a line down to end_values (0);
+    * "edge": the outermost element, "wrap": the elements at the other end;
+    * "reflect", "symmetric": the array reflected without, or with, the outermost element;
+      reflect_type: "even", or "odd" to reflect the values, too;
     * "maximum", "mean", "median", "minimum": of the stat_length (all) outermost elements;
-    * "empty": anything.
+    * "empty": arbitrary elements.
 
-    Numbers, pairs and lists of pairs are read alike everywhere. Raises `OptionError`, `ShapeError`,
+    Options may be numbers, pairs, or lists of pairs. Raises `OptionError`, `ShapeError`,
     `DTypeError`.
 
     >>> pad([1, 2, 3], (2, 1), "reflect").eval()
     array([3, 2, 1, 2, 3, 2])
     """
     if mode not in _OPTIONS:
-        raise OptionError(f"pad: mode is one of {', '.join(_OPTIONS)}, not {mode!r}")
+        raise OptionError(f"pad: mode must be one of {', '.join(_OPTIONS)}, not {mode!r}")
     options = _OPTIONS[mode]
     if unknown := set(kwargs) - set(options):
         raise OptionError(f"pad: mode {mode!r} has no option {', '.join(sorted(unknown))}")
@@ -80,25 +80,27 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Tensor
     name, default = next(iter(options.items()), ("", None))
     value = kwargs.get(name, default)
     if name == "reflect_type" and value not in ("even", "odd"):
-        raise OptionError(f"pad: reflect_type is 'even' or 'odd', not {value!r}")
+        raise OptionError(f"pad: reflect_type must be 'even' or 'odd', not {value!r}")
     values = _pairs(value, x, name)
     grow = _GROW.get(mode, _by_numbers)
     for axis, (before, after) in enumerate(_pairs(pad_width, x, "pad_width")):
         width = as_length(before), as_length(after)
         if min([n for n in width if isinstance(n, int)], default=0) < 0:
-            raise ShapeError(located(f"pad: a width is negative: {width}", inputs=[x]))
+            raise ShapeError(located(f"pad: widths must not be negative: {width}", inputs=[x]))
         if any([n != 0 for n in width]):
             x = grow(x, axis, width, values[axis], mode)
     return x
 
 
 def _pairs(value: Any, x: Any, name: str) -> list[tuple[Any, Any]]:
-    """What is given for both ends of each dimension, from a number, a pair, or some pairs."""
+    """Return the values for both ends of each dimension, from a number, a pair, or several
+    pairs.
+    """
     ndim = x.type.ndim
     if isinstance(value, Variable):
         given = value.type.shape
         if None in given:
-            what = f"pad: the shape of {name} is not known"
+            what = f"pad: the shape of {name} is unknown"
             raise ShapeError(located(what, inputs=[x, value]))
         grid = np.empty(given, object)
         for index in np.ndindex(*given):
@@ -114,7 +116,7 @@ def _pairs(value: Any, x: Any, name: str) -> list[tuple[Any, Any]]:
 
 
 def _grid(value: Any) -> Any:
-    """Nested lists as an array of objects."""
+    """Return nested lists as an array of objects."""
     if not isinstance(value, (tuple, list)):
         if isinstance(value, np.ndarray):
             return value
@@ -135,14 +137,14 @@ def _part(x: Any, axis: int, start: Any, stop: Any) -> Any:
 
 
 def _filled(x: Any, axis: int, width: Any, value: Any) -> Any:
-    """A part of that width, of a value that broadcasts."""
+    """Return a part of that width, filled with a value that broadcasts."""
     sizes = lengths(x)
     sizes[axis] = width
     return alloc(m.cast(as_tensor_variable(value), x.type.dtype), *sizes)
 
 
 def _joined(x: Any, axis: int, width: Width, part: Callable[[Any, int], Any]) -> Any:
-    """With what `part` makes for the widths before and after."""
+    """Return x with the results of `part` for the widths before and after."""
     ends = [None if n == 0 else part(n, k) for k, n in enumerate(width)]
     return join(axis, *[v for v in (ends[0], x, ends[1]) if v is not None])
 
@@ -169,11 +171,11 @@ def _ramp(x: Any, axis: int, width: Width, values: Any, mode: str) -> Any:
     return _joined(x, axis, width, part)
 
 
-_NOTHING = "pad: there is nothing to take more elements from: a length is 0"
+_NOTHING = "pad: a dimension of length 0 has no elements to pad with"
 
 
 def _not_empty(x: Any, size: Any, n: Any) -> Any:
-    """The same, where it has elements or gets none. Raises `ShapeError`, perhaps when it runs."""
+    """Return x if it has elements or needs none. Raise `ShapeError`, perhaps at run time."""
     if isinstance(size, Variable) or isinstance(n, Variable):
         return CheckAndRaise(ShapeError, _NOTHING)(x, m.or_(m.gt(size, 0), m.eq(n, 0)))
     if size == 0:
@@ -205,7 +207,7 @@ def _statistic(x: Any, axis: int, width: Width, values: Any, mode: str) -> Any:
 
 
 def _by_numbers(x: Any, axis: int, width: Width, value: Any, mode: str) -> Any:
-    """At numbers from -before to n + after - 1, brought back to 0 … n - 1."""
+    """Return x at the positions from -before to n + after - 1, mapped to 0 … n - 1."""
     n = lengths(x)[axis]
     i = arange(-width[0], n + width[1])
     if mode == "edge":
@@ -221,7 +223,7 @@ def _by_numbers(x: Any, axis: int, width: Width, value: Any, mode: str) -> Any:
 
 
 def _odd(x: Any, taken: Any, axis: int, back: Any, turns: Any) -> Any:
-    """Mirrored at the values of the ends as well; each turn goes on by twice their distance."""
+    """Reflect values at the values of the ends; each turn adds twice their distance."""
     order = [0 if k == axis else "x" for k in range(x.type.ndim)]
     first, last = _part(x, axis, None, 1), _part(x, axis, -1, None)
     first, last = [specify_broadcastable(v, axis) for v in (first, last)]

@@ -1,5 +1,5 @@
-"""Arrays taken apart and put together as NumPy does it: `array_split`, `unstack`, `block`,
-`append`, `delete`, `extract`, `argwhere`, `ix_`.
+"""Splitting and assembling arrays as NumPy does: `array_split`, `unstack`, `block`, `append`,
+`delete`, `extract`, `argwhere`, `ix_`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ row_stack = vstack
 
 
 def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> TensorVariable:
-    """Return `arr` with `values` behind it along an axis; axis=None: both made flat.
+    """Return `arr` with `values` appended along an axis; axis=None flattens both.
 
     >>> append([1, 2], [[3], [4]]).eval()
     array([1, 2, 3, 4])
@@ -46,10 +46,11 @@ def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> Tens
 
 
 def array_split(ary: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[TensorVariable]:
-    """Return the pieces of an array along an axis: so many, of which the first are longer by one if
-    the length is no multiple; or, for a list of positions, those between them.
+    """Return the pieces of an array along an axis.
 
-    Raises `ShapeError` for a number of pieces below 1, `AxisError`.
+    indices_or_sections: the number of pieces (the first ones are longer by one if the length is not
+    a multiple); or a list of positions to split at. Raises `ShapeError` for a number below 1,
+    `AxisError`.
 
     >>> [x.eval().tolist() for x in array_split([1, 2, 3, 4, 5], 2)]
     [[1, 2, 3], [4, 5]]
@@ -66,71 +67,88 @@ def array_split(ary: TensorLike, indices_or_sections: Any, axis: int = 0) -> lis
 
 
 def _end(whole: Any, n: int, i: int) -> Any:
-    """Where the first i of n pieces end."""
+    """Return the position at which the first i of n pieces end."""
     short, longer = whole // n, whole % n
     return i * short + (min(i, longer) if isinstance(longer, int) else m.minimum(i, longer))
 
 
 def _sections(n: Any) -> int:
     if n < 1:
-        raise ShapeError(located(f"the number of pieces is at least 1, not {n}"))
+        raise ShapeError(located(f"the number of pieces must be at least 1, not {n}"))
     return int(n)
 
 
 def _split(name: str, ary: Any, how: Any, axis: int, ndim: int) -> list[Any]:
-    """Pieces that are equally long. Raises `NDimError`; `ShapeError` where they cannot be."""
+    """Return pieces of equal lengths, or between positions. Raise `NDimError`; `ShapeError` if
+    lengths cannot be equal.
+    """
     x = as_tensor_variable(ary)
     if x.type.ndim < ndim:
-        raise NDimError(located(f"{name}: takes {ndim} dimensions or more", inputs=[x]))
+        raise NDimError(
+            located(f"{name}: takes an array with {ndim} dimensions or more", inputs=[x])
+        )
     if not isinstance(how, int | np.integer):
         return array_split(x, how, axis)
     n, whole = _sections(how), lengths(x)[axis]
     if isinstance(whole, int) and whole % n:
-        what = f"{name}: a length of {whole} is no multiple of {n}"
+        what = f"{name}: a length of {whole} is not a multiple of {n}"
         raise ShapeError(located(what, inputs=[x]))
     return split(x, [whole // n] * n, n, axis)
 
 
 def hsplit(ary: TensorLike, indices_or_sections: Any) -> list[TensorVariable]:
-    """Return pieces along the second dimension (of a vector: the first), equally long or between
-    positions. Raises `NDimError`, `ShapeError`.
+    """Return pieces along the second dimension (of a vector: the first), of equal lengths or
+    between positions.
+
+    Raises `NDimError`, `ShapeError`.
     """
     x = as_tensor_variable(ary)
     return _split("hsplit", x, indices_or_sections, min(1, x.type.ndim - 1), 1)
 
 
 def vsplit(ary: TensorLike, indices_or_sections: Any) -> list[TensorVariable]:
-    """As `hsplit`, along the first dimension of two or more."""
+    """Return pieces along the first dimension of an array with at least two, of equal lengths or
+    between positions.
+
+    Raises `NDimError`, `ShapeError`.
+    """
     return _split("vsplit", ary, indices_or_sections, 0, 2)
 
 
 def dsplit(ary: TensorLike, indices_or_sections: Any) -> list[TensorVariable]:
-    """As `hsplit`, along the third dimension."""
+    """Return pieces along the third dimension, of equal lengths or between positions.
+
+    Raises `NDimError`, `ShapeError`.
+    """
     return _split("dsplit", ary, indices_or_sections, 2, 3)
 
 
 def unstack(x: TensorLike, /, *, axis: int = 0) -> tuple[TensorVariable, ...]:
-    """Return the parts of an array along an axis, without it. Raises `ShapeError` where its length
-    is not known, `NDimError`, `AxisError`.
+    """Return the parts of an array along an axis, without that axis.
+
+    Raises `ShapeError` if its length is unknown, `NDimError`, `AxisError`.
 
     >>> [part.eval().tolist() for part in unstack([[1, 2], [3, 4]], axis=1)]
     [[1, 3], [2, 4]]
     """
     x = as_tensor_variable(x)
     if not x.type.ndim:
-        raise NDimError(located("unstack: takes one dimension or more", inputs=[x]))
+        raise NDimError(located("unstack: takes an array with at least one dimension", inputs=[x]))
     number = normalize_axis(axis, x.type.ndim)
     n = x.type.shape[number]
     if n is None:
-        hint = "specify_shape says it"
-        raise ShapeError(located("unstack: the length is not known", inputs=[x], hint=hint))
+        hint = "declare it with specify_shape"
+        raise ShapeError(
+            located("unstack: the length along the axis is unknown", inputs=[x], hint=hint)
+        )
     return tuple([x[slice_at_axis(i, number)] for i in range(n)])
 
 
 def block(arrays: TensorLike) -> TensorVariable:
-    """Return the array of nested lists of blocks: the innermost are put together along the last
-    dimension, those around them along the one before. Raises `ShapeError` for lists that are not
-    equally deep, or empty.
+    """Return an array assembled from nested lists of blocks.
+
+    The innermost lists are joined along the last dimension, the next ones along the dimension
+    before it. Raises `ShapeError` for lists of unequal depth, or empty ones.
 
     >>> block([[1, 2], [3, 4]]).eval()
     array([[1, 2],
@@ -148,20 +166,20 @@ def block(arrays: TensorLike) -> TensorVariable:
 
 
 def _nested(arrays: Any) -> tuple[int, list[Any]]:
-    """How deep lists are nested, and what is in the innermost. Raises `ShapeError`."""
+    """Return the depth of nested lists, and the elements of the innermost. Raise `ShapeError`."""
     level, depth = [arrays], 0
     while any([isinstance(one, list) for one in level]):
         if not all([isinstance(one, list) and one for one in level]):
-            raise ShapeError(located("block: the lists are not equally deep, or one is empty"))
+            raise ShapeError(located("block: the lists have different depths, or one is empty"))
         level, depth = [part for one in level for part in one], depth + 1
     return depth, level
 
 
 def delete(arr: TensorLike, obj: Any, axis: int | None = None) -> TensorVariable:
-    """Return an array without some of its parts along an axis (axis=None: made flat).
+    """Return an array without some of its parts along an axis (axis=None: of the flattened array).
 
-    obj: an integer, several, a slice, or a mask. Raises `AxisError` where an integer is out of
-    range, `DTypeError`.
+    obj: an integer, several, a slice, or a mask. Raises `AxisError` if an integer is out of range,
+    `DTypeError`.
 
     >>> delete([[1, 2, 3], [4, 5, 6]], 1, axis=1).eval()
     array([[1, 3],
@@ -183,7 +201,7 @@ def delete(arr: TensorLike, obj: Any, axis: int | None = None) -> TensorVariable
 
 
 def extract(condition: TensorLike, arr: TensorLike) -> TensorVariable:
-    """Return the elements where a condition holds, as a vector.
+    """Return the elements where a condition is true, as a vector.
 
     >>> extract([[True, False], [False, True]], [[1, 2], [3, 4]]).eval()
     array([1, 4])
@@ -192,8 +210,8 @@ def extract(condition: TensorLike, arr: TensorLike) -> TensorVariable:
 
 
 def argwhere(a: TensorLike) -> TensorVariable:
-    """Return the positions of the elements that are not 0, one in each row (int64). Raises
-    `NDimError` for a number.
+    """Return the positions of the nonzero elements, one in each row (int64). Raise `NDimError` for
+    a 0-d array.
     """
     return stack(nonzero(a), axis=1)
 
@@ -204,8 +222,9 @@ def diagflat(v: TensorLike, k: int = 0) -> TensorVariable:
 
 
 def ix_(*args: Any) -> tuple[TensorVariable, ...]:
-    """Return vectors of indices in shapes that take all of their combinations: `x[ix_(i, j)]`.
-    Masks stand for the positions where they hold. Raises `NDimError`, `DTypeError`.
+    """Return index vectors in shapes that select all of their combinations: `x[ix_(i, j)]`.
+
+    A mask selects the positions where it is true. Raises `NDimError`, `DTypeError`.
 
     >>> from rewrite_engine.tensor import as_tensor_variable
     >>> as_tensor_variable([[1, 2, 3], [4, 5, 6]])[ix_([1, 0], [2, 0])].eval()

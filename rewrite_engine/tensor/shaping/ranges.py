@@ -1,5 +1,7 @@
-"""Numbers in order, and grids of them: `linspace`, `logspace`, `geomspace`, `meshgrid`, `mgrid`,
-`ogrid`, `indices`, windows (`bartlett`, …). All are made of `arange`.
+"""Sequences of numbers, and grids of them: `linspace`, `logspace`, `geomspace`, `meshgrid`,
+`mgrid`, `ogrid`, `indices`, windows (`bartlett`, …).
+
+All are built from `arange`.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ __all__ = [
 
 
 def _float_of(*values: Any) -> str:
-    """The dtype of floats made of values: numbers of Python do not count, integers are floatX."""
+    """Return the float dtype of values: Python numbers do not count, integers become floatX."""
     strong = [as_tensor_variable(v).type.dtype for v in values if type(v) not in (int, float)]
     return promote(*[config.floatX if d in DISCRETE else d for d in strong] or [config.floatX])
 
@@ -42,21 +44,25 @@ DEFAULT = 50  # how many numbers
 
 
 def _named(stop: Any, num: Any, end: Any, steps: Any) -> tuple[Any, Any]:
-    """The last number and how many there are, by either of their names. Raises `TypeError`."""
+    """Return the last number and the count, by either of their names. Raise `TypeError`."""
     given = not isinstance(num, int) or num != DEFAULT
     if (stop is not None and end is not None) or (given and steps is not None):
-        raise TypeError(located("end and steps are other names of stop and num: say one of each"))
+        raise TypeError(
+            located("end and steps are other names of stop and num: pass only one of each")
+        )
     stop = stop if end is None else end
     if stop is None:
-        raise TypeError(located("the last number, `stop`, is missing"))
+        raise TypeError(located("the argument `stop`, the last number, is missing"))
     return stop, num if steps is None else steps
 
 
 def _range(start: Any, stop: Any, num: Any, endpoint: bool, dtype: str) -> tuple[Any, Any]:
-    """`linspace` along the first dimension, without its last dtype; and the step."""
+    """Return the numbers of `linspace` along the first dimension, before its last conversion, and
+    the step.
+    """
     n = as_length(num)
     if isinstance(n, int) and n < 0:
-        raise ShapeError(located(f"the number of samples is negative: {n}"))
+        raise ShapeError(located(f"the number of samples must not be negative: {n}"))
     a, b = [m.cast(as_tensor_variable(v), dtype) for v in (start, stop)]
     last = n - 1 if endpoint else n
     step = m.true_div(m.sub(b, a), m.cast(larger(last, 1), dtype))
@@ -108,12 +114,12 @@ def linspace(
     end: Any = None,
     steps: Any = None,
 ) -> Any:
-    """Return `num` numbers at equal distances from `start` to `stop`, as `numpy.linspace`.
+    """Return `num` evenly spaced numbers from `start` to `stop`, as `numpy.linspace`.
 
     start, stop: numbers or arrays, which broadcast; the new dimension is `axis`. num: an integer,
-    or a 0-d variable. endpoint: whether `stop` is the last one. retstep: return the distance, too.
-    end, steps: older names of `stop` and `num`. Floats by default; for an integer dtype they are
-    rounded down. Raises `ShapeError`, `TypeError` without a `stop`.
+    or a 0-d variable. endpoint: whether `stop` is the last number. retstep: also return the
+    distance. end, steps: older names of `stop` and `num`. Floats by default; for an integer dtype
+    they are rounded down. Raises `ShapeError`, `TypeError` without a `stop`.
 
     >>> linspace(0.0, 1.0, 5).eval()
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
@@ -138,8 +144,9 @@ def logspace(
     end: Any = None,
     steps: Any = None,
 ) -> TensorVariable:
-    """Return `num` numbers from base**start to base**stop whose logarithms are at equal distances;
-    as `linspace`.
+    """Return `num` numbers from base**start to base**stop with evenly spaced logarithms.
+
+    The other arguments and errors are described in `linspace`.
 
     >>> logspace(0, 2, 3).eval()
     array([  1.,  10., 100.])
@@ -161,8 +168,10 @@ def geomspace(
     end: Any = None,
     steps: Any = None,
 ) -> TensorVariable:
-    """Return `num` numbers from `start` to `stop` (both not 0, of one sign) with equal quotients;
-    as `linspace`. base: in which it computes.
+    """Return `num` numbers from `start` to `stop` with equal quotients of neighbours.
+
+    start, stop: nonzero, of the same sign. base: the base of the logarithms used in the
+    computation. The other arguments and errors are described in `linspace`.
 
     >>> geomspace(-1, -100, 3).eval()
     array([  -1.,  -10., -100.])
@@ -171,7 +180,7 @@ def geomspace(
     inner = promote(_float_of(start, stop), config.floatX)
     a, b = map(as_tensor_variable, (start, stop))
     if any([isinstance(v, Constant) and not v.data.all() for v in (a, b)]):
-        raise ShapeError(located("geomspace: neither end may be 0", inputs=[a, b]))
+        raise ShapeError(located("geomspace: start and stop must not be 0", inputs=[a, b]))
     a, b = m.cast(a, inner), m.cast(b, inner)
     sign = m.sign(a)
     base = m.cast(as_tensor_variable(base), inner)
@@ -186,8 +195,8 @@ def geomspace(
 
 
 def bartlett(M: TensorLike) -> TensorVariable:
-    """Return the triangular window of Bartlett: `M` numbers (floatX) that rise from 0 to 1 and fall
-    to 0.
+    """Return the triangular Bartlett window: `M` numbers (floatX) that rise from 0 to 1 and fall to
+    0.
 
     >>> bartlett(5).eval()
     array([0. , 0.5, 1. , 0.5, 0. ])
@@ -196,14 +205,14 @@ def bartlett(M: TensorLike) -> TensorVariable:
 
 
 def _from_the_middle(M: Any) -> Any:
-    """Numbers from -1 to 1 (floatX); of one number, 0."""
+    """Return numbers from -1 to 1 (floatX); 0 if there is one."""
     n = as_length(M)
     ends = m.cast(larger(n - 1, 1), config.floatX)
     return m.true_div(m.cast(arange(n) * 2 - (n - 1), config.floatX), ends)
 
 
 def hanning(M: TensorLike) -> TensorVariable:
-    """Return the window of von Hann, a raised cosine: `M` numbers (floatX) from 0 to 1 to 0.
+    """Return the Hann window, a raised cosine: `M` numbers (floatX) from 0 to 1 to 0.
 
     >>> hanning(5).eval()
     array([0. , 0.5, 1. , 0.5, 0. ])
@@ -212,18 +221,18 @@ def hanning(M: TensorLike) -> TensorVariable:
 
 
 def hamming(M: TensorLike) -> TensorVariable:
-    """Return the window of Hamming, a raised cosine: `M` numbers (floatX), at the ends 0.08."""
+    """Return the Hamming window, a raised cosine: `M` numbers (floatX), 0.08 at the ends."""
     return 0.54 + 0.46 * m.cos(np.pi * _from_the_middle(M))
 
 
 def blackman(M: TensorLike) -> TensorVariable:
-    """Return the window of Blackman, a sum of two cosines: `M` numbers (floatX)."""
+    """Return the Blackman window, a sum of two cosines: `M` numbers (floatX)."""
     x = np.pi * _from_the_middle(M)
     return 0.42 + 0.5 * m.cos(x) + 0.08 * m.cos(2.0 * x)
 
 
 def kaiser(M: TensorLike, beta: Any) -> TensorVariable:
-    """Return the window of Kaiser: `M` numbers (floatX), the steeper the larger `beta` is."""
+    """Return the Kaiser window: `M` numbers (floatX), steeper for larger `beta`."""
     from_middle = _from_the_middle(M)
     return m.i0(beta * m.sqrt(1.0 - m.sqr(from_middle))) / m.i0(m.cast(beta, config.floatX))
 
@@ -234,14 +243,14 @@ def kaiser(M: TensorLike, beta: Any) -> TensorVariable:
 def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> tuple[TensorVariable, ...]:
     """Return the coordinates of the points of a grid, one array for each of the vectors `xi`.
 
-    indexing: "ij" has the dimensions in the order of the vectors, "xy" has the first two exchanged.
-    sparse: dimensions of length 1 where nothing changes. Raises `OptionError`.
+    indexing: "ij" keeps the dimensions in the order of the vectors, "xy" exchanges the first two.
+    sparse: use dimensions of length 1 where a coordinate is constant. Raises `OptionError`.
 
     >>> [x.eval().tolist() for x in meshgrid([1, 2], [3, 4, 5])]
     [[[1, 2], [1, 2], [1, 2]], [[3, 3], [4, 4], [5, 5]]]
     """
     if indexing not in ("xy", "ij"):
-        raise OptionError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
+        raise OptionError(f"meshgrid: indexing must be 'xy' or 'ij', not {indexing!r}")
     places = list(range(len(xi)))
     if indexing == "xy":
         places[:2] = places[1::-1]
@@ -262,15 +271,17 @@ def indices(
     dimensions: Sequence[Any], dtype: DTypeLike = "int64", *, sparse: Literal[True]
 ) -> tuple[TensorVariable, ...]: ...
 def indices(dimensions: Sequence[Any], dtype: DTypeLike = "int64", sparse: bool = False) -> Any:
-    """Return the indices of all elements of an array of that shape, along a new first dimension;
-    sparse: a tuple of arrays that broadcast, as `numpy.indices`.
+    """Return the indices of all elements of an array of shape `dimensions`, along a new first
+    dimension.
+
+    sparse: return a tuple of arrays that broadcast, as `numpy.indices`.
     """
     grids = meshgrid(*[arange(n, dtype=dtype) for n in dimensions], sparse=sparse, indexing="ij")
     return grids if sparse else as_tensor_variable(grids)
 
 
 class _Grid:
-    """What `mgrid` and `ogrid` are: `grid[0:3, 0:1:5j]`."""
+    """Class of `mgrid` and `ogrid`, which are indexed: `grid[0:3, 0:1:5j]`."""
 
     def __init__(self, sparse: bool) -> None:
         self.sparse = sparse
@@ -284,7 +295,7 @@ class _Grid:
 
     @staticmethod
     def numbers(part: slice) -> Any:
-        """One vector: in steps, or so many as an imaginary step says."""
+        """Return one vector: with a step, or with as many numbers as an imaginary step says."""
         start, step = [d if v is None else v for v, d in ((part.start, 0), (part.step, 1))]
         if isinstance(step, complex):
             return linspace(start, part.stop, int(abs(step)))

@@ -1,7 +1,7 @@
-"""Repeating, turning and regrouping what is in arrays: `tile`, `repeat`, `roll`, `flip`,
-`broadcast_arrays`, `join_dims`, `pack`, …
+"""Repeating, flipping and regrouping arrays: `tile`, `repeat`, `roll`, `flip`, `broadcast_arrays`,
+`join_dims`, `pack`, …
 
-All are made of other ops; for `repeat` with a number per element there is `RepeatedPositions`.
+All are built from other ops, except `RepeatedPositions`, for `repeat` with a number per element.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ __all__ = [
 
 
 class RepeatedPositions(NoGradient):
-    """The numbers 0 to n - 1, each as often as a vector of n integers says: int64.
+    """Numbers 0 to n - 1, each repeated as often as a vector of n integers says (int64).
 
-    Inputs: n, and the vector. Raises `DTypeError`, `NDimError`, and `ShapeError` where the vector
-    is not of length n or has numbers below 0.
+    Inputs: n, and the vector. Raises `DTypeError`, `NDimError`, and `ShapeError` if the vector does
+    not have length n or has negative numbers.
     """
 
     __props__ = ()
@@ -73,9 +73,9 @@ class RepeatedPositions(NoGradient):
         return ["int64"]
 
     def shapes(self, *types: TensorType) -> Shapes:
-        """As many as the numbers add up to."""
+        """Return a length that is the sum of the numbers."""
         if [t.ndim for t in types] != [0, 1]:
-            raise NDimError(f"takes a number and a vector, not a {types[0]} and a {types[1]}")
+            raise NDimError(f"takes a number and a vector, not types {types[0]} and {types[1]}")
         return Shapes([[None]], [[(1, 0), Value(0)]])
 
     def perform(
@@ -89,10 +89,10 @@ class RepeatedPositions(NoGradient):
 
 
 def tile(A: TensorLike, reps: Any) -> TensorVariable:
-    """Return an array made of copies of `A`: `reps[i]` of them along dimension i, as `numpy.tile`.
+    """Return copies of `A` joined: `reps[i]` of them along dimension i, as `numpy.tile`.
 
-    reps: a number (along the last dimension), or one per dimension; 0-d variables, too, and a
-    vector variable of known length. Raises `DTypeError`, `ShapeError`.
+    reps: a number (along the last dimension), or one per dimension; 0-d variables are allowed, as
+    is a vector variable of known length. Raises `DTypeError`, `ShapeError`.
 
     >>> from rewrite_engine.tensor import tensor
     >>> tile(tensor(shape=(2, 3)), (2, 1, 2)).type
@@ -106,7 +106,7 @@ def tile(A: TensorLike, reps: Any) -> TensorVariable:
 
 
 def _multiplied(x: Any, times: Sequence[Any], inner: bool) -> Any:
-    """Each dimension so many times as long. inner: each element stands beside its copies."""
+    """Return x with each dimension `times` as long. inner: put each element next to its copies."""
     order: list[Any] = []
     wide: list[Any] = []
     final: list[Any] = []
@@ -126,10 +126,10 @@ def _multiplied(x: Any, times: Sequence[Any], inner: bool) -> Any:
 
 
 def repeat(a: TensorLike, repeats: TensorLike, axis: int | None = None) -> TensorVariable:
-    """Return `a` with each element along `axis` (by default: of all, as a vector) several times.
+    """Return `a` with each element along `axis` repeated; by default of the flattened array.
 
     repeats: a number, or a vector with one per element. Raises `DTypeError`, `NDimError`,
-    `AxisError`, and `ShapeError` where the vector has another length or numbers below 0.
+    `AxisError`, and `ShapeError` if the vector has another length or negative numbers.
 
     >>> repeat([1, 2], [2, 3]).eval()
     array([1, 1, 2, 2, 2])
@@ -137,7 +137,7 @@ def repeat(a: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
     x, axis = one_axis(as_tensor_variable(a), axis)
     times = as_indices(repeats)
     if times.type.ndim > 1:
-        what = f"repeat: takes a number or a vector of them, not a {times.type}"
+        what = f"repeat: takes a number or a vector of them, not type {times.type}"
         raise NDimError(located(what, inputs=[x]))
     if times.type.shape == (1,):
         times = constant(times.data[0]) if isinstance(times, Constant) else times[0]
@@ -149,11 +149,11 @@ def repeat(a: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
 
 
 def _repeated_positions(n: Any, times: Any) -> Any:
-    """A constant where everything is known."""
+    """Return the repeated positions, as a constant if everything is known."""
     if not isinstance(times, Constant) or not isinstance(n, int) or times.type.kind not in "iub":
         return RepeatedPositions()(n, times)
     if times.data.size != n or times.data.min(initial=0) < 0:
-        what = f"repeat: {n} numbers are needed, none below 0"
+        what = f"repeat: takes {n} numbers, none of them negative"
         raise ShapeError(located(what, inputs=[times]))
     return constant(np.repeat(np.arange(n), times.data))
 
@@ -162,10 +162,11 @@ def _repeated_positions(n: Any, times: Any) -> Any:
 
 
 def roll(x: Any, shift: Any, axis: Any = None) -> TensorVariable:
-    """Return `x` with its elements moved on by `shift` places, those at the end to the front.
+    """Return `x` with its elements shifted by `shift` places; elements shifted past the end come
+    first.
 
-    axis: along one dimension, or several; by default along all elements in C order. shift: an
-    integer, 0-d variable, or one per axis. Raises `AxisError`.
+    axis: one dimension, or several; by default the flattened array (C order). shift: an integer, a
+    0-d variable, or one per axis. Raises `AxisError`.
 
     >>> roll([1, 2, 3, 4], 1).eval()
     array([4, 1, 2, 3])
@@ -197,7 +198,7 @@ def _rolled(x: Any, shift: Any, axis: int) -> Any:
 
 
 def flip(arr: TensorLike, axis: Axis = None) -> TensorVariable:
-    """Return `arr` turned round along one dimension, several, or (by default) all. A view. Raises
+    """Return `arr` reversed along one dimension, several, or (by default) all; a view. Raise
     `AxisError`.
 
     >>> flip([1, 2, 3]).eval()
@@ -220,7 +221,7 @@ def fliplr(m: TensorLike) -> TensorVariable:
 
 
 def rot90(m: TensorLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> TensorVariable:
-    """Return `m` turned by 90 degrees `k` times, from the first of two axes to the second. Raises
+    """Return `m` rotated by 90 degrees `k` times, from the first of two axes to the second. Raise
     `AxisError`.
     """
     x = as_tensor_variable(m)
@@ -237,10 +238,9 @@ def rot90(m: TensorLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> TensorVari
 
 
 def broadcast_shape(*arrays: Any, arrays_are_shapes: bool = False) -> tuple[TensorVariable, ...]:
-    """Return the lengths of what arrays (or shapes) broadcast to, as 0-d int64 variables.
+    """Return the lengths to which arrays (or shapes) broadcast, as 0-d int64 variables.
 
-    Only lengths that are known to be 1 broadcast; others are compared when they are computed.
-    Raises `BroadcastError`.
+    Only static lengths of 1 broadcast; others are compared at run time. Raises `BroadcastError`.
 
     >>> broadcast_shape((3, 1), (4,), arrays_are_shapes=True)
     (TensorConstant{3}, TensorConstant{4})
@@ -258,8 +258,8 @@ def _lengths_of(x: Any) -> list[Any]:
 
 
 def _long(shapes: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """Per dimension of the result the different lengths there that are not known to be 1, a number
-    first. Raises `BroadcastError` for two numbers.
+    """Return, for each dimension of the result, the distinct lengths not known to be 1, an integer
+    first. Raise `BroadcastError` for two integers.
     """
     result = []
     for axis in range(-max([len(s) for s in shapes], default=0), 0):
@@ -280,7 +280,7 @@ def _compared(long: Sequence[Any]) -> Any:
 
 
 def broadcast_arrays(*args: Any) -> tuple[TensorVariable, ...]:
-    """Return arrays in the shape that all of them broadcast to. Raises `BroadcastError`.
+    """Return the arrays broadcast to their common shape. Raise `BroadcastError`.
 
     >>> from rewrite_engine.tensor import tensor
     >>> [x.type.shape for x in broadcast_arrays(tensor(shape=(3, None)), tensor(shape=(2,)))]
@@ -297,13 +297,13 @@ def broadcast_arrays(*args: Any) -> tuple[TensorVariable, ...]:
 
 
 def concat_with_broadcast(tensor_list: Sequence[Any], axis: int = 0) -> TensorVariable:
-    """Put arrays one after the other along `axis`; along the other dimensions they broadcast.
-    Raises `NDimError`, `AxisError`, `BroadcastError`.
+    """Join arrays along `axis`; along the other dimensions they broadcast. Raise `NDimError`,
+    `AxisError`, `BroadcastError`.
     """
     xs = [as_tensor_variable(x) for x in tensor_list]
     ndims = {x.type.ndim for x in xs}
     if len(ndims) != 1:
-        raise NDimError(located("concat_with_broadcast: takes arrays of one number of dimensions"))
+        raise NDimError(located("concat_with_broadcast: takes arrays with equally many dimensions"))
     at = normalize_axis(axis, ndims.pop())
     shapes = [lengths(x) for x in xs]
     shape = [long[0] for long in _long([[*s[:at], 1, *s[at + 1 :]] for s in shapes])]
@@ -312,7 +312,7 @@ def concat_with_broadcast(tensor_list: Sequence[Any], axis: int = 0) -> TensorVa
 
 
 def stacklists(arg: TensorLike) -> TensorVariable:
-    """Return nested lists of variables and numbers as one array, a dimension per level.
+    """Return nested lists of variables and numbers as one array, with a dimension per level.
 
     >>> from rewrite_engine.tensor import scalar
     >>> stacklists([[scalar(), 1.0], [2.0, scalar()]]).type
@@ -327,8 +327,9 @@ def stacklists(arg: TensorLike) -> TensorVariable:
 
 
 def join_dims(x: TensorLike, start_axis: int = 0, n_axes: int | None = None) -> TensorVariable:
-    """Return `x` with `n_axes` dimensions (by default: all) from `start_axis` on made one; of none,
-    with a new one of length 1. Raises `AxisError`.
+    """Return `x` with `n_axes` dimensions (by default: all) from `start_axis` on joined into one.
+
+    n_axes=0 inserts a dimension of length 1. Raises `AxisError`.
 
     >>> from rewrite_engine.tensor import tensor
     >>> join_dims(tensor(shape=(2, 3, 4)), 1, 2).type
@@ -339,7 +340,7 @@ def join_dims(x: TensorLike, start_axis: int = 0, n_axes: int | None = None) -> 
     start = ndim if start_axis == ndim else normalize_axis(start_axis, ndim)
     stop = ndim if n_axes is None else start + n_axes
     if not start <= stop <= ndim:
-        what = f"join_dims: {n_axes} dimensions from {start} on are not possible"
+        what = f"join_dims: the array does not have {n_axes} dimensions from {start} on"
         raise AxisError(located(what, inputs=[x]))
     if stop == start + 1:
         return x
@@ -349,8 +350,9 @@ def join_dims(x: TensorLike, start_axis: int = 0, n_axes: int | None = None) -> 
 
 
 def split_dims(x: TensorLike, shape: Any, axis: int = 0) -> TensorVariable:
-    """Return `x` with dimension `axis` taken apart into dimensions of the given lengths, one of
-    which may be -1 (what is left over). Raises `AxisError`, `ShapeError`.
+    """Return `x` with dimension `axis` split into dimensions of these lengths.
+
+    shape: lengths; one may be -1 (the remaining length). Raises `AxisError`, `ShapeError`.
 
     >>> from rewrite_engine.tensor import tensor
     >>> split_dims(tensor(shape=(2, 12)), (3, -1), axis=1).type
@@ -367,10 +369,10 @@ def split_dims(x: TensorLike, shape: Any, axis: int = 0) -> TensorVariable:
 
 
 def pack(*tensors: Any, keep_axes: Any = None) -> tuple[TensorVariable, list[Any]]:
-    """Return arrays joined along one dimension, and the shapes that `unpack` makes them of again.
+    """Return arrays joined along one dimension, and the shapes from which `unpack` restores them.
 
-    keep_axes: dimensions that all arrays have, in front (0, 1, …) and at the end (…, -2, -1); all
-    others are made one. Raises `AxisError`, `NDimError`, `ShapeError`.
+    keep_axes: common dimensions of all arrays, the first ones as 0, 1, … and the last ones as …,
+    -2, -1; all others are flattened into one. Raises `AxisError`, `NDimError`, `ShapeError`.
 
     >>> from rewrite_engine.tensor import tensor
     >>> joined, shapes = pack(tensor(shape=(2, 3)), tensor(shape=(4,)))
@@ -382,7 +384,7 @@ def pack(*tensors: Any, keep_axes: Any = None) -> tuple[TensorVariable, list[Any
     for x in map(as_tensor_variable, tensors):
         joined = x.type.ndim - first - last
         if joined < 0:
-            what = f"pack: keep_axes={keep_axes} takes at least {first + last} dimensions"
+            what = f"pack: keep_axes={keep_axes} requires at least {first + last} dimensions"
             raise NDimError(located(what, inputs=[x]))
         sizes = lengths(x)[first : first + joined]
         known = all([isinstance(n, int) for n in sizes])
@@ -394,7 +396,7 @@ def pack(*tensors: Any, keep_axes: Any = None) -> tuple[TensorVariable, list[Any
 def unpack(
     packed_input: TensorLike, packed_shapes: Sequence[Any], keep_axes: Any = None
 ) -> list[TensorVariable]:
-    """Return the arrays that `pack` joined, from their shapes and the same `keep_axes`. Raises
+    """Return the arrays that `pack` joined, from their shapes and the same `keep_axes`. Raise
     `AxisError`, `ShapeError`.
     """
     first, _ = _kept(keep_axes)
@@ -404,10 +406,12 @@ def unpack(
 
 
 def _kept(axes: Any) -> tuple[int, int]:
-    """How many dimensions are kept in front, and at the end."""
+    """Return how many first and last dimensions are kept."""
     kept = [] if axes is None else [axes] if isinstance(axes, int) else list(axes)
     front, back = [a for a in kept if a >= 0], [a for a in kept if a < 0]
     if sorted(front) != [*range(len(front))] or sorted(back) != [*range(-len(back), 0)]:
-        what = f"keep_axes={axes}: dimensions in front are 0, 1, …; those at the end …, -2, -1"
+        what = (
+            f"keep_axes={axes}: write the first dimensions as 0, 1, …, the last ones as …, -2, -1"
+        )
         raise AxisError(located(what))
     return len(front), len(back)

@@ -1,5 +1,5 @@
-"""What describes arrays: `median`, `quantile`, `norm`, `average`, `cov`, `trapezoid`, …; made of
-sorting and sums.
+"""Descriptive statistics: `median`, `quantile`, `norm`, `average`, `cov`, `trapezoid`, …; built
+from sorting and sums.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ __all__ = [
 
 
 def count_nonzero(a: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """How many elements along axes are not 0 (int64)."""
+    """Return the number of nonzero elements along axes (int64)."""
     return Sum(axis, keepdims=keepdims)(m.neq(a, 0))
 
 
@@ -72,10 +72,10 @@ def average(
     returned: bool = False,
     keepdims: bool = False,
 ) -> Any:
-    """The mean along axes with weights: in the shape of `a`, or a vector along the one axis.
+    """Return the weighted mean along axes; float64 for integers.
 
-    returned: in a list with the sum of weights, in its shape. float64 for integers. Raises
-    `AxisError`, `ShapeError`; `NDimError` for other weights.
+    weights: in the shape of `a`, or a vector along the one axis. returned: return a list with the
+    sum of weights, in its shape. Raises `AxisError`, `ShapeError`; `NDimError` for other weights.
 
     >>> from rewrite_engine.tensor import average
     >>> average([1.0, 2.0, 5.0], weights=[2, 1, 1]).eval()
@@ -91,7 +91,9 @@ def average(
             _, k = one_axis(x, axis)
             w = w.dimshuffle(*[0 if i == k else "x" for i in range(x.type.ndim)])
         elif w.type.ndim != x.type.ndim:
-            raise NDimError(located(f"average: weights are a {w.type}, the array a {x.type}"))
+            raise NDimError(
+                located(f"average: weights of type {w.type} do not fit an array of type {x.type}")
+            )
         w = m.cast(m.second(x, w), float_dtype(w.type.dtype))
         of = Sum(axis, keepdims=keepdims)
         total = of(w)
@@ -100,8 +102,10 @@ def average(
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> TensorVariable:
-    """The integral along an axis by the trapezoidal rule, at points x (a vector, or in the shape of
-    y), or dx apart. Raises `AxisError`.
+    """Return the integral along an axis by the trapezoidal rule.
+
+    x: the points, a vector or an array in the shape of y; by default points with distance dx.
+    Raises `AxisError`.
 
     >>> from rewrite_engine.tensor import trapezoid
     >>> trapezoid([1.0, 2.0, 3.0], x=[0.0, 1.0, 3.0]).eval()
@@ -119,12 +123,11 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> TensorVar
 
 
 def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> TensorVariable:
-    """The norm of vectors, along axes taken together: (sum |x|^ord)^(1/ord); the largest (of none:
-    0) or smallest |x| for inf, -inf, and how many are other than 0 for 0. (Of matrices as such
-    there are others.)
+    """Return the norm of vectors, along axes taken together: (sum |x|^ord)^(1/ord).
 
-    A float as of `sqrt`. Where all elements are 0 it has no slope: its gradient is NaN there for
-    ord 2.
+    ord: inf, -inf for the largest (0 without elements) or smallest |x|, 0 for the number of nonzero
+    elements. (Matrix norms are in `pt.linalg`.) The result is a float, as from `sqrt`. For ord 2
+    the gradient is NaN where all elements are 0, as the norm has no slope there.
     """
     x = as_tensor_variable(x)
     x = m.cast(x, float_dtype(x.type.dtype))
@@ -144,7 +147,7 @@ def norm(x: Any, ord: Any = 2, axis: Any = None, keepdims: bool = False) -> Tens
 
 
 def largest_size(sizes: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The largest of numbers that are not negative: 0 where there are none."""
+    """Return the largest of nonnegative numbers; 0 if there are none."""
     op = Max(axis, keepdims=keepdims)
     known = all([sizes.type.shape[a] for a in op.canonical(sizes.type.ndim).axes(sizes.type.ndim)])
     return op(sizes) if known else reduce_max(sizes, axis, keepdims, initial=0)
@@ -159,12 +162,12 @@ def cov(
     fweights: Any = None,
     aweights: Any = None,
 ) -> TensorVariable:
-    """The covariances of variables, a matrix of float64 or complex128 (0-d for one variable, if
-    types tell so).
+    """Return the covariance matrix of variables, as float64 or complex128 (0-d if there is
+    statically one variable).
 
-    m, y: of a matrix each row is a variable (rowvar=False: each column), a vector is one, and a
-    number is one that was observed once. Divided by n - ddof, which is n - 1 by default (bias: n).
-    fweights: how often each observation counts; aweights: how much. Raises `NDimError`.
+    m, y: each row of a matrix is a variable (rowvar=False: each column); a vector is one variable,
+    and a number is one variable observed once. The divisor is n - ddof, by default n - 1 (bias: n).
+    fweights: how often each observation counts; aweights: its weight. Raises `NDimError`.
 
     >>> from rewrite_engine.tensor import cov
     >>> cov([[1.0, 2.0, 3.0], [2.0, 0.0, 1.0]]).eval()
@@ -176,8 +179,10 @@ def cov(
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> TensorVariable:
-    """The correlations of variables: their covariances (`cov`), divided by the standard deviations
-    of both, and cut off at -1 and 1. Raises `NDimError`.
+    """Return the correlation matrix of variables.
+
+    Covariances (`cov`) are divided by the standard deviations of both variables, and clipped to -1
+    and 1. Raises `NDimError`.
 
     >>> corrcoef([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]).eval().round(12)
     array([[ 1., -1.],
@@ -196,8 +201,8 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> TensorVariable:
 def ediff1d(
     ary: TensorLike, to_end: TensorLike | None = None, to_begin: TensorLike | None = None
 ) -> TensorVariable:
-    """The differences of neighbours in an array made flat, with what is to stand before and behind
-    them.
+    """Return the differences of neighbours in a flattened array, with values to put before and
+    after them.
 
     >>> ediff1d([1, 4, 9], to_begin=[0]).eval()
     array([0, 3, 5])
@@ -209,10 +214,10 @@ def ediff1d(
 
 
 def _rows(v: Any, rowvar: bool) -> Any:
-    """Variables as the rows of a matrix, in double precision."""
+    """Return variables as the rows of a matrix, in double precision."""
     v = as_tensor_variable(v)
     if v.type.ndim > 2:
-        raise NDimError(located(f"cov takes vectors and matrices, not a {v.type}"))
+        raise NDimError(located(f"cov takes vectors and matrices, not type {v.type}"))
     v = m.cast(v, "complex128" if v.type.kind == "c" else "float64")
     return expand_dims(v, (*range(2 - v.type.ndim),)) if v.type.ndim < 2 else v if rowvar else v.T
 
@@ -238,9 +243,9 @@ def _cov(x: Any, ddof: int, fweights: Any, aweights: Any) -> Any:
 
 
 def as_last(x: Any, axis: Any, else_nan: bool = False) -> tuple[Any, tuple[int, ...]]:
-    """An array with axes taken together as the last one, and which axes these were.
+    """Return an array with axes joined as the last one, and the positions of these axes.
 
-    else_nan: with a NaN where there is nothing along them.
+    else_nan: add a NaN if there are no elements along them.
     """
     ndim = x.type.ndim
     axes = normalize_axes(sorted_axes(axis), ndim)
@@ -253,13 +258,15 @@ def as_last(x: Any, axis: Any, else_nan: bool = False) -> tuple[Any, tuple[int, 
         missing = alloc(m.cast(np.nan, flat.type.dtype), *others, larger(m.sub(1, n), 0))
         return concatenate([flat, missing], -1), axes
     if isinstance(n, int) and n == 0:
-        raise ShapeError(located("there is nothing to reduce: a length is 0"))
+        raise ShapeError(located("cannot reduce an empty array: a length is 0"))
     return flat, axes
 
 
 def median(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """The median along axes: the element in the middle, or the mean of the two there. NaN where
-    there is one, and where there is nothing; float64 for integers and booleans. Raises `AxisError`.
+    """Return the median along axes: the middle element, or the mean of the two middle ones.
+
+    NaN if an element is NaN, and without elements; float64 for integers and booleans. Raises
+    `AxisError`.
 
     >>> from rewrite_engine.tensor import median
     >>> median([[3.0, 1, 2], [8, 7, 0]], axis=1).eval()
@@ -274,13 +281,14 @@ def median(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVa
 
 
 def as_floats(x: Any) -> Any:
-    """Integers and booleans as float64."""
+    """Return integers and booleans as float64; floats unchanged."""
     return m.cast(x, "float64") if x.type.dtype in DISCRETE else x
 
 
 def mean_of_two(low: Any, high: Any) -> Any:
-    """The mean; what they are where both are equal, however large (`maximum`: both have a share of
-    its gradient).
+    """Return the mean of two numbers; equal numbers unchanged, however large.
+
+    (`maximum` shares the gradient between both.)
     """
     dtype = low.type.dtype
     wide = "float32" if dtype == "float16" else dtype
@@ -306,15 +314,15 @@ _SHARES: dict[str, Callable[[Any, Any], Any]] = {
 def quantile(
     a: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
 ) -> TensorVariable:
-    """The quantiles q (from 0 to 1; an array of any shape) of elements along axes (None: all), NaN
-    where there is one. Shape: that of q, then what is left of that of `a`. dtype: that of `a`,
-    together with that of a q that is no Python number, and float64 for integers; methods that take
-    an element have its dtype.
+    """Return quantiles of the elements along axes (None: all); NaN if an element is NaN.
 
-    method: NumPy's "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull",
-    "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf". Has gradients for `a` and
-    `q`. Raises `AxisError`; `ShapeError` or `AxisError` where there is nothing to reduce;
-    `ValueError` for another method, and for constants beyond 0 and 1.
+    q: numbers from 0 to 1, in an array of any shape. The result has the shape of q, then the
+    remaining shape of `a`. Its dtype is the promotion of `a` and q (unless q is a Python number),
+    and float64 for integers; methods that select an element keep its dtype. method: NumPy's
+    "linear", "lower", "higher", "nearest", "midpoint", "hazen", "weibull", "median_unbiased",
+    "normal_unbiased", "interpolated_inverted_cdf". There are gradients for `a` and `q`. Raises
+    `AxisError`; `ShapeError` or `AxisError` for an empty array; `ValueError` for another method,
+    and for constants outside of 0 to 1.
 
     >>> from rewrite_engine.tensor import quantile
     >>> quantile([[1.0, 5.0, 2.0], [0.0, 1.0, 9.0]], [0.5, 0.75], axis=1).eval()
@@ -322,14 +330,14 @@ def quantile(
            [3.5, 5. ]])
     """
     if method not in _METHODS:
-        raise ValueError(located(f"method is one of {[*_METHODS]}, not {method!r}"))
+        raise ValueError(located(f"method must be one of {[*_METHODS]}, not {method!r}"))
     x, weak, q = as_tensor_variable(a), is_number(q), as_tensor_variable(q)
     takes = method in ("lower", "higher", "nearest")
     if not takes:
         x = as_floats(x) if weak else m.cast(x, promote(x.type.dtype, as_floats(q).type.dtype))
     q = m.cast(q, "float64")
     if isinstance(q, Constant) and not ((q.data >= 0) & (q.data <= 1)).all():
-        raise ValueError(located("quantiles are from 0 to 1, percentiles from 0 to 100"))
+        raise ValueError(located("quantiles must be from 0 to 1, percentiles from 0 to 100"))
     flat, axes = as_last(x, axis)
     last, dtype = flat.type.ndim - 1, flat.type.dtype
     rising, n = SortOp(last)(flat), shape_i(flat, last)
@@ -357,7 +365,9 @@ def quantile(
 def percentile(
     a: TensorLike, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False
 ) -> TensorVariable:
-    """The percentiles q, from 0 to 100; see `quantile`."""
+    """Return percentiles of the elements along axes; q from 0 to 100 (other arguments: see
+    `quantile`).
+    """
     if not is_number(q):
         q = as_tensor_variable(q)
         q = q.data if isinstance(q, Constant) else q

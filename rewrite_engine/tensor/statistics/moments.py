@@ -1,8 +1,8 @@
-"""Functions made of reductions: means, variances; positions of extrema. Softmax is in
-`tensor/special.py`, running sums are in `tensor/running.py`.
+"""Statistics built from reductions: means, variances, positions of extrema.
 
-Means and variances are written as in a textbook; the stabilising rules (`rules/`) turn them into
-forms that neither overflow nor lose digits.
+Softmax is in `tensor/special.py`, running sums are in `tensor/running.py`. Means and variances are
+written as in a textbook; the stabilizing rules (`rules/`) rewrite them to forms that neither
+overflow nor lose digits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ __all__ = [
 
 
 def count(x: Any, axis: Any = None) -> Any:
-    """Number of elements along axes: an int if the type tells, else an int64 scalar variable.
+    """Return the number of elements along axes: an int if the type has it, else an int64 scalar
+    variable.
 
     Raises `AxisError`.
     """
@@ -53,7 +54,7 @@ def count(x: Any, axis: Any = None) -> Any:
 
 
 def size(x: TensorLike) -> TensorVariable:
-    """Number of elements, as an int64 scalar variable."""
+    """Return the number of elements, as an int64 scalar variable."""
     n = count(x)
     return weak_constant(n, "int64") if isinstance(n, int) else n
 
@@ -65,11 +66,11 @@ def mean(
     keepdims: bool = False,
     acc_dtype: Any = None,
 ) -> TensorVariable:
-    """Mean along axes; float64 for integers and booleans.
+    """Return means along axes (None: all); float64 for integers and booleans.
 
-    dtype: of the sum and of the result, as NumPy has it: with "int8" the sum wraps around, and its
-    quotient is cut off. acc_dtype: of the intermediate results of the sum. float16 is the mean of a
-    float32 sum, as the sum may be too large for it.
+    dtype: of the sum and of the result, as in NumPy: with "int8" the sum wraps around, and the
+    quotient is truncated. acc_dtype: of intermediate results of the sum. The mean of float16 uses a
+    float32 sum, as the sum may be too large for float16. Raises `AxisError`.
     """
     x = as_tensor_variable(input)
     own = "float64" if x.type.dtype in DISCRETE else x.type.dtype
@@ -78,7 +79,7 @@ def mean(
 
 
 def divided(x: Any, axis: Any, dtype: str, keepdims: bool, n: Any, acc_dtype: Any = None) -> Any:
-    """The sum along axes divided by n, an int or a variable."""
+    """Return the sum along axes divided by n, an int or a variable."""
     inner = "float32" if dtype == "float16" else dtype
     total = Sum(axis, None if inner == x.type.dtype else inner, acc_dtype, keepdims)(x)
     real = {"complex64": "float32", "complex128": "float64"}.get(inner, inner)
@@ -94,10 +95,11 @@ def var(
     keepdims: bool = False,
     corrected: bool = False,
 ) -> TensorVariable:
-    """Variance along axes: the mean of |x - mean|², divided by n - ddof instead of n. That of
-    float16 is computed in float32, as squares may be too large for it.
+    """Return variances along axes: the mean of |x - mean|², divided by n - ddof instead of n.
 
-    corrected: the rounding error of the mean is taken out, by the mean of what is left.
+    Variances of float16 are computed in float32, as squares may be too large for float16.
+    corrected: remove the rounding error of the mean, by the mean of the differences. Raises
+    `AxisError`.
     """
     x = as_tensor_variable(input)
     return _narrowed(_var(x, axis, ddof, keepdims, corrected), x)
@@ -110,8 +112,9 @@ def std(
     keepdims: bool = False,
     corrected: bool = False,
 ) -> TensorVariable:
-    """Standard deviation along axes: the square root of `var`. Where all elements are equal it has
-    no slope: its gradient is NaN there.
+    """Return standard deviations along axes: the square root of `var`.
+
+    The gradient is NaN where all elements are equal, as there is no slope. Raises `AxisError`.
     """
     x = as_tensor_variable(input)
     return _narrowed(m.sqrt(_var(x, axis, ddof, keepdims, corrected)), x)
@@ -133,8 +136,9 @@ def _narrowed(result: Any, x: Any) -> Any:
 
 
 def ptp(a: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """Maximum less minimum along axes; dtype of `a`. Raises `AxisError`, `ShapeError` of nothing;
-    `DTypeError` for booleans.
+    """Return maximum minus minimum along axes, in the dtype of `a`.
+
+    Raises `AxisError`, `ShapeError` for an empty array; `DTypeError` for booleans.
     """
     a = as_tensor_variable(a)
     return m.sub(Max(axis, keepdims=keepdims)(a), Min(axis, keepdims=keepdims)(a))
@@ -144,10 +148,10 @@ def ptp(a: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVaria
 
 
 class Argmax(Reduction):
-    """Position of the maximum along axes, counted in the reduced dimensions taken together; int64.
+    """Position of the maximum along axes, counted in the joined reduced dimensions; int64.
 
-    Of several, the first; a NaN counts as the maximum. Raises `AxisError`, `ShapeError` for an
-    empty array.
+    Of several maxima it is the first; a NaN counts as the maximum. Raises `AxisError`, `ShapeError`
+    for an empty array.
     """
 
     __props__ = ("axis", "keepdims")
@@ -165,7 +169,7 @@ class Argmax(Reduction):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Compute with the reduced dimensions moved to the end and flattened."""
+        """Compute the positions, with the reduced dimensions moved to the end and flattened."""
         x = np.asarray(inputs[0])
         axes = self.axes(x.ndim)
         kept = [i for i in range(x.ndim) if i not in axes]
@@ -180,28 +184,40 @@ class Argmax(Reduction):
         output_storage[0][0] = np.asarray(value, np.int64).reshape(shape)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """Zero: the position does not change with small changes of the input."""
+        """Return zero: the position does not change with small changes of the input."""
         return [zero_gradient(inputs[0])]
 
 
 class Argmin(Argmax):
-    """Position of the minimum; see `Argmax`."""
+    """Position of the minimum along axes, counted in the joined reduced dimensions; int64 (see
+    `Argmax`).
+    """
 
     find = staticmethod(np.argmin)
 
 
 def argmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """Position (int64) of the first maximum along axes; that of a NaN, if there is one."""
+    """Return the position (int64) of the first maximum along axes; of the first NaN if there is
+    one.
+
+    axis=None: the position in the flattened array. Raises `AxisError`, `ShapeError` for an empty
+    array.
+    """
     return Argmax(axis, keepdims)(x)
 
 
 def argmin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """Position (int64) of the first minimum along axes; that of a NaN, if there is one."""
+    """Return the position (int64) of the first minimum along axes; of the first NaN if there is
+    one.
+
+    axis=None: the position in the flattened array. Raises `AxisError`, `ShapeError` for an empty
+    array.
+    """
     return Argmin(axis, keepdims)(x)
 
 
 def max_and_argmax(
     a: TensorLike, axis: Axis = None, keepdims: bool = False
 ) -> list[TensorVariable]:
-    """The maximum along axes, and its position (see `argmax`)."""
+    """Return the maximum along axes, and its position (see `argmax`)."""
     return [Max(axis, keepdims=keepdims)(a), argmax(a, axis, keepdims)]

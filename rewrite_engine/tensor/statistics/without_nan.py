@@ -1,6 +1,6 @@
-"""Reductions and running sums of what is not NaN: `nansum`, `nanmean`, `nanmedian`, …
+"""Reductions and running sums that ignore NaN: `nansum`, `nanmean`, `nanmedian`, …
 
-Made of those that see NaN; of integers and booleans they are the same.
+They are built from the functions without `nan`; for integers and booleans both are equal.
 """
 
 from __future__ import annotations
@@ -31,36 +31,36 @@ __all__ = [
 
 
 def _instead(x: Any, value: float) -> Any:
-    """x with another value in place of each NaN."""
+    """Return x with each NaN replaced by another value."""
     return x if x.type.dtype in DISCRETE else m.switch(m.isnan(x), value, x)
 
 
 def _present(x: Any, axis: Any, keepdims: bool) -> Any:
-    """How many are not NaN."""
+    """Return the number of elements other than NaN."""
     return Sum(axis, keepdims=keepdims)(m.eq(x, x))
 
 
 def nansum(
     x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False
 ) -> TensorVariable:
-    """Sum along axes of what is not NaN; see `sum`."""
+    """Return sums along axes, ignoring NaN (arguments: see `sum`)."""
     return Sum(axis, dtype, keepdims=keepdims)(_instead(as_tensor_variable(x), 0))
 
 
 def nanprod(
     x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False
 ) -> TensorVariable:
-    """Product along axes of what is not NaN; see `prod`."""
+    """Return products along axes, ignoring NaN (arguments: see `prod`)."""
     return Prod(axis, dtype, keepdims=keepdims)(_instead(as_tensor_variable(x), 1))
 
 
 def nanmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """Maximum along axes of what is not NaN; NaN where all are."""
+    """Return maxima along axes, ignoring NaN; NaN if all elements are NaN."""
     return _extremum(Max(axis, keepdims=keepdims), as_tensor_variable(x), -np.inf)
 
 
 def nanmin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """Minimum along axes of what is not NaN; NaN where all are."""
+    """Return minima along axes, ignoring NaN; NaN if all elements are NaN."""
     return _extremum(Min(axis, keepdims=keepdims), as_tensor_variable(x), np.inf)
 
 
@@ -74,7 +74,7 @@ def _extremum(of: Any, x: Any, least: float) -> Any:
 def nanmean(
     x: TensorLike, axis: Axis = None, dtype: DTypeLike = None, keepdims: bool = False
 ) -> TensorVariable:
-    """Mean along axes of what is not NaN; see `mean`."""
+    """Return means along axes, ignoring NaN (arguments: see `mean`)."""
     x = as_tensor_variable(x)
     if x.type.dtype in DISCRETE:
         return mean(x, axis, dtype, keepdims)
@@ -85,7 +85,9 @@ def nanmean(
 def nanvar(
     x: TensorLike, axis: Axis = None, ddof: int = 0, keepdims: bool = False
 ) -> TensorVariable:
-    """Variance along axes of what is not NaN; see `var`. NaN where that is no more than ddof."""
+    """Return variances along axes, ignoring NaN (see `var`); NaN if at most ddof elements
+    remain.
+    """
     x = as_tensor_variable(x)
     if x.type.dtype in DISCRETE:
         return var(x, axis, ddof, keepdims)
@@ -98,12 +100,12 @@ def nanvar(
 def nanstd(
     x: TensorLike, axis: Axis = None, ddof: int = 0, keepdims: bool = False
 ) -> TensorVariable:
-    """Standard deviation along axes of what is not NaN: the square root of `nanvar`."""
+    """Return standard deviations along axes, ignoring NaN: the square root of `nanvar`."""
     return m.sqrt(nanvar(x, axis, ddof, keepdims))
 
 
 def nanmedian(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """The median along axes of what is not NaN; NaN where all are. See `median`."""
+    """Return medians along axes, ignoring NaN (see `median`); NaN if all elements are NaN."""
     flat, axes = as_last(as_floats(as_tensor_variable(x)), axis, else_nan=True)
     last = flat.type.ndim - 1
     rising, n = SortOp(last)(flat), _present(flat, last, True)
@@ -113,20 +115,24 @@ def nanmedian(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tenso
 
 
 def nanargmax(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """The position of the first maximum along axes of what is not NaN; 0 where all are."""
+    """Return the position of the first maximum along axes, ignoring NaN; 0 if all elements are
+    NaN.
+    """
     return argmax(_instead(as_tensor_variable(x), -np.inf), axis, keepdims)
 
 
 def nanargmin(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> TensorVariable:
-    """The position of the first minimum along axes of what is not NaN; 0 where all are."""
+    """Return the position of the first minimum along axes, ignoring NaN; 0 if all elements are
+    NaN.
+    """
     return argmin(_instead(as_tensor_variable(x), np.inf), axis, keepdims)
 
 
 def nancumsum(x: TensorLike, axis: int | None = None) -> TensorVariable:
-    """Running sums along an axis, to which NaN adds nothing; see `cumsum`."""
+    """Return running sums along an axis, with NaN as 0 (arguments: see `cumsum`)."""
     return cumsum(_instead(as_tensor_variable(x), 0), axis)
 
 
 def nancumprod(x: TensorLike, axis: int | None = None) -> TensorVariable:
-    """Running products along an axis, which NaN does not change; see `cumprod`."""
+    """Return running products along an axis, with NaN as 1 (arguments: see `cumprod`)."""
     return cumprod(_instead(as_tensor_variable(x), 1), axis)

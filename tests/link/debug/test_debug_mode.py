@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,10 +14,14 @@ from rewrite_engine.compile import DebugMode
 from rewrite_engine.config import config
 from rewrite_engine.errors import BadOptimization, InvalidValueError, OptionError
 from rewrite_engine.graph.op import Op
+from rewrite_engine.link.debug.linker import has_own_gradient
 from rewrite_engine.link.debug.record import RECORDS, RewriteStep, Said
 from rewrite_engine.link.debug.storage import KINDS, copy_of, preallocated
+from rewrite_engine.link.linker import get_linker
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rules.language import node_rewriter
+from rewrite_engine.scalar.op import ScalarOp
+from rewrite_engine.tensor.elemwise import Elemwise
 
 x = pt.dvector("x")
 
@@ -47,9 +51,9 @@ def test_settings_are_those_of_the_call_then_of_config() -> None:
 def test_what_cannot_be_asked_for(options: Any) -> None:
     with pytest.raises(OptionError):
         DebugMode(**options)
-    with pytest.raises(ValueError, match="DebugMode__check_strides is one of 0, 1, 2"):
+    with pytest.raises(ValueError, match="DebugMode__check_strides must be one of 0, 1, 2"):
         config.DebugMode__check_strides = 3
-    with pytest.raises(ValueError, match="is of type bool"):
+    with pytest.raises(ValueError, match="must be of type bool"):
         config.DebugMode__check_py = 1  # type: ignore[assignment]
 
 
@@ -150,3 +154,48 @@ def test_copies_keep_strides(value: Any) -> None:
     np.testing.assert_array_equal(copy, value)
     assert copy.strides == value.strides
     assert not np.shares_memory(copy, value)
+
+
+# --- what is said of it ---------------------------------------------------------------------------
+
+
+class Halved(Op):
+    """Half of a vector, with a gradient that is wrong."""
+
+    __props__ = ()
+    itypes: ClassVar[list[Any]] = [pt.dvector]
+    otypes: ClassVar[list[Any]] = [pt.dvector]
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = inputs[0] / 2
+
+    def L_op(self, inputs: Any, outputs: Any, cotangents: Any) -> Any:
+        return [cotangents[0]]
+
+
+class Kept(Op):
+    """A vector as it is; it has no gradient."""
+
+    __props__ = ()
+    itypes: ClassVar[list[Any]] = [pt.dvector]
+    otypes: ClassVar[list[Any]] = [pt.dvector]
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        output_storage[0][0] = inputs[0].copy()
+
+
+def test_what_is_not_looked_at_is_said() -> None:
+    v = pt.dvector("v")
+    f = rw.function([v], Kept()(Halved()(v)) + pt.exp(v), mode="DebugMode")
+    assert f([2.0]).tolist() == [1.0 + np.exp(2.0)]  # its gradient is wrong, and not looked at
+    told = get_linker(f.mode.linker).told(f.nodes)
+    assert "each step of rewriting" in told
+    assert "not checked: " in told
+    assert "gradients of Halved (verify_grad checks them)" in told
+    plain = rw.function([v], pt.exp(v), mode=DebugMode(check_isfinite=False))
+    assert "finite" not in get_linker(plain.mode.linker).told(plain.nodes)
+    assert "gradients" not in get_linker(plain.mode.linker).told(plain.nodes)
+    mine = ScalarOp("mine", 1, function="numpy.tanh", grad=lambda x, out, g: [g])
+    assert has_own_gradient(Elemwise(mine))
+    assert not has_own_gradient(Elemwise(ScalarOp("mine_too", 1, function="numpy.tanh")))
+    assert not has_own_gradient(pt.exp)

@@ -1,0 +1,116 @@
+"""Formulas of ops (`Op.formula`) as graphs, checked against the types of a node and rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rewrite_engine.config import config
+from rewrite_engine.errors import DTypeError, ForeignObjectError, ShapeError, describe, message
+from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
+from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.traverse import graph_inputs, toposort
+from rewrite_engine.link.linker import Linker
+from rewrite_engine.scalar import ops as scalars
+from rewrite_engine.scalar.op import ScalarOp
+from rewrite_engine.tensor.constant import as_tensor_variable
+from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.shape import specify_shape
+from rewrite_engine.tensor.type import TensorType
+
+MAX_FORMULAS = 1000  # graphs that are cached
+
+_identity = Elemwise(scalars.identity)
+_formulas: dict[Any, tuple[list[Variable], list[Variable]] | None] = {}
+
+
+def formula_of(node: Apply) -> tuple[list[Variable], list[Variable]] | None:
+    """Return the inputs and outputs of the graph that an op's formula gives for a node's types.
+
+    Raises `DTypeError`, `ShapeError` or `ForeignObjectError` for a formula that does not have the
+    op's types.
+    """
+    op: Any = node.op
+    if type(op).formula is Op.formula or isinstance(op, ScalarOp) or op.destroy_map:
+        return None
+    if isinstance(op, Elemwise) and op.scalar_op.formula is None:
+        return None
+    types = tuple([v.type for v in node.inputs]), tuple([v.type for v in node.outputs])
+    if not all([isinstance(type_, TensorType) for type_ in (*types[0], *types[1])]):
+        return None
+    key = op, type(op).formula, config.floatX, types
+    if key not in _formulas:
+        if len(_formulas) >= MAX_FORMULAS:
+            _formulas.clear()
+        _formulas[key] = _built(node)
+    graph = _formulas[key]
+    return None if graph is None else _fresh(*graph)
+
+
+def _fresh(inputs: Sequence[Variable], outputs: Sequence[Variable]) -> Any:
+    """Return a copy of a graph, so that no two nodes share variables."""
+    copy = FunctionGraph(list(inputs), list(outputs), clone=True, merging=False)
+    return list(copy.inputs), list(copy.outputs)
+
+
+def _built(node: Apply) -> tuple[list[Variable], list[Variable]] | None:
+    """Return the graph of a formula, checked and rewritten; None if the op declines."""
+    op: Any = node.op
+    inputs = [v.type.make_variable(v.name) for v in node.inputs]
+    try:
+        returned = op.formula(*inputs)
+    except Exception as error:
+        error.add_note(message("raised by its formula", op=op, where=node.where()))
+        raise
+    if returned is None:
+        return None
+    found = list(returned) if isinstance(returned, list | tuple) else [returned]
+    if len(found) != len(node.outputs):
+        what = f"its formula returns {len(found)} outputs, and the op has {len(node.outputs)}"
+        raise ForeignObjectError(message(what, op=op, inputs=node.inputs, where=node.where()))
+    pairs = enumerate(zip(found, node.outputs, strict=True))
+    checked = [_checked(node, i, v, out.type) for i, (v, out) in pairs]
+    others = [v for v in graph_inputs(checked) if v not in inputs and not isinstance(v, Constant)]
+    if others:
+        what = f"its formula depends on {others[0]!r}, which is none of its inputs"
+        raise ForeignObjectError(message(what, op=op, where=node.where()))
+    written = _rewritten(op, inputs, checked)
+    outputs = list[Variable]()
+    for v, out in zip(written, node.outputs, strict=True):
+        if v.owner is None or v in outputs or v.type != out.type:
+            v = build_node(_identity, (v,), (out.type,), None).outputs[0]
+        outputs.append(v)
+    return inputs, outputs
+
+
+def _rewritten(op: Op, inputs: list[Variable], outputs: list[Variable]) -> Sequence[Variable]:
+    """Return outputs as rules rewrite them; unchanged if a rule makes the op of its formula."""
+    from rewrite_engine.rules.pipeline import rewrite_graph  # few graphs have a formula
+
+    found = rewrite_graph(outputs, Linker.phases)
+    return outputs if any([n.op == op for n in toposort(found, inputs)]) else found
+
+
+def _checked(node: Apply, i: int, v: Any, wanted: TensorType) -> Variable:
+    """Return an output of a formula that has the declared type."""
+    op: Any = node.op
+
+    def refuse(error: type[Exception], what: str) -> Exception:
+        text = f"output {i} of its formula {what}; the op declares {wanted}"
+        return error(message(text, op=op, inputs=node.inputs, where=node.where()))
+
+    try:
+        v = as_tensor_variable(v)
+    except (TypeError, ValueError) as error:
+        raise refuse(ForeignObjectError, f"is {describe(v)}") from error
+    if v.type.dtype != wanted.dtype:
+        raise refuse(DTypeError, f"has dtype {v.type.dtype}")
+    if v.type.ndim != wanted.ndim:
+        raise refuse(ShapeError, f"has {v.type.ndim} dimensions")
+    lengths = list(zip(v.type.shape, wanted.shape, strict=True))
+    if any([None not in pair and pair[0] != pair[1] for pair in lengths]):
+        raise refuse(ShapeError, f"has shape {v.type.shape}".replace("None", "?"))
+    if any([n is None and k is not None for n, k in lengths]):
+        v = specify_shape(v, wanted.shape)
+    return v

@@ -1,0 +1,224 @@
+"""Collection of all mistakes of a rule, and of the rules of a module, in one run.
+
+A rule function that raises is run again with a stand-in for the expression that failed
+(`all_errors`). Errors of a module's rules are collected while it is loaded (`collecting_errors`).
+The mistakes themselves are defined in `lower.py` and `sample.py`.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from rewrite_engine.errors import RuleError, RuleErrors, SeveralOutputsError, plural
+
+MAX_MISTAKES = 20  # of one rule function
+STAND_IN = "stand_in_"  # followed by a number
+
+Position = tuple[int, int, int, int]  # first line and column, last line and column
+
+
+class Mistakes:
+    """Collector of errors that lets the next check run: `with mistakes: check()`."""
+
+    def __init__(self, found: Sequence[RuleError] = ()) -> None:
+        self.found = list(found)
+
+    def __enter__(self) -> Mistakes:
+        return self
+
+    def __exit__(self, cls: Any, error: Any, tb: Any) -> bool:
+        if isinstance(error, RuleError):
+            self.found += getattr(error, "mistakes", (error,))
+        return isinstance(error, RuleError)
+
+    def raise_all(self) -> None:
+        """Raise the one error, or all of them as one; nothing if there is none."""
+        if self.found:
+            raise joined(self.found)
+
+
+def joined(errors: Sequence[RuleError]) -> RuleError:
+    """Return one error for several of one rule, of the class of the first."""
+    errors = list({str(error): error for error in errors}.values())
+    if len(errors) == 1:
+        return errors[0]
+    undeclared = [e for e in errors if isinstance(e, SeveralOutputsError)]  # see `lower.counted`
+    first = (undeclared or errors)[0]
+    lines, said = list[str](), set[str]()
+    for i, error in enumerate(errors, 1):
+        head, *more = str(error).split("\n")
+        lines += [f"{i}. {head}", *[line for line in more if line not in said]]
+        said |= set(more)
+    text = "\n    ".join([f"{plural(len(errors), 'mistake')}:", *[s.lstrip() for s in lines]])
+    one = type(first)(text)
+    one.__cause__ = first.__cause__
+    one.mistakes = tuple(errors)
+    return one
+
+
+# --- one rule function ----------------------------------------------------------------------------
+
+
+class Attempt:
+    """Rule function that is called until nothing in it fails. stand_ins: the names that replaced
+    expressions.
+    """
+
+    def __init__(self, fn: Callable[..., Any], lvars: dict[str, Any]) -> None:
+        self.fn = inspect.unwrap(fn)
+        self.lvars, self.tree = lvars, _tree_of(self.fn)
+        self.stand_ins: list[str] = []
+
+    def without(self, error: Exception, stand_in: Any) -> Callable[..., Any] | None:
+        """Return the function with a stand-in for the expression that raised an error; None if its
+        source is unknown.
+        """
+        found = self.failed(error)
+        if found is None or self.tree is None or len(self.stand_ins) >= MAX_MISTAKES:
+            return None
+        name = f"{STAND_IN}{len(self.stand_ins)}"
+        self.stand_ins.append(name)
+        self.lvars = {**self.lvars, name: stand_in(name)}
+        self.tree = _Replaced(found, name).visit(self.tree)
+        return self.compiled()
+
+    def failed(self, error: Exception) -> ast.expr | None:
+        """Find the expression of the function that raised an error."""
+        place = _position(error, self.fn.__code__.co_filename, self.fn.__name__)
+        nodes = ast.walk(self.tree) if self.tree is not None and place is not None else ()
+        return next((n for n in nodes if isinstance(n, ast.expr) and _place(n) == place), None)
+
+    def repeats(self, error: Exception) -> bool:
+        """Return whether an error follows from an earlier one."""
+        found = self.failed(error)
+        names = {n.id for n in ast.walk(found) if isinstance(n, ast.Name)} if found else set()
+        return not names.isdisjoint(self.stand_ins)
+
+    def text(self, error: Exception) -> str:
+        """Return the source of the expression that raised an error; "" if it is unknown."""
+        found = self.failed(error)
+        return "" if found is None else ast.unparse(found)
+
+    def compiled(self) -> Callable[..., Any]:
+        assert self.tree is not None
+        tree = ast.fix_missing_locations(ast.Module([self.tree], []))
+        names = {**self.fn.__globals__, **inspect.getclosurevars(self.fn).nonlocals, **self.lvars}
+        exec(compile(tree, self.fn.__code__.co_filename, "exec"), names)
+        made = names[self.fn.__name__]
+        return lambda **variables: made()
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, expression: ast.expr, name: str) -> None:
+        self.expression, self.name = expression, name
+
+    def visit(self, node: ast.AST) -> Any:
+        if node is self.expression:
+            return ast.copy_location(ast.Name(self.name, ast.Load()), node)
+        return self.generic_visit(node)
+
+
+def _tree_of(fn: Callable[..., Any]) -> ast.FunctionDef | None:
+    """Return the source of a function, as one without parameters; None if it is unknown."""
+    code = fn.__code__
+    try:
+        tree = ast.parse("".join(linecache.getlines(code.co_filename)))
+    except SyntaxError:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == fn.__name__:
+            first = min([node.lineno, *[d.lineno for d in node.decorator_list]])
+            body = node.body if first == code.co_firstlineno else None
+        elif isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno:
+            body = [ast.copy_location(ast.Return(node.body), node.body)]
+            body = body if [a.arg for a in node.args.args] == [*_names(fn)] else None
+        else:
+            continue
+        if body is not None:
+            empty = ast.arguments([], [], None, [], [], None, [])
+            made = ast.FunctionDef(fn.__name__, empty, body, [], None)
+            return ast.copy_location(made, node)
+    return None
+
+
+def _names(fn: Any) -> Sequence[str]:
+    return fn.__code__.co_varnames[: fn.__code__.co_argcount]  # type: ignore[no-any-return]
+
+
+def _position(error: Exception, file: str, name: str) -> Position | None:
+    """Return where in a function an error was raised."""
+    for one in traceback.extract_tb(error.__traceback__):
+        if one.filename == file and one.name in (name, "<lambda>") and one.colno is not None:
+            ends = one.end_lineno or 0, one.end_colno or 0
+            return (one.lineno or 0, one.colno, *ends)
+    return None
+
+
+def _place(node: ast.expr) -> Position:
+    return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
+
+
+# --- the rules of a module ------------------------------------------------------------------------
+
+
+class Collection:
+    """Errors of rules, with the modules of these rules."""
+
+    def __init__(self) -> None:
+        self.errors: list[RuleError] = []
+        self.loaded = frozenset(sys.modules)
+        self.modules: set[str] = set()
+
+    def raise_all(self) -> None:
+        """Raise the errors, if there are any; the modules are imported again the next time."""
+        for name in self.modules - self.loaded:
+            sys.modules.pop(name, None)
+        if len(self.errors) == 1:
+            raise self.errors[0]
+        if self.errors:
+            raise RuleErrors(self.errors)
+
+
+_COLLECTION: ContextVar[Collection | None] = ContextVar("collection", default=None)
+
+
+@contextmanager
+def collecting_errors() -> Iterator[None]:
+    """Collect the errors of the rules that are built inside, and raise them together at the end.
+
+    A rule that cannot be built is None inside. Another error there, which may be a consequence, is
+    dropped if rules are wrong. Raises `RuleErrors`, or the one `RuleError`.
+    """
+    found = Collection()
+    token = _COLLECTION.set(found)
+    try:
+        yield
+    except Exception as error:
+        if not found.errors:
+            raise
+        if isinstance(error, RuleError):
+            found.errors.append(error)
+    finally:
+        _COLLECTION.reset(token)
+    found.raise_all()
+
+
+def collected(cls: Callable[..., Any], *given: Any, **options: Any) -> Any:
+    """Build a rule of a function; None for a wrong one while errors are collected."""
+    found = _COLLECTION.get()
+    if found is None:
+        return cls(*given, **options)
+    try:
+        return cls(*given, **options)
+    except RuleError as error:
+        found.errors.append(error)
+        found.modules.add(getattr(given[0], "__module__", None) or "")
+        return None
