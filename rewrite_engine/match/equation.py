@@ -87,7 +87,7 @@ class Equation(RuleOfRules):
         super().__init__(fn, phase=phase, **options)
 
     def build(self) -> None:
-        """Build both directions."""
+        """Build and check both directions."""
         prefer, direction = self.prefer, self.direction
         mistakes = Mistakes()
         with mistakes:

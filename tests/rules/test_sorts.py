@@ -363,5 +363,5 @@ def test_a_wider_sort_does_not_warn() -> None:
 def test_why_not_names_the_wider_sort() -> None:
     z = pt.vector("z", dtype="complex128")
     why = diagnose(abs_of_real, pt.abs(z).owner, None, str).reason
-    assert "x must be Float, nonneg, and z is of type" in why
+    assert "x must be Float, nonneg, but z is of type" in why
     assert "(write Inexact, nonneg for these, too)" in why
