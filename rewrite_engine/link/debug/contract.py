@@ -136,7 +136,7 @@ class Contract:
         except (BadDestroyMap, BadViewMap, InvalidValueError):
             raise
         except Exception as error:
-            what = f"its {form.name} raises {type(error).__name__}, and its "
+            what = f"its {form.name} raises {type(error).__name__}, but its "
             what += f"{(first or form).name} did not: {error}"
             raise error_at(
                 BadThunkOutput, what, node, given, thunk1=(first or form).name, thunk2=form.name
@@ -166,7 +166,7 @@ class Contract:
         try:
             return v.type.filter(value, strict=True)
         except (TypeError, ValueError, AssertionError) as error:
-            what = f"output {v.index or 0} is no value of its type {v.type}: {error}"
+            what = f"output {v.index or 0} is not a value of its type {v.type}: {error}"
             raise error_at(InvalidValueError, what, node, given, r=v, v=value) from error
 
     # --- memory ----------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ class Contract:
                 continue
             if same(v.type.values_eq, before, after):
                 continue
-            what = f"its {form.name} overwrites input {i}, and destroy_map does not say so"
+            what = f"its {form.name} overwrites input {i}, but destroy_map does not declare it"
             lines = [f"input {i} before and after: {first_difference(before, after)}",
                      f"destroy_map: {node.op.destroy_map}"]  # fmt: skip
             raise error_at(BadDestroyMap, what, node, given, lines, idx=i)
@@ -197,8 +197,8 @@ class Contract:
             for i, x in enumerate(own):
                 shared = out.type.may_share_memory(value, x)
                 if shared and i not in may:
-                    what = f"output {o} of its {form.name} shows the memory of input {i}, and "
-                    what += "view_map does not say so"
+                    what = f"output {o} of its {form.name} shares the memory of input {i}, but "
+                    what += "view_map does not declare it"
                     raise error_at(BadViewMap, what, node, own, said, output_idx=o)
                 if not shared and memory.must.get(o) == i and np.size(value) and not form.written:
                     self.not_shown(node, form, own, o, i)
@@ -206,7 +206,7 @@ class Contract:
                 apart = not {*may} & {*memory.may.get(p, ())}
                 apart = apart and not self.is_hidden(out) and not self.is_hidden(node.outputs[p])
                 if apart and out.type.may_share_memory(value, found[p]):
-                    what = f"outputs {p} and {o} of its {form.name} share memory that is no input's"
+                    what = f"outputs {p} and {o} of its {form.name} share memory of no input"
                     raise error_at(BadViewMap, what, node, own, said, output_idx=o)
             if not may and isinstance(value, np.ndarray) and not value.flags.writeable:
                 what = f"output {o} of its {form.name} cannot be overwritten, as by other ops in "
@@ -222,11 +222,13 @@ class Contract:
     def not_shown(self, node: Apply, form: Form, own: Sequence[Any], o: int, i: int) -> None:
         """Report an output that has its own memory instead of an input's."""
         if node.op.must_view_map.get(o) == i:
-            what = f"output {o} of its {form.name} does not show input {i}, and must_view_map says "
-            raise error_at(BadViewMap, f"{what}that it always does", node, own, output_idx=o)
+            what = f"output {o} of its {form.name} does not share the memory of input {i}, "
+            raise error_at(
+                BadViewMap, f"{what}but must_view_map declares it", node, own, output_idx=o
+            )
         if self.options.warn_input_not_reused:
-            what = f"{node.op}: destroy_map says that output {o} lives in the memory of input {i}, "
-            warnings.warn(f"{what}and it has its own", DebugWarning, stacklevel=2)
+            what = f"{node.op}: destroy_map declares that output {o} uses the memory of input {i}, "
+            warnings.warn(f"{what}but it has its own", DebugWarning, stacklevel=2)
 
     # --- values ----------------------------------------------------------------------------------
 
@@ -272,7 +274,7 @@ class Contract:
         pairs = zip(a.shape, a.strides, b.strides, strict=True)
         if not a.size or all([s == t for n, s, t in pairs if n > 1]):
             return
-        what = f"the strides of what its {form.name} gives are {b.strides}, not {a.strides}"
+        what = f"the strides of the result of its {form.name} are {b.strides}, not {a.strides}"
         if level > 1:
             raise error_at(BadThunkOutput, what, node, val1=a, val2=b)
         warnings.warn(f"{node.op}: {what}", DebugWarning, stacklevel=2)

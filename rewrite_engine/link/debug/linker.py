@@ -173,7 +173,7 @@ def _stochastic(first: list[Any], again: list[Any], k: int) -> StochasticOrder:
     n = next(
         (i for i, (a, b) in enumerate(zip(first, again)) if a != b), min(len(first), len(again))
     )
-    lines = [f"rewriting the same graph does other things the {k}. time, from step {n + 1} on:"]
+    lines = [f"rewriting the same graph again differs in run {k}, from step {n + 1} on:"]
     for which, steps in (("first", first), ("then", again)):
         if n >= len(steps):
             lines.append(f"    {which}: nothing more")
@@ -286,7 +286,7 @@ class CallChecks:
         claims = claim_of(rule)
         what = f"the rule {step.rule_name}{at}, in {step.phase}, claims {claims}: {why}"
         if rule == "merge":
-            what = f"two nodes are not equal that were merged as equal ones, in {step.phase}: {why}"
+            what = f"two nodes were merged as equal but are not equal, in {step.phase}: {why}"
         granted = getattr(rule, "needs_grant", None)
         lines = [
             f"before: {term(step.before)} of type {step.before.type}: {shown(a)}",
@@ -335,12 +335,12 @@ class CallChecks:
         v = next(a for a in said.args if isinstance(a, Variable))
         args = ", ".join([name_of(a) if isinstance(a, Variable) else repr(a) for a in said.args])
         value = "" if said.answer.value is None else f" = {said.answer.value}"
-        what = f"the fact {said.fact.name}({args}){value} was said to hold, {said.answer}, and on "
+        what = f"the fact {said.fact.name}({args}){value} was claimed, {said.answer}, but does "
         code = said.fact.fn.__code__
         lines = [f"the term: {term(v)} of type {v.type}", f"its value: {shown(run.value(v))}",
                  f"the fact: {source_line(code.co_filename, code.co_firstlineno)}"]  # fmt: skip
         error = error_at(
-            BadEvidence, f"{what}these values it does not", None, None,
+            BadEvidence, f"{what}not hold for these values", None, None,
             [*lines, *_built_at(v.owner)],
             fact=said.fact, evidence=said.answer, before=v, old_val=run.value(v),
         )  # fmt: skip
@@ -387,11 +387,11 @@ class CallChecks:
             return
         if self.code is None:
             self.code = whole_graph(self.fgraph, get_linker("vm"))
-        what, given = "the function that the VM writes of all nodes", [copy_of(x) for x in values]
+        what, given = "the VM's function of all nodes", [copy_of(x) for x in values]
         try:
             more = self.code(*given)
         except Exception as error:
-            what = f"{what} raises {type(error).__name__}, and they do not: {error}"
+            what = f"{what} raises {type(error).__name__}, but the nodes do not: {error}"
             raise error_at(BadThunkOutput, what, None, thunk1="perform", thunk2="vm") from error
         for i, (v, a, b) in enumerate(zip(self.record.outputs, found, more, strict=True)):
             if equal(v, a, b):
@@ -400,7 +400,7 @@ class CallChecks:
                 samples = run.samples(v, toposort([v]))
                 if within(a, b, samples).all():
                     continue
-            what = f"{what} gives other values for output {i} than they do one by one"
+            what = f"{what} gives other values for output {i} than the nodes one by one"
             raise error_at(
                 BadThunkOutput, what, None, None, [*told_of(a, b), *_built_at(v.owner)],
                 r=v, val1=a, val2=b, thunk1="perform", thunk2="vm",

@@ -103,7 +103,7 @@ def check_promises(node: Apply, given: Sequence[Any], found: Sequence[Any]) -> N
     why = _beyond(node, given, value) or _implied(node, given, value) or _strange(op, given, value)
     if why:
         lines = [f"its values: {shown(value)}"]
-        what = f"output 0 is not as the op says: {why}"
+        what = f"output 0 contradicts the op's declaration: {why}"
         raise error_at(InvalidValueError, what, node, given, lines, r=node.outputs[0], v=value)
 
 
