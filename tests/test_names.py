@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "rewrite_engine"
@@ -30,3 +33,12 @@ def test_files_named_by_a_folder_exist() -> None:
             if not any((folder / name).exists() for folder in (path.parent, PACKAGE, ROOT)):
                 missing.append(f"{path.parent.name}: {name}")
     assert missing == []
+
+
+@pytest.mark.parametrize("name", ["", "check", "explain", "random", "tensor"])
+def test_consoles_complete_public_names_only(name: str) -> None:
+    package = import_module(f"rewrite_engine.{name}".rstrip("."))
+    shown = {*dir(package)}
+    assert shown >= {*getattr(package, "__all__", ())}
+    assert not shown & {"annotations", "Any", "TYPE_CHECKING", "lookup", "lazy", "sys", "_HOMES"}
+    assert all(hasattr(package, one) for one in shown)

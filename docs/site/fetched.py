@@ -1,11 +1,11 @@
-"""What a page of the site fetches by itself from other servers: nothing, by the check here."""
+"""Check that pages of the site fetch nothing from other servers by themselves."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-#: what a browser fetches by itself: scripts, style sheets, pictures, fonts
+#: text that makes a browser fetch scripts, style sheets, pictures or fonts by itself
 FETCHED = re.compile(
     r"""<(?:script|img|iframe|source)\b[^>]*\bsrc="(?:https?:)?//[^"]*"
       | <link\b[^>]*\brel="(?:stylesheet|preload|icon)"[^>]*\bhref="(?:https?:)?//[^"]*"
@@ -16,7 +16,7 @@ FETCHED = re.compile(
 
 
 def requests(site: Path) -> list[str]:
-    """Return what the pages would fetch from other servers when somebody reads them."""
+    """Return what browsers would fetch from other servers, each with the page that names it."""
     files = [p for p in site.rglob("*") if p.suffix in (".html", ".css")]
     return [
         f"{file.relative_to(site)}: {found.group()}"

@@ -50,3 +50,8 @@ class CheckModule(ModuleType):
 
 
 sys.modules[__name__].__class__ = CheckModule
+
+
+def __dir__() -> list[str]:
+    """Return the public names, loaded or not."""
+    return sorted(__all__)

@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
+from rewrite_engine.compile.machine import busy_note
 from rewrite_engine.compile.profile_cost import amount, kernels_among, operations, peak
 from rewrite_engine.errors import plural
 from rewrite_engine.graph.frozen import FrozenGraph
@@ -413,7 +414,8 @@ class ProfileStats:
             regions = plural(len({g.holder for g in native}), "region")
             kernels = plural(sum([len(g.apply_nodes) for g in native]), "kernel")
             lines.append(f"{regions} of native code, {kernels}: each kernel has a row")
-        return [*lines, *self._costs()]
+        busy = busy_note() if self.fct_callcount else ""
+        return [*lines, *self._costs(), *([busy] if busy else [])]
 
     def _kept(self) -> int:
         """Return the bytes of temporaries that native code keeps between calls."""

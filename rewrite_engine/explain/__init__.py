@@ -50,10 +50,10 @@ if not TYPE_CHECKING:
 
 
 class ExplainModule(ModuleType):
-    """This module: `rw.explain(f)` is `rw.explain.explain(f)`."""
+    """Class of this package, so that `rw.explain(f)` is `rw.explain.explain(f)`."""
 
     def __call__(self, *args: Any, **options: Any) -> Report:
-        """See `report.explain`."""
+        """Compile a graph under observation and report on it (`report.explain`)."""
         return self.explain(*args, **options)  # type: ignore[no-any-return]
 
 
@@ -61,4 +61,5 @@ sys.modules[__name__].__class__ = ExplainModule
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """Return the public names, loaded or not."""
+    return sorted(__all__)

@@ -1,9 +1,10 @@
-"""`python -m rewrite_engine.explain [options] SCRIPT [arguments of the script]`: run a script (a
-module, some lines, a term: `source.py`), then tell what the rules did to every function that it
-compiled.
+"""The command `python -m rewrite_engine.explain [options] SCRIPT [arguments of the script]`.
 
-Exit status: 0; 1 with --strict if values disagree or were not compared, something that was claimed
-or declared is untrue, or a function failed; 2 for a wrong argument; 3 if the script fails.
+It runs a script (or a module, lines of code, a term: `source.py`), then reports what the rules did
+to every function that the script compiled.
+
+Exit status: 0; 1 with --strict if values disagree or were not compared, a claim or declaration is
+untrue, or a function failed; 2 for a wrong argument; 3 if the script fails.
 """
 
 from __future__ import annotations
@@ -43,39 +44,39 @@ from rewrite_engine.match.ruleset import RuleSet, parts_of
 from rewrite_engine.rewrite.trace.attempts import Attempt
 
 JSON = "firings, phases, graphs, functions (schema: rewrite/trace/schema.json); - is the output"
-STRICT = "if values disagree or were not compared, something said is untrue, a function failed"
-WHY = "only tell which firings led to a node of a rewritten graph, and to what is below it"
+STRICT = "if values disagree or were not compared, a claim is untrue, or a function failed"
+WHY = "only print which firings led to a node of a rewritten graph, and to its operands"
 ATTEMPTS = "only list every try of a rule and why it failed; WHAT: a rule or pack, or an op"
 STEP = "only print firings from N on, each with what the graph computes after it"
 DIFF = (
-    "only print what differs without these rules or phases, in a mode, or from a report that "
-    "--json wrote before (SCRIPT may be one, too)"
+    "only print the differences without these rules or phases, in another mode, or from a report "
+    "that --json wrote before (SCRIPT may be such a report, too)"
 )
 QUESTIONS = {
     "why": ("NODE", WHY),
-    "became": ("NODE", "only tell what became of a node of a graph as built"),
-    "why-not": ("RULE", "only tell why a rule did not fire, node by node"),
+    "became": ("NODE", "only print what became of a node of a graph as built"),
+    "why-not": ("RULE", "only print why a rule did not fire, node by node"),
     "attempts": ("WHAT", ATTEMPTS),
     "graph-after": ("PHASE", "only print the graphs after a phase"),
     "until": ("N", "only print the graphs after firing N (0: as built)"),
     "step": ("N", STEP),
     "diff": ("NAMES", DIFF),
-    "bisect": (None, "only tell which firing made values disagree"),
+    "bisect": (None, "only print which firing made values disagree"),
 }
 DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Return the parser of the command's options."""
     p = argparse.ArgumentParser(
         prog="python -m rewrite_engine.explain",
-        description="Run a script; then tell what the rules did to every function that it "
+        description="Run a script; then report what the rules did to every function that it "
         "compiled, and whether the values are still right.",
-        epilog="Options stand before SCRIPT; what comes after it belongs to the script. "
+        epilog="Put options before SCRIPT; everything after it is passed to the script. "
         "How to read the report: docs/reading_a_trace.md.",
         allow_abbrev=False,
     )
-    p.add_argument("script", metavar="SCRIPT", nargs="?", help="a Python file; it runs as __main__")
+    p.add_argument("script", metavar="SCRIPT", nargs="?", help="a Python file; runs as __main__")
     p.add_argument("args", nargs=argparse.REMAINDER, metavar="…", help="its arguments")
     _add_sources(p)
     _add_rule_options(p)
@@ -83,8 +84,8 @@ def parser() -> argparse.ArgumentParser:
     _add_questions(p)
     result = p.add_argument_group("for programs")
     result.add_argument("--json", metavar="FILE", help="write JSON lines: " + JSON)
-    result.add_argument("-o", "--output", metavar="FILE", help="write the report there")
-    result.add_argument("--html", metavar="FILE", help="write one page to look at in a browser")
+    result.add_argument("-o", "--output", metavar="FILE", help="write the report to a file")
+    result.add_argument("--html", metavar="FILE", help="write a page for the browser")
     result.add_argument("--dot", metavar="FILE", help="write the rewritten graphs for Graphviz")
     result.add_argument("--mermaid", metavar="FILE", help="write the rewritten graphs for Mermaid")
     result.add_argument("--svg", metavar="FILE", help="write pictures of the rewritten graphs")
@@ -93,28 +94,28 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_sources(p: argparse.ArgumentParser) -> None:
-    source = p.add_argument_group("what runs, if not a script")
+    source = p.add_argument_group("what to run instead of a script")
     source.add_argument("-m", dest="module", metavar="MODULE", help="a module, as python -m would")
     source.add_argument("-c", dest="code", metavar="CODE", help="lines of Python")
     source.add_argument("--expr", metavar="TERM", help="one term, such as 'log(1 + exp(x))'")
     source.add_argument(
         "--var", metavar="NAME: TYPE", action="append", default=[],
-        help="a variable of it: 'x: float64[3, ?]'; float64 vectors need not be declared",
+        help="a variable of the term: 'x: float64[3, ?]'; float64 vectors need no declaration",
     )  # fmt: skip
     source.add_argument(
-        "--compat", action="store_true", help="programs of PyTensor, Aesara and PyMC run too"
+        "--compat", action="store_true", help="run programs written for PyTensor, Aesara or PyMC"
     )
 
 
 def _add_shown(p: argparse.ArgumentParser) -> None:
-    shown = p.add_argument_group("what is shown")
+    shown = p.add_argument_group("what to show")
     shown.add_argument("--function", metavar="NAME", help="only this function (its name or number)")
     shown.add_argument("--phase", metavar="NAME", help="only the firings of this phase")
     shown.add_argument("--rule", metavar="NAME", help="only the firings of this rule, pack or tag")
     shown.add_argument("--no-graphs", action="store_true", help="do not print the graphs")
     shown.add_argument("--tree", action="store_true", help="print graphs as trees, not as formulas")
     shown.add_argument("--firings", action="store_true", help="list all firings one by one")
-    shown.add_argument("--full", action="store_true", help="cut nothing")
+    shown.add_argument("--full", action="store_true", help="shorten nothing")
 
 
 def _add_questions(p: argparse.ArgumentParser) -> None:
@@ -128,15 +129,15 @@ def _add_questions(p: argparse.ArgumentParser) -> None:
 
 def _add_rule_options(p: argparse.ArgumentParser) -> None:
     rules = p.add_argument_group(
-        "rules", "for what the script compiles in the default mode (not with a `mode` of its own)"
+        "rules", "for functions that the script compiles in the default mode"
     )
     rules.add_argument(
         "--rules", metavar="FILE", action="append", default=[],
-        help="add the rules of a Python file; may be given several times",
+        help="add the rules in a Python file (repeat for several files)",
     )  # fmt: skip
     rules.add_argument(
         "--exclude", metavar="NAMES", default="",
-        help="leave out, with commas: rules, packs, phases, tags, claims",
+        help="leave out rules, packs, phases, tags or claims (separated by commas)",
     )  # fmt: skip
     rules.add_argument(
         "--include", metavar="NAMES", default="", help="grant assumptions, such as fastmath"
@@ -180,7 +181,7 @@ def _compare_saved(options: argparse.Namespace) -> int:
 
 
 def is_strictly_right(report: Report) -> bool:
-    """Whether everything was compiled, compared, and agrees."""
+    """Return whether everything was compiled, compared, and agrees."""
     verdicts = {f.check.verdict for f in report.functions}
     return report.ok and Verdict.UNKNOWN not in verdicts and not report.failed
 
@@ -191,12 +192,12 @@ def _complain(text: str) -> int:
 
 
 def _warn_of_late_options(args: Sequence[str]) -> None:
-    """An option behind the script is the script's: say so, as it may have been meant for us."""
+    """Warn of options after the script: they go to the script, but may have been meant for us."""
     ours = {option for action in parser()._actions for option in action.option_strings}
     late = [a for a in args if a.partition("=")[0] in ours]
     if late:
         print(
-            f"explain: {', '.join(late)} stands after the script, so the script gets it",
+            f"explain: {', '.join(late)} comes after the script, so it is passed to it",
             file=sys.stderr,
         )
 
@@ -370,7 +371,7 @@ WRITERS: dict[str, Callable[[argparse.Namespace, Report, ReportOptions], None]] 
 
 
 def run_quietly() -> Any:
-    """`main`, for a pipe that may close early and for errors of our own making."""
+    """Run `main`; handle a pipe that closes early, and our own errors."""
     try:
         return main()
     except BrokenPipeError:

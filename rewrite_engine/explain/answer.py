@@ -1,5 +1,5 @@
-"""Answers to questions as text: `AnswerPrinter`. Who answers: `why.py` (derivations, what did not
-fire), `became.py`, `states.py` (graphs at some time), `difference.py`.
+"""`AnswerPrinter`: answers to questions as text. The answers come from `why.py` (derivations, rules
+that did not fire), `became.py`, `states.py` (graphs at some time) and `difference.py`.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ STEPS = 10  # firings that are stepped through
 
 
 class AnswerPrinter(Printer):
-    """Prints reports, and answers."""
+    """Printer of reports and answers."""
 
     def derivations(self, found: list[tuple[FunctionReport, Derivation]]) -> None:
-        """Where nodes come from, and what they are computed from."""
+        """Print where nodes come from, and what they are computed from."""
         kinds = self.kinds(found, lambda one: [str(one.node.op), *_rules(one.steps)])
         shown = kinds if self.options.full else kinds[:MOST]
         for f, answer, more in shown:
@@ -93,7 +93,7 @@ class AnswerPrinter(Printer):
             )
 
     def fates(self, found: list[tuple[FunctionReport, Fate]]) -> None:
-        """What became of nodes."""
+        """Print what became of nodes."""
         kinds = self.kinds(found, lambda one: [str(one.node.op), *_rules(one.steps), _end(one)])
         shown = kinds if self.options.full else kinds[:MOST]
         for f, fate, more in shown:
@@ -135,7 +135,7 @@ class AnswerPrinter(Printer):
                 self.put(f"… --step {shown[-1].number + 1} goes on", "dim")
 
     def differences(self, found: Differences) -> None:
-        """How two reports differ."""
+        """Print how two reports differ."""
         old, new = found.titles
         alike = [one for one in found.functions if one.alike]
         for one in found.functions:
@@ -211,7 +211,7 @@ class AnswerPrinter(Printer):
         self.left(len(one.places) - len(shown), "line")
 
     def suspects(self, found: list[tuple[FunctionReport, Suspect]]) -> None:
-        """Which firing made values disagree."""
+        """Print which firing made values disagree."""
         for f, answer in found:
             self.put()
             if answer.why_none is not None:
@@ -234,12 +234,12 @@ class AnswerPrinter(Printer):
             self.untrue(f)
 
     def untrue(self, f: FunctionReport) -> None:
-        """What was claimed or declared, and is not so."""
+        """Print untrue claims and declarations."""
         for line in claims_lines(f) if f.check.claims.untrue else ():
             self.put(line, "bold red", indent=2, hang=10)
 
     def not_fired(self, found: list[tuple[FunctionReport, NotFired]]) -> None:
-        """Why a rule did not fire."""
+        """Print why a rule did not fire."""
         for n, (f, answer) in enumerate(found):
             if not n:
                 self.put()
@@ -259,7 +259,7 @@ class AnswerPrinter(Printer):
                 self.put(f"… {left} more nodes; --full shows them", "dim", indent=2)
 
     def attempts(self, found: list[tuple[FunctionReport, list[Attempt]]]) -> None:
-        """Every try of a rule, node by node."""
+        """Print every try of a rule, node by node."""
         for f, tries in found:
             fired = len({a.firing for a in tries if a.firing is not None})
             self.put()
@@ -273,7 +273,7 @@ class AnswerPrinter(Printer):
                 self.put(f"… {len(tries) - len(shown)} more; --full shows them", "dim", indent=2)
 
     def attempt(self, a: Attempt) -> None:
-        """One try."""
+        """Print one try of a rule."""
         bound = ", ".join(f"{name} = {cut(text, ROOM)}" for name, text in a.bindings.items())
         if a.verdict == "fired":
             text = f"{a.rule_name} fired: #{a.firing}" + (f", where {bound}" if bound else "")

@@ -1,5 +1,5 @@
-"""What became of a node of the graph as it was built (`became`): the question that `why.py`
-answers, the other way round.
+"""Fates of nodes of the graph as built (`became`): the inverse of the question that `why.py`
+answers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rewrite_engine.graph.origin import in_order
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a node: the firings that replaced it, in order. end: the variable that stands
+    """Fate of a node: the firings that replaced it, in order. end: the variable that stands
     in its place now; None: it is not in the rewritten graph. taken: the firing that consumed it
     as a part of a larger term.
     """
@@ -27,12 +27,12 @@ class Fate:
 
     @property
     def term(self) -> str:
-        """The node's term, as it was written."""
+        """Term of the node, as written."""
         return term_text(self.node)
 
     @property
     def text(self) -> str:
-        """What became of it, in words."""
+        """Description of the fate in words."""
         if self.end is not None:
             same = not self.steps and "it stays: "
             return f"{same or 'it became '}{term_text(self.end)}"
@@ -55,7 +55,7 @@ class Fates:
         self.there |= set(after.inputs) | set(after.outputs)
 
     def of(self, node: Apply) -> Fate:
-        """What became of a node."""
+        """Return the fate of a node."""
         if node not in self.record.before:
             return _became_inside(self.record, node)
         trace, here = self.record.trace, node.outputs[0]

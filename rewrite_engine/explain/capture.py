@@ -1,6 +1,4 @@
-"""The inputs of some calls of a function, kept as copies: of the first ones, and then of ever
-fewer.
-"""
+"""Copies of the inputs of some calls of a function: of the first calls, and then of ever fewer."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ FIRST = 4  # calls that are kept, and then those whose number is a power of two
 
 
 class KeptCall(NamedTuple):
-    """One call. values: copies of what went in, one per input of the graph."""
+    """A recorded call. values: copies of the inputs, one per input of the graph."""
 
     number: int
     values: list[Any]
@@ -43,12 +41,12 @@ class Calls:
 
     @property
     def values(self) -> list[Any] | None:
-        """What went into the first call that is known."""
+        """Inputs of the first call that is known."""
         return self.kept[0].values if self.kept else None
 
 
 def capture_calls(function: Function, calls: Calls) -> None:
-    """Make a function note in `calls` what goes into it."""
+    """Make a function note the inputs of its calls in `calls`."""
     call = function.func
     inputs, arguments = function.program.inputs, signature(function)
 
@@ -116,5 +114,5 @@ def _argument(spec: Argument, value: Any) -> Any:
 
 
 def copied(value: Any) -> Any:
-    """A copy that shares nothing."""
+    """Return a copy that shares no memory."""
     return np.array(value) if type(value) is np.ndarray else deepcopy(value)

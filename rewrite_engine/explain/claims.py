@@ -1,10 +1,10 @@
-"""Whether everything that was said is true of values: that each firing keeps what its rule claims,
-that facts hold which rules asked for, what users declared (`assume`), and what ops say of results.
+"""Checks of claims on values: each firing against its rule's claim, the facts that rules used, the
+declarations of users (`assume`), and the declared properties of ops.
 
 The graph is rewritten again with DebugMode's recorder (`link/debug/record.py`), and each step is
-judged on the same operands (`link/debug/claims.py`), in each call. What is found of a rule is held
-against a reference of 400 digits (`check/oracle.py`), where mpmath is installed and the term is
-small; and of special values nothing is told that it does not confirm.
+judged on the same operands (`link/debug/claims.py`), in each call. A finding about a rule is
+compared with a reference of 400 digits (`check/oracle.py`) if mpmath is installed and the term is
+small. On special values, only findings that the reference confirms are reported.
 """
 
 from __future__ import annotations
@@ -73,14 +73,14 @@ EXACTLY = ", and it claims to be exact"
 FIRST_SECONDS = 10.0  # that are spent on one call,
 SECONDS = 3.0  # on calls after the first,
 SPECIAL_SECONDS = 1.0  # and on special values after the first ones
-TOO_LARGE = "values of all terms take too much memory"
-TOO_LONG = "to compute all terms takes too long"
+TOO_LARGE = "the values of all terms take too much memory"
+TOO_LONG = "computing all terms takes too long"
 OPTIONS = DebugOptions(check_c_code=False, check_isfinite=False, warn_input_not_reused=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Untrue:
-    """Something that is not as it was said. kind: "declaration", "claim", "fact" or "op". basis:
+    """An untrue statement. kind: "declaration", "claim", "fact" or "op". basis:
     the values on which it is not. rule, number: of the firing.
     """
 
@@ -93,9 +93,9 @@ class Untrue:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What came of it. firings: how many there were; steps: how many of them were judged; left: why
-    not all; calls: in how many calls; special: how often on special values; why_not: why never.
-    problem: why there was nothing to judge.
+    """Outcome of checking claims. firings: their number; steps: how many were judged; left: why not
+    all; calls: in how many calls; special: how often on special values; why_not: why never.
+    problem: why nothing was judged.
     """
 
     untrue: tuple[Untrue, ...] = ()
@@ -109,7 +109,7 @@ class Claims:
 
 
 def check_claims(record: FunctionRecord, given: Sequence[tuple[str, list[Any]]]) -> Claims:
-    """Judge all firings of a function. given: values for its inputs, and what they are."""
+    """Judge all firings of a function. given: values for its inputs, with their descriptions."""
     try:
         history = _history(record)
     except Exception as error:
@@ -234,7 +234,7 @@ SHIPPED = frozenset(id(op) for op in vars(ops).values() if isinstance(op, Scalar
 
 
 def is_shipped(op: Any) -> bool:
-    """Whether an op is the library's, whose tests hold it to what it says of its values."""
+    """Return whether an op is the library's, whose own tests check its declared properties."""
     one = getattr(op, "scalar_op", op)
     if type(one) is ScalarOp:
         return id(one) in SHIPPED

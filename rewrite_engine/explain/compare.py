@@ -1,6 +1,6 @@
-"""Whether a recorded function computes what its graph says: what the graph as it was built gives,
-op by op, against what the rewritten and compiled one gives, on the same inputs (`check_values`).
-How two values are compared: `link/compare.py`; each firing alone is judged by `claims.py`.
+"""Comparison of values: the graph as built, run op by op, with the rewritten and compiled one, on
+the same inputs (`check_values`). `link/compare.py` compares two values; `claims.py` judges each
+firing separately.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ class FunctionComparison:
 
     @property
     def ok(self) -> bool:
-        """Whether no values disagree, and nothing that was said is untrue."""
+        """Whether no values disagree, and all claims and declarations are true."""
         return self.verdict is not Verdict.DISAGREE and not self.claims.untrue
 
     @property
     def ulps(self) -> float | None:
-        """The largest distance."""
+        """Largest distance of all outputs, in ulps."""
         return max([c.ulps for _, c in self.outputs if c.ulps is not None], default=None)
 
 
 def check_values(record: FunctionRecord) -> FunctionComparison:
-    """Run a recorded function's graphs, as built and as rewritten, on the inputs of its calls, or
-    on random ones, and hold everything against them that was said.
+    """Run the graphs of a recorded function, as built and as rewritten, on the inputs of its calls
+    or on random ones; compare the values, and check claims, facts and declarations on them.
     """
     given, check = _inputs(record)
     if not given:
@@ -154,7 +154,7 @@ def _worst(found: Sequence[FunctionComparison]) -> FunctionComparison:
 
 
 def values_on(record: FunctionRecord, basis: str) -> list[Any]:
-    """The values for the inputs that a comparison calls so."""
+    """Return the values for the inputs that a comparison calls by this name."""
     given, _ = _inputs(record)
     return dict(given)[basis]
 
@@ -225,7 +225,7 @@ def _suspects(record: FunctionRecord) -> str:
 
 
 def output_names(record: FunctionRecord) -> list[str]:
-    """What to call each output: its name or number, or `new w` for an update."""
+    """Return what to call each output: its name or number, or `new w` for an update."""
     updates = record.before.updates
     roots = [*map(Roots(), record.before.inputs)]
     names = []

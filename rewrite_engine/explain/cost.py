@@ -1,4 +1,4 @@
-"""An estimate of what running a graph costs: floating-point operations, and bytes read and written.
+"""Estimate of the cost of running a graph: floating-point operations, bytes read and written.
 
 Flops come from `Op.flops` (an exponential counts as 10, a division as 4, …); those of loops, and of
 other ops that run a graph, are of all nodes that ran in it. Bytes are those of
@@ -71,7 +71,7 @@ def peak_of(fgraph: FunctionGraph, shapes: SeenShapes) -> Peak:
 
 
 def shape_of(v: Variable, shapes: Sized) -> tuple[int, ...] | None:
-    """The shape that was seen, or that the type knows; () for what is no array."""
+    """Return the shape that was seen, or that the type knows; () for other values than arrays."""
     if v in shapes:
         return shapes[v]
     static = v.type.shape
@@ -79,7 +79,7 @@ def shape_of(v: Variable, shapes: Sized) -> tuple[int, ...] | None:
 
 
 def bytes_moved(node: Apply, shapes: Sized) -> int:
-    """Bytes that a node reads and writes."""
+    """Return the bytes that a node reads and writes."""
     if node.op.view_map:
         return 0
     read = [v for i, v in enumerate(node.inputs) if not _reads_shape_only(node, i)]
@@ -98,7 +98,7 @@ def _reads_shape_only(node: Apply, i: int) -> bool:
 
 
 def only_moves(node: Apply) -> bool:
-    """Whether an op computes no numbers: views, shapes, and what only arranges elements."""
+    """Return whether an op computes no numbers: views, shapes, and rearrangements of elements."""
     family = type(node.op).__module__.rpartition(".")[2]
     return bool(node.op.view_map) or family in {
         "shape",
@@ -112,7 +112,7 @@ def only_moves(node: Apply) -> bool:
 
 
 def amount(n: float, unit: str = "") -> str:
-    """A number in three digits: `amount(45210, "flop")` is "45.2 kflop"."""
+    """Write a number in three digits: `amount(45210, "flop")` is "45.2 kflop"."""
     power = 0
     while n >= 999.5 and power < len(PREFIXES) - 1:
         n, power = n / 1000, power + 1

@@ -25,8 +25,8 @@ from rewrite_engine.rules.pipeline import KNOWN, NAMES, PHASES, known_rules, opt
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """The answer for one node. matches: the rule does apply. progress: how many parts of the
-    pattern matched.
+    """Answer for one node. matches: the rule applies. progress: how many parts of the pattern
+    matched.
     """
 
     rule: Any
@@ -37,7 +37,7 @@ class WhyNot:
 
     @property
     def term(self) -> str:
-        """The node's term."""
+        """Term that the node computes."""
         return term_text(self.node)
 
     def __str__(self) -> str:
@@ -45,8 +45,8 @@ class WhyNot:
 
 
 def find_rule(rule: Rule | str, known: RuleSet | None = None) -> Rule:
-    """A rule by its name, or one direction of an equation. Raises `UnknownNameError` with names
-    that are like it.
+    """Find a rule by its name, or one direction of an equation. Raises `UnknownNameError` with
+    similar names.
     """
     if isinstance(rule, Rule):
         return rule

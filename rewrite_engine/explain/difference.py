@@ -40,10 +40,11 @@ class LineDifference:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Of one function in two reports; None where one of them has none of that name. rules: how
-    often each rule fired, where that differs. places: what is computed in one graph only. outputs:
-    the names of those that are computed differently. lines: of formulas, `-` before those of the
-    first and `+` before those of the second, where the graphs are small.
+    """Difference of one function in two reports; None if one of them has no such function.
+
+    rules: how often each rule fired, where that differs. places: what is computed in one graph
+    only. outputs: the names of those that are computed differently. lines: of formulas, `-` before
+    those of the first and `+` before those of the second, if the graphs are small.
     """
 
     name: str
@@ -56,14 +57,14 @@ class Difference:
 
     @property
     def alike(self) -> bool:
-        """Whether both compute the same, by the same rules."""
+        """Whether both compute the same values, by the same rules."""
         both = self.old is not None and self.new is not None
         return both and not (self.rules or self.places or self.outputs)
 
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Of two reports. titles: what they are called."""
+    """Difference of two reports. titles: what they are called."""
 
     titles: tuple[str, str]
     functions: tuple[Difference, ...]
@@ -71,8 +72,8 @@ class Differences:
 
 def differences(report: Report, names: str) -> Differences:
     """Compare a report with another one. names: a file that --json wrote (the older one), a mode,
-    or what is left out, with commas. Raises `UnknownNameError`, and `InputError` for a file that
-    is none.
+    or rules and phases to leave out, separated by commas. Raises `UnknownNameError`, and
+    `InputError` for a file that is no report.
     """
     now = of_lines(json_lines(report), AS_IT_IS)
     if is_saved(names):
@@ -87,7 +88,7 @@ def differences(report: Report, names: str) -> Differences:
 
 
 def is_saved(name: str) -> bool:
-    """Whether a name is that of a saved report."""
+    """Return whether a name is that of a saved report."""
     return name.endswith((".json", ".jsonl"))
 
 
@@ -102,7 +103,7 @@ def _other(mode: Mode, names: str) -> tuple[Mode, str]:
 
 
 def again(record: FunctionRecord, mode: Mode) -> FunctionRecord:
-    """The record of a function with other rules. (It is not linked.)"""
+    """Record a function again with other rules, without linking it."""
     graph, trace, start = record.before.clone(), DetailedTrace(), perf_counter()
     before = graph.clone()
     if mode.optimizer is not None:
@@ -112,7 +113,7 @@ def again(record: FunctionRecord, mode: Mode) -> FunctionRecord:
 
 
 def compared(old: SavedReport, new: SavedReport) -> Differences:
-    """Compare two reports, function by function: those of one name in their order."""
+    """Compare two reports, function by function; functions of one name in their order."""
     rest: dict[str, list[SavedFunction]] = {}
     for f in new.functions:
         rest.setdefault(f.name, []).append(f)

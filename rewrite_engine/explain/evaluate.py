@@ -1,8 +1,7 @@
-"""Running a graph: op by op (`walk`), which also tells the shapes of everything, or compiled
-(`run`).
+"""Evaluation of a graph: op by op (`walk`), which also returns all shapes, or compiled (`run`).
 
-The walk is the linker `py` (`link/py.py`) with an eye on the values. It knows nothing of rules or
-generated code, so it says what a graph means.
+The walk is the linker `py` (`link/py.py`), which also looks at the values. It uses no rules and no
+generated code, so it is the reference for what a graph means.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ def json_lines(
     wants: Callable[[RecordedFiring], bool] = lambda step: True,
     tries: Callable[[Attempt], bool] = lambda attempt: True,
 ) -> Iterator[str]:
-    """Yield the lines. wants, tries: which firings and attempts."""
+    """Yield the JSON lines of a report. wants, tries: which firings and attempts."""
     yield line(report_record(report))
     for f in report.functions:
         whose = {"function": f.name, "function_index": f.record.index}
@@ -60,7 +60,7 @@ def _firing(whose: dict[str, Any], step: RecordedFiring, place: Address | None) 
 
 
 def report_record(report: Report) -> dict[str, Any]:
-    """What is no function's."""
+    """Return the record of the whole report: versions, and functions that failed."""
     return start("report") | {
         "versions": {
             "rewrite_engine": _own_version(),
@@ -83,7 +83,7 @@ def _own_version() -> str:
 
 
 def function_record(f: FunctionReport) -> dict[str, Any]:
-    """One function."""
+    """Return the record of one function."""
     check, times, a, b = f.check, f.times, f.cost_before, f.cost_after
     file, line = f.record.place or (None, None)
     stages = {"build": times.build, "rewrite": times.rewrite, "link": times.link}

@@ -1,8 +1,7 @@
-"""What a report knows of one function: `FunctionReport`, made of records that do not change. Text
-(`show.py`), JSON lines (`lines.py`) and whoever comes next print them, and collect nothing.
+"""`FunctionReport`: all that a report knows of one function, made of records that do not change.
 
-What is expensive, as values are, is worked out when it is first asked for, once. How it was watched
-is in `record.py`; words and tables are for those who print.
+Text (`show.py`) and JSON lines (`lines.py`) print it, and collect nothing themselves. Expensive
+parts, such as the comparison of values, are computed once, on first use. `record.py` records.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class ReportedInput:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Firings one after the other in one phase; result: what the phase did, if it is known."""
+    """Consecutive firings of one phase. result: the result of the phase, if known."""
 
     phase: str
     result: Result | None
@@ -47,8 +46,8 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """What firings rest on. granted: by the mode, or (declared) by the user of a term; else facts
-    proved it. steps: their numbers.
+    """An assumption of firings. granted: by the mode, or (declared) by the user for a term; else
+    facts proved it. steps: the numbers of the firings.
     """
 
     name: str
@@ -75,15 +74,15 @@ class Times:
 
 @dataclass(frozen=True, eq=False)
 class FunctionReport:
-    """One function. record: what was watched, with the graphs before and after. Values are compared
-    on first use.
+    """Report on one function. record: the recorded compilation, with the graphs before and after.
+    Values are compared on first use.
     """
 
     record: FunctionRecord
 
     @property
     def name(self) -> str:
-        """The function's name."""
+        """Name of the function."""
         return self.record.name
 
     @cached_property
@@ -100,14 +99,14 @@ class FunctionReport:
 
     @cached_property
     def outputs(self) -> tuple[str, ...]:
-        """What the outputs are called."""
+        """Names of the outputs."""
         return tuple(output_names(self.record))
 
     # --- what happened ---------------------------------------------------------------------------
 
     @property
     def steps(self) -> Sequence[RecordedFiring]:
-        """The firings."""
+        """Firings of rules, in order."""
         return self.record.steps
 
     @property
@@ -144,7 +143,7 @@ class FunctionReport:
 
     @cached_property
     def times(self) -> Times:
-        """How long everything took."""
+        """Seconds that each stage took."""
         phases: dict[str, float] = {}
         for phase in self.phases:
             seconds = phase.seconds - phase.loading
@@ -186,7 +185,7 @@ class FunctionReport:
 
     @cached_property
     def assumptions(self) -> tuple[Assumption, ...]:
-        """What the firings rest on: what the mode grants first, then what facts proved."""
+        """Assumptions behind the firings: those the mode grants, then those that facts proved."""
         found: dict[tuple[str, bool], list[int]] = {}
         for step in self.steps:
             name = step.assumes or step.proved

@@ -1,4 +1,4 @@
-"""What a notebook shows of a `Report`: one output, of a screen. A table of the functions; of each
+"""Display of a `Report` in a notebook: one output of one screen. A table of the functions; of each
 what it computes before and after, as formulas, with the rules that mattered most; folded below, the
 report as text and the page that replays it step by step (`page.py`).
 """

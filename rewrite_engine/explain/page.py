@@ -1,5 +1,5 @@
-"""One page to look at in a browser (`--html`), made of the JSON lines and of the files in `web/`
-alone: no network is needed. `dagre` (MIT, see `web/dagre.LICENSE.txt`) lays out small graphs.
+"""The page for the browser (`--html`), made of the JSON lines and the files in `web/`. It needs no
+network. `dagre` (MIT, see `web/dagre.LICENSE.txt`) lays out small graphs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ WEB = Path(__file__).with_name("web")
 
 
 def page(lines: Iterable[str], title: str = "explain") -> str:
-    """The page as text. lines: JSON lines of a report (`lines.py`)."""
+    """Return the page as text. lines: JSON lines of a report (`lines.py`)."""
     parts = {
         "style": _read("page.css"),
         "layout": f"/* {_read('dagre.LICENSE.txt')} */\n{_read('dagre.min.js')}",

@@ -1,4 +1,4 @@
-"""The parts of a report in words: places, inputs, graphs, costs, times, verdicts."""
+"""Wording of the parts of a report: places, inputs, graphs, costs, times, verdicts."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ GRAPH = 2  # lines of one formula
 CHARACTERS = 600  # of one formula
 LEAST_LOOP = 3  # lines of the graph inside an op
 BESIDES = {
-    "folding": "{} without variables computed once and for all",
-    "in place": "{} written into memory that nobody needs any more",
-    "inside": "the graphs inside of {} rewritten",
+    "folding": "{} without variables computed at compile time",
+    "in place": "{} written into memory that is free",
+    "inside": "the graphs inside {} rewritten",
 }
 WORDS = {
     Verdict.IDENTICAL: "identical",
@@ -75,7 +75,7 @@ def headline(report: Report) -> str:
     text = f"{plural(n, 'function')} compiled; {fired if firings else 'no rule fired'}"
     verdicts = Counter(f.check.verdict for f in report.functions)
     untrue = sum(bool(f.check.claims.untrue) for f in report.functions)
-    said = f"in {plural(untrue, 'function')} something that was claimed or declared is UNTRUE"
+    said = f"in {plural(untrue, 'function')} a claim or declaration is UNTRUE"
     if verdicts[Verdict.DISAGREE]:
         text += f"; in {plural(verdicts[Verdict.DISAGREE], 'function')} the values DISAGREE"
         return f"{text}; {said}." if untrue else f"{text}."
@@ -287,7 +287,7 @@ def family_notes(one: Family) -> Iterator[str]:
     spared = [amount(n, unit) for n, unit in ((saved.flops, "flop"), (saved.bytes, "B")) if n > 0]
     spared += [plural(saved.nodes, "node")] if saved.nodes > 0 else []
     claims, stabilizes = [] if exact else [str(claim)], ["stabilizes"] * one.is_safety
-    end = [f"spares {spared[0]}"] if spared else []
+    end = [f"saves {spared[0]}"] if spared else []
     for n in (4, 2, 1):
         lines = user_lines(one.lines, n)
         yield " · ".join([one.rule, *([lines] if lines else []), *claims, *stabilizes, *end])
@@ -332,7 +332,7 @@ def besides(f: FunctionReport, rest: Sequence[Family]) -> Iterator[str]:
     idle = sum(n for name, n in f.merged.items() if name != "build")
     if idle or f.merged["build"] > 0:
         built = plural(f.merged["build"], "equal node")
-        yield f"merging: {built} as it was built, {idle} later"
+        yield f"merging: {built} while it was built, {idle} later"
 
 
 def failures(report: Report) -> Iterator[str]:
@@ -381,7 +381,7 @@ def time_line(f: FunctionReport) -> str:
     text = " · ".join(f"{name} {s * 1e3:.2f}" for name, s in stages.items())
     error = f.record.called.error
     end = "" if error is None else f"; the first call raised {error}"
-    return f"{text}  (ms, while being watched){end}"
+    return f"{text}  (ms, while recorded){end}"
 
 
 def assumptions(f: FunctionReport) -> str:
@@ -432,7 +432,7 @@ def claims_lines(f: FunctionReport) -> Iterator[str]:
         yield f"          … {len(claims.untrue) - UNTRUE} more; --json has all"
     problem = claims.problem or (claims.left if claims.firings and not claims.steps else None)
     if problem is not None:
-        yield f"claims    not looked at: {problem}"
+        yield f"claims    not checked: {problem}"
     elif claims.steps and not claims.untrue:
         where = [plural(claims.calls, "call")] if f.record.called.kept else ["random inputs"]
         where += [f"{plural(claims.special, 'draw')} of special values"] if claims.special else []

@@ -1,11 +1,11 @@
-"""Watching functions being compiled: what each was before, which rules fired, how long it took.
+"""Recording of compiled functions: each graph before and after, the firings, the times.
 
     with recording() as recorder:
         ...                       # code that calls rewrite_engine.function
     recorder.records              # one `FunctionRecord` per function, in order
 
-A recorder is an observer in `compile.observe`. It changes nothing: calls go through `capture.py`,
-which keeps copies of the inputs of some.
+A recorder is an observer in `compile.observe`. It changes nothing. Calls go through `capture.py`,
+which copies the inputs of some calls.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ DRIVERS: dict[str, Any] = {
 
 
 class RecordedFiring(Firing):
-    """One firing, with what is needed to tell about it.
+    """A firing with all that reports say of it.
 
     old: the variable that was replaced; new: the graph's variable that took its place. made: the
     nodes that came into the graph. evidence: what facts said for the guards of the rule.
@@ -89,7 +89,7 @@ class RecordedFiring(Firing):
 
 
 class DetailedTrace(Trace):
-    """A trace that keeps, beside the text of each firing, what it replaced and made."""
+    """A trace that keeps the text of each firing, and the terms that it replaced and made."""
 
     def __init__(self, attempts: bool = False) -> None:
         super().__init__(attempts=attempts)
@@ -161,7 +161,7 @@ def guards(rule: Any, node: Apply, fgraph: Any = None) -> tuple[tuple[str, ...],
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FunctionRecord:
-    """One compiled function.
+    """Record of one compiled function.
 
     before: the graph as it was built; `before.memo` maps variables of `after` to its own. place:
     where the user called `function`. seconds: per stage. inputs: one `Argument` or `Cell` per input
@@ -205,7 +205,7 @@ class FunctionRecord:
 
 
 class FailedFunction(NamedTuple):
-    """A function that was not compiled. place: where the user called `function`."""
+    """A function that did not compile. place: where the user called `function`."""
 
     name: str
     place: tuple[str, int] | None
@@ -213,8 +213,8 @@ class FailedFunction(NamedTuple):
 
 
 class Recorder:
-    """An observer of `function`: collects a `FunctionRecord` of each one. attempts: with every try
-    of a rule (slow). failed: those that were not compiled.
+    """An observer of `function` that collects a `FunctionRecord` of each. attempts: also every try
+    of a rule (slow). failed: the functions that did not compile.
     """
 
     def __init__(self, attempts: bool = False) -> None:
@@ -223,13 +223,13 @@ class Recorder:
         self.failed: list[FailedFunction] = []
 
     def on_failure(self, name: str | None, error: BaseException) -> None:
-        """A function was not compiled."""
+        """Note a function that did not compile."""
         text = f"{type(error).__name__}: {error}".splitlines()[0]
         where = origin_line(user_origin())
         self.failed.append(FailedFunction(name or "function", where, text))
 
     def new_trace(self) -> DetailedTrace:
-        """The trace for a function that is about to be rewritten."""
+        """Return the trace for a function that is about to be rewritten."""
         return DetailedTrace(self.attempts)
 
     def __call__(
@@ -266,14 +266,14 @@ _records: WeakKeys[Function, FunctionRecord] = WeakKeys()
 
 
 def record_of(function: Function) -> FunctionRecord | None:
-    """The record of a function that was compiled under a recorder."""
+    """Return the record of a function that was compiled under a recorder; else None."""
     return _records.get(function)
 
 
 @contextmanager
 def recording(attempts: bool = False) -> Iterator[Recorder]:
-    """Record the functions that are compiled inside of the `with` block. attempts: with every try
-    of a rule (slow).
+    """Record the functions that are compiled inside the `with` block. attempts: also record every
+    try of a rule (slow).
     """
     recorder = Recorder(attempts)
     observe.append(recorder)

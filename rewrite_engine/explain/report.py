@@ -1,5 +1,5 @@
-"""`Report`: what is known of some compiled functions (each in `model.py`), and the questions that
-it answers; `explain` makes one of a graph.
+"""`Report`: all that is known of some compiled functions (each in `model.py`), and its answers to
+questions; `explain` makes a report on a graph.
 
 >>> import rewrite_engine.tensor as pt
 >>> x = pt.vector("x")
@@ -44,7 +44,7 @@ MOST = 8  # functions that an error names
 
 
 class Report:
-    """What happened to some functions. `str` is the text at 100 columns; `text` knows more.
+    """Report on some functions. `str` gives the text at 100 columns; `text` takes options.
 
     functions: one `FunctionReport` each, in the order in which they were compiled. failed: those
     that were not compiled, since there was an error.
@@ -58,18 +58,20 @@ class Report:
 
     @classmethod
     def of(cls, functions: Sequence[FunctionReport]) -> Report:
-        """A report on functions of another one; what is worked out already is not done again."""
+        """Make a report on some functions of another report, with all that it has computed."""
         report = cls([])
         report.functions = list(functions)
         return report
 
     @property
     def ok(self) -> bool:
-        """Whether no values disagree, and nothing that was claimed or declared is untrue."""
+        """Whether no values disagree, and all claims and declarations are true."""
         return all(f.check.ok for f in self.functions)
 
     def select(self, name: str | None) -> Report:
-        """The functions of one name, or the one with a number. Raises `UnknownNameError`."""
+        """Return a report on the functions of a name, or the one with a number. Raises
+        `UnknownNameError`.
+        """
         if name is None:
             return self
         chosen = [
@@ -81,7 +83,7 @@ class Report:
         return Report.of(chosen)
 
     def text(self, width: int = WIDTH, **options: Any) -> str:
-        """The report as plain text. options: the fields of `show.ReportOptions`."""
+        """Return the report as plain text. options: the fields of `show.ReportOptions`."""
         from rewrite_engine.explain.show import Printer, ReportOptions, console_for
 
         out = StringIO()
@@ -95,9 +97,7 @@ class Report:
         return f"<Report on {', '.join(f.name for f in self.functions) or 'no functions'}>"
 
     def html(self, file: Any = None) -> str:
-        """The page on which firings are replayed, as `--html` writes it. file: a path to write it
-        to.
-        """
+        """Return the page that replays firings, as `--html` does. file: a path to write it to."""
         from rewrite_engine.explain.lines import json_lines
         from rewrite_engine.explain.page import page
 
@@ -114,13 +114,13 @@ class Report:
     # --- questions -------------------------------------------------------------------------------
 
     def why(self, what: str) -> list[tuple[FunctionReport, Derivation]]:
-        """How nodes of the rewritten graphs came about. what: see `why.find_nodes`; raises
+        """Return how nodes of the rewritten graphs came about. what: see `why.find_nodes`. Raises
         `UnknownNameError` if no function has such a node.
         """
         return self._asked(what, False, lambda record: partial(derivation, record))
 
     def became(self, what: str) -> list[tuple[FunctionReport, Fate]]:
-        """What became of nodes of the graphs as built. Raises `UnknownNameError`."""
+        """Return what became of nodes of the graphs as built. Raises `UnknownNameError`."""
         return self._asked(what, True, lambda record: Fates(record).of)
 
     def _asked(self, what: str, before: bool, answerer: Callable[..., Any]) -> list[Any]:
@@ -141,19 +141,18 @@ class Report:
         return found
 
     def suspects(self) -> list[tuple[FunctionReport, Suspect]]:
-        """Which firing made values disagree, for each function of which they do (or for all)."""
+        """Find the firing that made values disagree, for each function whose values do (or all)."""
         wrong = [f for f in self.functions if f.check.verdict is Verdict.DISAGREE]
         return [(f, suspect(f)) for f in wrong or self.functions]
 
     def why_not(self, rule: Rule | str) -> list[tuple[FunctionReport, NotFired]]:
-        """Why a rule did not fire, for each function. Raises `UnknownNameError`."""
+        """Return why a rule did not fire, for each function. Raises `UnknownNameError`."""
         rule = find_rule(rule, self.rules)
         return [(f, not_fired(f.record, rule)) for f in self.functions]
 
     def attempts(self, what: str) -> list[tuple[FunctionReport, list[Attempt]]]:
-        """Every try of a rule at an op, for each function, if they were recorded. what: an op such
-        as log, or a rule, pack or tag. Raises `UnknownNameError` if nothing that was tried is
-        called that.
+        """Return every try of a rule at an op, for each function, if tries were recorded. what: an
+        op such as log, or a rule, pack or tag. Raises `UnknownNameError` if no try has that name.
         """
         found = [
             (f, [a for a in f.record.trace.tries if is_about(a, what)]) for f in self.functions
@@ -174,7 +173,7 @@ class Report:
 
     @property
     def rules(self) -> RuleSet:
-        """The rules that fired, those that the functions' modes know, and the shipped ones."""
+        """All known rules: those that fired, those of the functions' modes, the shipped ones."""
         fired = [s.rule for f in self.functions for s in f.steps if isinstance(s.rule, Rule)]
         modes = dict.fromkeys(f.record.mode for f in self.functions)
         found: dict[str, Rule] = {}
@@ -185,13 +184,13 @@ class Report:
         return RuleSet(found.values())
 
     def rule_names(self) -> frozenset[str]:
-        """Everything that firings can be selected by."""
+        """Return all names that firings can be selected by."""
         fired = {step.rule_name for f in self.functions for step in f.steps}
         return self.rules.names | fired | {name.rpartition("/")[2] for name in fired}
 
 
 def is_about(attempt: Attempt, what: str) -> bool:
-    """Whether a try was of a rule of that name, pack or tag, or at that op."""
+    """Return whether a try was of a rule of that name, pack or tag, or at that op."""
     op = str(attempt.node.op)
     names = getattr(attempt.rule, "names", frozenset([attempt.rule_name]))
     return what in names or what in (op, op.partition("{")[0])
@@ -206,9 +205,9 @@ def explain(
 ) -> Report:
     """Compile a graph under observation and report on it.
 
-    target: a variable, or a list or dict of them; or a compiled function: it is compiled again from
-    the graph as it was written, unless it was recorded. inputs: of the function (default: all roots
-    of the graph that are no constants and no shared variables). values: arguments to call it with
+    target: a variable, a list or dict of variables, or a compiled function, which is compiled again
+    from the graph as written unless it was recorded. inputs: of the function (default: all roots
+    of the graph except constants and shared variables). values: arguments to call it with
     (shared variables keep their values); without them values are compared on random inputs.
     attempts: record every try of a rule as well (slow; see `Report.attempts`). options: those of
     `function` (`mode`, `updates`, …); of a compiled function only `mode`. Raises `InputError` for a
@@ -241,7 +240,7 @@ def _explain_function(f: Function, values: Any, attempts: bool, mode: Any = None
     with recording(attempts) as recorder:
         compiled = written.compile(f.mode if mode is None else get_mode(mode))
     record = recorder.records[-1]
-    record.called.problem = "nobody watched its calls; explain(f, values=…) compares on these"
+    record.called.problem = "its calls were not recorded; explain(f, values=…) compares on yours"
     _call(compiled, values)
     return Report([replace(record, place=origin_line(written.origin))])
 

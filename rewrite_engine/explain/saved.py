@@ -35,12 +35,12 @@ class SavedFunction:
 
     @property
     def name(self) -> str:
-        """The function's name."""
+        """Name of the function."""
         return str(self.about["function"])
 
     @cached_property
     def rules(self) -> Counter[str]:
-        """How often each rule fired."""
+        """Number of firings of each rule."""
         return Counter([one["rule"] for one in self.firings])
 
     @cached_property
@@ -147,7 +147,7 @@ class SavedReport:
 
 
 def of_lines(lines: Iterable[str], title: str) -> SavedReport:
-    """The report that lines are of. Raises `InputError` for what is none."""
+    """Build a report from its JSON lines. Raises `InputError` for other text."""
     versions: Mapping[str, str] = {}
     about: dict[int, Record] = {}
     firings: dict[int, list[Record]] = {}
@@ -191,6 +191,6 @@ def _records(lines: Iterable[str], title: str) -> Iterator[Record]:
 
 
 def read(path: str) -> SavedReport:
-    """The report in a file. Raises `InputError`, and `OSError`."""
+    """Read the report in a file. Raises `InputError` and `OSError`."""
     text = Path(path).read_text(encoding="utf-8")
     return of_lines(text.splitlines(), Path(path).name)

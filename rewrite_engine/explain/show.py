@@ -67,20 +67,20 @@ SIDE = 3  # lines of one side of a firing
 MARGIN = 5  # columns before what belongs to a firing
 SECOND, SECOND_MEANS = "second(", "second(a, b) is b in the shape of a"
 FOLDED = (
-    "A line tells what a rule did: how often, the first time as an example, and what it spared a "
-    "call; then the rule and the lines of your code. --firings lists them one by one."
+    "Each line is one rule: how often it fired, its first firing as an example, and what it saved "
+    "per call; then its name and the lines of your code. --firings lists all firings."
 )
 LEGEND = (
-    "A line below is one firing: its number, the term before → the term after; then the rule, "
-    "where it is written, and the line of your code the term came from. Capital letters stand "
-    "for subterms."
+    "Each line is one firing: its number, the term before → the term after; then the rule, its "
+    "source line, and the line of your code that built the term. Capital letters stand for "
+    "subterms."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ReportOptions:
-    """What to show. full: cut nothing. firings: list them one by one. tree: graphs as trees instead
-    of formulas. graphs: show them at all. phase, rule: only the firings of these.
+    """Choice of what to show. full: shorten nothing. firings: list firings one by one. tree: graphs
+    as trees instead of formulas. graphs: show graphs at all. phase, rule: only their firings.
     """
 
     full: bool = False
@@ -91,18 +91,18 @@ class ReportOptions:
     rule: str | None = None
 
     def wants(self, step: RecordedFiring) -> bool:
-        """Whether a firing is shown."""
+        """Return whether a firing is shown."""
         if self.phase is not None and self.phase not in (step.phase, step.phase.split(" in ")[0]):
             return False
         return self.rule is None or self.rule in names_of(step)
 
     def lists(self, f: FunctionReport) -> bool:
-        """Whether firings are told one by one."""
+        """Return whether firings are listed one by one."""
         asked = self.full or self.firings or self.phase is not None or self.rule is not None
         return asked or len(f.steps) <= FEW
 
     def about(self, f: FunctionReport) -> bool:
-        """Whether a function is shown: if some firings are asked for, it has one of them."""
+        """Return whether a function is shown: it has one of the selected firings, if any are."""
         everything = self.rule is self.phase is None
         return everything or any(self.wants(step) for step in f.steps)
 
@@ -161,7 +161,7 @@ def console_for(file: Any = None, width: int | None = None, plain: bool = False)
 
 
 class Printer:
-    """Prints to a console."""
+    """Printer of reports to a console."""
 
     def __init__(self, console: Console, options: ReportOptions | None = None) -> None:
         self.console = console
@@ -199,7 +199,7 @@ class Printer:
     # --- the report ------------------------------------------------------------------------------
 
     def report(self, report: Report) -> None:
-        """Everything; no more than `REPORT` lines, unless more is asked for."""
+        """Print everything, in at most `REPORT` lines unless the options ask for more."""
         self.put(headline(report), "bold")
         failed = list(failures(report))
         for text in failed if self.options.full else failed[:LOUD]:
@@ -224,13 +224,13 @@ class Printer:
                 used += len(lines)
             else:
                 left.append(f)
-        self.others("to be asked for by --function NAME", left)
+        self.others("--function NAME shows one of", left)
         for f in [f for f in left if f.check.verdict > Verdict.AGREE or not f.check.ok][:LOUD]:
             told = values_lines(f) if f.check.verdict > Verdict.AGREE else claims_lines(f)
             first = [line.strip() for line in told][:2][-1]
             self.put(f"{f.name}: {first}", STYLES.get(f.check.verdict, ""), hang=2)
         others = [f for f in report.functions if f not in shown]
-        self.others("none of the firings that were asked for", others)
+        self.others("without any of the selected firings", others)
 
     def others(self, why: str, functions: list[FunctionReport]) -> None:
         """Functions that are not shown."""
@@ -264,7 +264,7 @@ class Printer:
         return [*lines[: most - 1], more]
 
     def function(self, f: FunctionReport) -> None:
-        """One function."""
+        """Print the report on one function."""
         self.raw(self.function_lines(f))
 
     def function_lines(self, f: FunctionReport, room: int = REPORT) -> list[str]:

@@ -1,6 +1,6 @@
-"""The graphs of a function as data, at any time while they were rewritten (`graph_record`): all
-nodes and variables that there ever were, the graph as it was at first, and what each firing
-changed. A page is drawn of this and the firings alone (`page.py`).
+"""History of the graphs of a function as data (`graph_records`): all nodes and variables that ever
+existed, the first state, and the changes of each firing. The page needs this and the firings alone
+(`page.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rewrite_engine.graph.origin import forward_line
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.rewrite.trace.lines import Record, start
 from rewrite_engine.rewrite.trace.places import Past
-from rewrite_engine.terms.print import leaf_text, which_output
+from rewrite_engine.terms.print import leaf_text, name_of, which_output
 
 
 def graph_records(f: FunctionReport) -> Iterator[Record]:
@@ -92,7 +92,7 @@ class _Table:
         shape = self.sizes.of(v)
         self.variables.append({
             "text": leaf_text(v) if v.owner is None else which_output(v),
-            "name": v.name,
+            "name": name_of(v),
             "kind": "constant" if isinstance(v, Constant) else kind,
             "type": str(v.type),
             "shape": None if shape is None else list(shape),

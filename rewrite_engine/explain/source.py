@@ -1,4 +1,4 @@
-"""What the command runs: a script, a module, lines of code, or one term that is compiled."""
+"""Sources that the command runs: a script, a module, lines of code, or one term."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Runnable(NamedTuple):
 
 
 def source_of(options: argparse.Namespace) -> Runnable:
-    """What the options name. Raises `InputError`."""
+    """Return what the options name. Raises `InputError`."""
     given = [options.module, options.code, options.expr]
     if options.compat:
         hooks.install()
@@ -114,7 +114,7 @@ def _term(text: str, code: CodeType, variables: dict[str, Any]) -> None:
 
 
 def declared_variable(text: str) -> tuple[str, Any]:
-    """A variable that was declared as `x: float64[3, ?]`. Raises `InputError`.
+    """Make a variable from a declaration such as `x: float64[3, ?]`. Raises `InputError`.
 
     >>> declared_variable("x: float32[3, ?]")[1].type
     TensorType(float32, (3, None))
@@ -136,7 +136,7 @@ def declared_variable(text: str) -> tuple[str, Any]:
 
 
 def number(text: str) -> int:
-    """The number of a firing. Raises `UnknownNameError`."""
+    """Read the number of a firing. Raises `UnknownNameError`."""
     if not text.removeprefix("#").isdigit():
         raise UnknownNameError(f"a firing is called by its number, not {text!r}")
     return int(text.removeprefix("#"))

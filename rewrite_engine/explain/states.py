@@ -24,7 +24,7 @@ def own_steps(record: FunctionRecord) -> list[RecordedFiring]:
 
 
 def graph_until(record: FunctionRecord, number: int) -> FunctionGraph:
-    """The graph after firing `number` (0: as it was built). Raises `UnknownNameError`."""
+    """Return the graph after firing `number` (0: as built). Raises `UnknownNameError`."""
     steps = own_steps(record)
     if number == 0 or not steps:
         return record.before
@@ -39,7 +39,7 @@ def graph_until(record: FunctionRecord, number: int) -> FunctionGraph:
 
 
 def graph_after(record: FunctionRecord, phase: str) -> FunctionGraph:
-    """The graph after a phase. Raises `UnknownNameError`."""
+    """Return the graph after a phase. Raises `UnknownNameError`."""
     names = list(dict.fromkeys(result.name for result in record.trace.phases))
     if phase not in names:
         known = ", ".join(name for name in names if " in " not in name) or "none"

@@ -1,5 +1,5 @@
-"""What mattered of many firings: `families` puts together those that one rule made in one phase,
-and tells what they saved (`savings`). How they are printed: `show.py`.
+"""The important ones of many firings: `families` groups firings by rule and phase, with the cost
+that they saved (`savings`). `show.py` prints them.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ LOOPS = "loops"  # the phase
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What a firing, or several, spared a call: nodes (those of graphs inside too), floating-point
-    operations, bytes moved. Negative: what it cost.
+    """Saving of one or several firings per call: nodes (also inside ops), floating-point
+    operations, bytes moved. Negative numbers are costs.
     """
 
     nodes: int = 0
@@ -52,7 +52,7 @@ class Family:
 
     @property
     def is_safety(self) -> bool:
-        """Whether it is there to keep values finite and accurate, not to make them cheap."""
+        """Whether its purpose is finite, accurate values, not speed."""
         return self.phase == "stabilize"
 
     @property
@@ -70,13 +70,13 @@ class Family:
 
     @property
     def weight(self) -> tuple[bool, bool, int, int, int]:
-        """What families are ranked by."""
+        """Key by which families are ranked."""
         own = self.saved
         return self.is_safety, self.is_about_loops, own.flops, own.bytes, own.nodes
 
 
 def families(f: FunctionReport) -> tuple[Family, ...]:
-    """All firings of a function, in the order of the first ones."""
+    """Group all firings of a function, in the order of the first ones."""
     saved = savings(f)
     found: dict[tuple[str, str], list[RecordedFiring]] = {}
     for step in f.steps:
@@ -95,8 +95,9 @@ def _kind(rule: str) -> str:
 
 
 def savings(f: FunctionReport) -> dict[int, Saving]:
-    """What each firing saved: the cost of the nodes that left the graph until the next one, less
-    that of those that came. Of the function's own graph; shapes are those of the call.
+    """Return what each firing saved: the cost of the nodes that left the graph until the next
+    firing, less the cost of the new ones. Only for the function's own graph, with the shapes of
+    the call.
     """
     record, sizes = f.record, Sizes(f)
     found: dict[int, Saving] = {}

@@ -33,7 +33,7 @@ class Suspect:
 
     @property
     def step(self) -> RecordedFiring | None:
-        """The firing."""
+        """The firing to blame."""
         return self.inside or self.found.step
 
 

@@ -27,7 +27,7 @@ WIDEST = Console(width=10_000, force_jupyter=False)
 
 
 def summary(report: Report, width: int, most: int | None = None) -> Table:
-    """One line per function, `most` of them; where it was compiled only if there is room."""
+    """Tabulate functions, one a line, at most `most`; with the place of each if there is room."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     names = ["", "function", "compiled at", "nodes", "firings", "flops", "bytes", "values"]
     left = {"function", "compiled at", "values"}
@@ -57,7 +57,7 @@ def summary(report: Report, width: int, most: int | None = None) -> Table:
 def alike(
     functions: Sequence[FunctionReport], key: Callable[[FunctionReport], Any]
 ) -> list[list[FunctionReport]]:
-    """Functions one after the other of which the same is told."""
+    """Group consecutive functions whose lines are equal."""
     return [list(some) for _, some in groupby(functions, key)]
 
 
@@ -78,8 +78,8 @@ def times_of(some: Sequence[FunctionReport]) -> str:
 
 
 def rule_times(phases: Sequence[Result], width: int) -> Table:
-    """What each rule did in each phase, and how long it took. Columns that tell least are left out
-    where names would have to be broken.
+    """Tabulate what each rule did in each phase, and how long it took. The least important columns
+    are left out if names would not fit.
     """
     whole = Result(
         "rules, by time",

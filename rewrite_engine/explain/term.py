@@ -1,4 +1,4 @@
-"""One change of a term as text: `exp(A) / Sum(exp(A)) → Softmax(A)`, where `A` stands for `x @ w +
+"""Text of one change of a term: `exp(A) / Sum(exp(A)) → Softmax(A)`, where `A` stands for `x @ w +
 b`.
 
 What both sides have in common, what a side has twice, and what plays no part is called by a letter,
@@ -63,12 +63,12 @@ class Change:
 
 
 def cut(text: str, width: int) -> str:
-    """A text of at most that width, `…` at the end of what was cut."""
+    """Cut a text to a width, with `…` at the end."""
     return text if len(text) <= width else text[: width - 1].rstrip("… ") + "…"
 
 
 def describe_change(old: Variable, new: Variable, taken: Iterable[Any] = ()) -> Change:
-    """What replacing `old` by `new` did, as text. taken: variables by whose names nothing else is
+    """Describe what replacing `old` by `new` did. taken: variables by whose names nothing else is
     called.
 
     >>> from tests.toy import num, log, exp, sin

@@ -1,7 +1,7 @@
-"""Where a node of the rewritten graph comes from (`derivation`), and why a rule did not fire
+"""Derivations of nodes of the rewritten graph (`derivation`), and reasons why a rule did not fire
 (`not_fired`).
 
-Both ask a `FunctionRecord`. What a single node says to a rule is in `diagnosis.py`.
+Both come from a `FunctionRecord`. `diagnosis.py` matches a rule with a single node.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Derivation:
 
     @property
     def term(self) -> str:
-        """The node's term."""
+        """Term that the node computes."""
         return term_text(self.node)
 
 

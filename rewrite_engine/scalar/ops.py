@@ -70,7 +70,7 @@ def _positive_sum(f: Any, *xs: Any) -> Any:
 
 
 def _nonzero_sum(f: Any, *xs: Any) -> Any:
-    return _above_zero(f, *xs) and f.every("a sum with what is above 0", f.nonneg, xs)
+    return _above_zero(f, *xs) and f.every("a sum with a positive term", f.nonneg, xs)
 
 
 def _above_zero(f: Any, *xs: Any) -> Any:
@@ -99,7 +99,7 @@ def _squares(f: Any, *xs: Any) -> Any:
 
 def _nonneg_quotient(f: Any, x: Any, y: Any) -> Any:
     below = f.positive(y)
-    return below and f.every("divided by what is positive", f.nonneg, [x])
+    return below and f.every("divided by a positive number", f.nonneg, [x])
 
 
 def _finite_modulus(f: Any, x: Any) -> Any:

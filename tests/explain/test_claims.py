@@ -85,7 +85,7 @@ def test_a_claim_to_be_exact_is_taken_at_its_word():
     assert not report.ok
     assert not is_strictly_right(report)
     text = " ".join(report.text(width=300).split())
-    assert "in 1 function something that was claimed or declared is UNTRUE." in text
+    assert "in 1 function a claim or declaration is UNTRUE." in text
     assert "UNTRUE call 1: #1" in text
 
 
@@ -154,7 +154,7 @@ def test_a_range_that_is_not_true_of_results_is_told():
     (one,) = report.functions[0].check.claims.untrue
     assert one.kind == "op"
     assert (
-        "wave: output 0 contradicts the op's declaration: all elements are numbers between 0 and 1"
+        "wave: output 0 violates a declaration of the op: all elements are numbers between 0 and 1"
         in (one.text)
     )
 

@@ -219,7 +219,11 @@ def test_values_that_disagree_fail_only_a_strict_run(folder):
         (["--rules", "idle_rules.py", "script.py"], 2, "belongs to no phase, so nothing uses it"),
         (["--rules", "typo_rules.py", "script.py"], 2, "the phase 'specialise', which does not"),
         (["script.py", "exit"], 3, "the script ended with exit status bye"),
-        (["script.py", "--full"], 0, "--full stands after the script, so the script gets it"),
+        (
+            ["script.py", "--full"],
+            0,
+            "--full comes after the script, so it is passed to",
+        ),
     ],
 )
 def test_what_goes_wrong_is_said(folder, args, status, text):
@@ -241,7 +245,7 @@ def test_functions_without_what_was_asked_for_are_named_in_one_line(folder):
     done = run(folder, "--rule", "log_of_one_plus", "script.py")
     assert "1. f ──" in done.stdout
     assert "2. never ──" not in done.stdout
-    assert "none of the firings that were asked for: 2 never\n" in done.stdout
+    assert "without any of the selected firings: 2 never\n" in done.stdout
     assert "0 of them shown" not in done.stdout
 
 

@@ -33,6 +33,19 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def kalman():
+    with recording() as recorder:
+        runpy.run_path(str(PROGRAMS / "kalman.py"))
+    (f,) = Report(recorder.records).functions
+    return f
+
+
+def outside(f):
+    """The rules that fired in the graph of the function itself."""
+    return {step.rule_name for step in f.steps if " in " not in step.phase}
+
+
 def shown(file, state=""):
     """The page as it is once its script has run."""
     command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"]
@@ -86,9 +99,66 @@ def test_what_is_searched_is_marked(folder):
 
 
 @needs_browser
+def test_what_is_inside_of_loops_is_found(folder, kalman):
+    dom = shown(folder / "kalman.html", "search=slogdet")
+    assert "Found: 0 nodes at some time" in dom
+    assert re.search(r"\d+ inside of Scan<", dom)
+    within = [s for s in kalman.steps if " in " in s.phase]
+    rule = next(s.rule_name for s in within if s.rule_name not in outside(kalman))
+    dom = shown(folder / "kalman.html", f"search={rule}")
+    (hits,) = re.findall(r"Found: 0 nodes at some time, (\d+) firings", dom)
+    numbers = [s.number for s in within if s.rule_name == rule]
+    assert int(hits) == len(numbers)
+    found = re.findall(rf'class="row">#(\d+) {rule}<', dom)
+    assert found == [str(n) for n in numbers]
+
+
+@needs_browser
+def test_the_page_begins_with_the_whole_graph_as_rewritten(folder):
+    dom = shown(folder / "kalman.html")
+    assert "As rewritten, after" in dom
+    assert boxes(dom, "op") + boxes(dom, "inner") == nodes(dom)
+    scale = float(re.search(r'id="view" transform="[^"]*scale\(([\d.]+)\)', dom)[1])
+    assert 0.15 <= scale <= 1.3
+
+
+@needs_browser
+def test_firings_are_numbered_and_told_together_as_in_the_text(folder, kalman):
+    f, total = kalman, len(kalman.steps)
+    dom = shown(folder / "kalman.html")
+    last = re.search(r'id="where"[^>]*>#([\d–]+) of (\d+)<', dom)
+    assert last[1].rpartition("–")[2] == str(
+        max(s.number for s in f.steps if " in " not in s.phase)
+    )
+    assert last[2] == str(total)
+    rows = re.findall(r'class="row[^"]*">#(\d+)(?:–(\d+))? ([\w/]+) · ([^<]+)<', dom)
+    assert any(b and int(b) > int(a) and rule == "inner/rewritten" for a, b, rule, _ in rows)
+    assert {op.removesuffix("…") for _, _, rule, op in rows if rule == "loops/drop_unused"} <= {
+        "Scan", "gradient of Scan", "steps of gradient of Sc",
+    }  # fmt: skip
+
+
+@needs_browser
+def test_lines_before_and_after_stand_side_by_side(folder):
+    x_, text = pt.vector("x"), folder / "text.html"
+    text.write_text(page(json_lines(explain(pt.log(1 + pt.exp(x_)) * 2))))
+    rows = r'<td class="(\w*)">([^<]*)</td>'
+    found = re.findall(rows, shown(text, "text=all").split('id="rows"')[1])
+    gone = [line for kind, line in found if kind == "gone"]
+    came = [line for kind, line in found if kind == "came"]
+    assert [re.search(r"= (\w+)", line)[1] for line in gone[:2]] == ["exp", "add"]
+    assert "softplus(x)" in " ".join(came)
+    one = re.findall(rows, shown(text, "text=firing&firing=1").split('id="rows"')[1])
+    assert "log1p" in " ".join(line for kind, line in one if kind == "came")
+    assert 'id="text" hidden' in shown(text)
+
+
+@needs_browser
 def test_costs_are_colours(folder):
     assert "hsl" not in shown(folder / "density.html").split("<svg")[1].split("</svg>")[0]
-    dom = shown(folder / "density.html", "cost=flops&fit=1").split("<svg")[1]
+    dom = shown(folder / "density.html", "cost=flops&fit=1")
+    assert "<h2>Most expensive nodes</h2>" in dom
+    dom = dom.split("<svg")[1]
     assert len(re.findall(r'style="fill: ', dom)) > 20
 
 

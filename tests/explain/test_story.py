@@ -72,7 +72,7 @@ def test_the_story_says_what_a_rule_went_by():
     text = Report(recorder.records).text(80)
     place = text.index("log(A) → softplus(")
     assert "A = 15.707963267948966 * (1.0 + sqr(exp(ls_a) / 5.0))" in text[place : place + 200]
-    assert "spares 12…" not in text
+    assert "saves 12…" not in text
 
 
 def test_functions_of_which_the_same_is_told_are_one_row():
@@ -103,7 +103,7 @@ def test_many_functions_are_a_table_and_the_rest_by_name():
             rw.function([x], pt.log(1 + pt.exp(x)) * (k + 2), name=f"f{k}")
     text = Report(recorder.records).text(80)
     assert text.count("\n") <= 120
-    assert "to be asked for by --function NAME: " in text
+    assert "--function NAME shows one of: " in text
     assert "… " in text
 
 

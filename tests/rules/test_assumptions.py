@@ -256,7 +256,7 @@ def test_traces_and_reports_show_it() -> None:
     assert "identical" in text
     wrong = explain(term, values=[[-1.0, 2.0]]).text(width=120)
     assert "x is not nonneg, as declared at" in " ".join(wrong.split())
-    assert "something that was claimed or declared is UNTRUE" in " ".join(wrong.split())
+    assert "a claim or declaration is UNTRUE" in " ".join(wrong.split())
 
 
 def test_without_the_rule_marks_stay_and_do_nothing() -> None:

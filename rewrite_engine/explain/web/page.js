@@ -5,7 +5,11 @@ const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 const LETTER = 6.7, HEIGHT = 24, SMALL = 250;  // boxes up to which dagre lays the graph out
 const READABLE = 0.7, FAR = 0.3;  // scales below which texts are hard to read, and cannot be read
+const OVERVIEW = 0.15;  // scale of the smallest whole graph that the page begins with
 const PAD = 14;  // around a graph inside of an op
+const CONSTANTS = 3;  // that are named in a box
+const LISTED = 1500, CONTEXT = 3;  // lines of a text that is compared, and around what differs
+const MANY = 4e6;  // boxes times firings, up to which each phase has a layout of its own
 
 const lines = $("lines").textContent.trim().split("\n").filter(Boolean).map((l) => JSON.parse(l));
 const functions = [];
@@ -119,8 +123,9 @@ class Graph {
   label(id) {
     if (id >= this.ends) return this.line.output_names[id - this.ends];
     if (id >= this.roots) return this.variables[id - this.roots].name ?? typeText(this.variables[id - this.roots].type);
-    const constants = this.inputs[id].map((v) => this.variables[v])
-      .filter((v) => v.kind === "constant").map((v) => short(v.text, 14));
+    const known = this.inputs[id].map((v) => this.variables[v]).filter((v) => v.kind === "constant");
+    const constants = known.slice(0, CONSTANTS).map((v) => short(v.text, 14));
+    if (known.length > CONSTANTS) constants.push(`… ${known.length - CONSTANTS} more`);
     const name = this.nodes[id].outputs.map((v) => this.variables[v].name).find((n) => n);
     const op = short(this.ops[id].replace(/\{inplace[^}]*\}/, " ⤓"), 30);
     return (name ? name + " = " : "") + op + (constants.length ? "  " + constants.join(", ") : "");
@@ -135,36 +140,44 @@ class Graph {
   }
 }
 
-// --- layout: positions are found once, for everything that is ever there ----------------------------
+// --- layout: of what is there from one firing to another; boxes stay in place in a phase ------------
 
-function boxesOf(graph) {
-  const ids = [];
-  graph.variables.forEach((v, k) => { if (graph.boxOf[k] === graph.roots + k) ids.push(graph.roots + k); });
-  graph.nodes.forEach((_, k) => ids.push(k));
-  graph.outputs.forEach((_, k) => ids.push(graph.ends + k));
-  return ids;
-}
-function allEdges(graph) {
+function allEdges(graph, begin, end, there) {
   const edges = new Set(), most = graph.size;
   const note = (from, to) => { if (from >= 0 && from !== to) edges.add(from * most + to); };
-  for (const position of [0, graph.changes.length]) {
-    graph.alive(position).forEach((there, id) => { if (there) for (const from of graph.into(id)) note(from, id); });
+  for (const position of [begin, end]) {
+    graph.alive(position);
+    graph.go(position);
+    there.forEach((_, id) => { for (const from of graph.into(id)) note(from, id); });
   }
-  graph.nodes.forEach((node, k) => { for (const v of node.inputs) note(graph.boxOf[v], k); });
+  graph.nodes.forEach((node, k) => { if (there.has(k)) for (const v of node.inputs) note(graph.boxOf[v], k); });
   return [...edges].map((edge) => [Math.floor(edge / most), edge % most]);
 }
-// the width of each box: of its label when it comes, and at the end
-function widths(graph) {
-  const ids = boxesOf(graph), sizes = new Map();
-  for (const position of [0, graph.changes.length]) {
+// what is there at some time, with the width of the box: of its label when it comes, and at the end
+function boxesOf(graph, begin, end) {
+  const sizes = new Map();
+  for (let position = begin; position <= end; position++) {
+    const outermost = position === begin || position === end, now = graph.alive(position);
     graph.go(position);
-    for (const id of ids) sizes.set(id, Math.max(sizes.get(id) ?? 0, graph.label(id).length * LETTER + 20));
+    now.forEach((there, id) => {
+      if (!there || (!outermost && sizes.has(id))) return;
+      sizes.set(id, Math.max(sizes.get(id) ?? 0, graph.label(id).length * LETTER + 20));
+    });
   }
   return sizes;
 }
-function layOut(graph) {
-  const sizes = widths(graph), edges = allEdges(graph).filter(([a, b]) => sizes.has(a) && sizes.has(b));
+function layOut(graph, begin = 0, end = graph.changes.length) {
+  const sizes = boxesOf(graph, begin, end);
+  const edges = allEdges(graph, begin, end, sizes).filter(([a, b]) => sizes.has(a) && sizes.has(b));
   return sizes.size <= SMALL ? byDagre(sizes, edges) : byRows(sizes, edges);
+}
+// the firings from which to which the places are those at a position
+function stretch(n) {
+  const { graph, starts } = current, most = graph.changes.length;
+  if (graph.size * most > MANY) return [0, most];
+  if (n === 0 || n === most) return [n, n];
+  const k = starts.findLastIndex((start) => start < n);
+  return [starts[k], starts[k + 1]];
 }
 function byDagre(sizes, edges) {
   const g = new dagre.graphlib.Graph();
@@ -222,12 +235,12 @@ let chosen = null, current = null, found = new Set(), foundAt = 0, waiting = fal
 const view = { x: 0, y: 0, scale: 1 };
 const isDark = () => document.documentElement.classList.contains("dark");
 
-function open(k, inside) {
+function open(k, inside, chosenLine = null) {
   const f = functions[k], own = f.graphs.filter((g) => g.inside === inside);
-  const line = own.find((g) => g.changes.length) ?? own[0] ?? f.graphs[0];
+  const line = chosenLine ?? own.find((g) => g.changes.length) ?? own[0] ?? f.graphs[0];
   const graph = new Graph(line);
-  current = { f, k, graph, inside, base: layOut(graph), drawn: new Map(), expanded: new Map() };
-  place_all();
+  current = { f, k, graph, inside, layouts: new Map(), drawn: new Map(), expanded: new Map() };
+  current.groups = groups(graph, f);
   chosen = null; found = new Set();
   $("edges").replaceChildren(); $("boxes").replaceChildren(); $("inner").replaceChildren();
   $("back").hidden = inside === null;
@@ -240,6 +253,7 @@ function open(k, inside) {
 }
 // where boxes are: graphs that are opened in place push down what is below
 function place_all() {
+  for (const id of [...current.expanded.keys()]) if (!current.base.has(id)) current.expanded.delete(id);
   const open = [...current.expanded].map(([id, one]) => [current.base.get(id).y, one.height]);
   current.places = new Map();
   for (const [id, at] of current.base) {
@@ -249,10 +263,38 @@ function place_all() {
   }
   current.drawn.forEach((one) => { one.state = ""; });
 }
-// the whole graph, or where it is too large for that, what has changed, or the first output
+// firings that are told as one: those of one rule at one node, for each output of it
+function groups(graph, f) {
+  const found = [];
+  graph.changes.forEach((change, k) => {
+    const one = f.firings.get(change.firing), last = found[found.length - 1];
+    const node = graph.variables[change.old]?.node ?? null;
+    if (last && node !== null && last.node === node && last.rule === one?.rule && last.number === change.firing - 1) {
+      last.end = k + 1; last.number = change.firing;
+    } else {
+      found.push({ begin: k, end: k + 1, node, rule: one?.rule, first: change.firing, number: change.firing });
+    }
+  });
+  return found;
+}
+const called = (group) => "#" + group.first + (group.number > group.first ? "–" + group.number : "");
+// the places at a position; whether they are other ones than before
+function settle(n) {
+  const [begin, end] = stretch(n), key = begin + "-" + end;
+  if (current.key === key) return false;
+  if (!current.layouts.has(key)) current.layouts.set(key, layOut(current.graph, begin, end));
+  current.key = key;
+  current.base = current.layouts.get(key);
+  current.drawn.forEach((one) => { one.box?.remove(); one.wire?.remove(); });
+  current.drawn.clear();
+  place_all();
+  frames();
+  return true;
+}
+// the whole graph; of one that is too large for that what has changed, or the first output
 function begin() {
   fit();
-  if (view.scale >= READABLE) return;
+  if (view.scale >= OVERVIEW) return;
   view.scale = READABLE;
   const { graph, now, before } = current;
   const marked = now.findIndex((there, id) => there && (current.changed.has(id) || (before && !before[id])));
@@ -268,6 +310,7 @@ function kindOf(id) {
 function step(n) {
   const { graph } = current, most = graph.changes.length;
   n = Math.max(0, Math.min(most, n));
+  const moved = settle(n);
   const then = n < most ? graph.alive(n + 1) : null;
   current.before = n > 0 ? graph.alive(n - 1) : null;
   current.now = graph.alive(n);
@@ -278,7 +321,7 @@ function step(n) {
   $("slider").value = n;
   costs();
   tell(n);
-  follow();
+  if (moved && current.placed) begin(); else follow();
   draw();
 }
 // bring what has changed into view, where the graph is larger than that
@@ -369,14 +412,14 @@ function curve(a, b) {
   const y1 = a.y + HEIGHT / 2, y2 = b.y - HEIGHT / 2, bend = Math.max(14, Math.abs(y2 - y1) / 2.5);
   return `M${a.x.toFixed(1)},${y1} C${a.x.toFixed(1)},${y1 + bend} ${b.x.toFixed(1)},${y2 - bend} ${b.x.toFixed(1)},${y2}`;
 }
-// costs of nodes as colours, and the dearest of them
+// costs of nodes as colours, and the most expensive ones
 function costs() {
   const what = $("heat").value, { graph, now } = current;
-  current.colours = new Map(); current.dear = [];
+  current.colours = new Map(); current.expensive = [];
   if (!what) return;
   const priced = graph.nodes.map((node, id) => [id, node[what]]).filter(([id, cost]) => now[id] && cost > 0);
   priced.sort((a, b) => b[1] - a[1]);
-  current.dear = priced.slice(0, 12);
+  current.expensive = priced.slice(0, 12);
   const most = Math.log1p(priced[0]?.[1] ?? 1), light = isDark() ? 28 : 72;
   for (const [id, cost] of priced)
     current.colours.set(id, `hsl(${(52 - (52 * Math.log1p(cost)) / most).toFixed(0)} 85% ${light}%)`);
@@ -391,17 +434,20 @@ function toggle(id) {
   if (current.expanded.has(id)) current.expanded.delete(id);
   else current.expanded.set(id, innerPicture(line));
   place_all();
+  frames();
+  draw();
+}
+function frames() {
   $("inner").replaceChildren();
   for (const [one, { group, width }] of current.expanded) {
     const at = current.places.get(one);
     group.setAttribute("transform", `translate(${at.x - width / 2},${at.y + HEIGHT / 2 + 12})`);
     $("inner").appendChild(group);
   }
-  draw();
 }
 // a graph in a frame; what it holds itself can be opened with the button beside it
 function innerPicture(line) {
-  const graph = new Graph(line), places = layOut(graph), now = graph.alive(0);
+  const graph = new Graph(line), places = layOut(graph, 0, 0), now = graph.alive(0);
   const there = [...places].filter(([id]) => now[id]);
   const left = Math.min(...there.map(([, at]) => at.x - at.width / 2)) - PAD;
   const right = Math.max(...there.map(([, at]) => at.x + at.width / 2)) + PAD;
@@ -437,21 +483,25 @@ function tell(n) {
   let nodes = 0;
   for (let id = 0; id < graph.roots; id++) nodes += now[id];
   $("nodes").textContent = (inside ? "inside of " + inside + ": " : "") + nodes + " nodes";
-  $("where").textContent = graph.changes.length ? `firing ${n} of ${graph.changes.length}` : "";
+  const group = groupAt(n), all = f.about?.firings ?? f.firings.size, own = graph.changes.length;
+  $("where").textContent = group ? `${called(group)} of ${all}` : own ? `as built, ${all} firings` : "";
+  $("where").title = own < all ? `${own} of ${all} firings are in this graph, the others inside of ops` : "";
   const section = $("firing");
   section.replaceChildren();
   if (n === 0) {
     html("h2", "", graph.changes.length || !inside ? "As built" : "As rewritten", section);
   } else {
+    if (n === graph.changes.length) html("h2", "", "As rewritten, after", section);
     tellFiring(f.firings.get(graph.changes[n - 1].firing), section);
   }
+  listing();
   list(n);
-  dear();
+  expensive();
   about(chosen);
 }
 function tellFiring(firing, section) {
   if (!firing) { html("h2", "", "a firing that is not in the report", section); return; }
-  html("h2", "", `#${firing.number} ${firing.rule}`, section);
+  html("h2", "", `${called(groupAt(current.n))} ${firing.rule}`, section);
   const untrue = (current.f.about?.claims?.untrue ?? []).find((one) => one.firing === firing.number);
   if (untrue) html("div", "bad", `UNTRUE, ${untrue.basis}: ${untrue.text}`, section);
   html("div", "note", `${firing.phase}${firing.rule_text ? " · " + short(firing.rule_text, 200) : ""}`, section);
@@ -470,21 +520,26 @@ function tellFiring(firing, section) {
 function row(text, section, act, extra = "") {
   html("div", "row" + extra, text, section).addEventListener("click", act);
 }
-function list(n) {
-  const section = $("list"), { graph, f } = current;
-  section.replaceChildren();
-  html("h2", "", "Firings", section);
-  for (let k = Math.max(1, n - 12); k <= Math.min(graph.changes.length, n + 24); k++) {
-    const firing = f.firings.get(graph.changes[k - 1].firing);
-    row(`#${graph.changes[k - 1].firing} ${firing?.rule ?? ""}`, section, () => step(k), k === n ? " now" : "");
-  }
+const groupAt = (n) => current.groups.find((group) => group.begin < n && n <= group.end);
+function nameOf(group) {
+  const op = group.node === null ? "" : " · " + short(current.graph.nodes[group.node].op, 24);
+  return `${called(group)} ${group.rule ?? ""}${op}`;
 }
-function dear() {
-  const section = $("dear"), unit = $("heat").value === "bytes" ? "B" : "flop";
+function list(n) {
+  const section = $("list"), { groups } = current;
   section.replaceChildren();
-  if (!current.dear.length) return;
-  html("h2", "", "Dearest nodes", section);
-  for (const [id, cost] of current.dear)
+  html("h2", "", "Firings in this graph", section);
+  const at = groups.findIndex((group) => n <= group.end);
+  const first = Math.max(0, (at < 0 ? groups.length : at) - 12);
+  for (const group of groups.slice(first, first + 36))
+    row(nameOf(group), section, () => step(group.end), group.begin < n && n <= group.end ? " now" : "");
+}
+function expensive() {
+  const section = $("expensive"), unit = $("heat").value === "bytes" ? "B" : "flop";
+  section.replaceChildren();
+  if (!current.expensive.length) return;
+  html("h2", "", "Most expensive nodes", section);
+  for (const [id, cost] of current.expensive)
     row(`${amount(cost)}${unit}  ${short(current.graph.label(id), 40)}  ${place(current.graph.nodes[id].line)}`, section, () => visit(id));
 }
 function about(id) {
@@ -532,6 +587,80 @@ function walk(up) {
   if (next.length) visit(next[0]);
 }
 
+// --- as text: the lines before and after a firing, a phase, or all ------------------------------------
+
+const nameOfVariable = (v, k) => v.kind === "constant" ? short(v.text, 30) : v.name ?? (v.kind === "input" ? "in" + k : "v" + k);
+// what a graph computes at a position, line by line, each after what it needs
+function linesAt(graph, position) {
+  const there = graph.alive(position), lines = [], done = new Set();
+  graph.go(position);
+  const name = (k) => nameOfVariable(graph.variables[k], k);
+  const todo = [...graph.outputs].reverse().map((v) => graph.boxOf[v]).filter((id) => id >= 0 && id < graph.roots);
+  while (todo.length) {
+    const id = todo[todo.length - 1];
+    const missing = done.has(id) ? [] : graph.into(id).filter((from) => from < graph.roots && !done.has(from)).reverse();
+    if (missing.length) { todo.push(...missing); continue; }
+    todo.pop();
+    if (done.has(id) || !there[id]) continue;
+    done.add(id);
+    const node = graph.nodes[id], shape = graph.variables[node.outputs[0]].shape;
+    const size = shape?.length ? "   [" + shape.join(", ") + "]" : "";
+    lines.push(`${node.outputs.map(name).join(", ")} = ${short(graph.ops[id], 60)}(${graph.inputs[id].map(name).join(", ")})${size}`);
+  }
+  lines.push("return " + graph.outputs.map(name).join(", "));
+  return lines;
+}
+// rows of [line before, line after]: equal ones beside each other, others with ""
+function diff(a, b) {
+  const common = a.map(() => new Uint16Array(b.length + 1));
+  common.push(new Uint16Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--)
+      common[i][j] = a[i] === b[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+  const rows = [];
+  let i = 0, j = 0, left = [], right = [];
+  const flush = () => {
+    for (let k = 0; k < Math.max(left.length, right.length); k++) rows.push([left[k] ?? "", right[k] ?? ""]);
+    left = []; right = [];
+  };
+  while (i < a.length || j < b.length) {
+    if (i < a.length && j < b.length && a[i] === b[j]) { flush(); rows.push([a[i++], b[j++]]); }
+    else if (j >= b.length || (i < a.length && common[i + 1][j] >= common[i][j + 1])) left.push(a[i++]);
+    else right.push(b[j++]);
+  }
+  flush();
+  return rows;
+}
+// the firings from which to which the text is compared
+function compared() {
+  const { n, graph, starts, groups } = current, what = $("span").value;
+  if (what === "all" || !graph.changes.length) return [0, graph.changes.length];
+  const ends = what === "phase" ? starts : [0, ...groups.map((group) => group.end)];
+  const k = Math.max(1, ends.findIndex((end) => end >= n));
+  return [ends[k - 1], ends[k]];
+}
+function listing() {
+  const panel = $("text"), table = $("rows"), { graph, n } = current;
+  if (panel.hidden) return;
+  const [from, to] = compared(), before = linesAt(graph, from), after = linesAt(graph, to);
+  graph.go(n);
+  table.replaceChildren();
+  if (Math.max(before.length, after.length) > LISTED) {
+    html("tr", "note", `a text of ${after.length} lines, too long to compare`, table);
+    return;
+  }
+  const rows = diff(before, after);
+  rows.forEach(([a, b], k) => {
+    const near = rows.slice(Math.max(0, k - CONTEXT), k + CONTEXT + 1).some(([x, y]) => x !== y);
+    if (!near && from !== to && rows.length > 30) return;
+    const line = html("tr", "", undefined, table);
+    html("td", a !== b && a ? "gone" : "", a, line);
+    html("td", a !== b && b ? "came" : "", b, line);
+  });
+  if (from === to || !rows.some(([a, b]) => a !== b)) html("tr", "note", "no line has changed", table);
+}
+function toggleText() { $("text").hidden = !$("text").hidden; $("stage").classList.toggle("split", !$("text").hidden); listing(); begin(); }
+
 // --- searching ----------------------------------------------------------------------------------
 
 function search(text) {
@@ -540,20 +669,28 @@ function search(text) {
   section.replaceChildren();
   if (wanted) {
     graph.texts.forEach((one, id) => { if (one.includes(wanted)) found.add(id); });
-    graph.rules ??= graph.changes.map((c) => {
-      const one = f.firings.get(c.firing);
-      return one ? [one.rule, one.user_file ? place([one.user_file, one.user_line]) : ""].join("\n").toLowerCase() : "";
-    });
-    const hits = [];
-    graph.rules.forEach((one, k) => { if (one.includes(wanted)) hits.push(k + 1); });
+    const hits = [...f.firings.values()].filter((one) =>
+      [one.rule, one.user_file ? place([one.user_file, one.user_line]) : ""].join("\n").toLowerCase().includes(wanted));
     html("h2", "", `Found: ${found.size} nodes at some time, ${hits.length} firings`, section);
-    for (const k of hits.slice(0, 60)) {
-      const one = f.firings.get(graph.changes[k - 1].firing);
-      row(`#${one.number} ${one.rule}`, section, () => step(k));
+    for (const line of f.graphs) {
+      if (line.inside === null || line.inside === current.inside || line.graph !== null) continue;
+      const n = new Graph(line).texts.filter((one) => one.includes(wanted)).length;
+      if (n) row(`${n} inside of ${line.inside}`, section, () => { open(current.k, line.inside); search(text); });
     }
+    for (const one of hits.slice(0, 60)) row(`#${one.number} ${one.rule}`, section, () => visitFiring(one.number));
   }
   draw();
   if (found.size && ![...found].some((id) => current.drawn.get(id)?.box)) nextFound();
+}
+// to a firing, also in the graph of another op
+function visitFiring(number) {
+  const has = (line) => line.changes.some((change) => change.firing === number);
+  if (!has(current.graph.line)) {
+    const line = current.f.graphs.find(has);
+    if (!line) return;
+    open(current.k, line.inside, line);
+  }
+  step(1 + current.graph.changes.findIndex((change) => change.firing === number));
 }
 function nextFound() {
   const there = [...found].filter((id) => current.now[id]);
@@ -614,11 +751,12 @@ function dark() { document.documentElement.classList.toggle("dark"); step(curren
 function nextHeat() { const heat = $("heat"); heat.selectedIndex = (heat.selectedIndex + 1) % heat.options.length; step(current.n); }
 
 const keys = {
-  ArrowLeft: () => step(current.n - 1), ArrowRight: () => step(current.n + 1),
+  ArrowLeft: () => step(Math.max(0, ...current.groups.map((g) => g.end).filter((end) => end < current.n))),
+  ArrowRight: () => step(Math.min(...current.groups.map((g) => g.end).filter((end) => end > current.n), current.graph.changes.length)),
   ArrowUp: () => walk(true), ArrowDown: () => walk(false),
   PageUp: () => phase(-1), PageDown: () => phase(1),
   Home: () => step(0), End: () => step(current.graph.changes.length),
-  "/": () => $("search").focus(), n: nextFound, h: nextHeat, f: fit, d: dark,
+  "/": () => $("search").focus(), n: nextFound, h: nextHeat, f: fit, d: dark, t: toggleText,
   Enter: () => { toggle(chosen); about(chosen); },
   Escape: () => { chosen = null; about(null); $("search").value = ""; search(""); },
   Backspace: () => { if (current.inside !== null) open(current.k, null); },
@@ -653,8 +791,9 @@ window.addEventListener("pointerup", () => { drag = null; });
 $("slider").addEventListener("input", (event) => step(+event.target.value));
 $("search").addEventListener("input", (event) => search(event.target.value));
 $("heat").addEventListener("change", () => step(current.n));
+$("span").addEventListener("change", listing);
 $("function").addEventListener("change", (event) => open(+event.target.value, null));
-for (const [id, act] of [["fit", fit], ["theme", dark], ["back", keys.Backspace], ["first", keys.Home], ["last", keys.End], ["previous", keys.ArrowLeft], ["next", keys.ArrowRight]])
+for (const [id, act] of [["fit", fit], ["astext", toggleText], ["theme", dark], ["back", keys.Backspace], ["first", keys.Home], ["last", keys.End], ["previous", keys.ArrowLeft], ["next", keys.ArrowRight]])
   $(id).addEventListener("click", act);
 window.addEventListener("resize", () => { markPhases(); begin(); });
 
@@ -667,12 +806,14 @@ for (const one of failed) {
   html("div", "bad", `FAILED to compile: ${one.name} (${one.file ? place([one.file, one.line]) : "?"}): ${one.error}`, $("failed"));
 }
 if (matchMedia("(prefers-color-scheme: dark)").matches) document.documentElement.classList.add("dark");
-// #function=2&firing=10&search=exp&cost=flops opens the page there; &open=1: all inner graphs in place, &fit=1: all of it
+// #function=2&firing=10&search=exp&cost=flops opens the page there; &open=1: all inner graphs in place, &fit=1: all of it;
+// &text=firing (phase, all): the lines before and after
 const wanted = new URLSearchParams(location.hash.slice(1));
 if (functions.length) {
   open(Math.min(functions.length, +(wanted.get("function") ?? 1)) - 1, wanted.get("inside"));
   $("function").value = current.k;
   if (wanted.has("cost")) $("heat").value = wanted.get("cost");
+  if (wanted.has("text")) { $("span").value = wanted.get("text"); toggleText(); }
   if (wanted.has("dark")) document.documentElement.classList.add("dark");
   if (wanted.has("firing")) step(+wanted.get("firing"));
   if (wanted.has("search")) { $("search").value = wanted.get("search"); search(wanted.get("search")); }

@@ -58,7 +58,7 @@ def judged(step: RewriteStep, run: TermValues, a: Any, b: Any) -> Judgement:
 
 
 class _Difference:
-    """Two values that are not the same everywhere."""
+    """Difference between two values that are not the same everywhere."""
 
     def __init__(self, step: RewriteStep, run: TermValues, a: Any, b: Any, wrong: Any) -> None:
         self.step, self.run, self.a, self.b, self.wrong = step, run, a, b, wrong

@@ -209,8 +209,10 @@ class Contract:
                     what = f"outputs {p} and {o} of its {form.name} share memory of no input"
                     raise error_at(BadViewMap, what, node, own, said, output_idx=o)
             if not may and isinstance(value, np.ndarray) and not value.flags.writeable:
-                what = f"output {o} of its {form.name} cannot be overwritten, as by other ops in "
-                raise error_at(BadViewMap, f"{what}place; copy it", node, own, said, output_idx=o)
+                what = (
+                    f"output {o} of its {form.name} is read-only, so no in-place op can overwrite "
+                )
+                raise error_at(BadViewMap, f"{what}it; copy it", node, own, said, output_idx=o)
 
     def is_hidden(self, v: Variable) -> bool:
         """Return whether an output is private to its op: nobody reads it, and the op returns
@@ -222,12 +224,12 @@ class Contract:
     def not_shown(self, node: Apply, form: Form, own: Sequence[Any], o: int, i: int) -> None:
         """Report an output that has its own memory instead of an input's."""
         if node.op.must_view_map.get(o) == i:
-            what = f"output {o} of its {form.name} does not share the memory of input {i}, "
-            raise error_at(
-                BadViewMap, f"{what}but must_view_map declares it", node, own, output_idx=o
-            )
+            what = f"output {o} of its {form.name} does not view input {i}, as must_view_map "
+            raise error_at(BadViewMap, f"{what}declares", node, own, output_idx=o)
         if self.options.warn_input_not_reused:
-            what = f"{node.op}: destroy_map declares that output {o} uses the memory of input {i}, "
+            what = (
+                f"{node.op}: destroy_map declares that output {o} is in the memory of input {i}, "
+            )
             warnings.warn(f"{what}but it has its own", DebugWarning, stacklevel=2)
 
     # --- values ----------------------------------------------------------------------------------
@@ -249,7 +251,7 @@ class Contract:
                 good = spread_of(self.noisy(node, first, o), given, a, b)
             if not good:
                 name = f"{form.name}, {how}," if how else form.name
-                what = f"its {name} gives other values than its {first.name}"
+                what = f"its {name} computes other values than its {first.name}"
                 lines = [f"output {o}: {first_difference(a, b)}",
                          f"{first.name}: {shown(a)}", f"{name} {shown(b)}"]  # fmt: skip
                 raise error_at(
@@ -274,7 +276,7 @@ class Contract:
         pairs = zip(a.shape, a.strides, b.strides, strict=True)
         if not a.size or all([s == t for n, s, t in pairs if n > 1]):
             return
-        what = f"the strides of the result of its {form.name} are {b.strides}, not {a.strides}"
+        what = f"the result of its {form.name} has strides {b.strides}, not {a.strides}"
         if level > 1:
             raise error_at(BadThunkOutput, what, node, val1=a, val2=b)
         warnings.warn(f"{node.op}: {what}", DebugWarning, stacklevel=2)

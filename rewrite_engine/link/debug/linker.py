@@ -169,18 +169,18 @@ class Recording:
 
 
 def _stochastic(first: list[Any], again: list[Any], k: int) -> StochasticOrder:
-    """The error for two runs that are not alike: where they part."""
+    """Return the error for two different runs, with their first difference."""
     n = next(
         (i for i, (a, b) in enumerate(zip(first, again)) if a != b), min(len(first), len(again))
     )
-    lines = [f"rewriting the same graph again differs in run {k}, from step {n + 1} on:"]
+    lines = [f"run {k} of rewriting the same graph differs from step {n + 1} on:"]
     for which, steps in (("first", first), ("then", again)):
         if n >= len(steps):
             lines.append(f"    {which}: nothing more")
             continue
         place, rule, before, after = steps[n]
         lines.append(f"    {which}: {rule}, in {place}: {before} → {after}")
-    lines.append("    does a rule go by the order of a set, an id or a hash, or by random numbers?")
+    lines.append("    does a rule depend on the order of a set, an id, a hash or random numbers?")
     return StochasticOrder("\n".join(lines))
 
 
@@ -286,7 +286,7 @@ class CallChecks:
         claims = claim_of(rule)
         what = f"the rule {step.rule_name}{at}, in {step.phase}, claims {claims}: {why}"
         if rule == "merge":
-            what = f"two nodes were merged as equal but are not equal, in {step.phase}: {why}"
+            what = f"two nodes that were merged as equal are not, in {step.phase}: {why}"
         granted = getattr(rule, "needs_grant", None)
         lines = [
             f"before: {term(step.before)} of type {step.before.type}: {shown(a)}",
@@ -335,12 +335,12 @@ class CallChecks:
         v = next(a for a in said.args if isinstance(a, Variable))
         args = ", ".join([name_of(a) if isinstance(a, Variable) else repr(a) for a in said.args])
         value = "" if said.answer.value is None else f" = {said.answer.value}"
-        what = f"the fact {said.fact.name}({args}){value} was claimed, {said.answer}, but does "
+        what = f"the fact {said.fact.name}({args}){value} was claimed, {said.answer}, but on "
         code = said.fact.fn.__code__
         lines = [f"the term: {term(v)} of type {v.type}", f"its value: {shown(run.value(v))}",
                  f"the fact: {source_line(code.co_filename, code.co_firstlineno)}"]  # fmt: skip
         error = error_at(
-            BadEvidence, f"{what}not hold for these values", None, None,
+            BadEvidence, f"{what}these values it does not hold", None, None,
             [*lines, *_built_at(v.owner)],
             fact=said.fact, evidence=said.answer, before=v, old_val=run.value(v),
         )  # fmt: skip
@@ -400,7 +400,7 @@ class CallChecks:
                 samples = run.samples(v, toposort([v]))
                 if within(a, b, samples).all():
                     continue
-            what = f"{what} gives other values for output {i} than the nodes one by one"
+            what = f"{what} computes other values for output {i} than the nodes one by one"
             raise error_at(
                 BadThunkOutput, what, None, None, [*told_of(a, b), *_built_at(v.owner)],
                 r=v, val1=a, val2=b, thunk1="perform", thunk2="vm",
@@ -408,7 +408,7 @@ class CallChecks:
 
 
 def _leaves(run: TermValues, step: RewriteStep) -> list[str]:
-    """The values that a term is made of, as lines."""
+    """Return the values that a term is computed from, as lines."""
     found = []
     for v in run.leaves(run.cone(step.before, step.after))[:6]:
         if v in run.values:

@@ -1,10 +1,9 @@
-"""What became of a graph while it was rewritten, as terms that never change (`RewriteRecord`), and
-the feature that writes it down (`RewriteRecorder`).
+"""Record of rewriting a graph, as terms that never change (`RewriteRecord`), and the feature that
+writes it (`RewriteRecorder`).
 
-Nodes of a graph change in place, and terms of them with it. The recorder keeps a copy of each term
-that is asked for, until something below it changes; equal copies are one. So every term before and
-after a step is part of one large graph, in which all of them are computed at once on the values of
-a call.
+Nodes of a graph change in place, and their terms with them. The recorder stores a copy of each
+requested term, until something below it changes; equal copies are one. Every term before and after
+a step is thus part of one large graph, all of which is computed at once on the values of a call.
 """
 
 from __future__ import annotations
@@ -155,14 +154,14 @@ class Terms:
         return found
 
     def _known(self, v: Variable) -> Variable | None:
-        """A copy that is there already; a root, and what is one, stands for itself."""
+        """Return an existing copy; a root, or a copy itself, represents itself."""
         if v.owner is None or v in self.table.made:
             return self.copies.get(v, v)
         copy = self.copies.get(v)
         return self.loose.get(v) if copy is None else copy
 
     def _kept(self, node: Apply) -> dict[Variable, Variable]:
-        """Where copies are kept: nobody tells when what is not in the graph changes."""
+        """Return the cache of copies: changes outside the graph are not announced."""
         there = self.fgraph is None or node in self.fgraph.order.level
         return self.copies if there else self.loose
 
@@ -308,7 +307,7 @@ class RewriteRecorder(Trace):
             self.texts.append((place, rule, self.text(before), self.text(after)))
 
     def _inside(self, firing: Firing) -> Inside | None:
-        """The record of the graph in an op that was rewritten."""
+        """Return the record of the graph in a rewritten op."""
         driver = self.drivers[-1] if self.drivers else None
         if not isinstance(driver, Exchange) or firing.rule != Exchange.rule_name:
             return None

@@ -24,8 +24,9 @@ class NoValue(Exception):
 
 
 class Noise:
-    """Runs nodes with noise in each result. In a loop it is in each result of each step, for it
-    grows from step to step; after `MAX_INNER_RUNS`, in what a step hands to the next.
+    """Runner of nodes with noise in each result. In a loop, each result of each step gets noise,
+    which grows from step to step; after `MAX_INNER_RUNS`, only the values passed to the next step
+    do.
     """
 
     def __init__(self, contract: Contract, rng: Any) -> None:
@@ -33,7 +34,7 @@ class Noise:
         self.inner_runs = 0
 
     def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
-        """Return the results of a node. Raises what it raises."""
+        """Return the results of a node. Raises the errors of the node."""
         op = node.op
         if not isinstance(op, HasInnerGraph) or op.runs is None or op.mode is not None:
             found = self.contract.plain(node, given)
@@ -136,7 +137,7 @@ class TermValues:
         self.values.update(zip(node.outputs, found, strict=True))
 
     def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
-        """Return the results of a node. Raises what it raises."""
+        """Return the results of a node. Raises the errors of the node."""
         return self.contract.run(node, given)
 
     def at_hand(self, v: Variable) -> Any:

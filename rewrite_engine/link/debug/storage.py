@@ -26,7 +26,7 @@ def kinds_of(asked: Any) -> tuple[str, ...]:
     names = [name for name in names if name]
     for name in names:
         if name not in (*KINDS, "ALL"):
-            known = f"there are {', '.join(KINDS)} and ALL"
+            known = f"use {', '.join(KINDS)} or ALL"
             what = f"check_preallocated_output: there is no kind {name!r}"
             raise OptionError(f"{what}; {known}{did_you_mean(name, KINDS)}")
     return KINDS if "ALL" in names else tuple([name for name in KINDS if name in names])
@@ -103,7 +103,7 @@ def _filled(array: Any) -> Any:
 
 
 def _strided(x: Any, steps: Sequence[int]) -> Any:
-    """An array of the same shape with these steps along its last dimensions."""
+    """Return an array of the same shape with these steps along its last dimensions."""
     own = ([1] * x.ndim + list(steps))[len(steps) :] if len(steps) < x.ndim else steps
     own = list(own)[len(own) - x.ndim :]
     wide: Any = np.empty([n * abs(s) for n, s in zip(x.shape, own, strict=True)], x.dtype)
@@ -111,7 +111,9 @@ def _strided(x: Any, steps: Sequence[int]) -> Any:
 
 
 def _resized(x: Any, static: Sequence[int | None], axis: int, more: int) -> Any:
-    """An array that is longer, or shorter, along a dimension, if it has one that may be so."""
+    """Return an array that is longer or shorter along a dimension, if it has one without a static
+    length.
+    """
     shape = list(x.shape)
     if axis < x.ndim and static[axis] is None:
         shape[axis] = max(shape[axis] + more, 0)

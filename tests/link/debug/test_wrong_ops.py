@@ -210,22 +210,18 @@ class WrongShapeRule(TensorOp):
 
 
 WRONG: list[tuple[Any, type[Exception], str]] = [
-    (OtherFunction(), BadThunkOutput, "its make_function gives other values than its perform"),
-    (OtherThunk(), BadThunkOutput, "its make_thunk gives other values than its perform"),
+    (OtherFunction(), BadThunkOutput, "its make_function computes other values than its perform"),
+    (OtherThunk(), BadThunkOutput, "its make_thunk computes other values than its perform"),
     (WrongDebug(), InvalidValueError, "not a value of its type .*float64.*: expected an array of"),
-    (Counting(), BadThunkOutput, "its perform, run again, gives other values"),
-    (AddsToOld(), BadThunkOutput, "its perform, into .* storage, gives other values"),
+    (Counting(), BadThunkOutput, "its perform, run again, computes other values"),
+    (AddsToOld(), BadThunkOutput, "its perform, into .* storage, computes other values"),
     (TooLong(), BadThunkOutput, r"into wrong_size\(\+1 along dimension 0\) storage"),
     (NoSteps(), BadThunkOutput, r"into strided\(2,\) storage"),
-    (WrongCode(), BadThunkOutput, "its vm gives other values than its perform"),
-    (Registered(), BadThunkOutput, "its theirs gives other values than its perform"),
+    (WrongCode(), BadThunkOutput, "its vm computes other values than its perform"),
+    (Registered(), BadThunkOutput, "its theirs computes other values than its perform"),
     (Sorts(), BadDestroyMap, "its perform overwrites input 0, but destroy_map does not declare it"),
     (Shows(), BadViewMap, "shares the memory of input 0, but view_map does not declare it"),
-    (
-        SaysItShows(),
-        BadViewMap,
-        "does not share the memory of input 0, but must_view_map declares it",
-    ),
+    (SaysItShows(), BadViewMap, "does not view input 0, as must_view_map declares"),
     (SharesOutputs(), BadViewMap, "outputs 0 and 1 of its perform share memory"),
     (OtherType(), InvalidValueError, "not a value of its type .*float64.*: expected an array of"),
     (OtherLength(), InvalidValueError, "not a value of its type"),
@@ -331,7 +327,7 @@ def test_memory_that_is_not_reused_is_told() -> None:
         destroy_map = {0: [0]}
 
     y = NotInPlace()(pt.exp(x))
-    with pytest.warns(DebugWarning, match="uses the memory of input 0, but it has its own"):
+    with pytest.warns(DebugWarning, match="is in the memory of input 0, but it has its own"):
         rw.function([x], y, mode="DebugMode", accept_inplace=True)(VALUE)
 
 

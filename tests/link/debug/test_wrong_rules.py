@@ -158,7 +158,7 @@ def test_operands_that_do_not_commute() -> None:
     y = pt.dvector("y")
     minus = Minus()
     f = rw.function([x, y], [minus(x, y), minus(y, x)], mode=CHECKED)
-    with pytest.raises(BadOptimization, match="two nodes were merged as equal but are not equal"):
+    with pytest.raises(BadOptimization, match="two nodes that were merged as equal are not"):
         f(A, A[::-1].copy())
 
 
@@ -261,9 +261,7 @@ def wrong_case() -> Iterator[None]:
 @pytest.mark.usefixtures("wrong_case")
 def test_a_wrong_case_of_a_fact() -> None:
     f = rw.function([x], pt.abs(Below()(x)), mode=CHECKED)
-    with pytest.raises(
-        BadEvidence, match=r"the fact nonneg\(.*\) was claimed, .* but does not hold"
-    ) as caught:
+    with pytest.raises(BadEvidence, match=r"the fact nonneg\(.*\) was claimed") as caught:
         f(A)
     assert caught.value.fact is nonneg
     assert "a result of Below" in str(caught.value.evidence)
@@ -317,7 +315,9 @@ def by_turns(fgraph, node):
 
 
 def test_rewriting_that_is_not_determined() -> None:
-    with pytest.raises(StochasticOrder, match=r"differs in run 2, from step 1 on") as caught:
+    with pytest.raises(
+        StochasticOrder, match=r"run 2 of rewriting the same graph differs from step 1 on"
+    ) as caught:
         rw.function([x], pt.tan(x), mode=CHECKED + by_turns)
     assert "by_turns" in str(caught.value)
     once = DebugMode(stability_patience=1, check_isfinite=False) + by_turns
