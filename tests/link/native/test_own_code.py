@@ -421,7 +421,7 @@ def test_c_that_the_compiler_refuses() -> None:
     with pytest.raises(CompileError) as caught:
         rw.function([x], op(x), mode="native")
     lines = str(caught.value).splitlines()
-    assert lines[0] == "huber: the compiler refuses the C code"
+    assert lines[0] == "huber: the compiler rejects the C code"
     assert any(line.startswith("huber.c_source:2:") for line in lines)
     assert "    | return y;" in lines
 
