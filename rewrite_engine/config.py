@@ -21,6 +21,7 @@ CHOICES = {
     "on_unused_input": ("raise", "warn", "ignore"),
     "DebugMode__check_strides": (0, 1, 2),
     "linker": ("auto", "vm", "native", "py"),
+    "sparse_methods": ("raise", "warn"),
     "sparse_values": ("array", "matrix"),
 }
 
@@ -112,6 +113,7 @@ DEFAULTS = {
     "openmp": False,
     "optimizer_verbose": False,
     "profile": False,
+    "sparse_methods": "raise",
     "sparse_values": "array",
     "stable_gradients": True,
     "traceback__limit": 1,
@@ -164,7 +166,9 @@ class Config:
     setuptools finds. gcc__cxxflags: more arguments for the C++ compiler. compiledir: folder for
     compiled C code; "" is a folder in the user's cache. openmp: whether ops with C code use OpenMP.
     keep_matchers: whether to cache the byte code of matchers on disk (`match/bytecode.py`).
-    profile: whether to profile functions that are compiled from now on. sparse_values: class of
+    profile: whether to profile functions that are compiled from now on. sparse_methods: what to
+    do if a method of dense matrices is called on a sparse one: "raise" an error, or "warn" and
+    convert to dense. sparse_values: class of
     sparse values made from dense ones: SciPy's "array" or "matrix". optimizer_verbose: whether to
     print each firing of a rule. stable_gradients: whether to rewrite terms into a stable form
     before they are differentiated. traceback__limit: number of calls in the user's code that an

@@ -307,7 +307,7 @@ class BadOptimization(DebugModeError):
 class BadEvidence(BadOptimization):
     """A fact claimed a property while a graph was rewritten, and the values do not have it.
 
-    fact: the fact. evidence: its answer. before: the variable it was asked about.
+    fact: the fact. evidence: its answer. before: the variable in question.
     """
 
     fact: Any = None

@@ -1,7 +1,7 @@
 """Write the skeleton of a distribution with a rule pack: `python -m rewrite_engine.new_pack NAME`.
 
 The skeleton has one rule, its tests, an entry point, and a workflow that checks it. The tutorial
-`docs/tutorials/first_rule.md` goes on from there.
+`docs/tutorials/first_rule.md` continues from there.
 """
 
 from __future__ import annotations

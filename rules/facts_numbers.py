@@ -105,7 +105,7 @@ def from_operands(fact, x, otherwise):
 
 
 def _may_wrap(x):
-    """Whether a float is made of integers that were summed, or multiplied, as integers."""
+    """Return whether an integer dtype accumulates this sum or product, so that it may wrap."""
     return getattr(x.head, "acc_dtype", None) and np.dtype(x.head.acc_dtype).kind in "biu"
 
 

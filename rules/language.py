@@ -22,7 +22,7 @@ from rewrite_engine.match.fact import assuming, because, both, every, fact, give
 from rewrite_engine.match.lower import Given, RuleBody, lower_pattern
 from rewrite_engine.match.pattern import Sort
 from rewrite_engine.match.relation import KanrenRelationSub
-from rewrite_engine.match.rule import at_most
+from rewrite_engine.match.rule import Overlaps, at_most
 from rewrite_engine.match.ruleset import Table
 from rewrite_engine.match.sample import types
 from rewrite_engine.rewrite.cost import CostModel, bytes_moved, flops
@@ -312,7 +312,7 @@ def rule(
     phase: str | None = None,
     claim: Claim = refines,
     tags: Iterable[str] = (),
-    overlaps: str = "",
+    overlaps: Overlaps = "",
     ends: Any = None,
 ) -> Callable[[Callable[..., Body]], DataRule]: ...
 def rule(
@@ -321,7 +321,7 @@ def rule(
     phase: str | None = None,
     claim: Claim = refines,
     tags: Iterable[str] = (),
-    overlaps: str = "",
+    overlaps: Overlaps = "",
     ends: Any = None,
 ) -> Any:
     """Make a rule of a function that returns `left >> right`; its parameters are tensors still
@@ -369,7 +369,7 @@ def table(
     *rows: Row,
     phase: str | None = None,
     tags: Iterable[str] = (),
-    overlaps: str = "",
+    overlaps: Overlaps = "",
     **sorts: Any,
 ) -> Table:
     """A family of rules that are alike, one row each: `(name, lambda x: left >> right, claim,

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from rewrite_engine.config import DEFAULTS, config
 from rewrite_engine.link import LINKERS, Linker, register_linker
+from tests.installing import install  # noqa: F401
 
 # A slow machine is no bug, and a failure in CI must be the same one the next time.
 settings.register_profile(

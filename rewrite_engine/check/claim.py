@@ -19,6 +19,7 @@ from rewrite_engine.check.draw import LENGTH, Draw, draws
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.lengths import Lengths, fitting_lengths, small_lengths, unknown_lengths
 from rewrite_engine.check.oracle import BothSides, broken, computed, judged
+from rewrite_engine.check.remedy import wrong
 from rewrite_engine.check.sample import (
     ALL_DTYPES,
     IN_TURN,
@@ -278,9 +279,9 @@ def check_claims(
     constants = isinstance(rule, DataRule) and takes_constants(rule)
     known, errors = chosen(cases, most or (MOST_WITH_CONSTANTS if constants else MOST))
     for error in errors[:1]:
-        wrong = isinstance(error.__cause__, RuleTypeError)
-        name, why = ("type", "it changes the type") if wrong else ("raises", "it raises an error")
-        yield Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, str(error))
+        retyped = isinstance(error.__cause__, RuleTypeError)
+        name, why = ("type", "it changes the type") if retyped else ("raises", "it raises an error")
+        yield wrong("claims", name, rule.name, rule.where, why, str(error))
     if not known:
         why = "no term was found at which it fires, so that no values were tried"
         fix = "an example in its docstring is such a term"
@@ -336,9 +337,7 @@ def _broken(rule: Any, text: str) -> Finding:
     name = "distribution" if "distribut" in why else "claim"
     for word in ("shape", "error"):
         name = word if word in why.partition(": ")[0] else name
-    bits = name == "claim" and rule.claim.kind == "exact"
-    fix = "claim refines, or approx(ulps=n), if values are near" if bits else ""
-    return Finding(Kind.WRONG, "claims", name, rule.name, rule.where, why, rest, fix)
+    return wrong("claims", name, rule.name, rule.where, why, rest, rule.claim)
 
 
 def check_gradients(rule: Any, known: Iterable[Fired]) -> Iterator[Finding]:
@@ -357,7 +356,7 @@ def check_gradients(rule: Any, known: Iterable[Fired]) -> Iterator[Finding]:
             if not np.allclose(a, b, rtol=1e-6, atol=1e-9, equal_nan=True) and np.isfinite(a).all():
                 why = f"the gradients of the two sides differ for {v}"
                 lines = one.sides.told(why, given, a, b).partition("\n")[2]
-                yield Finding(Kind.WRONG, "claims", "gradient", rule.name, rule.where, why, lines)
+                yield wrong("claims", "gradient", rule.name, rule.where, why, lines)
                 return
 
 

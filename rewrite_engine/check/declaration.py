@@ -19,6 +19,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.node import as_op
 from rewrite_engine.check.oracle import computed, same_bits
+from rewrite_engine.check.remedy import wrong
 from rewrite_engine.check.slope import Slopes, has_gradient
 from rewrite_engine.check.trial import is_declared, trials
 from rewrite_engine.errors import (
@@ -52,9 +53,9 @@ def check_op(what: Any) -> Iterator[Finding]:
     name = str(getattr(what, "__name__", what))
     trial = OpTrial()
     for one in trials(what):
-        wrong = trial.broken(one.node, one.values, one.own)
-        if wrong is not None:
-            yield Finding(Kind.WRONG, "ops", wrong[0], name, where, wrong[1], wrong[2])
+        found = trial.broken(one.node, one.values, one.own)
+        if found is not None:
+            yield wrong("ops", found[0], name, where, found[1], found[2])
             return
     for unknown, why, fix in trial.unproved(what):
         yield Finding(Kind.UNPROVED, "ops", unknown, name, where, why, fix=fix)
@@ -162,7 +163,7 @@ def _algebra(op: Elemwise, name: str, where: Any) -> Iterator[Finding]:
                 said = f"{law}={getattr(op, law)!r}: {brief(left, 9)} is not {brief(right, 9)}"
                 text = ", ".join([f"{v} = {n.tolist()}" for v, n in given.items()])
                 text += f": {found.tolist()}, not {wanted.tolist()}"
-                yield Finding(Kind.WRONG, "ops", law, name, where, said, text)
+                yield wrong("ops", law, name, where, said, text)
                 return
 
 

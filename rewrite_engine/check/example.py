@@ -10,15 +10,18 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import rewrite_engine
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.finding import Finding, Kind
+from rewrite_engine.check.remedy import wrong
 from rewrite_engine.check.target import usable
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.graph.traverse import explicit_graph_inputs, toposort
 from rewrite_engine.link.debug.record import RewriteRecorder, RewriteStep, Terms, recorded
 from rewrite_engine.match.explain import diagnose
-from rewrite_engine.match.rule import Rule
+from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.match.suggest import SourceWriter
 from rewrite_engine.rewrite.driver import SequentialOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules import language
@@ -50,11 +53,12 @@ class WatchedRewriting(NamedTuple):
 
 
 def names_of(rule: Rule, added: RuleSet) -> dict[str, Any]:
-    """What an example may use: tensors, the language, and what its module has. `rewritten` also
-    uses rules that are added.
+    """Return the names that an example may use: `rw`, `pt` and what is in it, the rule language,
+    and what its module has. `rewritten` also uses rules that are added.
     """
     tensors = {name: getattr(pt, name) for name in dir(pt)}
-    names = {**tensors, "pt": pt, **vars(language), **rule.fn.__globals__}
+    known = {"pt": pt, "rw": rewrite_engine}
+    names = {**tensors, **known, **vars(language), **rule.fn.__globals__}
     if len(added) and names.get("rewritten") is language.rewritten:
         names["rewritten"] = _with(added)
     return names
@@ -131,18 +135,44 @@ def unfired(rule: Rule, added: RuleSet) -> str:
     return max(found)[1] if found else f"it looks at {roots or 'ops'}, and there is none"
 
 
+def example_of(rule: Rule, added: RuleSet) -> str:
+    """Return an example in which a rule fires, as its docstring may have it."""
+    from rewrite_engine.check.firing import own_terms
+
+    leaves: dict[Variable, str] = {}
+    terms = own_terms(rule)[0] if isinstance(rule, DataRule) else []
+    for term in terms:
+        leaves |= {v: _leaf(v) for v in explicit_graph_inputs([term])}
+        writer = SourceWriter({"pt": pt}, leaves)
+        try:
+            return f">>> rewritten({writer.source(term)}) gives {_with(added)(term)}"
+        except Exception:  # not of all terms there is a text
+            continue
+    roots = ", ".join([str(getattr(root, "__name__", root)) for root in rule.roots() or ()])
+    return f">>> rewritten(...) of a term of {roots or 'an op'} that the rule rewrites"
+
+
+def _leaf(v: Any) -> str:
+    """Return the source of an input of an example."""
+    makers = {0: "scalar", 1: "vector", 2: "matrix"}
+    shape = v.type.shape
+    if v.type.dtype == "float64" and shape == (None,) * v.type.ndim and v.type.ndim in makers:
+        return f'pt.{makers[v.type.ndim]}("{v.name}")'
+    return f'pt.tensor("{v.name}", "{v.type.dtype}", {shape})'
+
+
 def check_example(rule: Rule, added: RuleSet) -> Iterator[Finding]:
     """Yield what is wrong with the example of a rule."""
     if ">>>" not in rule.doc:
         why = "its docstring has no example"
-        fix = "add one: >>> rewritten(log(1 + vector('x')))"
+        fix = f"add one: {example_of(rule, added)}"
         yield Finding(Kind.LINT, "lint", "no example", rule.name, rule.where, why, fix=fix)
         return
     done = run_example(rule, added)
     if done.report:
         text = "\n".join(line for line in done.report.splitlines() if line.strip("* "))
         why = "its example is not what it says"
-        yield Finding(Kind.WRONG, "lint", "example", rule.name, rule.where, why, text)
+        yield wrong("lint", "example", rule.name, rule.where, why, text)
     elif rule.phase is not None and not _shows(rule, done):
         why = f"it does not fire in its own example: {unfired(rule, added)}"
         others = list(dict.fromkeys([s.rule_name for s in done.steps if s.number]))

@@ -16,6 +16,7 @@ from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.lengths import small_lengths
 from rewrite_engine.check.node import ELEMENTWISE, applied
 from rewrite_engine.check.oracle import computed
+from rewrite_engine.check.remedy import wrong
 from rewrite_engine.check.target import Names, is_of
 from rewrite_engine.check.trial import trials
 from rewrite_engine.graph.op import Op
@@ -57,19 +58,19 @@ def _checked(fact: Fact, case: Case, terms: Sequence[Any], op: Any = None) -> It
         try:
             with answers_of(fact, case) as said:
                 answer = fact(term)
-            wrong, values = None, False
+            untrue, values = None, False
             if answer and any(said):
                 asked = True
-                wrong, values = _untrue(fact, term, answer, seed)
+                untrue, values = _untrue(fact, term, answer, seed)
         except Exception as error:
             why = f"it raises {type(error).__name__}: {error}"
-            yield Finding(Kind.WRONG, "facts", "fact", subject, where, why, brief(term, 9))
+            yield wrong("facts", "fact", subject, where, why, brief(term, 9))
             return
         tested |= values
-        if wrong is not None:
-            lines = f"{brief(term, 9)}: {answer}\n{wrong}"
+        if untrue is not None:
+            lines = f"{brief(term, 9)}: {answer}\n{untrue}"
             why = "what it says is not true of values"
-            yield Finding(Kind.WRONG, "facts", "fact", subject, where, why, lines)
+            yield wrong("facts", "fact", subject, where, why, lines)
             return
     if not tested:
         yield _unproved(fact, subject, where, terms, op, asked)

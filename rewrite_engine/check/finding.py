@@ -103,8 +103,8 @@ class CheckReport:
         told = ", ".join([f"{n} {kind}" for kind, n in counts.items() if n]) or "no finding"
         told += f", {len(self.explained)} explained" if self.explained else ""
         times = ", ".join([f"{name} {s:.1f} s" for name, s in self.seconds.items()])
-        what = "rule, fact or op" if self.subjects == 1 else "rules, facts and ops"
-        lines = [f"{self.subjects} {what}: {told} ({times})"]
+        several = "rule, fact or op" if self.subjects == 1 else "rules, facts and ops"
+        lines = [f"{self.subjects} {several}: {told} ({times})"]
         lines += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
         return "\n".join(lines)
 

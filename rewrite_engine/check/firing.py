@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from rewrite_engine.check.claim import sides, tried
 from rewrite_engine.check.example import own_steps
 from rewrite_engine.check.finding import Finding, Kind
+from rewrite_engine.check.remedy import wrong
 from rewrite_engine.check.target import usable
 from rewrite_engine.errors import RewriteEngineError, RuleLoopError, RuleRaisedError
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -97,7 +98,7 @@ def check_firing(rule: Rule, added: RuleSet) -> Iterator[Finding]:
     terms, missed, why = own_terms(rule)
     if isinstance(why, RuleRaisedError):
         said = "it raises an error"
-        yield Finding(Kind.WRONG, "lint", "raises", rule.name, rule.where, said, str(why))
+        yield wrong("lint", "raises", rule.name, rule.where, said, str(why))
         return
     if not terms:
         if missed is not None and not own_steps(rule, added):
@@ -114,7 +115,7 @@ def check_firing(rule: Rule, added: RuleSet) -> Iterator[Finding]:
             return
         except RewriteEngineError as error:
             why = f"rewriting raises {type(error).__name__}"
-            yield Finding(Kind.WRONG, "lint", "raises", rule.name, rule.where, why, str(error))
+            yield wrong("lint", "raises", rule.name, rule.where, why, str(error))
             return
         if rule.name in done.fired:
             return

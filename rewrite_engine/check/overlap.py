@@ -6,13 +6,14 @@ two ends differ, what is made depends on which rule came first, and a rule betwe
 (Sums and products are looked at with the operands that a pattern writes, in both orders of two.)
 
 The pipeline rewrites inner terms first, so there is one end that is always reached. The inner rule
-may say why that is as good (`overlaps=`): then the overlap is explained, if the pipeline's own end
-is that one.
+may say why that end is as good (`overlaps="why"`); either rule may name the other
+(`overlaps={"other": "why"}`), as an author cannot change a shipped rule. Then the overlap is
+explained, if the pipeline reaches that end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -43,18 +44,44 @@ def check_overlaps(rules: Sequence[Rule], added: RuleSet) -> Iterator[Finding]:
     they say of overlaps that they do not have.
     """
     data, own = _usual([*known_rules(Query()), *rules]), set(rules)
-    told = set()
+    used = set[tuple[Any, str]]()
     for a, b in product(data, data):
         if a.phase == b.phase and (a in own or b in own):
-            found = min(_pair(a, b, added), key=lambda f: ORDER[f.kind], default=None)
+            found = min(_pair(a, b, added, own), key=lambda f: ORDER[f.kind], default=None)
             if found is not None:
-                told.add(b.overlaps)
+                used |= {(rule if name else why, name) for rule, name, why in explanations(a, b)}
                 mine = a if a in own else b
                 yield replace(found, subject=mine.name, where=mine.where)
     for rule in rules:
-        if rule.overlaps and rule.overlaps not in told:
-            why = "it says why it overlaps, and all its overlaps join"
-            yield Finding(Kind.LINT, "overlaps", "no overlap", rule.name, rule.where, why)
+        yield from _unused(rule, used)
+
+
+def _unused(rule: Rule, used: Container[tuple[Any, str]]) -> Iterator[Finding]:
+    """Yield what a rule explains about overlaps that it does not have. used: a rule and the name of
+    another one, or the reason of some rules of a table.
+    """
+    if not rule.overlaps:
+        return
+    by_name = isinstance(rule.overlaps, Mapping)
+    for name in rule.overlaps if by_name else [""]:
+        if (rule if by_name else rule.overlaps, name) not in used:
+            others = f"its overlaps with {name}" if name else "all its overlaps"
+            why = f"it says why it overlaps, and {others} join"
+            fix = f"leave {f'{name!r} ' if name else ''}out of overlaps="
+            yield Finding(Kind.LINT, "overlaps", "no overlap", rule.name, rule.where, why, fix=fix)
+
+
+def explanations(a: Rule, b: Rule) -> Iterator[tuple[Rule, str, str]]:
+    """Yield what two rules say of their overlap, b within the left side of a: which of them, the
+    name by which it knows the other ("" for all), and why.
+    """
+    for rule, other in ((a, b), (b, a)):
+        if isinstance(rule.overlaps, Mapping):
+            for name, why in rule.overlaps.items():
+                if name in (other.name, other.short_name):
+                    yield rule, name, why
+        elif rule.overlaps and rule is b:
+            yield rule, "", rule.overlaps
 
 
 def _usual(rules: Sequence[Rule]) -> list[DataRule]:
@@ -64,8 +91,8 @@ def _usual(rules: Sequence[Rule]) -> list[DataRule]:
     return list(dict.fromkeys(data))
 
 
-def _pair(a: DataRule, b: DataRule, added: RuleSet) -> Iterator[Finding]:
-    """Yield what one pair leads to: rule b within the left side of a."""
+def _pair(a: DataRule, b: DataRule, added: RuleSet, own: Container[Any]) -> Iterator[Finding]:
+    """Yield the overlaps of one pair: rule b within the left side of a. own: the author's rules."""
     other = renamed(b.left)
     for inner in _places(a, b):
         bound = unified(inner, other)
@@ -74,7 +101,7 @@ def _pair(a: DataRule, b: DataRule, added: RuleSet) -> Iterator[Finding]:
         for term in _terms(a, bound):
             for node in toposort([term]):
                 if (node is term.owner) is (inner is a.left):
-                    found = _apart(a, b, term, node.outputs[0], added)
+                    found = _apart(a, b, term, node.outputs[0], added, own)
                     if found is not None:
                         yield found
 
@@ -98,7 +125,9 @@ def _filled(p: Any, bound: Bound) -> Any:
     return p.of(*[_filled(x, bound) for x in p.args]) if isinstance(p, OpNode) else p
 
 
-def _apart(a: DataRule, b: DataRule, term: Any, at: Any, added: RuleSet) -> Finding | None:
+def _apart(
+    a: DataRule, b: DataRule, term: Any, at: Any, added: RuleSet, own: Container[Any]
+) -> Finding | None:
     """The finding for a term whose two ends differ."""
     try:
         one, part = sides(a, term), sides(b, at)
@@ -116,10 +145,17 @@ def _apart(a: DataRule, b: DataRule, term: Any, at: Any, added: RuleSet) -> Find
     why = f"{a.name} and {b.name} lead {brief(term, 9)} to two ends"
     example = f"{a.short_name} first: {texts[0]}\n{b.short_name} first: {texts[1]}"
     fix = f"a rule {texts[0]} >> {texts[1]}, or the other way round"
-    if at is not term and b.overlaps and ends[2] is ends[1]:
-        why += f"; {b.overlaps}"
-        return Finding(Kind.EXPLAINED, "overlaps", "overlap", a.name, a.where, why, example)
-    fix += f'; or overlaps="why {texts[1]} is as good" of {b.short_name}'
+    for _, name, said in explanations(a, b):
+        is_inner = at is not term and ends[2] is ends[1]
+        if is_inner or (name and ends[2] in (ends[0], ends[1])):
+            why += f"; {said}"
+            return Finding(Kind.EXPLAINED, "overlaps", "overlap", a.name, a.where, why, example)
+    reached = texts[1] if ends[2] is ends[1] else texts[0]
+    if b in own and at is not term:
+        fix += f'; or overlaps="why {reached} is as good" of {b.short_name}'
+    else:
+        mine, other = (a, b) if a in own else (b, a)
+        fix += f'; or overlaps={{"{other.name}": "why {reached} is as good"}} of {mine.short_name}'
     return Finding(Kind.OVERLAP, "overlaps", "overlap", a.name, a.where, why, example, fix)
 
 

@@ -6,6 +6,7 @@ It is loaded by each run of pytest, so it imports nothing of the library before 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,7 +135,7 @@ class CheckTest(pytest.Item):
         wrong = [f for f in found if f.kind in FAILING or (strict and f.kind is Kind.UNPROVED)]
         for one in found:
             if one not in wrong and one.kind not in (Kind.UNPROVED, Kind.EXPLAINED):
-                self.warn(RuleWarning(str(one)))
+                warnings.warn_explicit(str(one), RuleWarning, *(one.where or (self.name, 0)))
         if wrong:
             raise FoundWrong("\n".join(map(str, wrong)))
 
@@ -157,8 +158,10 @@ class CheckTest(pytest.Item):
 
     def reportinfo(self) -> tuple[Path | str, int | None, str]:
         """At the rule."""
-        where = self.part.rules[0].where if self.part.rules else (self.name, 0)
-        return where[0], where[1], self.name
+        known = {rule.name: rule.where for rule in self.part.rules}
+        first = next(iter(known.values()), (self.name, 1))
+        file, line = known.get(self.subject, first)
+        return file, line - 1, self.name
 
 
 class FoundWrong(Exception):

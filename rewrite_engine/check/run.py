@@ -59,7 +59,9 @@ def caught(check: str, rule: Rule, found: Iterable[Finding]) -> Iterator[Finding
         frames = [f for f in extract_tb(error.__traceback__) if f.filename == rule.where[0]]
         if frames:
             text = f"{source_line(frames[-1].filename, frames[-1].lineno or 0)}\n{text}"
-        yield Finding(Kind.WRONG, check, "raises", rule.name, rule.where, why, text)
+        from rewrite_engine.check.remedy import wrong
+
+        yield wrong(check, "raises", rule.name, rule.where, why, text)
 
 
 def duplicates(target: Target) -> Iterator[tuple[Rule, Rule]]:

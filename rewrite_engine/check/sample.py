@@ -196,6 +196,7 @@ class Builder(Filler):
         self.choose = random.Random(f"{rule.short_name} {dtypes} {choice}")
         self.bound: dict[str, Any] = dict(parameters)
         self.given = given
+        self.pending: set[str] = set()  # operands that are made of others
         self.inputs: list[Any] = []
         self.stand_ins: list[Any] = []
         self.constants = 0
@@ -222,8 +223,10 @@ class Builder(Filler):
         if hole.rest and not choices:
             return tuple([self.fresh(f"{hole.name}{i}", hole) for i in range(2)])
         make: Any = choices[self.choice % len(choices)] if choices else None
-        if isinstance(make, Of):
+        if isinstance(make, Of) and make.name not in self.pending | {hole.name}:
+            self.pending.add(hole.name)
             return make.op(self.fill(holes(self.rule.left)[make.name]))
+        make = None if isinstance(make, Of) else make  # each would be made of the other
         v = self.fresh(hole.name, hole)
         if make is not None:
             v = make(v)

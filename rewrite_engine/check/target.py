@@ -4,6 +4,7 @@ whatever a caller has.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -139,11 +140,27 @@ def shipped_ops() -> tuple[Any, ...]:
 def _of_file(name: str) -> Target:
     """The rules, facts and ops of a rule file. Raises `PackError` where there are none."""
     module, rules = load_file(name)
-    target = _of_rules(name, rules, beside=True, spaces=[vars(module)])
+    twins = {_place(rule): rule for rule in _of_packs()}
+    own = [twins.get(_place(rule), rule) for rule in rules]
+    target = _of_rules(name, own, beside=True, spaces=[vars(module)])
     if not target.subjects:
         what = f"the rule file {name} defines no rules, facts or ops"
         raise PackError(f"{what} (those it imports do not count)")
     return target
+
+
+def _of_packs() -> Iterator[Rule]:
+    """Yield the rules of installed packs: of a file that is one of them, the pipeline has those."""
+    for pack in installed():
+        try:
+            yield from pack.load()
+        except PackError:  # raised when the pack is used
+            continue
+
+
+def _place(rule: Rule) -> tuple[str, int, str]:
+    file, line = rule.where
+    return os.path.realpath(file), line, rule.short_name
 
 
 def _of_module(module: ModuleType) -> Target:

@@ -27,6 +27,7 @@ import numpy as np
 from rewrite_engine.check.claim import sides, tried
 from rewrite_engine.check.example import own_steps
 from rewrite_engine.check.finding import Finding, Kind
+from rewrite_engine.check.remedy import wrong
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.match.equation import DirectedRule, Equation
@@ -246,7 +247,7 @@ def _said(rule: DataRule, added: RuleSet) -> Finding | None:
         why = _goes_on(rule, before, after)
         if why:
             text = f"{brief(before, 9)} becomes {brief(after, 9)}"
-            return Finding(Kind.WRONG, "termination", "ends", rule.name, rule.where, why, text)
+            return wrong("termination", "ends", rule.name, rule.where, why, text)
     return None
 
 

@@ -1,9 +1,10 @@
-"""Programs written for PyTensor, Aesara or Theano, as they are.
+"""Compatibility with programs written for PyTensor, Aesara or Theano, unchanged.
 
-`import rewrite_engine.compat.pytensor` (or `.aesara`, `.theano`) first, and `import pytensor` finds
-the names of this library under those of the other one; `python -m rewrite_engine.compat SCRIPT`
-does the same for a program. `table.py` says where names are looked up. Nothing is imitated: a name
-that is not here is an error that says so, where it is first used.
+Import `rewrite_engine.compat.pytensor` (or `.aesara`, `.theano`) first; `import pytensor` then
+finds the names of this library under those of the other one.
+`python -m rewrite_engine.compat SCRIPT` does the same for a program. `table.py` defines where names
+are looked up. Nothing is imitated: a missing name raises an error that says so, where it is first
+used.
 
 `missing.py` finds a program's missing names without running it; `nnet.py` has the functions of
 `theano.tensor.nnet`.
@@ -47,10 +48,10 @@ IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 
 
 class PeerModule(ModuleType):
-    """A module of another library: its names are those of modules here.
+    """Module of another library, which offers the names of modules of this one.
 
-    A name that is neither here nor there is an `AttributeError`; one that is imported from it
-    (`from pytensor.tensor import tensorinv`) may be passed on, and raises where it is used.
+    An unknown name is an `AttributeError`; a missing name that is imported
+    (`from pytensor.tensor import tensorinv`) may be passed on, and raises when it is used.
     """
 
     def __init__(self, name: str) -> None:
@@ -78,18 +79,20 @@ class PeerModule(ModuleType):
         return value
 
     def __reduce__(self) -> Any:
-        """By its name: a function that uses it may be sent to another process."""
+        """Pickle by name, so that a function that uses the module may be sent to another
+        process.
+        """
         return import_module, (self.__name__,)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Keep a value, but for a module of which the name means something else (`reshape`)."""
+        """Store a value, except for a submodule whose name means something else (`reshape`)."""
         path = self.__name__.partition(".")[2]
         module = isinstance(value, PeerModule)
         if not module or f"{path}.{name}" in HIDING or not is_there(path, name):
             super().__setattr__(name, value)
 
     def why_not(self, name: str) -> str:
-        """What is said of a name that is not here."""
+        """Return the explanation for a missing name."""
         full = f"{self.__name__}.{name}"
         reason = next((REASONS[p] for p in parents(full.partition(".")[2]) if p in REASONS), None)
         return f"{full} is not in rewrite_engine{reason or did_you_mean(name, dir(self))}"
@@ -103,7 +106,7 @@ class PeerModule(ModuleType):
 
 @cache
 def canonical(path: str) -> str:
-    """A module's path as PyTensor has it."""
+    """Return a module's path as PyTensor spells it."""
     for old in parents(path)[:-1]:
         if old in OLD_MODULES:
             return OLD_MODULES[old] + path[len(old) :]
@@ -111,19 +114,21 @@ def canonical(path: str) -> str:
 
 
 def parents(path: str) -> list[str]:
-    """A path, and those it is in, from inside: `a.b`, `a`, and `` for the library itself."""
+    """Return a path and its parents, inner ones first: `a.b`, `a`, and `` for the library
+    itself.
+    """
     parts = path.split(".") if path else []
     return [".".join(parts[:depth]) for depth in range(len(parts), -1, -1)]
 
 
 @cache
 def homes_of(path: str) -> Sequence[str]:
-    """Our modules that have the names of a module."""
+    """Return the modules of this library that have the names of a foreign module."""
     return next(HOMES[one] for one in parents(canonical(path)) if one in HOMES)
 
 
 def lookup(path: str, name: str) -> Any:
-    """What a name of a module is here. Raises `LookupError`."""
+    """Return the counterpart of a module's name. Raises `LookupError`."""
     if path and f"{path}.{name}" in HIDING:  # (`pytensor.ifelse` is the function, too)
         raise LookupError(name)
     for one in parents(canonical(path)):
@@ -141,7 +146,7 @@ def lookup(path: str, name: str) -> Any:
 
 
 def is_there(path: str, name: str) -> bool:
-    """Whether a name of a module is here."""
+    """Return whether a module's name has a counterpart."""
     try:
         lookup(path, name)
     except LookupError:
@@ -150,7 +155,7 @@ def is_there(path: str, name: str) -> bool:
 
 
 def has(module: ModuleType, name: str) -> bool:
-    """Whether a name is one that a module offers, and no module that it happens to use."""
+    """Return whether a module offers a name, and does not only import a module of that name."""
     value = None if name.startswith("_") else getattr(module, name, None)
     if value is None or isinstance(value, ModuleType):
         return False
@@ -161,21 +166,19 @@ def has(module: ModuleType, name: str) -> bool:
 
 
 class _NotHere(Interned):
-    """The type of what stands for names that are not here, and of what inherits from it, whatever
-    else that inherits from.
-    """
+    """Metaclass of stand-ins for missing names, and of classes that inherit from them."""
 
     why: str | Callable[[], str]
 
     def __new__(mcs, name: str, bases: tuple[type, ...], space: dict[str, Any], **how: Any) -> Any:
-        """A class statement may have arguments for the class that is not here."""
+        """Accept the class arguments that a missing base class would take."""
         return super().__new__(mcs, name, bases, space)
 
     def __init__(self, name: str, bases: tuple[type, ...], space: dict[str, Any], **how: Any):
         super().__init__(name, bases, space)
 
     def __getitem__(self, parameters: Any) -> Any:
-        """`Missing[int]` as a base is the class itself."""
+        """Return the class itself for `Missing[int]` as a base."""
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -191,26 +194,26 @@ class _NotHere(Interned):
 
 
 def not_here(why: str | Callable[[], str]) -> Any:
-    """What stands for a name that is not here: a class without instances. It can be passed on,
-    asked for in `isinstance` and inherited from; a call raises `NotHereError`. why: its text, or
-    what finds it: most programs never use such a name, and looking for a like one takes time.
+    """Return a stand-in for a missing name: a class without instances. It can be passed on, used in
+    `isinstance` and inherited from; a call raises `NotHereError`. why: the text, or a function that
+    returns it: most programs never use such a name, and finding a similar one takes time.
     """
     return _NotHere("NotHere", (), {"why": why})
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value stands for a name that is not here."""
+    """Return whether a value is the stand-in for a missing name."""
     return isinstance(value, _NotHere)
 
 
 class PeerFinder(MetaPathFinder, Loader):
-    """Finds the modules of a library that stand in the table."""
+    """Finder of the foreign modules in the table."""
 
     def __init__(self, library: str) -> None:
         self.library = library
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """The module of that name, if the table has it."""
+        """Return the spec of a foreign module, if the table has it."""
         first, _, rest = fullname.partition(".")
         if first != self.library:
             return None
@@ -219,26 +222,28 @@ class PeerFinder(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self, is_package=True)
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """Names without values, so far."""
+        """Return a module whose names have no values yet."""
         return PeerModule(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing has to be run."""
+        """Do nothing: the module has no code."""
 
 
 def install(libraries: Iterable[str] = tuple(VERSIONS)) -> None:
-    """Let `import pytensor` (or aesara, theano) find the names here, `np.atleast_1d(x)` be an
-    array that holds the variable, and new sparse values be matrices, as they are there. Raises
-    `OptionError` if the library itself has been imported.
+    """Let `import pytensor` (or aesara, theano) find the names of this library.
+
+    Also adopt three habits of those libraries: `np.atleast_1d(x)` is an array that holds the
+    variable, new sparse values are matrices, and methods that only dense matrices have convert
+    sparse ones. Raises `OptionError` if the library itself has been imported.
     """
     AS_OBJECTS.add("atleast_1d")
-    config.sparse_values = "matrix"
+    config.sparse_values, config.sparse_methods = "matrix", "warn"
     install_sampler()
     for library in libraries:
         if any(isinstance(f, PeerFinder) and f.library == library for f in sys.meta_path):
             continue
         if library in sys.modules:
             raise OptionError(
-                f"{library} itself is imported: import rewrite_engine.compat.{library} before it"
+                f"{library} itself is imported: import rewrite_engine.compat.{library} first"
             )
         sys.meta_path.insert(0, PeerFinder(library))

@@ -1,8 +1,8 @@
-"""`python -m rewrite_engine.compat [--missing] SCRIPT [ARG …]`: run a program that was written for
-PyTensor, Aesara or Theano.
+"""Run a program written for PyTensor, Aesara or Theano:
+`python -m rewrite_engine.compat [--missing] SCRIPT [ARG …]`.
 
-Exit status: that of the program; 1 if it uses a name that is not here (one line says which, and
-where) or fails; 2 for a wrong argument.
+Exit status: the status of the program; 1 if it fails or uses a missing name (one line says which,
+and where); 2 for a wrong argument.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rewrite_engine.errors import NotHereError
 
 
 def parser() -> argparse.ArgumentParser:
-    """The options."""
+    """Return the parser of the command line."""
     p = argparse.ArgumentParser(
         prog="python -m rewrite_engine.compat",
         description="Run a program written for PyTensor, Aesara or Theano with rewrite_engine.",
-        epilog="What comes after SCRIPT belongs to the program. More: docs/compat.md.",
+        epilog="Arguments after SCRIPT are passed to the program. See docs/compat.md.",
         allow_abbrev=False,
     )
     p.add_argument(
         "--missing",
         action="store_true",
-        help="only list the names it uses that are not here, without running it",
+        help="list the names that rewrite_engine lacks, without running the program",
     )
     p.add_argument("script", metavar="SCRIPT", type=Path)
     p.add_argument("arguments", metavar="ARG", nargs=argparse.REMAINDER)
@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def list_missing(script: Path) -> int:
-    """Write the missing names; 1 if there are any."""
+    """Print the missing names; return 1 if there are any."""
     try:
         found = list(missing(script.read_text(encoding="utf-8")))
     except SyntaxError as error:
@@ -48,12 +48,12 @@ def list_missing(script: Path) -> int:
     for line, name in found:
         print(f"{script}:{line}: {name}")
     if not found:
-        print(f"{script}: every name of another library that it uses is here")
+        print(f"{script}: no missing names")
     return 1 if found else 0
 
 
 def run(script: Path, arguments: list[str]) -> int:
-    """Run a program as `__main__`; the Python processes that it starts find what it does."""
+    """Run a program as `__main__`, with the same names for the Python processes that it starts."""
     install()
     startup = Path(__file__).with_name("startup")
     path = os.environ.get("PYTHONPATH", "")
@@ -71,14 +71,14 @@ def run(script: Path, arguments: list[str]) -> int:
 
 
 def is_about_names(error: Exception) -> bool:
-    """Whether a name of another library is not here."""
+    """Return whether an error is about a missing name of another library."""
     if isinstance(error, ModuleNotFoundError):
         return (error.name or "").partition(".")[0] in ("pytensor", "aesara", "theano")
     return isinstance(error, NotHereError) or isinstance(getattr(error, "obj", None), PeerModule)
 
 
 def place_of(tb: TracebackType | None, script: Path) -> str:
-    """`file:line` of the program that was run last."""
+    """Return `file:line` of the innermost line of the program."""
     own = [f for f in traceback.extract_tb(tb) if not f.filename.startswith(("<", sys.prefix))]
     package = os.path.dirname(__file__)
     last = [f for f in own if not f.filename.startswith(os.path.dirname(package))]

@@ -1,7 +1,8 @@
-"""What programs with C code find in the types of the library, and their names of what is here.
+"""Attributes of types that programs with C code expect, and their names for C classes.
 
-There all types are `CType`s, and arrays and numbers have `dtype_specs` and `c_element_type`. Here
-types know nothing of C, so that is added when a program asks for a name of `link.c`.
+In those libraries all types are `CType`s, and arrays and numbers have `dtype_specs` and
+`c_element_type`. Types of this library know nothing of C, so these are added when a program uses a
+name of `link.c`.
 """
 
 from __future__ import annotations
@@ -20,26 +21,30 @@ __all__ = ["CType", "CompileError", "MissingGXX"]
 
 
 class _AnyType(Interned):
-    """Of a class of which all types are instances; of what is made from it, only its own are."""
+    """Metaclass of a class that counts every type as its instance; subclasses count only their
+    own.
+    """
 
     def __instancecheck__(self, instance: Any) -> bool:
         return type.__instancecheck__(Type if self is PeerCType else self, instance)
 
 
 class PeerCType(c.CType, metaclass=_AnyType):
-    """`CType`, of which all types are instances."""
+    """Base class `CType` that counts every type as its instance."""
 
 
 CType = PeerCType
 
 
 def dtype_specs(self: Any) -> tuple[type, str, str]:
-    """The class of a number, its name in C, and that of its dtype in NumPy's C interface."""
+    """Return the class of a number, its name in C, and the name of its dtype in NumPy's C
+    interface.
+    """
     return self.numpy_dtype.type, f"npy_{self.dtype}", f"NPY_{self.dtype.upper()}"
 
 
 def c_element_type(self: Any) -> str:
-    """The name of an element's type in C."""
+    """Return the name of an element's type in C."""
     return f"npy_{self.dtype}"
 
 

@@ -1,9 +1,8 @@
-"""PyTensor's databases of rules, as PyMC keeps its own in them: `SequenceDB`, `EquilibriumDB`,
-`LocalGroupDB`, `TopoDB`; the decorators that register a rule in the pipeline; and drivers and
-features of PyTensor that are something else here.
+"""PyTensor's databases of rules, in which PyMC stores its own: `SequenceDB`, `EquilibriumDB`,
+`LocalGroupDB`, `TopoDB`. Also the decorators that register a rule in the pipeline, and PyTensor's
+drivers and features that have another form here.
 
-A name that is not in rewrite_engine may be registered as a rule: the database leaves it out, and
-its `missing` has it.
+A missing name may be registered as a rule: the database leaves it out and lists it in `missing`.
 """
 
 from __future__ import annotations
@@ -52,9 +51,9 @@ __all__ = [
 
 
 class RewriteDatabaseQuery(Query):
-    """A `Query` with PyTensor's order of arguments. A None among those to include asks for no phase
-    at all. position_cutoff (also set later): phases that stand behind this position there are left
-    out; in other databases it has no effect. Of no effect are rewriters that are not named.
+    """Query with PyTensor's order of arguments. A None among the included names selects no phase.
+    position_cutoff (also set later): leaves out phases after this position of PyTensor's; it has no
+    effect in other databases. Unnamed rewriters have no effect.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class RewriteDatabaseQuery(Query):
         position_cutoff: float | None = None,
         extra_rewrites: Iterable[Any] | None = None,
     ) -> None:
-        why = "a query is made of names"
+        why = "a query consists of names"
         refuse_options("Query", why, subquery=subquery or None, extra=extra_rewrites or None)
         names = [include] if isinstance(include, str) else include or ()
         wanted = ["merge" if name is None else name for name in names]
@@ -76,7 +75,7 @@ class RewriteDatabaseQuery(Query):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name != "position_cutoff":
-            raise AttributeError(f"a query does not change: it has no {name!r} to set")
+            raise AttributeError(f"a query cannot be changed: {name!r} cannot be set")
         later = [phase for phase, place in POSITIONS.items() if place > value]
         object.__setattr__(self, "exclude", self.exclude | frozenset(later))
 
@@ -91,9 +90,10 @@ predefined_optimizers = {
 
 
 class RewriteDatabase:
-    """Rules, drivers and databases by name, with tags; `query` makes a driver of those it selects.
+    """Database of rules, drivers and databases by name, with tags; `query` makes a driver of the
+    selected ones.
 
-    A subclass defines `driver(found)`, of pairs of a place and what is there.
+    A subclass defines `driver(found)`, for pairs of a position and an entry.
     """
 
     def __init__(self) -> None:
@@ -111,12 +111,12 @@ class RewriteDatabase:
         use_db_name_as_tag: bool = True,
         **unknown: Any,
     ) -> None:
-        """Keep a rule, a driver or a database under a name. Raises `ValueError` for a name that is
+        """Store a rule, a driver or a database under a name. Raises `ValueError` for a name that is
         taken, `OptionError`.
         """
-        refuse_options("register", "a database knows names, tags and places", **unknown)
+        refuse_options("register", "a database has names, tags and positions", **unknown)
         if name in self.entries:
-            raise ValueError(f"the database has a rule called {name!r} already")
+            raise ValueError(f"the database already has a rule called {name!r}")
         if is_missing(rewriter):
             self.missing.append(name)
             return
@@ -124,8 +124,8 @@ class RewriteDatabase:
         self.entries[name] = rewriter, frozenset({name, *tags, *own}), position
 
     def query(self, *tags: Any, **how: Any) -> Any:
-        """Return the driver for what has one of the included tags, all required ones, and none of
-        the excluded; arguments as of `optdb.query`.
+        """Return the driver for the entries that have one of the included tags, all required ones,
+        and none of the excluded. Takes the arguments of `optdb.query`.
         """
         query = read_query(*tags, **how)
         found = []
@@ -137,12 +137,12 @@ class RewriteDatabase:
 
     @property
     def default_query(self) -> Any:
-        """The driver for everything."""
+        """Return the driver for all entries."""
         every = Query(frozenset(self.entries) | {"basic"})
         return self.query(every)
 
     def driver(self, found: Iterable[tuple[float, Any]]) -> Any:
-        """What runs them."""
+        """Return a driver that runs the entries."""
         raise NotImplementedError
 
     def __getitem__(self, name: str) -> Any:
@@ -155,7 +155,9 @@ class RewriteDatabase:
 
 
 class SequenceDB(RewriteDatabase):
-    """One after the other, by their `position`; rules once at each node."""
+    """Database that runs its entries one after the other, by `position`; rules once at each
+    node.
+    """
 
     def driver(self, found: Iterable[tuple[float, Any]]) -> GraphRewriter:
         parts = [part for _, part in sorted(found, key=lambda pair: pair[0])]
@@ -164,7 +166,9 @@ class SequenceDB(RewriteDatabase):
 
 
 class EquilibriumDB(RewriteDatabase):
-    """Rules until none applies; with drivers, all of them until nothing changes."""
+    """Database that applies rules until none applies; with drivers, all of them until nothing
+    changes.
+    """
 
     def driver(self, found: Iterable[tuple[float, Any]]) -> GraphRewriter:
         parts = [part for _, part in found]
@@ -174,15 +178,15 @@ class EquilibriumDB(RewriteDatabase):
 
 
 class LocalGroupDB(RewriteDatabase):
-    """Rules of which the first that applies is taken, at each node."""
+    """Database of rules that applies the first matching one at each node."""
 
     def driver(self, found: Iterable[tuple[float, Any]]) -> RuleSet:
         return RuleSet([part for _, part in found])
 
 
 class TopoDB(RewriteDatabase):
-    """The rules of another database, at each node in an order; ignore_newtrees: not at what they
-    made.
+    """Database that applies the rules of another one at each node in an order. ignore_newtrees:
+    skip the nodes that rules made.
     """
 
     def __init__(
@@ -197,7 +201,7 @@ class TopoDB(RewriteDatabase):
         self.db, self.order, self.ignore_newtrees = db, order, ignore_newtrees
 
     def query(self, *tags: Any, **how: Any) -> GraphRewriter:
-        """Those of the other database."""
+        """Return the driver for the selected rules of the other database."""
         walk = in2out if self.order == "in_to_out" else out2in
         rules = self.db.query(*tags, **how)
         return walk(rules, name=self.db.name, ignore_newtrees=self.ignore_newtrees)
@@ -213,7 +217,7 @@ def _registering(phase: str) -> Callable[..., Any]:
         optdb[phase].register(options.pop("name", rule.short_name), rule, phase, *tags, **options)
         return rule
 
-    register.__doc__ = f"Let the phase {phase!r} use a rule from now on; a decorator."
+    register.__doc__ = f"Let the phase {phase!r} use a rule from now on; usable as a decorator."
     return register
 
 
@@ -223,7 +227,7 @@ register_specialize = _registering("specialize")
 
 
 def elemwise_of(kind: Any) -> Callable[[Any], bool]:
-    """What a rule may track: elementwise ops whose scalar op is of a class."""
+    """Return a tracker for elementwise ops whose scalar op is of a class."""
 
     def elemwise(op: Any) -> bool:
         return isinstance(op, Elemwise) and isinstance(op.scalar_op, kind)
@@ -235,9 +239,9 @@ def elemwise_of(kind: Any) -> Callable[[Any], bool]:
 
 
 class ShapeFeature(Feature):
-    """Shapes are told from operands where it is attached, whether or not these fit, as PyTensor
-    does: PyMC counts on it that no draw is left where its shape is asked for. It keeps nothing, and
-    is `shape_feature` of the graph.
+    """Feature that computes shapes from operands, whether or not these fit, as in PyTensor: PyMC
+    relies on it to replace the shape of a draw. It stores nothing, and is `shape_feature` of the
+    graph.
     """
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
@@ -247,20 +251,24 @@ class ShapeFeature(Feature):
         fgraph.shape_feature = self  # type: ignore[attr-defined]
 
     def get_shape(self, var: Any, idx: int) -> Any:
-        """The length of a dimension, computed without the variable if that is possible."""
+        """Return the length of a dimension, computed without the variable if possible."""
         driver = infer_shape_db.default_query
         return rewrite_graph(shape_i(var, idx), include=(), custom_rewrite=driver)
 
+    def shape_tuple(self, var: Any) -> tuple[Any, ...] | None:
+        """The lengths of a variable; None for what is no tensor."""
+        return self.shape_of[var]  # type: ignore[no-any-return]
+
     @property
     def shape_of(self) -> ShapeOf:
-        """{variable: its lengths}."""
+        """Mapping {variable: its lengths}."""
         return ShapeOf(self)
 
     def same_shape(
         self, x: Any, y: Any, dim_x: int | None = None, dim_y: int | None = None
     ) -> bool:
-        """Whether two variables, or one dimension of each, are known to have equal lengths. Raises
-        `AxisError`.
+        """Return whether two variables, or one dimension of each, are known to have equal lengths.
+        Raises `AxisError`.
         """
         if dim_x is None and dim_y is None and x.type.ndim != y.type.ndim:
             return False
@@ -273,7 +281,9 @@ class ShapeFeature(Feature):
 
 
 class ShapeOf(Mapping[Any, Any]):
-    """{variable: its lengths, as a `ShapeFeature` tells them}; None for what is no tensor."""
+    """Mapping {variable: its lengths, as a `ShapeFeature` computes them}; None for variables that
+    are not tensors.
+    """
 
     def __init__(self, feature: ShapeFeature) -> None:
         self.feature = feature
@@ -291,14 +301,14 @@ class ShapeOf(Mapping[Any, Any]):
 
 
 class ShapeOptimizer(GraphRewriter):
-    """Attaches a `ShapeFeature`."""
+    """Driver that attaches a `ShapeFeature`."""
 
     def apply(self, fgraph: FunctionGraph) -> None:  # type: ignore[override]
         fgraph.attach_feature(ShapeFeature())
 
 
 class _ShapeRules(RewriteDatabase):
-    """The rules that tell shapes from operands, whether or not these fit."""
+    """Database of rules that compute shapes from operands, whether or not these fit."""
 
     @property
     def default_query(self) -> Any:
@@ -306,7 +316,7 @@ class _ShapeRules(RewriteDatabase):
 
 
 def shape_rules(*grants: str) -> EquilibriumGraphRewriter:
-    """The driver of the rules of shapes, and of those that need these grants."""
+    """Return the driver of the rules for shapes, and of those that need these grants."""
     rules = RuleSet.of(import_module("rewrite_engine.rules.shape")).including(*grants)
     return EquilibriumGraphRewriter(rules + constant_folding, name="infer_shape")
 
@@ -315,7 +325,7 @@ infer_shape_db = _ShapeRules()
 
 
 class UnconditionalFolding(GraphRewriter):
-    """Computes every node whose inputs are constants, however large the result is."""
+    """Driver that computes every node whose inputs are constants, however large the result is."""
 
     def apply(self, fgraph: FunctionGraph) -> None:  # type: ignore[override]
         with config.change_flags(fold_limit=1 << 62):

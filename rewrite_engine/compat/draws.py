@@ -1,6 +1,6 @@
-"""PyTensor's rules that move what takes elements of a draw, or orders its dimensions, to the
-parameters: other numbers are drawn then, of the same distribution. For clients that derive
-densities (PyMC); no mode uses them.
+"""PyTensor's rules that move an index or a transposition of a draw to its parameters: other numbers
+are drawn then, of the same distribution. For programs that derive densities (PyMC); no mode uses
+them.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ drawn_anew = assumes("drawn_anew")
 
 @node_rewriter([Subtensor, AdvancedSubtensor], claim=drawn_anew)
 def local_subtensor_rv_lift(fgraph: Any, node: Any) -> Any:
-    """Draws of elements of the parameters for elements of draws, where each is taken once, and one
-    draw whole.
+    """Replace elements of a draw by a draw with elements of the parameters, if each element is
+    taken once and a single draw stays whole.
     """
     draw, *index = node.inputs
     if not is_lone_draw(fgraph, draw) or not takes_each_once(index):
@@ -40,7 +40,9 @@ def local_subtensor_rv_lift(fgraph: Any, node: Any) -> Any:
 
 @node_rewriter([DimShuffle], claim=drawn_anew)
 def local_dimshuffle_rv_lift(fgraph: Any, node: Any) -> Any:
-    """Draws of parameters with other dimensions, where those of one draw stay the last."""
+    """Replace a transposed draw by a draw with transposed parameters, if the dimensions of a single
+    draw stay last.
+    """
     (draw,) = node.inputs
     if not is_lone_draw(fgraph, draw):
         return None
@@ -54,22 +56,22 @@ def local_dimshuffle_rv_lift(fgraph: Any, node: Any) -> Any:
 
 @node_rewriter([RandomVariable], claim=drawn_anew)
 def local_rv_size_lift(fgraph: Any, node: Any) -> Any:
-    """Parameters as long as the size, and draws without one."""
+    """Replace a draw with a size by a draw without one, with parameters broadcast to the size."""
     if node.op.lengths is None:
         return None
     return node.op.make_node(node.inputs[0], None, *wide(node)).outputs
 
 
 def is_lone_draw(fgraph: Any, x: Variable) -> bool:
-    """Whether a variable is a draw that nothing else is made of."""
+    """Return whether a variable is a draw that only one term uses."""
     if x.owner is None or not isinstance(x.owner.op, RandomVariable):
         return False
     return len(fgraph.get_clients(x)) == 1
 
 
 def takes_each_once(index: list[Any]) -> bool:
-    """Whether indices take no element twice: masks do not, nor numbers alone, nor different ones in
-    one array.
+    """Return whether indices take no element twice: masks, single numbers, and distinct numbers in
+    one array do not.
     """
     arrays = [x for x in index if x.type.ndim]
     if all(x.type.kind == "b" for x in arrays):
@@ -81,7 +83,7 @@ def takes_each_once(index: list[Any]) -> bool:
 
 
 def wide(node: Apply) -> list[Any]:
-    """The parameters of a node that draws, along all of its draws."""
+    """Return the parameters of a node that draws, broadcast to all of its draws."""
     op: Any = node.op
     size, *params = node.inputs[1:]
     if op.lengths is None:
@@ -92,7 +94,7 @@ def wide(node: Apply) -> list[Any]:
 
 
 def drawn(node: Apply, params: list[Any]) -> dict[Variable, Any]:
-    """What takes the place of a node that is made of a draw: draws with these parameters."""
+    """Return replacements for the node of a draw: draws with these parameters."""
     old = node.inputs[0].owner
     next_rng, draw = old.op.make_node(old.inputs[0], None, *params).outputs
     return {node.outputs[0]: draw, old.outputs[0]: next_rng}

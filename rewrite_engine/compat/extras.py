@@ -1,8 +1,9 @@
-"""Small functions and classes of PyTensor's, made of what is here."""
+"""Small functions and classes of PyTensor, built from this library."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -52,12 +53,12 @@ __all__ = [
 
 
 class AssertOnUse(raise_op.Assert):
-    """An `Assert` that is asked only where its value is needed, as PyTensor has it: reading other
-    elements of a vector that it stands in does not raise.
+    """Assertion that is checked only where its value is needed, as in PyTensor: reading other
+    elements of a vector that contains it does not raise.
     """
 
     def equal_lengths(self, node: Any) -> Any:
-        """Nothing has to hold where the value is not needed."""
+        """Return no requirements: nothing must hold if the value is not needed."""
         return []
 
 
@@ -73,12 +74,14 @@ PYTHON_INT_BITWIDTH = np.dtype("int64").itemsize * 8
 
 
 def _asarray(a: Any, dtype: Any, order: Any = None) -> Any:
-    """`a` as an array of a dtype; "floatX" is `config.floatX`."""
+    """Return `a` as an array of a dtype; "floatX" is `config.floatX`."""
     return np.asarray(a, config.floatX if str(dtype) == "floatX" else dtype, order)
 
 
 def _allclose(a: Any, b: Any, rtol: float | None = None, atol: float | None = None) -> bool:
-    """`np.allclose` with what single (or half) precision leaves, where one of both has it."""
+    """Compare with `np.allclose`, with tolerances for single (or half) precision if one of the
+    arrays has it.
+    """
     narrow = {"float16": 1e-3, "float32": 1e-5, "complex64": 1e-5}
     given = [narrow.get(str(getattr(x, "dtype", "")), 0.0) for x in (a, b)]
     least = max(*given, 1e-5), max(*given, 1e-8)
@@ -87,19 +90,24 @@ def _allclose(a: Any, b: Any, rtol: float | None = None, atol: float | None = No
 
 
 def may_share_memory(a: Any, b: Any, raise_other_type: bool = True) -> bool:
-    """Whether two values may show the same memory. Raises `TypeError` for what has none, unless
-    that is not to be told.
+    """Return whether two values may share memory. Raises `TypeError` for values without memory,
+    unless raise_other_type is False.
     """
     known = [isinstance(x, np.ndarray | np.random.Generator) for x in (a, b)]
     if raise_other_type and not all(known):
-        raise TypeError("may_share_memory is told of arrays and generators")
+        raise TypeError("may_share_memory takes arrays and generators")
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         return bool(np.may_share_memory(a, b))
     return a is b and all(known)
 
 
+def to_return_values(values: Sequence[Any]) -> Any:
+    """Return the only value, or all of them."""
+    return values[0] if len(values) == 1 else values
+
+
 def get_test_value(v: Any) -> Any:
-    """The value of a variable where its inputs have the values of their `tag.test_value`. Raises
+    """Return the value of a variable whose inputs have the values in their `tag.test_value`. Raises
     `MissingInputError`.
     """
     roots = [x for x in graph_inputs([as_tensor_variable(v)]) if not isinstance(x, Constant)]
@@ -107,8 +115,34 @@ def get_test_value(v: Any) -> Any:
     return getattr(v, "data", None) if isinstance(v, Constant) else v.eval(given)
 
 
+def supp_shape_from_ref_param_shape(
+    *,
+    ndim_supp: int,
+    dist_params: Sequence[Any],
+    param_shapes: Sequence[Any] | None = None,
+    ref_param_idx: int,
+) -> tuple[Any, ...]:
+    """Return the last `ndim_supp` lengths of one of the parameters of a draw. param_shapes: the
+    shapes of all, if they are not to be taken from the parameters. Raises `ValueError`.
+    """
+    if ndim_supp <= 0:
+        raise ValueError(f"ndim_supp must be 1 or more, not {ndim_supp}")
+    if param_shapes is not None:
+        return tuple(param_shapes[ref_param_idx][-ndim_supp:])
+    parameter = dist_params[ref_param_idx]
+    if parameter.ndim < ndim_supp:
+        what = f"{parameter.ndim} dimensions, and one draw has {ndim_supp}"
+        raise ValueError(f"Reference parameter {ref_param_idx} has {what}")
+    return tuple(parameter.shape[i] for i in range(-ndim_supp, 0))
+
+
+def custom_rng_deepcopy(rng: np.random.Generator) -> np.random.Generator:
+    """Return a generator in the same state, which draws for itself and spawns the same children."""
+    return deepcopy(rng)
+
+
 class LazyModule:
-    """A module that is loaded when one of its names is first used."""
+    """Module that is loaded when one of its names is first used."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -118,17 +152,17 @@ class LazyModule:
 
 
 def lazy_scipy_module(submodule: str) -> LazyModule:
-    """A module of SciPy, loaded when it is used."""
+    """Return a module of SciPy that is loaded on first use."""
     return LazyModule(f"scipy.{submodule}")
 
 
 def variadic_add(*args: Any) -> Any:
-    """The sum of any number of terms."""
+    """Return the sum of any number of terms."""
     return _folded(add, 0, args)
 
 
 def variadic_mul(*args: Any) -> Any:
-    """The product of any number of factors."""
+    """Return the product of any number of factors."""
     return _folded(mul, 1, args)
 
 
@@ -139,8 +173,8 @@ def _folded(op: Any, neutral: int, args: Sequence[Any]) -> Any:
 
 
 def broadcast_arrays(*args: Any) -> list[Any]:
-    """Arrays stretched to the shape of all. Each is another variable than what was given: PyMC
-    replaces the one where it does not mean the other.
+    """Broadcast arrays to their common shape. Each result is a new variable: PyMC replaces one
+    without meaning the other.
     """
     given = [as_tensor_variable(x) for x in args]
     found = zip(given, rearrange.broadcast_arrays(*given), strict=True)
@@ -148,8 +182,8 @@ def broadcast_arrays(*args: Any) -> list[Any]:
 
 
 def broadcast_params(params: Sequence[Any], ndims_params: Sequence[int]) -> list[Any]:
-    """Parameters stretched along a common batch; their last dimensions, so many of each, stay.
-    Arrays stay arrays where all are.
+    """Broadcast parameters along a common batch. Their last dimensions (ndims_params of each) stay
+    the same. If all are arrays, the results are arrays.
     """
     symbolic = any([isinstance(p, Variable) for p in params])
     given: list[Any] = [as_tensor_variable(p) if symbolic else np.asarray(p) for p in params]
@@ -166,7 +200,7 @@ def broadcast_params(params: Sequence[Any], ndims_params: Sequence[int]) -> list
 
 
 def safe_signature(core_inputs_ndim: Sequence[int], core_outputs_ndim: Sequence[int]) -> str:
-    """A signature of so many dimensions each, no two of which have to be equal.
+    """Return a signature with these numbers of dimensions, of which no two must be equal.
 
     >>> safe_signature([0, 2], [1])
     '(),(i10,i11)->(o00)'
@@ -181,12 +215,12 @@ def safe_signature(core_inputs_ndim: Sequence[int], core_outputs_ndim: Sequence[
 
 
 def normalize_size_param(size: Any) -> Any:
-    """The size of a `RandomVariable` as an input of its nodes."""
+    """Return the size of a `RandomVariable` as an input of its nodes."""
     return read_size("size", size)[0]
 
 
 def broadcasted_by(x: Any, y: Any) -> bool:
-    """Whether an elementwise op of both repeats `x`, as far as types tell."""
+    """Return whether an elementwise op of both would broadcast `x`, as far as types tell."""
     own, other = x.type.broadcastable[::-1], y.type.broadcastable[::-1]
     return len(own) < len(other) or any([a and not b for a, b in zip(own, other)])
 
@@ -212,15 +246,17 @@ def rewrite_inner_graph(
 
 
 def to_one_hot(y: Any, nb_class: int, dtype: Any = None) -> Any:
-    """A matrix with a row for each integer of a vector: 1 in the column of that number, else 0."""
+    """Return a matrix with a row for each integer of a vector: 1 in the column of that number, else
+    0.
+    """
     y = as_tensor_variable(y)
     rows = arange(y.shape[0])
     return set_subtensor(zeros((y.shape[0], nb_class), dtype)[rows, y], 1)
 
 
 def alloc_diag(diag: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Matrices of zeros with the vectors in the last dimension of `diag` on a diagonal; they stand
-    in the dimensions `axis1` and `axis2` of the result.
+    """Return matrices of zeros with the vectors in the last dimension of `diag` on a diagonal, in
+    the dimensions `axis1` and `axis2` of the result.
     """
     v = as_tensor_variable(diag)
     *batch, n = lengths(v)
@@ -237,7 +273,7 @@ def old_np_unique(
     return_counts: bool = False,
     axis: int | None = None,
 ) -> Any:
-    """`np.unique`, whose inverse is a vector, as before NumPy 2."""
+    """Call `np.unique`, with a vector as the inverse, as before NumPy 2."""
     unique: Any = np.unique
     found = unique(arr, return_index, return_inverse, return_counts, axis)
     if not return_inverse:
@@ -247,13 +283,15 @@ def old_np_unique(
 
 
 def general_toposort(outputs: Iterable[Any], deps: Callable[[Any], Any]) -> list[Any]:
-    """These and what they need, each after what it needs. deps(x): what x needs, or None."""
+    """Return objects and their dependencies, each after its own. deps(x): the dependencies of x, or
+    None.
+    """
     return list(postorder(outputs, lambda x: list(deps(x) or ())))
 
 
 def assume(x: Any, **facts: bool | None) -> Any:
-    """`x`, of which facts are declared (`diagonal=True`, …). What there is no fact for here, and
-    that something does not hold, changes nothing.
+    """Return `x` with declared facts (`diagonal=True`, …). Unknown facts, and facts declared False,
+    have no effect.
     """
     return assumptions.assume(
         x, **{n: True for n, v in facts.items() if v and n in SHIPPED and SHIPPED[n].unary}

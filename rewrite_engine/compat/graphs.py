@@ -1,6 +1,6 @@
-"""PyTensor's `FunctionGraph`: with its arguments and attributes, and equal nodes that stay apart
-until rules merge them; and its walks, which find things in another order (PyMC gives seeds to
-generators in that order).
+"""PyTensor's `FunctionGraph`, with its arguments and attributes, in which equal nodes stay separate
+until rules merge them; and PyTensor's walks, which have another order (PyMC seeds generators in
+that order).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def ancestors(
     graphs: Iterable[Variable], blockers: Collection[Variable] | None = None
 ) -> Iterator[Variable]:
     """Yield the variables and everything they are computed from, each once; the last ones first,
-    and of a node the last input. The walk does not go past a variable in `blockers`.
+    and the last input of a node first. The walk does not go past a variable in `blockers`.
     """
     stop = frozenset(blockers or ())
 
@@ -51,7 +51,7 @@ def ancestors(
 def graph_inputs(
     graphs: Iterable[Variable], blockers: Collection[Variable] | None = None
 ) -> Iterator[Variable]:
-    """Yield the roots among them."""
+    """Yield the roots that variables are computed from."""
     return (v for v in ancestors(graphs, blockers) if v.owner is None)
 
 
@@ -66,7 +66,7 @@ def explicit_graph_inputs(graph: Variable | Iterable[Variable]) -> Iterator[Vari
 
 
 class Clients(Mapping[Variable, list[tuple[Apply, int]]]):
-    """`fgraph.clients`, of any graph: {variable: where it is used}."""
+    """View of `fgraph.clients` of any graph: {variable: its uses}."""
 
     def __init__(self, graph: FrozenGraph) -> None:
         self.graph = graph
@@ -92,37 +92,37 @@ class Clients(Mapping[Variable, list[tuple[Apply, int]]]):
 
 #: what keeps the books of a graph there, and what to write here
 ELSEWHERE = {
-    "add_client": "`replace` keeps the clients",
-    "import_node": "`replace` and `add_output` import what is new",
-    "import_var": "`replace` and `add_output` import what is new",
-    "remove_client": "`replace` keeps the clients",
+    "add_client": "`replace` updates the clients",
+    "import_node": "`replace` and `add_output` import new nodes",
+    "import_var": "`replace` and `add_output` import new nodes",
+    "remove_client": "`replace` updates the clients",
 }
 
 
 class _AnyGraph(type):
-    """The type of a class of which every graph is an instance."""
+    """Metaclass of a class that counts every graph as its instance."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, FrozenGraph)
 
 
 class _AnyFrozen(type):
-    """The type of a class of which every graph that does not change is an instance."""
+    """Metaclass of a class that counts every read-only graph as its instance."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, InnerGraph)
 
 
 class FrozenFunctionGraph(InnerGraph, metaclass=_AnyFrozen):
-    """A graph that does not change, made of variables: `from_io(inputs, outputs)`. An input may be
-    computed of others: what is used of it is a root of its own.
+    """Read-only graph made of variables: `from_io(inputs, outputs)`. An input may be computed from
+    others: the graph then uses it as a root.
     """
 
     @classmethod
     def from_io(
         cls, inputs: Sequence[Variable], outputs: Sequence[Variable]
     ) -> FrozenFunctionGraph:
-        """The graph between these."""
+        """Return the read-only graph between these variables."""
         roots = {v: v.type.make_variable(v.name) for v in inputs if v.owner is not None}
         outputs = clone_replace(list(outputs), roots) if roots else outputs
         return cls([roots.get(v, v) for v in inputs], outputs)
@@ -171,7 +171,7 @@ class FrozenFunctionGraph(InnerGraph, metaclass=_AnyFrozen):
 
 
 class _Nominal(type):
-    """The type of `NominalVariable`, which makes the variable of a type with a number."""
+    """Metaclass of `NominalVariable`, which makes the variable with a type and a number."""
 
     def __call__(cls, id: Any, typ: Any, name: str | None = None) -> Variable:
         key = typ, id
@@ -188,19 +188,19 @@ class _Nominal(type):
 
 
 class NominalVariable(metaclass=_Nominal):
-    """`NominalVariable(0, type)` is one variable, whoever asks: an input by its number."""
+    """Numbered input: `NominalVariable(0, type)` always returns the same variable."""
 
 
 _nominals: WeakValues[Any, Variable] = WeakValues()
 
 
 class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
-    """A graph that does not merge equal nodes by itself: a variable that is put in is the graph's
-    own, and stays that. (The phase "merge" does it, with which `function` begins.)
+    """Graph that does not merge equal nodes by itself: an inserted variable becomes the graph's
+    own. (The phase "merge", with which `function` begins, merges them.)
 
-    Arguments as there. copy_inputs, copy_orphans: whether a copy has copies of the inputs, and of
-    the constants. update_mapping: what is `updates` here. Raises `OptionError` for copies of the
-    constants of nodes that are not copied.
+    Takes PyTensor's arguments. copy_inputs, copy_orphans: whether a copy copies the inputs, and the
+    constants. update_mapping: called `updates` here. Raises `OptionError` for a copy of constants
+    without copying nodes.
     """
 
     def __init__(
@@ -232,7 +232,9 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
         self.merging = False
 
     def remove_node(self, node: Apply, reason: Any = None) -> None:
-        """Drop the outputs that need a node; it, and what only they needed, leaves with them."""
+        """Remove the outputs that need a node; the node leaves with them, and everything that only
+        they needed.
+        """
         self.flush()
         if node not in self.apply_nodes:
             return
@@ -249,7 +251,7 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
         reason: Any = None,
         import_missing: bool = False,
     ) -> None:
-        """Use another variable as one input of a node, which stays, as do its outputs."""
+        """Replace one input of a node; the node and its outputs stay."""
         old = node.inputs[i]
         if isinstance(node.op, Output) or [v is old for v in node.inputs].count(True) > 1:
             super().change_node_input(node, i, new_var, reason, import_missing)
@@ -260,20 +262,20 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
             self.flush()
 
     def toposort(self) -> list[Apply]:
-        """Return the nodes in PyTensor's order, unless features order them: programs number what
-        they find in it.
+        """Return the nodes in PyTensor's order, unless features order them: programs number results
+        in it.
         """
         self.flush()
         usual = [type(f).orderings is Feature.orderings for f in self.features]
         return last_first(self.outputs, self.inputs) if all(usual) else super().toposort()
 
     def freeze(self) -> FrozenFunctionGraph:
-        """A copy that does not change."""
+        """Return a read-only copy."""
         return FrozenFunctionGraph(self.inputs, self.outputs, merging=False)
 
     @property
     def update_mapping(self) -> dict[int, int]:
-        """{number of an output: of the input that it is the next value of}."""
+        """Mapping {index of an output: index of the input whose next value it is}."""
         return self.updates
 
     def __str__(self) -> str:

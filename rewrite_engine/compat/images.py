@@ -1,4 +1,4 @@
-"""The functions of `theano.tensor.signal`, made of ops that are here: pooling, and convolutions of
+"""Functions of `theano.tensor.signal`, built from this library's ops: pooling, and convolutions of
 images with several filters.
 """
 
@@ -31,13 +31,13 @@ def pool_2d(
     st: Any = None,
     padding: Any = None,
 ) -> Any:
-    """The largest element, sum or mean of each window of the last two dimensions.
+    """Return the largest element, sum or mean of each window of the last two dimensions.
 
-    ws (ds): how long windows are; an integer or one for each dimension, numbers. stride (st): from
+    ws (ds): lengths of the windows; a number, or one for each dimension. stride (st): distance from
     one window to the next; by default `ws`. ignore_border: without windows that are cut off at the
-    end (default: with them). pad (padding): how many zeros are before and after, which are never
-    the largest, with ignore_border only. mode: "max", "sum", "average_inc_pad" (the zeros count),
-    "average_exc_pad". Raises `NDimError`, `OptionError`.
+    end (default: with them). pad (padding): how many zeros are added before and after, which never
+    count as the largest; needs ignore_border. mode: "max", "sum", "average_inc_pad" (the zeros
+    count), "average_exc_pad". Raises `NDimError`, `OptionError`.
 
     >>> pool_2d([[1.0, 2.0, 5.0], [4.0, 3.0, 6.0]], (2, 2), ignore_border=True).eval()
     array([[4.]])
@@ -55,7 +55,7 @@ def pool_3d(
     pad: Sequence[int] = (0, 0, 0),
     mode: str = "max",
 ) -> Any:
-    """`pool_2d` of the last three dimensions."""
+    """Pool windows of the last three dimensions, as `pool_2d` does for two."""
     return _pooled(input, 3, ws, bool(ignore_border), stride, pad, mode)
 
 
@@ -67,23 +67,23 @@ def max_pool_2d(
     padding: Sequence[int] = (0, 0),
     mode: str = "max",
 ) -> Any:
-    """An older name of `pool_2d`."""
+    """Call `pool_2d`; an older name."""
     return pool_2d(input, ds, ignore_border, st, padding, mode)
 
 
 def _pooled(x: Any, n: int, ws: Any, ignore: bool, stride: Any, pad: Any, mode: str) -> Any:
-    """Over windows of the last n dimensions."""
+    """Pool windows of the last n dimensions."""
     x = pt.as_tensor_variable(x)
     if x.ndim < n:
         raise NDimError(message(f"pooling takes {n} dimensions or more", inputs=[x]))
     if mode not in _MODES:
-        raise OptionError(f"mode is one of {[*_MODES]}, not {mode!r}")
+        raise OptionError(f"mode must be one of {[*_MODES]}, not {mode!r}")
     long, pads = _numbers("ws", ws, n), _numbers("pad", pad, n)
     steps = long if stride is None else _numbers("stride", stride, n)
     if any(pads) and not ignore:
         raise OptionError("pad needs ignore_border=True")
     if any(p >= w for p, w in zip(pads, long, strict=True)):
-        raise OptionError(f"pad is smaller than ws: {pads}, {long}")
+        raise OptionError(f"pad must be smaller than ws: {pads}, {long}")
     sizes = [pt.shape_tuple(x)[k - n] for k in range(n)]
     parts = list(zip(sizes, long, steps, pads, strict=True))
     counts = [_count(*part, ignore) for part in parts]
@@ -110,15 +110,15 @@ def _pooled(x: Any, n: int, ws: Any, ignore: bool, stride: Any, pad: Any, mode: 
 
 
 def _numbers(what: str, given: Any, n: int) -> list[int]:
-    """One integer for each dimension. Raises `OptionError`."""
+    """Return one integer for each dimension. Raises `OptionError`."""
     found = list(given) if isinstance(given, tuple | list | np.ndarray) else [given] * n
     if len(found) != n or not all(isinstance(k, int | np.integer) for k in found):
-        raise OptionError(f"{what} is {n} integers that are known when the graph is built")
+        raise OptionError(f"{what} must be {n} integers that are known when the graph is built")
     return [int(k) for k in found]
 
 
 def _count(size: Any, long: int, step: int, pad: int, ignore: bool) -> Any:
-    """How many windows there are along a dimension."""
+    """Return how many windows there are along a dimension."""
     if ignore:
         return _most((size + 2 * pad - long) // step + 1)
     if step >= long:
@@ -127,12 +127,12 @@ def _count(size: Any, long: int, step: int, pad: int, ignore: bool) -> Any:
 
 
 def _most(n: Any) -> Any:
-    """A length, or 0."""
+    """Return a length, or 0 if it is negative."""
     return max(n, 0) if isinstance(n, int) else pt.maximum(n, 0)
 
 
 def _lowest(dtype: str) -> Any:
-    """What is never larger than others."""
+    """Return the lowest value of a dtype."""
     return -np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).min
 
 
@@ -145,8 +145,8 @@ def conv2d(
     subsample: Sequence[int] = (1, 1),
     **options: Any,
 ) -> Any:
-    """The convolution of a matrix, or of each of several, with a filter, or with each of several
-    (`tensor3`): of each matrix, with each filter, in this order.
+    """Return the convolution of a matrix, or of several (`tensor3`), with a filter, or with
+    several: each matrix with each filter, in this order.
 
     >>> conv2d([[1.0, 2.0, 3.0]], [[1.0, 1.0]]).eval()
     array([[3., 5.]])

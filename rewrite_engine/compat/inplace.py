@@ -1,5 +1,5 @@
-"""`pytensor.tensor.inplace`: elementwise ops that overwrite their first operand, `exp_inplace` for
-each `exp`; and `transpose_inplace`, which is a view anyway.
+"""Module `pytensor.tensor.inplace`: elementwise ops that overwrite their first operand,
+`exp_inplace` for each `exp`; and `transpose_inplace`, which is a view in any case.
 """
 
 from __future__ import annotations

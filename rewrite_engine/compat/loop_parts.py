@@ -1,10 +1,10 @@
-"""The parts of PyTensor's loops by their kinds: `ScanInfo`, how many of each there are, and
-`ScanArgs`, the variables. (The op is in `loops.py`.)
+"""Parts of PyTensor's loops by their kinds: `ScanInfo` counts them, and `ScanArgs` holds the
+variables. (The op is in `loops.py`.)
 
-Kinds, with their inputs outside and inside, and their outputs inside and outside: sequences;
-outputs with several earlier values ("mit_sot": taps), with one ("sit_sot"), with none ("nit_sot");
-states of which there is only the last ("shared"); what is the same in all steps. Outputs with
-several values of each step ("mit_mot", of gradients there) are none here.
+Each kind has its inputs outside and inside, and its outputs inside and outside: sequences; outputs
+with several earlier values ("mit_sot": taps), with one ("sit_sot"), with none ("nit_sot"); states
+of which only the last is returned ("shared"); and values that are the same in all steps. Outputs
+with several values of each step ("mit_mot", which PyTensor uses for gradients) do not exist here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Taps = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class ScanInfo:
-    """How many parts of each kind a loop has, and the taps of its outputs."""
+    """Counts of the parts of each kind in a loop, and the taps of its outputs."""
 
     n_seqs: int
     mit_mot_in_slices: Taps
@@ -34,26 +34,28 @@ class ScanInfo:
 
     @property
     def n_mit_mot(self) -> int:
-        """How many outputs have several values of each step."""
+        """Number of outputs with several values of each step."""
         return len(self.mit_mot_in_slices)
 
     @property
     def n_mit_sot(self) -> int:
-        """How many outputs have several earlier values."""
+        """Number of outputs with several earlier values."""
         return len(self.mit_sot_in_slices)
 
     @property
     def n_sit_sot(self) -> int:
-        """How many outputs have one earlier value."""
+        """Number of outputs with one earlier value."""
         return len(self.sit_sot_in_slices)
 
     @property
     def n_shared_outs(self) -> int:
-        """How many states have no trace."""
+        """Number of states without a trace."""
         return self.n_untraced_sit_sot
 
     def places(self) -> Iterator[PartOfLoop]:
-        """The parts, in the order of the inputs outside; outputs are numbered in theirs."""
+        """Yield the parts, in the order of the inputs outside; outputs are numbered in their own
+        order.
+        """
         outside, inside = 1, 0
         kinds = {
             "seqs": [1] * self.n_seqs,
@@ -74,22 +76,22 @@ class ScanInfo:
 
     @property
     def n_inner_inputs(self) -> int:
-        """How many inputs a step has."""
+        """Number of inputs of a step."""
         return sum(len(place.inside) for place in self.places())
 
     @property
     def n_outer_outputs(self) -> int:
-        """How many outputs the loop has."""
+        """Number of outputs of the loop."""
         return sum(place.output is not None for place in self.places())
 
     @property
     def n_inner_outputs(self) -> int:
-        """How many outputs a step has."""
+        """Number of outputs of a step."""
         return self.n_outer_outputs + self.as_while
 
 
 class PartOfLoop(NamedTuple):
-    """One part: its kind, which of that kind it is, the number of its input outside, of those
+    """Part of a loop: its kind, its index among that kind, the index of its input outside, of those
     inside, and of its output (the same inside and outside), if it has one.
     """
 
@@ -101,8 +103,8 @@ class PartOfLoop(NamedTuple):
 
 
 def mappings(info: ScanInfo) -> dict[str, dict[int, Any]]:
-    """{"outer_out_from_outer_inp": {number of the one: that of the other, or -1}, …}: lists where
-    the other is inside.
+    """Return {"outer_out_from_outer_inp": {index of an output: index of its input, or -1}, …}, with
+    lists for inputs inside.
     """
     found: dict[str, dict[int, Any]] = {}
     for place in info.places():
@@ -117,8 +119,8 @@ def mappings(info: ScanInfo) -> dict[str, dict[int, Any]]:
 
 
 def info_of(op: Any) -> ScanInfo:
-    """That of a loop here: what it carries on are states of which there is only the last, and what
-    a step gives beside them has no earlier values.
+    """Return the counts for a loop of this library: its recurrent values are states of which only
+    the last is returned, and its other outputs have no earlier values.
     """
     others = len(op.inner_inputs) - op.sequences - op.carried
     return ScanInfo(
@@ -127,7 +129,7 @@ def info_of(op: Any) -> ScanInfo:
 
 
 def in_their_order(op: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
-    """The inputs and outputs of a node of such a loop, in PyTensor's order."""
+    """Return the inputs and outputs of a node of such a loop, in PyTensor's order."""
     first, n = 1 + op.sequences + op.carried, len(op.results)
     known = [*inputs[:first], *list(inputs[:1]) * n, *inputs[first:]]
     return known, [*outputs[op.carried : op.carried + n], *outputs[: op.carried]]
@@ -137,7 +139,7 @@ def in_their_order(op: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> An
 
 
 class FieldInfo(NamedTuple):
-    """Where a variable is: the field, and its number there (inner_index: in a list of that)."""
+    """Position of a variable: the field, and its index there (inner_index: in a nested list)."""
 
     name: str
     index: int  # type: ignore[assignment]  # (as clients call it: no method of tuples)
@@ -145,9 +147,9 @@ class FieldInfo(NamedTuple):
 
 
 class ScanArgs:
-    """The variables of a loop by their kinds, in lists that may be changed: `inner_in_seqs`,
-    `outer_out_sit_sot`, …; and what `Scan` makes the changed loop of: `inner_inputs`,
-    `inner_outputs`, `info`, `outer_inputs`.
+    """Variables of a loop by their kinds, in lists that may be changed: `inner_in_seqs`,
+    `outer_out_sit_sot`, …; and the arguments from which `Scan` makes the changed loop:
+    `inner_inputs`, `inner_outputs`, `info`, `outer_inputs`.
     """
 
     nested_list_fields = ("inner_in_mit_mot", "inner_in_mit_sot", "inner_out_mit_mot")
@@ -181,7 +183,9 @@ class ScanArgs:
 
     @staticmethod
     def from_node(node: Any, clone: bool = False) -> ScanArgs:
-        """Those of a node; clone: with a copy of the graph of a step, which can be changed."""
+        """Return the variables of a node. clone: with a copy of the graph of a step, which can be
+        changed.
+        """
         op, inputs, outputs = node.op, node.inputs, node.outputs
         graph = op.fgraph.unfreeze() if clone else op.fgraph
         inner = [*graph.outputs]
@@ -200,31 +204,31 @@ class ScanArgs:
 
     @property
     def inner_inputs(self) -> list[Any]:
-        """The inputs of a step."""
+        """Inputs of a step."""
         return self._joined(
             "inner_in", "seqs", "mit_mot", "mit_sot", "sit_sot", "shared", "non_seqs"
         )
 
     @property
     def outer_inputs(self) -> list[Any]:
-        """The inputs of the loop."""
+        """Inputs of the loop."""
         kinds = "seqs", "mit_mot", "mit_sot", "sit_sot", "shared", "nit_sot", "non_seqs"
         return [self.n_steps, *self._joined("outer_in", *kinds)]
 
     @property
     def inner_outputs(self) -> list[Any]:
-        """The outputs of a step."""
+        """Outputs of a step."""
         own = self._joined("inner_out", "mit_mot", "mit_sot", "sit_sot", "nit_sot", "shared")
         return own + self.cond
 
     @property
     def outer_outputs(self) -> list[Any]:
-        """The outputs of the loop."""
+        """Outputs of the loop."""
         return self._joined("outer_out", "mit_mot", "mit_sot", "sit_sot", "nit_sot", "shared")
 
     @property
     def info(self) -> ScanInfo:
-        """How many there are now."""
+        """Present counts of the parts."""
         own: Any = self
         return ScanInfo(
             n_seqs=len(own.outer_in_seqs),
@@ -240,14 +244,14 @@ class ScanArgs:
 
     @property
     def field_names(self) -> list[str]:
-        """The names of the lists of variables."""
+        """Names of the lists of variables."""
         sides = ("inner_in_", "inner_out_", "outer_in_", "outer_out_")
         return [name for name in vars(self) if name.startswith(sides)]
 
     def find_among_fields(
         self, i: Any, field_filter: Callable[[str], bool] = lambda name: True
     ) -> FieldInfo | None:
-        """Where a variable is, first, among the fields whose names a filter lets through."""
+        """Return the first position of a variable among the fields whose names pass a filter."""
         for name in filter(field_filter, self.field_names):
             for k, own in enumerate(getattr(self, name)):
                 row = own if isinstance(own, list | tuple) else [own]
@@ -257,23 +261,21 @@ class ScanArgs:
         return None
 
     def get_alt_field(self, var_info: Any, alt_prefix: str) -> Any:
-        """What stands on another side ("inner_out", …) for a variable, or a `FieldInfo`. Raises
-        `ValueError` for one that is nowhere.
+        """Return the counterpart of a variable, or of a `FieldInfo`, on another side ("inner_out",
+        …). Raises `ValueError` for a variable that is not in the loop.
         """
         found = var_info if isinstance(var_info, FieldInfo) else self.find_among_fields(var_info)
         if found is None:
-            raise ValueError(f"{var_info} is no variable of this loop")
+            raise ValueError(f"{var_info} is not a variable of this loop")
         kind = found.name.split("_", 2)[2]
         return getattr(self, f"{alt_prefix}_{kind}")[found.index]
 
     def remove_from_fields(self, i: Any, rm_dependents: bool = True) -> None:
-        """Take a variable out of its field. Raises `ValueError` for what depends on it, which has
-        to be taken out by itself.
+        """Remove a variable from its field. Raises `ValueError` if rm_dependents is set: remove
+        dependent variables separately.
         """
         if rm_dependents:
-            raise ValueError(
-                "what depends on a variable is taken out by itself: rm_dependents=False"
-            )
+            raise ValueError("remove dependent variables separately, with rm_dependents=False")
         found = self.find_among_fields(i)
         if found is None:
             return

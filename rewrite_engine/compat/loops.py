@@ -1,8 +1,8 @@
-"""PyTensor's loops: `scan`, of which the values of an output with initial ones are a part of an
-array that begins with these; and the op `Scan`, with its inputs and outputs in PyTensor's order
-(`loop_parts.py`), which is written as the loop that is here (`loops/op.py`) where it is rewritten.
+"""PyTensor's loops: `scan`, in which the values of an output with initial ones are part of an array
+that begins with these; and the op `Scan`, with its inputs and outputs in PyTensor's order
+(`loop_parts.py`). Rewriting replaces it by this library's loop (`loops/op.py`).
 
-Loops whose steps draw are made of it; others are those of `rewrite_engine.scan`.
+Loops whose steps draw use it; others are loops of `rewrite_engine.scan`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ ARGUMENTS = inspect.signature(step.scan)
 
 
 def scan(*args: Any, **kwargs: Any) -> Any:
-    """`rewrite_engine.scan`, but `v.owner.inputs[0]` of an output `v` that has initial values is
-    those, and `v` behind them. (Rewriting leaves the output alone.)
+    """Call `rewrite_engine.scan`, and return outputs in PyTensor's form: for an output `v` with
+    initial values, `v.owner.inputs[0]` is an array of these followed by `v`. (Rewriting leaves only
+    the output.)
     """
     bound = ARGUMENTS.bind(*args, **kwargs)
     bound.apply_defaults()
@@ -57,7 +58,7 @@ def scan(*args: Any, **kwargs: Any) -> Any:
 
 
 def behind(v: Variable, info: arguments.Taps) -> Any:
-    """An output, as what comes behind its initial values."""
+    """Return an output as the part of an array after its initial values."""
     if info.start is None or not isinstance(v.type, TensorType):
         return v
     whole = join(0, first_rows(info), v)
@@ -66,7 +67,7 @@ def behind(v: Variable, info: arguments.Taps) -> Any:
 
 
 def first_rows(info: arguments.Taps) -> Any:
-    """The initial values of an output, one after the other."""
+    """Return the initial values of an output, one after the other."""
     return info.start[None] if info.taps == [-1] else info.start[: info.reach]
 
 
@@ -77,7 +78,7 @@ scan.__signature__ = ARGUMENTS  # type: ignore[attr-defined]
 
 
 class _OfLoops(Interned):
-    """The loops here are some, too, of which `info` tells."""
+    """Metaclass that also counts this library's loops as instances, with an `info`."""
 
     def __instancecheck__(self, instance: Any) -> bool:
         return type.__instancecheck__(self, instance) or (
@@ -86,12 +87,12 @@ class _OfLoops(Interned):
 
 
 class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
-    """PyTensor's loop. Inputs: how many steps, sequences, of outputs with earlier values arrays
-    that begin with the initial ones, states, of other outputs their lengths, and what is the same
-    in all steps. Outputs: those arrays, filled; the others; the last states.
+    """PyTensor's loop op. Inputs: the number of steps, sequences, arrays that begin with initial
+    values (for outputs with earlier values), states, lengths (for other outputs), and values that
+    are the same in all steps. Outputs: these arrays, filled; the other outputs; the last states.
 
-    inputs, outputs: the graph of a step. info: how many there are of each kind. Raises
-    `OptionError` for outputs with several values of each step.
+    inputs, outputs: the graph of a step. info: the counts of each kind. Raises `OptionError` for
+    outputs with several values of each step.
     """
 
     __props__ = ("structure", "info", "mode", "truncate_gradient", "name")
@@ -113,7 +114,7 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
         as_while: bool = False,
     ) -> None:
         if info.mit_mot_in_slices:
-            refuse_options("Scan", "gradients are other loops", mit_mot=info.mit_mot_in_slices)
+            refuse_options("Scan", "gradients are separate loops", mit_mot=info.mit_mot_in_slices)
         self.info, self.truncate_gradient, self.name = info, truncate_gradient, name
         self.mode = arguments.mode_of(mode)
         self.nout = info.n_outer_outputs
@@ -123,11 +124,11 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
         return self.name or "Scan"
 
     def get_oinp_iinp_iout_oout_mappings(self) -> dict[str, dict[int, Any]]:
-        """Which inputs and outputs, inside and outside, belong together: `mappings`."""
+        """Return which inputs and outputs, inside and outside, belong together: `mappings`."""
         return mappings(self.info)
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Apply. Raises `InputCountError`, and what types raise for a value of another."""
+        """Apply the op. Raises `InputCountError`, and the errors of types for unsuitable values."""
         places = [*self.info.places()]
         if len(inputs) != len(places) + 1:
             what = f"takes {len(places) + 1} inputs, not {len(inputs)}"
@@ -150,7 +151,7 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
 
     @cached_property
     def _here(self) -> Any:
-        """The op of the loop here. (A cache, which is not pickled.)"""
+        """Op of this library's loop. (A cache, which is not pickled.)"""
         states: list[Any] = []
         new: list[Any] = []
         ins, outs = self.inner_inputs, self.inner_outputs
@@ -176,7 +177,7 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
         )  # fmt: skip
 
     def written_out(self, inputs: Sequence[Any]) -> list[Any]:
-        """The outputs, by the loop here."""
+        """Return the outputs, computed by this library's loop."""
         sequences, starts, others = list[Any](), list[Any](), list[Any]()
         firsts: dict[int, Any] = {}
         for kind, k, outside, _, output in self.info.places():
@@ -202,16 +203,16 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
         return [*traces, *last]
 
     def needed_outputs(self, used: Sequence[int], alike: Any = None) -> Sequence[int]:
-        """The loop here has all of them."""
+        """Return all outputs: this library's loop has all of them."""
         return used
 
     def needed_inputs(self, used: Sequence[int]) -> Sequence[int]:
-        """All, but that lengths are not read."""
+        """Return all inputs except for the lengths, which are not read."""
         places = [*self.info.places()]
         return [0, *[place.outside for place in places if place.kind != "nit_sot"]]
 
     def apart(self, node: Apply) -> tuple[list[Any], list[Any]]:
-        """Inputs of their own, and the outputs of these."""
+        """Return separate inputs, and the outputs computed from them."""
         own = [v.type() for v in node.inputs]
         return own, self.written_out(own)
 
@@ -223,7 +224,7 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
 
     @cached_property
     def _run(self) -> Any:
-        """The loop here, as a function: for runs of graphs that were not rewritten."""
+        """Function of this library's loop, for graphs that are run without rewriting."""
         own = [loops.STEPS()]
         for kind, _, _, inside, _ in self.info.places():
             t = self.inner_inputs[inside[0]].type if inside else loops.STEPS
@@ -232,7 +233,7 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
         return function(own, self.written_out(own), on_unused_input="ignore")
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
-        """Return the lengths of the loop here, without its steps: nobody needs draws for them."""
+        """Return the lengths of the loop, without its steps: they need no draws."""
         from rewrite_engine.compat.databases import shape_rules
         from rewrite_engine.rules.pipeline import rewrite_graph
 
@@ -246,22 +247,24 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
         ]
 
     def equal_lengths(self, node: Apply) -> None:
-        """Steps may fail in any way, also if only the lengths of results are needed."""
+        """Return None: steps may fail in any way, also if only the lengths of results are
+        needed.
+        """
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Numbers, of steps and of lengths, reach nothing."""
+        """Return the connections; the numbers of steps and of lengths affect no output."""
         kinds = ["n_steps", *[place.kind for place in self.info.places()]]
         return [[kind not in ("n_steps", "nit_sot")] * self.nout for kind in kinds]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The loop here, along the batch."""
+        """Build this library's loop with a batch dimension."""
         own, made = self.apart(node)
         return whole_batch(made, dict(zip(own, inputs, strict=True)))
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Those of the loop here."""
+        """Return the gradients of this library's loop."""
         own, made = self.apart(outputs[0].owner)
         known = [
             (v, g) for v, g in zip(made, output_gradients, strict=True)
@@ -277,20 +280,20 @@ class PeerScan(HasInnerGraph, Op, metaclass=_OfLoops):
 
 
 class Begun(OpFromGraph):
-    """An array of so many rows that begins with some: `begun(empty, first, their number)`. (The
-    loop that takes it reads these alone.)
+    """Op that makes an array with initial rows: `begun(empty, first, their number)`. (The loop that
+    takes it reads only these rows.)
     """
 
     set_instead_of_inc = False  # (of an `IncSubtensor` alone would True be told; PyMC asks)
 
     @property
     def idx_list(self) -> list[slice]:
-        """Which part is written."""
+        """Index of the part that is written."""
         return [slice(None, self.inner_inputs[2])]
 
 
 def begun(first: Any, n: Any) -> Any:
-    """An array for `n` rows more than those of `first`, which it begins with."""
+    """Return an array that begins with the rows of `first`, with space for `n` more."""
     reach, *shape = shape_tuple(first)
     whole = pt.empty((pt.as_tensor_variable(n) + reach, *shape), first.type.dtype)
     inputs = [whole.type(), first.type(), loops.STEPS("number")]
@@ -300,7 +303,7 @@ def begun(first: Any, n: Any) -> Any:
 
 
 def initial(x: Any, n: int) -> Any:
-    """The first `n` rows of an array."""
+    """Return the first `n` rows of an array."""
     made = x.owner is not None and isinstance(x.owner.op, Begun)
     return x.owner.inputs[1] if made else x[:n]
 
@@ -309,13 +312,13 @@ def initial(x: Any, n: int) -> Any:
 
 
 def draws(loop: step.LoopRequest) -> bool:
-    """Whether a step uses the state of a generator."""
+    """Return whether a step uses the state of a generator."""
     used = [*loop.step.updates, *graph_inputs(loop.step.outputs)]
     return any([isinstance(v.type, RandomGeneratorType) for v in used])
 
 
 def in_their_form(loop: step.LoopRequest) -> tuple[list[Any], dict[Any, Any]]:
-    """The outputs of a loop, and its updates."""
+    """Return the outputs of a loop in PyTensor's form, and its updates."""
     loop.carried()  # (finds what does not fit)
     outputs, shared = loop.step.outputs, [*loop.step.updates]
     inside = {v: v.type(v.name) for v in shared}

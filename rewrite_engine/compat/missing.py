@@ -1,7 +1,7 @@
-"""Which names of another library a program uses that are not here, without running it.
+"""Find names of another library that a program uses and this library lacks, without running it.
 
-Seen are imports, and names with dots that begin with an imported module (`pt.linalg.lu`), also by
-another name that it was given (`T = theano.tensor`). Methods of variables are not.
+Imports are checked, and dotted names that begin with an imported module (`pt.linalg.lu`), also
+under another name (`T = theano.tensor`). Methods of variables are not.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from rewrite_engine.compat.table import VERSIONS
 
 @dataclass
 class UsedNames(ast.NodeVisitor):
-    """What is missing: pairs of a line and a name, in the order of the program."""
+    """Visitor that collects missing names: pairs of a line and a name, in the order of the
+    program.
+    """
 
     missing: list[tuple[int, str]] = field(default_factory=list)
     known: dict[str, Any] = field(default_factory=dict)  # {name in the program: module}
 
     def visit_Import(self, node: ast.Import) -> None:
-        """`import pytensor.tensor as pt`."""
+        """Record `import pytensor.tensor as pt`."""
         for alias in node.names:
             module = self.module(node, alias.name)
             if module is not None:
@@ -33,14 +35,14 @@ class UsedNames(ast.NodeVisitor):
                 self.known[alias.asname or first] = module if alias.asname else import_module(first)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        """`from pytensor import tensor as pt`."""
+        """Record `from pytensor import tensor as pt`."""
         module = None if node.level or not node.module else self.module(node, node.module)
         for alias in node.names if module is not None else ():
             if alias.name != "*":
                 self.known[alias.asname or alias.name] = self.attribute(node, module, alias.name)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """`T = theano.tensor`."""
+        """Record `T = theano.tensor`."""
         value = self.value(node.value)
         for target in node.targets:
             if isinstance(target, ast.Name):
@@ -49,11 +51,11 @@ class UsedNames(ast.NodeVisitor):
                 self.visit(target)
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        """`pt.exp`."""
+        """Check a name such as `pt.exp`."""
         self.value(node)
 
     def module(self, node: ast.AST, name: str) -> Any:
-        """A module of a library that is looked for; None for others, and what is missing."""
+        """Return a module of a known library; None for others and for missing ones."""
         if name.partition(".")[0] not in VERSIONS:
             return None
         try:
@@ -63,7 +65,7 @@ class UsedNames(ast.NodeVisitor):
             return None
 
     def value(self, node: ast.expr) -> Any:
-        """What an expression is, if it is a module that is looked for."""
+        """Return the module that an expression refers to, or None."""
         if isinstance(node, ast.Name):
             return self.known.get(node.id)
         if isinstance(node, ast.Attribute):
@@ -72,7 +74,7 @@ class UsedNames(ast.NodeVisitor):
         return None
 
     def attribute(self, node: ast.AST, module: Any, name: str) -> Any:
-        """A name of a module; told if it is missing."""
+        """Return a name of a module; record it if it is missing."""
         if not isinstance(module, PeerModule):
             return None
         value = getattr(module, name, self)
@@ -86,8 +88,8 @@ class UsedNames(ast.NodeVisitor):
 
 
 def missing(source: str) -> Iterator[tuple[int, str]]:
-    """The missing names of a program, with the lines where they are used, in their order. Raises
-    `SyntaxError`.
+    """Yield the missing names of a program, with the lines where they are used, in their order.
+    Raises `SyntaxError`.
     """
     install()
     names = UsedNames()

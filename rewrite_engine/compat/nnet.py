@@ -1,5 +1,5 @@
-"""The functions of `theano.tensor.nnet`, made of ops that are here. Gradients, and what is mended
-where exponentials saturate, are those of the formulas.
+"""Functions of `theano.tensor.nnet`, built from this library's ops. Gradients, and rewrites that
+avoid saturation of exponentials, are those of the formulas.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
 
 
 def relu(x: Any, alpha: Any = 0) -> Any:
-    """`x` where it is positive, `alpha * x` elsewhere."""
+    """Return `x` where it is positive, `alpha * x` elsewhere."""
     x = pt.as_tensor_variable(x)
     return (
         pt.maximum(x, 0)
@@ -43,75 +43,75 @@ def relu(x: Any, alpha: Any = 0) -> Any:
 
 
 def elu(x: Any, alpha: Any = 1) -> Any:
-    """`x` where it is positive, `alpha * (exp(x) - 1)` elsewhere."""
+    """Return `x` where it is positive, `alpha * (exp(x) - 1)` elsewhere."""
     x = pt.as_tensor_variable(x)
     return pt.switch(x > 0, x, alpha * pt.expm1(x))
 
 
 def selu(x: Any) -> Any:
-    """`elu` with the scales of G. Klambauer and others, "Self-normalizing neural networks" (2017),
-    whose activations keep mean 0 and variance 1.
+    """Return `elu` with the scales of G. Klambauer and others, "Self-normalizing neural networks"
+    (2017), whose activations keep mean 0 and variance 1.
     """
     return 1.0507009873554805 * elu(x, 1.6732632423543772)
 
 
 def softsign(x: Any) -> Any:
-    """`x / (1 + |x|)`."""
+    """Return `x / (1 + |x|)`."""
     x = pt.as_tensor_variable(x)
     return x / (1 + abs(x))
 
 
 def hard_sigmoid(x: Any) -> Any:
-    """`0.2 x + 0.5`, cut off at 0 and 1."""
+    """Return `0.2 x + 0.5`, clipped to the range from 0 to 1."""
     return pt.clip(pt.as_tensor_variable(x) * 0.2 + 0.5, 0, 1)
 
 
 def softmax(c: Any, axis: Any = -1) -> Any:
-    """`exp(c) / sum(exp(c))` along an axis. (Of a vector, Theano made a matrix.)"""
+    """Return `exp(c) / sum(exp(c))` along an axis. (Theano's result for a vector was a matrix.)"""
     return special.softmax(c, axis=axis)
 
 
 def softmax_with_bias(x: Any, b: Any) -> Any:
-    """`softmax` of the rows of a matrix, with a vector added to each."""
+    """Return the `softmax` of the rows of a matrix, with a vector added to each."""
     return softmax(pt.as_tensor_variable(x) + b)
 
 
 def logsoftmax(c: Any, axis: Any = -1) -> Any:
-    """Logarithms of `softmax`."""
+    """Return the logarithm of `softmax`."""
     return special.log_softmax(c, axis=axis)
 
 
 def binary_crossentropy(output: Any, target: Any) -> Any:
-    """`-(t log o + (1 - t) log(1 - o))`, element by element."""
+    """Return `-(t log o + (1 - t) log(1 - o))`, element by element."""
     o, t = pt.as_tensor_variable(output), pt.as_tensor_variable(target)
     return -(t * pt.log(o) + (1 - t) * pt.log(1 - o))
 
 
 def sigmoid_binary_crossentropy(output: Any, target: Any) -> Any:
-    """`binary_crossentropy(sigmoid(output), target)`."""
+    """Return `binary_crossentropy(sigmoid(output), target)`."""
     return binary_crossentropy(pt.sigmoid(output), target)
 
 
 def categorical_crossentropy(coding_dist: Any, true_dist: Any) -> Any:
-    """`-sum(p log q)` along the last axis; `true_dist` may be the numbers of the true classes.
-    Raises `NDimError` for other dimensions.
+    """Return `-sum(p log q)` along the last axis; `true_dist` may be the numbers of the true
+    classes. Raises `NDimError` for other dimensions.
     """
     q, p = pt.as_tensor_variable(coding_dist), pt.as_tensor_variable(true_dist)
     if p.ndim == q.ndim:
         return -(p * pt.log(q)).sum(axis=-1)
     if p.ndim == q.ndim - 1:
         return -pt.log(pt.take_along_axis(q, p[..., None], axis=-1)[..., 0])
-    raise NDimError(message("true_dist has to have as many dimensions, or one less", inputs=[q, p]))
+    raise NDimError(message("true_dist must have as many dimensions, or one less", inputs=[q, p]))
 
 
 def crossentropy_categorical_1hot(coding_dist: Any, true_one_of_n: Any) -> Any:
-    """`categorical_crossentropy` where the numbers of the true classes are given."""
+    """Return the `categorical_crossentropy` for the numbers of the true classes."""
     return categorical_crossentropy(coding_dist, true_one_of_n)
 
 
 def confusion_matrix(actual: Any, pred: Any) -> list[Any]:
-    """How often each class (rows, in the order of the numbers) is taken for each (columns), and
-    the numbers of the classes. Of vectors of integers; int64.
+    """Return how often each class (rows, in the order of the numbers) is predicted as each class
+    (columns), and the numbers of the classes. Takes vectors of integers; returns int64.
 
     >>> confusion_matrix([0, 2, 2], [2, 2, 0])[0].eval()
     array([[0, 1],
@@ -126,7 +126,7 @@ def confusion_matrix(actual: Any, pred: Any) -> list[Any]:
 def batch_normalization(
     inputs: Any, gamma: Any, beta: Any, mean: Any, std: Any, mode: str = "low_mem"
 ) -> Any:
-    """`(inputs - mean) * gamma / std + beta`; mode changes nothing."""
+    """Return `(inputs - mean) * gamma / std + beta`; mode has no effect."""
     x = pt.as_tensor_variable(inputs)
     return (x - mean) * (pt.as_tensor_variable(gamma) / std) + beta
 
@@ -141,12 +141,14 @@ def batch_normalization_train(
     running_mean: Any = None,
     running_var: Any = None,
 ) -> tuple[Any, ...]:
-    """`inputs` with mean `beta` and standard deviation `gamma` over axes, the means, and the
-    inverses of the standard deviations (of the variance plus `epsilon`); and where both are given,
-    running_mean and running_var, with `running_average_factor` of those of these inputs.
+    """Normalize `inputs` to mean `beta` and standard deviation `gamma` over axes. Also returns the
+    means and the inverses of the standard deviations (of the variance plus `epsilon`); and if both
+    are passed, the updated running_mean and running_var, which include those of these inputs with
+    the weight `running_average_factor`.
 
-    axes: over which; "per-activation": the first, "spatial": all but the second. gamma, beta and
-    the running ones have length 1 along these, or have no more dimensions than the others.
+    axes: dimensions to average over; "per-activation": the first, "spatial": all but the second.
+    gamma, beta and the running averages have length 1 along these, or have no more dimensions than
+    the others.
     """
     x = pt.as_tensor_variable(inputs)
     over = _normalized_axes(x, axes)
@@ -173,7 +175,7 @@ def batch_normalization_test(
     axes: Any = "per-activation",
     epsilon: float = 1e-4,
 ) -> Any:
-    """`batch_normalization_train` with a mean and variance that are known."""
+    """Normalize `inputs` as `batch_normalization_train` does, with a known mean and variance."""
     x = pt.as_tensor_variable(inputs)
     over = _normalized_axes(x, axes)
     gamma, beta, mean, var = [_fitted(v, x, over) for v in (gamma, beta, mean, var)]
@@ -181,16 +183,16 @@ def batch_normalization_test(
 
 
 def _normalized_axes(x: Any, axes: Any) -> tuple[int, ...]:
-    """The dimensions over which there is one mean. Raises `ValueError`."""
+    """Return the dimensions to average over. Raises `ValueError`."""
     named = {"per-activation": (0,), "spatial": (0, *range(2, x.ndim))}
     if isinstance(axes, str) and axes not in named:
-        raise ValueError(f"axes are dimensions, 'per-activation' or 'spatial', not {axes!r}")
+        raise ValueError(f"axes must be dimensions, 'per-activation' or 'spatial', not {axes!r}")
     found = named[axes] if isinstance(axes, str) else axes
     return tuple(int(k) for k in ([found] if isinstance(found, int) else found))
 
 
 def _fitted(v: Any, x: Any, over: tuple[int, ...]) -> Any:
-    """A parameter as it stands beside the inputs."""
+    """Return a parameter in a shape that broadcasts with the inputs."""
     v = pt.as_tensor_variable(v)
     if v.ndim < x.ndim:
         others = iter(range(v.ndim))
@@ -212,20 +214,20 @@ def conv2d(
     image_shape: Any = None,
     **unknown: Any,
 ) -> Any:
-    """Convolutions of images (batch, channels, rows, columns) with filters (features, channels,
-    rows, columns), summed over the channels: (batch, features, rows, columns).
+    """Convolve images (batch, channels, rows, columns) with filters (features, channels, rows,
+    columns), summed over the channels: (batch, features, rows, columns).
 
-    border_mode: "valid", "full", "half" (zeros around, half as many as the filter is long), or how
-    many zeros, as one number or one for each dimension. subsample: the steps. filter_flip: False is
-    a correlation. filter_dilation: the distance of the filter's elements. input_shape,
-    filter_shape: what is known of the shapes (image_shape: an older name). Raises `NDimError`,
-    `ShapeError`, `ValueError` for a border_mode, `OptionError` for groups and filters that are not
-    shared.
+    border_mode: "valid", "full", "half" (zeros around, half as many as the filter is long), or the
+    number of zeros, as one number or one for each dimension. subsample: the steps. filter_flip:
+    False computes a correlation. filter_dilation: the distance between the filter's elements.
+    input_shape, filter_shape: known parts of the shapes (image_shape: an older name). Raises
+    `NDimError`, `ShapeError`, `ValueError` for a border_mode, `OptionError` for groups and filters
+    that are not shared.
     """
     input_shape = input_shape or image_shape
     groups = None if num_groups == 1 else num_groups
     refuse_options("conv2d", "convolve each group, and join them", num_groups=groups)
-    refuse_options("conv2d", "filters are the same everywhere", unshared=unshared, **unknown)
+    refuse_options("conv2d", "filters are always shared", unshared=unshared, **unknown)
     x = pt.specify_shape(input, input_shape) if input_shape else pt.as_tensor_variable(input)
     w = pt.specify_shape(filters, filter_shape) if filter_shape else pt.as_tensor_variable(filters)
     if x.ndim != 4 or w.ndim != 4:
@@ -244,7 +246,7 @@ def conv2d(
 
 
 def _border(mode: Any, filters: Any) -> list[Any]:
-    """The zeros before and after rows, and columns. Raises `ValueError`."""
+    """Return the zeros before and after rows and columns. Raises `ValueError`."""
     if mode == "half":
         return [(n // 2, n // 2) for n in filters.shape[2:]]
     if isinstance(mode, int):

@@ -1,4 +1,4 @@
-"""Functions and classes as Theano had them, of which PyTensor's take other arguments."""
+"""Functions and classes of Theano for which PyTensor's take other arguments."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ __all__ = [
 
 
 def without_graph(function: Callable[..., Any] | None, wanted: int) -> Any:
-    """A function whose first argument is a graph, made of one that may leave that out: it takes
-    `wanted` arguments, or one less.
+    """Return a function whose first argument is a graph, from one that may omit it: the function
+    takes `wanted` arguments, or one less.
     """
     if function is None:
         return None
@@ -43,13 +43,13 @@ def without_graph(function: Callable[..., Any] | None, wanted: int) -> Any:
 
 
 def MonitorMode(pre_func: Any = None, post_func: Any = None, optimizer: Any = DEFAULT) -> Any:
-    """A `MonitorMode` whose functions may take `(i, node, fn)`."""
+    """Return a `MonitorMode` whose functions may take `(i, node, fn)`."""
     before, after = without_graph(pre_func, 4), without_graph(post_func, 4)
     return watching.MonitorMode(before, after, optimizer)
 
 
 def local_optimizer(tracks: Any, inplace: bool = False, requirements: Any = ()) -> Any:
-    """`node_rewriter` of a function that may take `(node)` alone."""
+    """Make a `node_rewriter` from a function that may take `(node)` alone."""
     made = node_rewriter(tracks, inplace=inplace, requirements=requirements)
     return lambda function: made(without_graph(function, 2))
 
@@ -57,25 +57,25 @@ def local_optimizer(tracks: Any, inplace: bool = False, requirements: Any = ()) 
 def Param(
     variable: Any, default: Any = None, name: str | None = None, mutable: bool = False, **given: Any
 ) -> In:
-    """An `In` with a `default`."""
+    """Return an `In` with a `default`."""
     return In(variable, name=name, value=default, mutable=mutable, **given)
 
 
 def solve_lower_triangular(a: Any, b: Any) -> Any:
-    """`solve` of a lower triangular matrix."""
+    """Solve equations with a lower triangular matrix."""
     return solve(a, b, assume_a="lower triangular")
 
 
 def solve_upper_triangular(a: Any, b: Any) -> Any:
-    """`solve` of an upper triangular matrix."""
+    """Solve equations with an upper triangular matrix."""
     return solve(a, b, assume_a="upper triangular")
 
 
 def solve_symmetric(a: Any, b: Any) -> Any:
-    """`solve` of a symmetric matrix, of which the upper triangle is read."""
+    """Solve equations with a symmetric matrix, whose upper triangle is read."""
     return solve(a, b, assume_a="sym")
 
 
 def xlogx(x: Any) -> Any:
-    """`x * log(x)`, and 0 where x is 0."""
+    """Return `x * log(x)`, and 0 where x is 0."""
     return xlogy(x, x)

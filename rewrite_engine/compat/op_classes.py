@@ -1,6 +1,6 @@
-"""Classes of ops that PyTensor's programs make with its arguments: `Solve(assume_a="sym")(a, b)`,
-`IfElse(2)(condition, *values)`. Each stands for the op of that name here, also in `isinstance`;
-what it makes is a function of variables.
+"""Op classes that PyTensor's programs construct with its arguments: `Solve(assume_a="sym")(a, b)`,
+`IfElse(2)(condition, *values)`. Each represents this library's op, also in `isinstance`;
+constructing it returns a function of variables.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from functools import partial
 from typing import Any
 
 from rewrite_engine.graph.intern import Interned
-from rewrite_engine.tensor import linalg
+from rewrite_engine.tensor import creation, linalg
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.flow import branches
 from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSubtensor
+from rewrite_engine.tensor.index.selection import permute_row_elements
 from rewrite_engine.tensor.index.subtensor import inc_subtensor, set_subtensor
 from rewrite_engine.tensor.linalg import decomposition, solvers, triangular
+from rewrite_engine.tensor.shaping import joins
 from rewrite_engine.tensor.shaping.rearrange import RepeatedPositions, repeat
 
 __all__ = [
@@ -23,10 +25,13 @@ __all__ = [
     "AdvancedSubtensor1",
     "Cholesky",
     "CholeskySolve",
+    "Eye",
     "IfElse",
+    "PermuteRowElements",
     "Repeat",
     "Solve",
     "SolveTriangular",
+    "Split",
     "advanced_inc_subtensor",
     "advanced_inc_subtensor1",
     "advanced_set_subtensor",
@@ -37,8 +42,8 @@ __all__ = [
 
 
 class MadeWithArguments(Interned):
-    """The type of what stands for a class of ops: a call makes a function of its arguments, and
-    what inherits from it inherits from the class here.
+    """Metaclass of stand-ins for op classes: a call makes a function from its arguments, and a
+    subclass inherits from this library's class.
     """
 
     ours: Any
@@ -64,13 +69,17 @@ class MadeWithArguments(Interned):
 def stands_for(
     ours: Any, function: Callable[..., Any], what: str, only: Callable[[Any], bool] | None = None
 ) -> Any:
-    """What stands for a class here, and makes functions. only: which of its ops are meant."""
+    """Return a stand-in for a class of this library, which makes functions. only: which of its ops
+    count as instances.
+    """
     names = {"ours": ours, "function": function, "only": only, "__doc__": what}
     return MadeWithArguments(ours.__name__, (), names)
 
 
 def _branches(n_outs: int = 1, as_view: bool = False, name: str | None = None) -> Any:
-    """`ifelse` of so many values each, one after the other. (as_view changes nothing.)"""
+    """Return an `ifelse` with several values in each branch, one after the other. (as_view has no
+    effect.)
+    """
 
     def choose(condition: Any, *values: Any, return_list: bool = False) -> Any:
         first, second = list(values[:n_outs]), list(values[n_outs:])
@@ -81,17 +90,22 @@ def _branches(n_outs: int = 1, as_view: bool = False, name: str | None = None) -
 
 
 def _of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A class whose instances are a function with options."""
+    """Return a class whose instances are a function with options."""
     return lambda **options: partial(function, **options)
 
 
+def _cholesky(lower: bool = True, on_error: str = "nan", **no_effect: Any) -> Any:
+    """The op on one matrix."""
+    return decomposition.Cholesky(lower, on_error)
+
+
 def _cho_solve(c: Any, b: Any, lower: bool = True, **options: Any) -> Any:
-    """`cho_solve` of a factor."""
+    """Call `cho_solve` with a factor."""
     return linalg.cho_solve((c, lower), b, **options)
 
 
 def advanced_subtensor(x: Any, *index: Any) -> Any:
-    """`x[index]`."""
+    """Return `x[index]`."""
     return as_tensor_variable(x)[tuple([as_tensor_variable(i) for i in index])]
 
 
@@ -103,8 +117,8 @@ def advanced_inc_subtensor(
     set_instead_of_inc: bool = False,
     ignore_duplicates: bool = False,
 ) -> Any:
-    """`x`, with `y` added at `index`, as often as an element is named; ignore_duplicates: once.
-    set_instead_of_inc: put in. (inplace changes nothing.)
+    """Return `x` with `y` added at `index`, as often as an element is named; ignore_duplicates:
+    once. set_instead_of_inc: replace the elements. (inplace has no effect.)
     """
     part = advanced_subtensor(x, *index)
     if set_instead_of_inc:
@@ -113,7 +127,7 @@ def advanced_inc_subtensor(
 
 
 def advanced_set_subtensor(x: Any, y: Any, *index: Any) -> Any:
-    """`x`, with `y` put in at `index`."""
+    """Return `x` with the elements at `index` replaced by `y`."""
     return set_subtensor(advanced_subtensor(x, *index), y)
 
 
@@ -123,19 +137,37 @@ advanced_set_subtensor1 = advanced_set_subtensor
 
 
 def _rows(op: Any) -> bool:
-    """Whether an op has one array of indices, and nothing else."""
+    """Return whether an op has one array of indices, and nothing else."""
     return tuple(op.idx_list) == ("i",)
 
 
 AdvancedSubtensor1 = stands_for(
-    AdvancedSubtensor, lambda **_: advanced_subtensor, "Rows by numbers.", _rows
+    AdvancedSubtensor, lambda **_: advanced_subtensor, "Rows selected by numbers.", _rows
 )
 AdvancedIncSubtensor1 = stands_for(
-    AdvancedIncSubtensor, _of(advanced_inc_subtensor), "Rows by numbers, changed.", _rows
+    AdvancedIncSubtensor, _of(advanced_inc_subtensor), "Change of rows by numbers.", _rows
 )
-Cholesky = stands_for(decomposition.Cholesky, _of(linalg.cholesky), "`cholesky`, with options.")
+Cholesky = stands_for(decomposition.Cholesky, _cholesky, "The op of `cholesky`, with options.")
 CholeskySolve = stands_for(solvers.Solve, _of(_cho_solve), "`cho_solve`, with options.")
-IfElse = stands_for(branches.IfElse, _branches, "`ifelse` of so many values.")
+
+
+def _split(len_splits: int, axis: int = 0) -> Any:
+    """Return a function that splits an array into parts with the lengths in a vector."""
+    return lambda x, splits: joins.split(x, splits, len_splits, axis)
+
+
+def PermuteRowElements(inverse: bool = False) -> Any:
+    """Return `permute_row_elements`, or its inverse."""
+    return lambda x, y: permute_row_elements(x, y, inverse)
+
+
+Eye = stands_for(
+    creation.Eye,
+    lambda dtype=None: lambda n, m, k: creation.eye(n, m, k, dtype),
+    "`eye` of a dtype.",
+)
+Split = stands_for(joins.Split, _split, "`split` into a number of parts.")
+IfElse = stands_for(branches.IfElse, _branches, "`ifelse` with several values.")
 Repeat = stands_for(
     RepeatedPositions, lambda axis=None: partial(repeat, axis=axis), "`repeat` along an axis."
 )

@@ -1,5 +1,5 @@
-"""Names of PyTensor's rewrites and tags, which programs include and exclude; and what is nearest
-here. Data, and one function that reads it.
+"""Names of PyTensor's rewrites and tags, which programs include and exclude, and their nearest
+counterparts. Data, and one function that reads it.
 """
 
 from __future__ import annotations
@@ -191,8 +191,8 @@ ON_REQUEST = "local_remove_all_assert"
 
 
 def in_our_names(query: Query, rules: RuleSet) -> Query:
-    """Return the query with the counterparts of PyTensor's names, and without those that change
-    nothing. A name that a rule here has means that rule. What is required has to be here.
+    """Return the query with the counterparts of PyTensor's names, and without names that have no
+    effect. A name of a rule in this library means that rule. Required names must exist here.
     """
     include, exclude = [_ours(names, rules) for names in (query.include, query.exclude)]
     if ON_REQUEST in query.include:

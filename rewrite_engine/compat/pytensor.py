@@ -1,4 +1,4 @@
-"""Importing this lets `import pytensor` find the names here."""
+"""Let `import pytensor` find the names of this library, once this module is imported."""
 
 from rewrite_engine.compat import install
 

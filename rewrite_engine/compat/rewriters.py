@@ -1,5 +1,5 @@
-"""PyTensor's rewriters with their own arguments, as rules and drivers that are here: those written
-as classes (PyTensor's `NodeRewriter`), and what walks a graph with them.
+"""PyTensor's rewriters with their own arguments, as rules and drivers of this library: rules
+written as classes (PyTensor's `NodeRewriter`), and drivers that walk a graph with them.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ __all__ = [
 
 
 class _AnyRule(type):
-    """The type of a class of which every rule is an instance."""
+    """Metaclass of a class that counts every rule as its instance."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         own = cls.__dict__.get("every_rule", False)
@@ -63,8 +63,8 @@ class _AnyRule(type):
 
 
 class LosingLengths(FunctionRewriter):
-    """A rule whose results may have types that know fewer lengths than what they replace: they have
-    them all the same.
+    """Rule whose results may have types with fewer known lengths than the term they replace. The
+    lengths are restored.
     """
 
     @cached_property
@@ -73,7 +73,7 @@ class LosingLengths(FunctionRewriter):
         return lambda fgraph, node: with_lengths(node, found(fgraph, node))
 
     def accept(self, old: Variable, new: Variable) -> bool:
-        """As always, or where `specify_shape` makes it fit."""
+        """Return whether the result fits, directly or with `specify_shape`."""
         try:
             old.type.filter_variable(new)
         except TypeMismatchError:
@@ -82,8 +82,8 @@ class LosingLengths(FunctionRewriter):
 
 
 def with_lengths(node: Apply, found: Any) -> Any:
-    """What a rule found, of types that know the lengths of the node's outputs, where programs say
-    themselves of which type the results of their ops are.
+    """Return a rule's results with the known lengths of the node's outputs, if a program's own ops
+    determine the types.
     """
     if not isinstance(found, list | tuple) or len(found) != len(node.outputs):
         return found
@@ -91,7 +91,7 @@ def with_lengths(node: Apply, found: Any) -> Any:
 
 
 def narrowed(old: Variable, new: Any) -> Any:
-    """A variable with the lengths of another one, if a program's own op makes it."""
+    """Return a variable with the lengths of another one, if a program's own op computes it."""
     owner = new.owner if isinstance(new, Variable) else None
     if owner is None or old.type.is_super(new.type) or len(owner.outputs) != 1:
         return new
@@ -105,18 +105,18 @@ def narrowed(old: Variable, new: Any) -> Any:
 
 
 def node_rewriter(tracks: Any = None, **options: Any) -> Callable[..., FunctionRewriter]:
-    """The decorator `rewrite_engine.match.decorate.node_rewriter`, for rules that may lose
-    lengths.
+    """Decorate a function as a node rewriter that may lose lengths; otherwise like
+    `rewrite_engine.match.decorate.node_rewriter`.
     """
     made: Any = decorate.node_rewriter(tracks, **options)
     return partial(LosingLengths, **made.keywords)
 
 
 class ClassRewriter(LosingLengths, metaclass=_AnyRule):
-    """A rule written as a class. A subclass defines `transform(fgraph, node)`, which returns
+    """Rule written as a class. A subclass defines `transform(fgraph, node)`, which returns
     replacements for the node's outputs, as a list or {old: new}, or False; `tracks()`, the ops and
-    classes of ops that it looks at (None: all); and perhaps `add_requirements(fgraph)`, which is
-    called before the first node of a graph.
+    classes of ops that it applies to (None: all); and optionally `add_requirements(fgraph)`, which
+    is called before the first node of a graph.
 
     >>> import rewrite_engine as rw
     >>> import rewrite_engine.tensor as pt
@@ -143,7 +143,7 @@ class ClassRewriter(LosingLengths, metaclass=_AnyRule):
     _first: bool = True
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        """Rules differ by name: the second of a class is called after it and a number."""
+        """Name a rule: rules differ by name, so further instances of a class get a number."""
         made = object.__new__(cls)
         FunctionRewriter.__init__(made, cls.transform)  # type: ignore[arg-type]
         vars(made).pop("tracks")
@@ -155,13 +155,13 @@ class ClassRewriter(LosingLengths, metaclass=_AnyRule):
         return made
 
     def __init__(self) -> None:
-        """A subclass may have its own."""
+        """Accept no arguments; a subclass may define its own."""
 
     def tracks(self) -> Any:  # type: ignore[override]
         return None
 
     def add_requirements(self, fgraph: FunctionGraph) -> None:
-        """Nothing, if a subclass says nothing else."""
+        """Do nothing, unless a subclass overrides it."""
 
     @cached_property
     def _tracked(self) -> Sequence[Any] | None:
@@ -198,8 +198,8 @@ class ClassRewriter(LosingLengths, metaclass=_AnyRule):
 def SequentialNodeRewriter(
     *rewriters: Any, apply_all_rewrites: bool = False, profile: bool = False
 ) -> Rule:
-    """The rule that takes the first of several that applies at a node. apply_all_rewrites: what one
-    makes is handed to the next, until none applies.
+    """Return the rule that uses the first of several that applies at a node. apply_all_rewrites:
+    pass the result of one rule to the next, until none applies.
     """
     parts = list(rules_in(rewriters))
     made: Rule = seq(*[try_(part) for part in parts]) if apply_all_rewrites else first(*parts)
@@ -207,7 +207,7 @@ def SequentialNodeRewriter(
 
 
 def SubstitutionNodeRewriter(op1: Op, op2: Op, transfer_tags: bool = True) -> Rule:
-    """The rule that puts one op in the place of another, applied to the same inputs."""
+    """Return the rule that replaces one op by another, applied to the same inputs."""
 
     def substitute(fgraph: FunctionGraph, node: Any) -> Any:
         return op2.make_node(*node.inputs).outputs
@@ -216,9 +216,9 @@ def SubstitutionNodeRewriter(op1: Op, op2: Op, transfer_tags: bool = True) -> Ru
 
 
 class RelationOfOthers(KanrenRelationSub):
-    """The rule that a miniKanren relation is. results_filter: gets the iterator of all answers, as
-    the relation gives them, and returns the one to take, a list of one for each output, or None.
-    node_filter: as of `RelationRule`.
+    """Rule made of a miniKanren relation. results_filter: receives the iterator of all answers, as
+    the relation returns them, and returns the one to use, a list of one for each output, or None.
+    node_filter: as in `RelationRule`.
     """
 
     needs_reason = False
@@ -239,7 +239,7 @@ class RelationOfOthers(KanrenRelationSub):
         return None if not chosen else self.result(node, chosen)
 
     def transform(self, fgraph: Any, node: Apply) -> Any:
-        """Replacements for a node's outputs, as a list, or False."""
+        """Return replacements for a node's outputs, as a list, or False."""
         found = self.apply(fgraph, node)
         return False if found is None else found if isinstance(found, list) else [found]
 
@@ -248,8 +248,8 @@ class RelationOfOthers(KanrenRelationSub):
 
 
 def OpKeyGraphRewriter(node_rewriter: Rule, ignore_newtrees: bool = False, **unknown: Any) -> Any:
-    """The driver that tries a rule at each node of the ops that it tracks. ignore_newtrees: not at
-    those that it made.
+    """Return the driver that tries a rule at each node of the ops that it tracks. ignore_newtrees:
+    skip nodes that the rule made.
     """
     _no_callback("OpKeyGraphRewriter", unknown)
     if ignore_newtrees:
@@ -258,33 +258,35 @@ def OpKeyGraphRewriter(node_rewriter: Rule, ignore_newtrees: bool = False, **unk
 
 
 def _no_callback(what: str, options: dict[str, Any]) -> None:
-    """Refuse a function that is called where a rule fails, and what is not known."""
-    why = "a rule that fails is an error; config.on_rule_error='warn' lets the rest go on"
+    """Raise an error for a callback on failing rules, and for unknown options."""
+    why = "a rule that fails is an error; config.on_rule_error='warn' continues after it"
     refuse_options(what, why, **options)
 
 
 class NodeProcessingGraphRewriter(GraphRewriter):
-    """A driver that tries rules at nodes. `warn_ignore`, `warn` and `warn_inplace` are what its
-    `failure_callback` may be: a rule that fails is left out, without a word or with a warning.
+    """Driver that tries rules at nodes. Its `failure_callback` may be `warn_ignore`, `warn` or
+    `warn_inplace`: a rule that fails is skipped, silently or with a warning.
     """
 
     on_failure: str | None = None
 
     @staticmethod
     def warn_ignore(*failure: Any) -> None:
-        """Nothing is said of a rule that fails."""
+        """Ignore a rule that fails."""
 
     @staticmethod
     def warn(*failure: Any) -> None:
-        """A rule that fails is a warning."""
+        """Warn of a rule that fails."""
 
     @staticmethod
     def warn_inplace(*failure: Any) -> None:
-        """A rule that fails is a warning."""
+        """Warn of a rule that fails."""
 
     @classmethod
     def read_callback(cls, callback: Any) -> str | None:
-        """`config.on_rule_error` as a callback means it. Raises `OptionError` for others."""
+        """Return the value of `config.on_rule_error` for a callback. Raises `OptionError` for
+        others.
+        """
         settings = {cls.warn_ignore: "ignore", cls.warn: "warn", cls.warn_inplace: "warn"}
         if callback is not None and callback not in settings:
             _no_callback(cls.__name__, {"failure_callback": callback})
@@ -292,8 +294,8 @@ class NodeProcessingGraphRewriter(GraphRewriter):
 
 
 class WalkingGraphRewriter(NodeProcessingGraphRewriter):
-    """Tries rules at each node; order: first inputs, then outputs, if nothing else is said.
-    ignore_newtrees: not at what they made. failure_callback: see `NodeProcessingGraphRewriter`.
+    """Driver that tries rules at each node; by default inputs before outputs. ignore_newtrees: skip
+    nodes that rules made. failure_callback: see `NodeProcessingGraphRewriter`.
     """
 
     def __init__(
@@ -309,12 +311,12 @@ class WalkingGraphRewriter(NodeProcessingGraphRewriter):
         super().__init__(name)
         self.on_failure = self.read_callback(failure_callback)
         if order not in ("in_to_out", "out_to_in", "dfs"):
-            raise OptionError(f"an order is in_to_out, out_to_in or dfs, not {order!r}")
+            raise OptionError(f"order must be in_to_out, out_to_in or dfs, not {order!r}")
         self.node_rewriter, self.order, self.ignore_newtrees = node_rewriter, order, ignore_newtrees
 
     @cached_property
     def driver(self) -> GraphRewriter:
-        """Ours."""
+        """Driver of this library that does the work."""
         from rewrite_engine.compat.rewriting import in2out, out2in
 
         walk = in2out if self.order == "in_to_out" else out2in
@@ -322,7 +324,7 @@ class WalkingGraphRewriter(NodeProcessingGraphRewriter):
 
     @property
     def rules(self) -> Iterable[Rule]:
-        """The rules that it tries."""
+        """Rules that it tries."""
         return rules_in([self.node_rewriter])
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
@@ -331,10 +333,11 @@ class WalkingGraphRewriter(NodeProcessingGraphRewriter):
 
 
 class EquilibriumGraphRewriter(EquilibriumOptimizer):
-    """`EquilibriumOptimizer`. Rules may be drivers, too: these run before the others, and again
-    where something changed. max_use_ratio: how often each rule may fire for each node that there
-    is; the run stops there, and keeps what is done. final_rewriters, cleanup_rewriters: drivers
-    that run after the others, and again where something changed.
+    """Driver that applies rules until none applies, like `EquilibriumOptimizer`. Rules may also be
+    drivers, which run before the others, and again if something changed. max_use_ratio: how often
+    each rule may fire for each initial node; the run stops at the limit and keeps its changes.
+    final_rewriters, cleanup_rewriters: drivers that run after the others, and again if something
+    changed.
     """
 
     def __init__(
@@ -368,7 +371,9 @@ class EquilibriumGraphRewriter(EquilibriumOptimizer):
 
 
 class SequentialGraphRewriter(SequentialOptimizer):
-    """`SequentialOptimizer` of drivers, one by one or as one list."""
+    """Driver that runs other drivers, passed one by one or as one list, like
+    `SequentialOptimizer`.
+    """
 
     def __init__(self, *rewrites: Any, name: str = "sequence", **unknown: Any) -> None:
         _no_callback("SequentialGraphRewriter", unknown)
@@ -380,21 +385,23 @@ class SequentialGraphRewriter(SequentialOptimizer):
 
 
 def copy_stack_trace(from_var: Any, to_var: Any) -> Any:
-    """`to_var` as it is: what takes the place of a node comes from the same lines anyway."""
+    """Return `to_var` unchanged: the replacement of a node has the same lines of origin in any
+    case.
+    """
     return to_var
 
 
 def check_stack_trace(
     f_or_fgraph: Any, ops_to_check: Any = "last", bug_print: str = "raise"
 ) -> bool:
-    """Whether it is known of nodes which lines they come from. ops_to_check: "last" (those of the
+    """Return whether the lines of origin of nodes are known. ops_to_check: "last" (the nodes of the
     outputs), "all"; ops, classes of ops or of scalar ops, one or several; or a predicate on nodes.
-    bug_print: what becomes of it if there is no such node: "raise", "warn" or "ignore".
+    bug_print: what to do if there is no such node: "raise", "warn" or "ignore".
     """
     graph = f_or_fgraph if isinstance(f_or_fgraph, FrozenGraph) else f_or_fgraph.maker.fgraph
     nodes = list(_asked_for(graph, ops_to_check))
     if not nodes and bug_print != "ignore":
-        what = "check_stack_trace: no node of the graph is one of those to look at"
+        what = "check_stack_trace: no node of the graph is among those to check"
         if bug_print == "raise":
             raise UnknownNameError(what)
         warnings.warn(what, stacklevel=2)
@@ -404,7 +411,7 @@ def check_stack_trace(
 def _asked_for(graph: FrozenGraph, which: Any) -> Iterator[Apply]:
     if isinstance(which, str):
         if which not in ("last", "all"):
-            raise OptionError(f"ops_to_check is 'last' or 'all', ops or a predicate, not {which!r}")
+            raise OptionError(f"ops_to_check must be last, all, ops or a predicate, not {which!r}")
         last = [v.owner for v in graph.outputs if v.owner is not None]
         yield from graph.toposort() if which == "all" else last
         return

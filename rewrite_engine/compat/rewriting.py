@@ -1,6 +1,6 @@
-"""How other libraries ask for rules: `optdb`, `in2out`, `out2in`, and `PatternNodeRewriter`, which
-makes a data rule. (Rules themselves are written as in `docs/writing_rules.md`; `rewrite_graph` is
-in `rules/pipeline.py`.)
+"""Interfaces of other libraries to rules: `optdb`, `in2out`, `out2in`, and `PatternNodeRewriter`,
+which makes a data rule. (Rules themselves are written as in `docs/writing_rules.md`;
+`rewrite_graph` is in `rules/pipeline.py`.)
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ from rewrite_engine.terms.logic import LogicVariable
 
 
 class PipelineDatabase:
-    """The pipeline as others ask for it: `optdb.query("+canonicalize", "-inplace")`."""
+    """The pipeline as a database: `optdb.query("+canonicalize", "-inplace")`."""
 
     def query(self, *tags: Any, include: Any = (), exclude: Any = (), require: Any = ()) -> Any:
-        """Return the driver of the phases that are included ("fast_run": of all), in their order.
+        """Return the driver of the included phases ("fast_run": all), in their order.
 
         tags: one `Query`; or names with a sign: + to include, - to exclude, & to require. Other
-        names that are included are grants. "+canonicalize" alone leaves ops that PyTensor has.
-        Raises `UnknownNameError`.
+        included names are grants. "+canonicalize" alone leaves ops that PyTensor has. Raises
+        `UnknownNameError`.
         """
         query = read_query(*tags, include=include, exclude=exclude, require=require)
         if query.include == {"lower_xtensor"}:  # a phase of its own there
@@ -83,10 +83,10 @@ class PipelineDatabase:
         self, name: str, rewriter: Any, *tags: str, position: float | str = "last", **unknown: Any
     ) -> None:
         """Let every mode run a driver, or a rule once at each node, from now on, before the phase
-        that stands at this position there. Tags as there: without "fast_run" and "fast_compile"
-        only modes run it that include its name or a tag. Raises `OptionError`.
+        at this position of PyTensor's. Tags as in PyTensor: without "fast_run" and "fast_compile"
+        only modes that include its name or a tag run it. Raises `OptionError`.
         """
-        refuse_options("register", "a mode knows names, tags and places", **unknown)
+        refuse_options("register", "a mode has names, tags and positions", **unknown)
         always = "fast_run" in tags or "fast_compile" in tags
         names = {name, *tags} - {"fast_run", "fast_compile"}
         names |= set() if "fast_compile" in tags else {"specialize"}  # (what that mode leaves out)
@@ -94,15 +94,15 @@ class PipelineDatabase:
         register_step(PlacedDriver(driver, phase_at(position), frozenset(names), not always))
 
     def __getitem__(self, name: str) -> PhaseDatabase:
-        """The rules of a phase: others can be registered there. Raises `UnknownNameError`."""
+        """Return the database of a phase, to register rules in. Raises `UnknownNameError`."""
         return PhaseDatabase(name)
 
     def __contains__(self, name: str) -> bool:
-        """Whether a phase, or a rule, has the name."""
+        """Return whether a phase, or a rule, has the name."""
         return name in pipeline.KNOWN | pipeline.all_rules().names
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the phases."""
+        """Iterate over the names of the phases."""
         return iter(pipeline.NAMES)
 
     @property
@@ -119,18 +119,18 @@ POSITIONS = {
 
 
 def phase_at(position: float | str) -> str | None:
-    """The first phase that does not come before a position of PyTensor's; None: after all. Raises
+    """Return the first phase at or after a position of PyTensor's; None: after all. Raises
     `OptionError`.
     """
     ends = {"first": -inf, "last": inf}
     if position not in ends and not isinstance(position, int | float):
-        raise OptionError(f"a position is a number, 'first' or 'last', not {position!r}")
+        raise OptionError(f"a position must be a number, 'first' or 'last', not {position!r}")
     position = float(ends.get(position, position))  # type: ignore[arg-type]
     return next((name for name, at in POSITIONS.items() if at >= position), None)
 
 
 def as_driver(rewriter: Any, name: str | None = None) -> GraphRewriter:
-    """A driver as it is; what tries a rule at each node; what a database has for everything."""
+    """Convert to a driver: a rule is tried at each node, and a database runs everything."""
     if isinstance(rewriter, Rule | RuleSet):
         return in2out(rewriter, name=name)
     return rewriter.default_query if hasattr(rewriter, "default_query") else rewriter
@@ -138,14 +138,14 @@ def as_driver(rewriter: Any, name: str | None = None) -> GraphRewriter:
 
 @node_rewriter([Min], claim=assumes("no_overflow"))
 def min_by_max(fgraph: Any, node: Any) -> Any:
-    """The least of some numbers is the greatest of their negatives, negated."""
+    """Replace a minimum by the negated maximum of the negatives."""
     (x,) = node.inputs
     return [-Max(node.op.axis)(-x)] if x.type.kind in "fi" else None
 
 
 @node_rewriter([Dot])
 def matmul(fgraph: Any, node: Any) -> Any:
-    """A product of matrices, or of a matrix and a vector, by the op that it is there."""
+    """Write a product of matrices, or of a matrix and a vector, with PyTensor's op."""
     a, b = node.inputs
     if a.type.ndim + b.type.ndim < 3:
         return None
@@ -159,22 +159,22 @@ def matmul(fgraph: Any, node: Any) -> Any:
 
 
 class PhaseDatabase:
-    """The rules of a phase, as others add to them: `optdb["canonicalize"].register(name, rule)`."""
+    """Rules of a phase, to which programs add: `optdb["canonicalize"].register(name, rule)`."""
 
     def __init__(self, phase: str) -> None:
         if phase not in pipeline.NAMES:
             known = ", ".join(pipeline.NAMES)
-            raise UnknownNameError(f"there is no phase {phase!r}; there are {known}")
+            raise UnknownNameError(f"there is no phase {phase!r}; the phases are {known}")
         self.phase = phase
 
     def register(
         self, name: str, rule: Any, *tags: str, use_db_name_as_tag: bool = True, **unknown: Any
     ) -> None:
         """Let the phase use a rule from now on, in every mode; a driver runs before its rules.
-        use_db_name_as_tag: False lets only modes use it that include its name (or a tag). Raises
+        use_db_name_as_tag: False restricts it to modes that include its name (or a tag). Raises
         `OptionError`.
         """
-        why = "rules stand in the order in which they are registered"
+        why = "rules are tried in the order in which they are registered"
         refuse_options("register", why, **unknown)
         if not isinstance(rule, Rule):
             names = frozenset({name, *tags} - {"fast_run", "fast_compile"})
@@ -186,15 +186,15 @@ class PhaseDatabase:
 
 
 def read_query(*tags: Any, include: Any = (), exclude: Any = (), require: Any = ()) -> Query:
-    """The query that arguments mean: one `Query`; or names with a sign, + to include, - to exclude,
-    & to require. Raises `ValueError`.
+    """Return the query for arguments: one `Query`; or names with a sign, + to include, - to
+    exclude, & to require. Raises `ValueError`.
     """
     if tags and isinstance(tags[0], Query):
         (query,) = tags
         return query  # type: ignore[no-any-return]
     signed = {s: [t[1:] for t in tags if t[0] == s] for s in "+-&"}
     if sum(map(len, signed.values())) < len(tags):
-        raise ValueError(f"a tag starts with +, - or &: {tags}")
+        raise ValueError(f"a tag must start with +, - or &: {tags}")
     query = Query(include=labels([*signed["+"], *_several(include)]))
     query = query.excluding(*signed["-"], *_several(exclude))
     return query.requiring(*signed["&"], *_several(require))
@@ -208,14 +208,14 @@ optdb = PipelineDatabase()
 
 
 def missing_rule(rules: Iterable[Any]) -> Any:
-    """The first of some rules that is not in rewrite_engine, or None."""
+    """Return the first of some rules that rewrite_engine lacks, or None."""
     return next((rule for rule in rules if is_missing(rule)), None)
 
 
 def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) -> GraphRewriter:
-    """Return a driver that tries rules at each node, inputs first, and goes on with what they made,
-    until none applies; ignore_newtrees: once at each node. Of a rule that is not here: it, which
-    fails when it is used.
+    """Return a driver that tries rules at each node, inputs first, and continues with the results,
+    until none applies; ignore_newtrees: once at each node. For a missing rule, return the rule,
+    which fails when it is used.
     """
     if lost := missing_rule(rules):
         return lost
@@ -225,8 +225,8 @@ def in2out(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) 
 
 
 def out2in(*rules: Any, name: str | None = None, ignore_newtrees: bool = False) -> GraphRewriter:
-    """Return a driver that tries rules at each node, outputs first, and goes on with what they
-    made, until none applies; ignore_newtrees: once at each node. Of a rule that is not here: it,
+    """Return a driver that tries rules at each node, outputs first, and continues with the results,
+    until none applies; ignore_newtrees: once at each node. For a missing rule, return the rule,
     which fails when it is used.
     """
     if lost := missing_rule(rules):
@@ -250,27 +250,27 @@ def PatternNodeRewriter(
     claim: Claim = refines,
     **options: Any,
 ) -> Rule:
-    """Return the rule that replaces one pattern by another, a data rule.
+    """Return the data rule that replaces one pattern by another.
 
     A pattern is `(op, pattern, …)`, a name for a variable, a number, a constant, or {"pattern":
-    name, "constraint": predicate on variables}. An op of which nothing tells how many outputs it
-    has is taken to have one. With an `OpPattern` or an `Asterisk` in it, the rule is a node
-    rewriter that uses `match_pattern`. out_pattern may be a function `(fgraph, node, found)`
-    instead, which gets what the names stand for and returns the replacement, or None: the rule is a
-    node rewriter then, as it is with allow_multiple_clients=False: it fires only where nothing else
-    uses what is between the node and what the names stand for. phase, claim: as of `rule`. tracks,
-    get_nodes (where to look first), values_eq_approx, allow_cast: of no effect, for rules are
-    indexed by what they match, hold as claimed, and keep dtypes. Raises `PatternError` for what is
-    no pattern, `UnboundVariableError`, `OptionError`.
+    name, "constraint": predicate on variables}. An op with an unknown number of outputs is assumed
+    to have one. With an `OpPattern` or an `Asterisk`, the rule is a node rewriter that uses
+    `match_pattern`. out_pattern may also be a function `(fgraph, node, found)`, which receives the
+    values of the names and returns the replacement, or None; the rule is then a node rewriter. It
+    is one with allow_multiple_clients=False, too: it fires only if nothing else uses the variables
+    between the node and the values of the names. phase, claim: as in `rule`. tracks, get_nodes
+    (where to try first), values_eq_approx, allow_cast: have no effect, because rules are indexed by
+    their patterns, checked by their claims, and keep dtypes. Raises `PatternError` for an invalid
+    pattern, `UnboundVariableError`, `OptionError`.
 
     >>> import rewrite_engine.tensor as pt
     >>> PatternNodeRewriter((pt.log, (pt.exp, "x")), "x").text
     'log(exp(x)) -> x'
     """
-    why = "rules are indexed by what they match"
+    why = "rules are indexed by their patterns"
     refuse_options("PatternNodeRewriter", why, **options)
     if not isinstance(in_pattern, tuple):
-        raise PatternError(f"the pattern to replace is (op, …), not {in_pattern!r}")
+        raise PatternError(f"the pattern to replace must be (op, …), not {in_pattern!r}")
     if _has_objects(in_pattern):
         frame, title = sys._getframe(1), name or _text(in_pattern)
         rest = (allow_multiple_clients, frame, title)
@@ -296,7 +296,7 @@ def PatternNodeRewriter(
 def _by_function(
     left: FunctionType, make: Callable[..., Any], names: Iterable[str], frame: Any, **options: Any
 ) -> NodeRewriter:
-    """The rule that puts in what a function makes of the first match of a left side."""
+    """Return the rule whose replacement is a function of the first match of a left side."""
     finder, keys = finder_for(left, LogicVariable), [(v, _identifier(v)) for v in names]
 
     def apply(fgraph: Any, node: Any) -> Any:
@@ -310,7 +310,7 @@ def _by_function(
 
 
 def _has_objects(pattern: Any) -> bool:
-    """Whether a pattern has parts that only `match_pattern` knows."""
+    """Return whether a pattern has parts that only `match_pattern` knows."""
     stack = [pattern]
     while stack:
         part = stack.pop()
@@ -323,7 +323,9 @@ def _has_objects(pattern: Any) -> bool:
 def _matching(
     in_pattern: Any, out_pattern: Any, many: bool, frame: Any, name: str, **options: Any
 ) -> NodeRewriter:
-    """The rule that matches a pattern as it stands, and puts in what another one describes."""
+    """Return the rule that matches a pattern as it is written, and inserts the term that another
+    describes.
+    """
     variables: dict[str, Any] = {}
     left = convert_strs_to_vars(in_pattern, variables)
     right = None if callable(out_pattern) else convert_strs_to_vars(out_pattern, variables)
@@ -346,7 +348,7 @@ def _matching(
 
 
 def _depth(pattern: Any) -> int:
-    """How many levels of ops a pattern has."""
+    """Return how many levels of ops a pattern has."""
     levels, part = 0, [pattern]
     while part := [p for p in part if isinstance(p, tuple)]:
         levels, part = levels + 1, [p for whole in part for p in whole[1:]]
@@ -354,7 +356,9 @@ def _depth(pattern: Any) -> int:
 
 
 def _where_alone(make: Callable[..., Any]) -> Callable[..., Any]:
-    """None where something else uses a variable between a node and what was found below it."""
+    """Return a function that returns None if something else uses a variable between a node and the
+    matched variables below it.
+    """
 
     def made(fgraph: Any, node: Any, found: dict[str, Any]) -> Any:
         ends = {v for x in found.values() for v in (x if isinstance(x, tuple) else (x,))}
@@ -366,15 +370,15 @@ def _where_alone(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _identifier(name: str) -> str:
-    """The parameter's name for a variable of a pattern, which may be called "1"."""
+    """Return a parameter name for a variable of a pattern, which may be called "1"."""
     return name if name.isidentifier() else "_" + re.sub(r"\W", "_", name)
 
 
 def _written_at(
     frame: Any, fn: Callable[..., Any], name: str, parameters: Sequence[Parameter] | None = None
 ) -> FunctionType:
-    """The function as if it stood where a frame is, with these parameters: messages show that
-    line.
+    """Return the function as if it were written where a frame is, with these parameters: messages
+    show that line.
     """
     code, cells = fn.__code__, fn.__closure__  # type: ignore[attr-defined]
     code = code.replace(co_filename=frame.f_code.co_filename, co_firstlineno=frame.f_lineno)
@@ -385,7 +389,7 @@ def _written_at(
 
 
 def _variables(pattern: Any) -> dict[str, Any]:
-    """The variables of a pattern, each with its constraint (`Any` for none)."""
+    """Return the variables of a pattern, each with its constraint (`Any` for none)."""
     found: dict[str, Any] = {}
     stack = [pattern]
     while stack:
@@ -399,12 +403,12 @@ def _variables(pattern: Any) -> dict[str, Any]:
                 raise PatternError(f"a constraint belongs to a variable, not to {part!r}")
             found[part["pattern"]] = part["constraint"]
         elif callable(part):
-            raise PatternError(f"{part!r} is no pattern: write a @node_rewriter")
+            raise PatternError(f"{part!r} is not a pattern: write a @node_rewriter")
     return found
 
 
 def _built(pattern: Any, variables: dict[str, Any]) -> Any:
-    """A pattern with its variables put in."""
+    """Build a pattern with its variables."""
     if isinstance(pattern, tuple):
         op, *operands = pattern
         if isinstance(op, Op):
@@ -416,7 +420,7 @@ def _built(pattern: Any, variables: dict[str, Any]) -> Any:
 
 
 def _put_in(pattern: Any, fgraph: Any, node: Any, found: dict[str, Any]) -> Any:
-    """A pattern with what its names stand for."""
+    """Build a pattern with the values of its names."""
     return _built(pattern, {_identifier(name): value for name, value in found.items()})
 
 

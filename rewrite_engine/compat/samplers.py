@@ -1,7 +1,7 @@
-"""nutpie's sampler (`pm.sample(nuts_sampler="nutpie")`) on functions of this library.
+"""Support of nutpie's sampler (`pm.sample(nuts_sampler="nutpie")`) with functions of this library.
 
-nutpie writes a PyMC model's density with Numba. Here it calls a compiled function for the value and
-the gradient, by its own interface for Python functions.
+nutpie compiles a PyMC model's density with Numba. Here it calls a compiled function for the value
+and the gradient, through its own interface for Python functions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def compile_calls(
     var_names: Iterable[str] | None = None,
     **unused: Any,
 ) -> Any:
-    """A compiled model of nutpie that calls functions of this library. unused: options of Numba."""
+    """Return a compiled model of nutpie that calls functions of this library. unused: options of
+    Numba.
+    """
     home = sys.modules[HOME]
     ndim, _, density, rest, start, parts, transformed = home._make_functions(
         model,
@@ -58,7 +60,7 @@ def compile_calls(
 
 
 def value_and_gradient(function: Any) -> Callable[..., tuple[float, np.ndarray]]:
-    """What nutpie calls at each step, with the values of the data."""
+    """Return the function that nutpie calls at each step, with the values of the data."""
     f = FedFunction(function)
 
     def call(point: np.ndarray, **data: Any) -> tuple[float, np.ndarray]:
@@ -71,7 +73,7 @@ def value_and_gradient(function: Any) -> Callable[..., tuple[float, np.ndarray]]
 def by_names(
     function: Any, names: Sequence[str], shapes: Sequence[tuple[int, ...]]
 ) -> Callable[..., dict[str, np.ndarray]]:
-    """What nutpie calls for the variables of a draw."""
+    """Return the function that nutpie calls for the variables of a draw."""
     f = FedFunction(function)
 
     def call(point: np.ndarray, **data: Any) -> dict[str, np.ndarray]:
@@ -82,20 +84,20 @@ def by_names(
 
 
 def values_of(*functions: Any) -> dict[str, Any]:
-    """The values of all data, by name. Raises `InputError` where two have one name."""
+    """Return the values of all data, by name. Raises `InputError` if two have one name."""
     known = {v: v.name for f in functions for v in data_of(f)}
     if len(set(known.values())) < len(known):
-        raise InputError(f"nutpie finds data by name, and two of {sorted(known.values())} have one")
+        raise InputError(f"nutpie finds data by name; two of {sorted(known.values())} share one")
     return {name: v.get_value() for v, name in known.items()}
 
 
 def data_of(function: Any) -> list[Any]:
-    """The shared variables with names that a function reads."""
+    """Return the shared variables with names that a function reads."""
     return [v for v in function.get_shared() if v.name is not None]
 
 
 class FedFunction:
-    """A copy of a function, with shared variables of its own, whose values come with each call."""
+    """Copy of a function with shared variables of its own, whose values come with each call."""
 
     def __init__(self, function: Any) -> None:
         self.own = {v: shared(v.get_value(), v.name) for v in data_of(function)}
@@ -111,10 +113,10 @@ class FedFunction:
 
 
 class SamplerFinder(MetaPathFinder, Loader):
-    """Finds nutpie's module, and has it compile to calls."""
+    """Finder that loads nutpie's module and makes it compile to calls."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """The module as it is, loaded by this class."""
+        """Return the spec of nutpie's module, loaded by this class."""
         found = PathFinder.find_spec(fullname, path) if fullname == HOME else None
         if found is None or found.loader is None:
             return None
@@ -122,11 +124,11 @@ class SamplerFinder(MetaPathFinder, Loader):
         return found
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """As nutpie's own loader does."""
+        """Create the module as nutpie's own loader does."""
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run it; then put another function in the place of that for Numba."""
+        """Run the module, then replace its function for Numba."""
         self.loader.exec_module(module)
         setattr(module, WITH_NUMBA, compile_calls)
 

@@ -1,4 +1,4 @@
-"""PyTensor's functions from the types of a scalar op's inputs to that of its output, the first
+"""PyTensor's functions that compute the output type of a scalar op from its input types, the first
 argument of its classes: `Add(upgrade_to_float, name="add")`.
 
 Each takes the types and returns a tuple of one type; it raises `DTypeError`, a `TypeError`, for
@@ -65,7 +65,7 @@ def same_out_nobool(type_: Any) -> Types:
 
 def same_out_float_only(type_: Any) -> Types:
     """Return the type of the input, a float."""
-    _refuse("biuc", "only floats are taken; this is", (type_,))
+    _refuse("biuc", "an argument other than a float is", (type_,))
     return (type_,)
 
 
@@ -116,7 +116,7 @@ def upgrade_to_float64(*types: Any) -> Types:
 
 
 def int_out(*types: Any) -> Types:
-    """Return int64."""
+    """Return int64 for all inputs."""
     return (ScalarType("int64"),)
 
 
@@ -127,7 +127,7 @@ def int_out_nocomplex(*types: Any) -> Types:
 
 
 def float_out(*types: Any) -> Types:
-    """Return float64."""
+    """Return float64 for all inputs."""
     return (ScalarType("float64"),)
 
 
@@ -138,7 +138,9 @@ def float_out_nocomplex(*types: Any) -> Types:
 
 
 class TransferType(Record):
-    """Take types from inputs: `transfer_type(1)` gives that of input 1, None the promoted one."""
+    """Function that takes types from inputs: `transfer_type(1)` gives the type of input 1, None the
+    promoted one.
+    """
 
     __props__ = ("transfer",)
 
@@ -151,7 +153,7 @@ class TransferType(Record):
 
 
 class SpecificOut(Record):
-    """Give types, whatever those of the inputs are: `specific_out(float64)`."""
+    """Function that returns the same types for all inputs: `specific_out(float64)`."""
 
     __props__ = ("spec",)
 
@@ -159,12 +161,12 @@ class SpecificOut(Record):
         self.spec = spec
 
     def __call__(self, *types: Any) -> Types:
-        """Return the types."""
+        """Return the fixed output types."""
         return self.spec
 
 
 class UnaryOutLookup(Record):
-    """Look the type up: `unary_out_lookup({int8: int32, int32: int64})`."""
+    """Function that looks the type up: `unary_out_lookup({int8: int32, int32: int64})`."""
 
     __props__ = ("pairs",)
 
@@ -172,7 +174,7 @@ class UnaryOutLookup(Record):
         self.pairs = tuple(dict(type_table).items())
 
     def __call__(self, *types: Any) -> Types:
-        """Return what the table says. Raises `DTypeError` for a type that is not there."""
+        """Return the type in the table. Raises `DTypeError` for a type that is not in it."""
         key = types[0] if len(types) == 1 else types
         found = dict(self.pairs).get(key)
         if found is None:

@@ -1,4 +1,4 @@
-"""PyTensor's lists of scalar types, and how it makes scalars of what it is given."""
+"""PyTensor's lists of scalar types, and its conversion of arguments to scalars."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ upcast = promote
 
 
 def ints(*names: str) -> list[Any]:
-    """Scalars of int64 with these names; of one string, called after its letters."""
+    """Return scalars of int64 with these names; for one string, named after its letters."""
     return [c.int64(name) for name in (names[0] if len(names) == 1 else names)]
 
 
 def floats(*names: str) -> list[Any]:
-    """Scalars of float64 with these names; of one string, called after its letters."""
+    """Return scalars of float64 with these names; for one string, named after its letters."""
     return [c.float64(name) for name in (names[0] if len(names) == 1 else names)]
 
 
 def as_scalar(x: Any, name: str | None = None) -> Any:
-    """`x` as a scalar: itself, what a tensor of no dimensions holds, or a constant. Raises
-    `NDimError`, `ForeignObjectError`.
+    """Convert `x` to a scalar: itself, the element of a tensor without dimensions, or a constant.
+    Raises `NDimError`, `ForeignObjectError`.
     """
     if not isinstance(x, Variable):
         return c.constant(x, name)

@@ -1,7 +1,7 @@
-"""The classes of PyTensor's scalar ops (`Exp`, `Mul`, …), to ask which op something is; and
-`ScalarOp`, `UnaryScalarOp`, `BinaryScalarOp`, to write one's own.
+"""Classes of PyTensor's scalar ops (`Exp`, `Mul`, …), for `isinstance` checks; and `ScalarOp`,
+`UnaryScalarOp`, `BinaryScalarOp`, for writing new ones.
 
-Ops here are rows of a table, all of one class; once this is imported, each is of its own.
+Ops here are rows of a table, all of one class; once this is imported, each has a class of its own.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ Sinh Softplus Sqr Sqrt Sub Switch Tan Tanh Trunc
 
 
 class _OfScalars(Interned):
-    """Ops of the library, rows of a table, count as instances; a class of one of them gives that op
-    where the op is what its arguments say.
+    """Metaclass that counts this library's ops as instances; a class of one of them returns that op
+    if the arguments agree with it.
     """
 
     def __instancecheck__(self, instance: Any) -> bool:
@@ -64,11 +64,11 @@ class _OfScalars(Interned):
 
 
 class ScalarOpOfOthers(ScalarOp, metaclass=_OfScalars):
-    """A scalar op as PyTensor has it written: a subclass has `impl(self, *numbers)`, `nin`, and
+    """Scalar op in PyTensor's form. A subclass has `impl(self, *numbers)`, `nin`, and
     `grad(self, inputs, output_gradients)` of scalars if it has a gradient. nfunc_spec: the name of
     a ufunc of NumPy or SciPy that computes arrays. output_types_preference: a function of the types
-    of the inputs (`scalar_outputs.py`); by default what the ufunc says, or the promoted type. It
-    may also be an attribute of the class, or a method `output_types(self, types)`.
+    of the inputs (`scalar_outputs.py`); by default the ufunc's types, or the promoted type. It may
+    also be an attribute of the class, or a method `output_types(self, types)`.
     """
 
     counts: Any = (None, *range(100))
@@ -80,7 +80,9 @@ class ScalarOpOfOthers(ScalarOp, metaclass=_OfScalars):
     def __init__(self, output_types_preference: Any = None, name: str | None = None) -> None:
         preference = output_types_preference or self.output_types_preference
         if preference is not None and not callable(preference):
-            what = f"output_types_preference is a function of types, not {describe(preference)}"
+            what = (
+                f"output_types_preference must be a function of types, not {describe(preference)}"
+            )
             raise ForeignObjectError(message(what, op=type(self).__name__))
         spec, nin = self.nfunc_spec, type(self).nin
         by_ufunc = bool(spec) and (preference is None or preference in AS_FLOATS)
@@ -110,8 +112,8 @@ class ScalarOpOfOthers(ScalarOp, metaclass=_OfScalars):
             cls.output_types = ScalarOp.output_types  # type: ignore[method-assign]
 
     def __key__(self) -> tuple[Any, ...]:
-        """What equal ops of a class have in common: the name, the function that types outputs, and
-        what the class itself keeps.
+        """Return the key of equal ops of a class: the name, the function that types outputs, and
+        the attributes that the class itself stores.
         """
         if self.__props__ is not ScalarOp.__props__:
             return self.output_types_preference, *super().__key__()
@@ -125,17 +127,19 @@ class ScalarOpOfOthers(ScalarOp, metaclass=_OfScalars):
         return made_again, (type(self), self.name, own)
 
     def usual_name(self) -> str:
-        """Return the name of an op that is given none."""
+        """Return the default name of an op."""
         return type(self).__name__.lower()
 
     def usual_gradient(self) -> Any:
-        """Return the gradient as `ScalarOp` takes it; None if the class defines none."""
+        """Return the gradient in the form of `ScalarOp`; None if the class defines none."""
         own = type(self)
         defined = own.grad is not ScalarOp.grad or own.L_op is not ScalarOp.L_op
         return self._slopes if defined else None
 
     def typed_by(self, types: Sequence[Any]) -> Any:
-        """Return the types of the outputs for these types of the inputs; None: as usual."""
+        """Return the types of the outputs for these types of the inputs; None: the default
+        types.
+        """
         preference = self.output_types_preference
         return None if preference is None else preference(*types)
 
@@ -145,12 +149,12 @@ class ScalarOpOfOthers(ScalarOp, metaclass=_OfScalars):
         if found is None:
             return super()._resolve(dtypes)
         if not isinstance(found, list | tuple) or [type(t) for t in found] != [ScalarType]:
-            what = f"its output types for {types} have to be a list of one scalar type, not {found}"
+            what = f"its output types for {types} must be a list of one scalar type, not {found}"
             raise OptionError(message(what, op=self))
         return found[0].dtype  # type: ignore[no-any-return]
 
     def _compute(self, *arrays: Any, out: Any = None) -> Any:
-        """By `impl`, of arrays, as SciPy's functions take them; if that fails, of one number after
+        """Compute arrays by `impl`, as SciPy's functions take them; if that fails, one number after
         the other. Results have the dtype of the output.
         """
         dtypes = tuple([x.dtype.name for x in arrays])
@@ -171,7 +175,7 @@ class ScalarOpOfOthers(ScalarOp, metaclass=_OfScalars):
             return np.frompyfunc(numbers, len(arrays), 1)(*arrays)
 
     def _slopes(self, m: Any, g: Any, z: Any, *xs: Any) -> Any:
-        """What `grad` makes of scalars, of these."""
+        """Compute the gradients from the scalar terms that `grad` returns."""
         given = [*xs, z, g]
         scalars = [ScalarType(v.type.dtype)() for v in given]
         *ins, out, slope = scalars
@@ -180,7 +184,7 @@ class ScalarOpOfOthers(ScalarOp, metaclass=_OfScalars):
         return of_arrays(found, dict(zip(scalars, given)))
 
     def is_like(self, other: ScalarOp) -> bool:
-        """Whether it is what an op of the library is: of its name, with outputs of its dtypes."""
+        """Return whether the op equals an op of the library: the same name and output dtypes."""
         if self.output_types_preference is None and self.name == other.name:
             return True
         n = 2 if other.nin is None else other.nin
@@ -194,7 +198,7 @@ DESCRIBED = frozenset(vars(ops.exp)) - {"output_types_preference"}
 
 
 def made_again(cls: Any, name: str, own: dict[str, Any]) -> Any:
-    """Unpickle an op: equal ones are one object again."""
+    """Unpickle an op; equal ones are one object again."""
     op = object.__new__(cls)
     op.__dict__.update(own)
     ScalarOpOfOthers.__init__(op, own.get("output_types_preference"), name)
@@ -209,7 +213,7 @@ def _or_none(op: ScalarOp, dtypes: tuple[str, ...]) -> Any:
 
 
 def of_arrays(outputs: Sequence[Any], known: dict[Any, Any]) -> list[Any]:
-    """Scalar terms with arrays in the place of scalars."""
+    """Return scalar terms with arrays in place of scalars."""
 
     def array(v: Any) -> Any:
         return v.data if isinstance(v, Constant) else known[v]
@@ -220,22 +224,22 @@ def of_arrays(outputs: Sequence[Any], known: dict[Any, Any]) -> list[Any]:
 
 
 class UnaryScalarOp(ScalarOpOfOthers):
-    """Of one number."""
+    """Base class of scalar ops of one number."""
 
     counts = (1,)
     nin = 1
 
 
 class BinaryScalarOp(ScalarOpOfOthers):
-    """Of two."""
+    """Base class of scalar ops of two numbers."""
 
     counts = (2,)
     nin = 2
 
 
 class LibraryScalarOp(ScalarOpOfOthers):
-    """An op of the library with outputs of other types: `Add(upgrade_to_float, name="add")`. like:
-    the op; each has a class of its own.
+    """Op of the library with outputs of other types: `Add(upgrade_to_float, name="add")`. like: the
+    op; each has a class of its own.
     """
 
     counts = None
@@ -248,12 +252,12 @@ class LibraryScalarOp(ScalarOpOfOthers):
         return self.like.gradient
 
     def numbers(self, *arrays: Any) -> Any:
-        """What the op computes."""
+        """Return the results of the op."""
         return self.like.impl(*map(np.asarray, arrays))
 
 
 def _class(name: str) -> Any:
-    """A class for an op, which becomes the only one of it; None where there is no such op."""
+    """Return a class for an op, which becomes its only class; None if there is no such op."""
     ours = OTHERWISE.get(name, name.lower())
     op = next((getattr(m, ours) for m in (ops, parts, special) if hasattr(m, ours)), None)
     if op is not None and type(op) is ScalarOp:

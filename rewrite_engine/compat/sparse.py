@@ -1,5 +1,5 @@
-"""Names of `pytensor.sparse` that are spelled otherwise here: comparisons and conversions of one
-kind, tests of values, ops that are functions.
+"""Names of `pytensor.sparse` that are spelled differently here: comparisons and conversions, tests
+of values, and ops that are functions.
 """
 
 from __future__ import annotations
@@ -57,42 +57,44 @@ _mtypes = [classes[1] for classes in FORMATS.values()][::-1]
 StructuredDot = stands_for(
     sparse.SparseDot,
     lambda: sparse.structured_dot,
-    "The product whose gradient is of what is stored.",
+    "Product whose gradient has only stored elements.",
     lambda op: op.structured,
 )
 
 
 def Cast(out_type: str) -> Any:
-    """Return what converts to a dtype."""
+    """Return a function that converts to a dtype."""
     return partial(sparse.cast, dtype=out_type)
 
 
 def _is_sparse(x: Any) -> bool:
-    """Whether a value is a sparse matrix, not a dense array. Raises `ForeignObjectError`."""
+    """Return whether a value is a sparse matrix, not a dense array. Raises `ForeignObjectError`."""
     if isinstance(x, Variable) or not (is_sparse(x) or isinstance(x, np.ndarray | list | tuple)):
-        raise ForeignObjectError(f"a value is needed, sparse or dense, not {describe(x)}")
+        raise ForeignObjectError(f"expected a sparse or dense value, not {describe(x)}")
     return is_sparse(x)
 
 
 def _is_dense(x: Any) -> bool:
-    """Whether a value is a dense array, not a sparse matrix. Raises `ForeignObjectError`."""
+    """Return whether a value is a dense array, not a sparse matrix. Raises `ForeignObjectError`."""
     return not _is_sparse(x)
 
 
 def _is_sparse_variable(x: Any) -> bool:
-    """Whether a variable is a sparse matrix, not a tensor. Raises `ForeignObjectError`."""
+    """Return whether a variable is a sparse matrix, not a tensor. Raises `ForeignObjectError`."""
     if not isinstance(getattr(x, "type", None), sparse.SparseTensorType | TensorType):
-        raise ForeignObjectError(f"a variable is needed, sparse or dense, not {describe(x)}")
+        raise ForeignObjectError(f"expected a sparse or dense variable, not {describe(x)}")
     return is_sparse_variable(x)
 
 
 def _is_dense_variable(x: Any) -> bool:
-    """Whether a variable is a tensor, not a sparse matrix. Raises `ForeignObjectError`."""
+    """Return whether a variable is a tensor, not a sparse matrix. Raises `ForeignObjectError`."""
     return not _is_sparse_variable(x)
 
 
 def structured_elemwise(tensor_op: Any) -> Any:
-    """Return a decorator: a function of tensors as one of what is stored in sparse matrices."""
+    """Return a decorator that applies a function of tensors to the stored values of sparse
+    matrices.
+    """
 
     def decorator(fn: Any) -> Any:
         def applied(x: Any, *others: Any) -> Any:
@@ -105,10 +107,10 @@ def structured_elemwise(tensor_op: Any) -> Any:
 
 
 def HStack(format: str = "csc", dtype: Any = None) -> Any:
-    """Return what puts matrices beside each other."""
+    """Return a function that joins matrices side by side."""
     return lambda *blocks: sparse.hstack(blocks, format, dtype)
 
 
 def VStack(format: str = "csc", dtype: Any = None) -> Any:
-    """Return what puts matrices below each other."""
+    """Return a function that joins matrices below each other."""
     return lambda *blocks: sparse.vstack(blocks, format, dtype)

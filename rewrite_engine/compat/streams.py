@@ -1,7 +1,7 @@
 """Theano's `RandomStreams` and `MRG_RandomStreams`: sizes come first, parameters have older names,
 and integers may be drawn as floats.
 
-The distributions are Theano's; the numbers are those of NumPy's generators of today.
+The distributions are Theano's; the numbers come from NumPy's present generators.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["RandomStreams"]
 
 
 class RandomStreams(RandomStream):
-    """A `RandomStream` with Theano's methods.
+    """Random stream with Theano's methods.
 
-    Of each, size: the shape of all draws, by default that of the parameters. ndim: how many
-    lengths a size has whose type does not say it. dtype: of the draws. nstreams changes nothing.
-    The state that a draw `x` is made with is `x.rng`.
+    Arguments of all methods: size, the shape of all draws, by default the shape of the parameters;
+    ndim, how many lengths a size has whose type does not specify it; dtype, of the draws. nstreams
+    has no effect. The state that a draw `x` is made with is `x.rng`.
 
     >>> RandomStreams(3).binomial((2,), p=0.5, dtype="float64").type
     TensorType(float64, (2,))
@@ -44,48 +44,48 @@ class RandomStreams(RandomStream):
 
     def uniform(self, size: Any = None, low: Any = 0.0, high: Any = 1.0, ndim: Any = None,
                 dtype: Any = None, nstreams: Any = None) -> Any:  # fmt: skip
-        """Numbers from `low` to `high`."""
+        """Draw numbers from `low` to `high`."""
         return self._drawn(functions.uniform, low, high, size=size, ndim=ndim, dtype=dtype)
 
     def normal(self, size: Any = None, avg: Any = 0.0, std: Any = 1.0, ndim: Any = None,
                dtype: Any = None, nstreams: Any = None) -> Any:  # fmt: skip
-        """Normal numbers with the mean `avg` and the standard deviation `std`."""
+        """Draw normal numbers with the mean `avg` and the standard deviation `std`."""
         return self._drawn(functions.normal, avg, std, size=size, ndim=ndim, dtype=dtype)
 
     def binomial(self, size: Any = None, n: Any = 1, p: Any = 0.5, ndim: Any = None,
                  dtype: Any = "int64", nstreams: Any = None) -> Any:  # fmt: skip
-        """How many of `n` trials succeed."""
+        """Draw how many of `n` trials succeed."""
         return self._drawn(functions.binomial, n, p, size=size, ndim=ndim, dtype=dtype)
 
     def multinomial(self, size: Any = None, n: Any = 1, pvals: Any = (0.5, 0.5), ndim: Any = None,
                     dtype: Any = "int64", nstreams: Any = None) -> Any:  # fmt: skip
-        """How many of `n` things are of each kind."""
+        """Draw how many of `n` items are of each kind."""
         return self._drawn(functions.multinomial, n, pvals, size=size, ndim=ndim, dtype=dtype)
 
     def poisson(self, size: Any = None, lam: Any = 1.0, ndim: Any = None,
                 dtype: Any = "int64") -> Any:  # fmt: skip
-        """How many happen where `lam` are expected."""
+        """Draw how many events happen if `lam` are expected."""
         return self._drawn(functions.poisson, lam, size=size, ndim=ndim, dtype=dtype)
 
     def random_integers(self, size: Any = None, low: Any = 0, high: Any = 1, ndim: Any = None,
                         dtype: Any = "int64") -> Any:  # fmt: skip
-        """Integers from `low` to `high`, both included."""
+        """Draw integers from `low` to `high`, both included."""
         above = as_tensor_variable(high) + 1
         return self._drawn(functions.integers, low, above, size=size, ndim=ndim, dtype=dtype)
 
     def choice(self, size: Any = None, a: Any = 2, replace: bool = True, p: Any = None,
                ndim: Any = None, dtype: Any = None, nstreams: Any = None) -> Any:  # fmt: skip
-        """Parts of `a`, or integers below it."""
+        """Draw elements of `a`, or integers below it."""
         given = {"size": size, "ndim": ndim, "dtype": dtype}
         return self._drawn(functions.choice, a, replace=replace, p=p, **given)
 
     def permutation(self, size: Any = None, n: Any = 1, ndim: Any = None,
                     dtype: Any = "int64") -> Any:  # fmt: skip
-        """The integers below `n` in some order."""
+        """Draw a random order of the integers below `n`."""
         return self._drawn(functions.permutation, n, size=size, ndim=ndim, dtype=dtype)
 
     def shuffle_row_elements(self, input: Any) -> Any:
-        """An array with the elements of each row in some order."""
+        """Return an array with the elements of each row in random order."""
         x = as_tensor_variable(input)
         batch, n = [x.shape[i] for i in range(x.type.ndim - 1)], x.shape[-1]
         return permute_row_elements(x, self.permutation(batch or None, n))

@@ -1,4 +1,4 @@
-"""Where the names of PyTensor, Aesara and Theano are looked up here. Data only."""
+"""Table of where the names of PyTensor, Aesara and Theano are looked up. Data only."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.compat.scalars",
         "rewrite_engine.compat.scalar_outputs",
     ),
-    "tensor": (TENSOR, "rewrite_engine.errors"),
+    "tensor": ("rewrite_engine.compat.plurals", TENSOR, "rewrite_engine.errors"),
     "tensor.blockwise": (f"{TENSOR}.blockwise",),
     "tensor.blas": (f"{TENSOR}.product.dots", f"{TENSOR}.product.products", TENSOR),
     "tensor.elemwise": (f"{TENSOR}.elemwise", f"{TENSOR}.reduce", f"{TENSOR}.dimshuffle", TENSOR),
@@ -154,7 +154,12 @@ HOMES: dict[str, tuple[str, ...]] = {
     "tensor.signal.conv": (f"{TENSOR}.signal", "rewrite_engine.compat.images"),
     "tensor.signal.pool": ("rewrite_engine.compat.images",),
     "tensor.subtensor": ("rewrite_engine.compat.indices", TENSOR, "rewrite_engine.errors"),
-    "tensor.type": (f"{TENSOR}.type", f"{TENSOR}.constructors", TENSOR),
+    "tensor.type": (
+        "rewrite_engine.compat.plurals",
+        f"{TENSOR}.type",
+        f"{TENSOR}.constructors",
+        TENSOR,
+    ),
     "tensor.variable": (f"{TENSOR}.variable", TENSOR),
     "updates": (),
     "utils": ("rewrite_engine.compat.extras",),
@@ -254,6 +259,8 @@ RENAMED = {
     "OrderedUpdates": "builtins:dict",
     "updates.OrderedUpdates": "builtins:dict",
     "link.basic.PerformLinker": "rewrite_engine.compat.linkers:PerformLinker",
+    "link.basic.Container": "rewrite_engine.compat.linkers:Container",
+    "link.c.basic.DualLinker": "rewrite_engine.compat.linkers:DualLinker",
     "link.vm.VMLinker": "rewrite_engine.compat.linkers:VMLinkerOfOthers",
     **{
         f"{module}.pfunc": "rewrite_engine.compile:function"
@@ -270,6 +277,18 @@ RENAMED = {
             ("tensor.subtensor", "advanced_set_subtensor1 advanced_subtensor advanced_subtensor1"),
         )
         for name in names.split()
+    },
+    **{
+        f"tensor.subtensor.{name}": f"rewrite_engine.compat.indices:{name}"
+        for name in ("_is_provably_non_negative", "_is_provably_positive")
+    },
+    **{
+        f"{module}.{name}": f"rewrite_engine.compat.op_classes:{name}"
+        for module, name in (
+            ("tensor.basic", "Eye"),
+            ("tensor.basic", "PermuteRowElements"),
+            ("tensor.basic", "Split"),
+        )
     },
     "misc.may_share_memory.may_share_memory": "rewrite_engine.compat.extras:may_share_memory",
     "misc.safe_asarray._asarray": "rewrite_engine.compat.extras:_asarray",
@@ -291,6 +310,16 @@ RENAMED = {
     "scalar.ScalarOp": "rewrite_engine.compat.scalars:ScalarOpOfOthers",
     "scalar.floats": "rewrite_engine.compat.scalar_types:floats",
     "scalar.ints": "rewrite_engine.compat.scalar_types:ints",
+    "utils.to_return_values": "rewrite_engine.compat.extras:to_return_values",
+    "tensor.type.DenseTensorType": "rewrite_engine.tensor.type:TensorType",
+    **{
+        f"tensor.{module}.{dense}": f"rewrite_engine.tensor.variable:{name}"
+        for module in ("var", "variable")
+        for dense, name in (
+            ("DenseTensorVariable", "TensorVariable"),
+            ("DenseTensorConstant", "TensorConstant"),
+        )
+    },
     "utils.PYTHON_INT_BITWIDTH": "rewrite_engine.compat.extras:PYTHON_INT_BITWIDTH",
     "utils.LOCAL_BITWIDTH": "rewrite_engine.compat.extras:PYTHON_INT_BITWIDTH",
     "sparse.shared": "rewrite_engine.compile.shared:shared",
@@ -317,7 +346,12 @@ RENAMED = {
     "graph.rewriting.bfs_rewriter": "rewrite_engine.compat.rewriting:out2in",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",
-    "dot": "rewrite_engine.tensor:dot",
+    "dot": "rewrite_engine.compat.linalg:dot",
+    "tensor.dot": "rewrite_engine.compat.linalg:dot",
+    **{
+        f"tensor.linalg.{name}": f"rewrite_engine.compat.linalg:{name}"
+        for name in ("eig", "eigh", "lu", "lu_factor", "qr", "qz", "schur", "slogdet", "svd")
+    },
     "scan": "rewrite_engine.compat.loops:scan",
     "scan.scan": "rewrite_engine.compat.loops:scan",
     "scan.basic.scan": "rewrite_engine.compat.loops:scan",
@@ -393,7 +427,7 @@ RENAMED = {
     "tensor.math._conj": "rewrite_engine.tensor:conj",
     "tensor.type_other.none_type_t": "rewrite_engine.compat.extras:none_type_t",
     "npy_2_compat.old_np_unique": "rewrite_engine.compat.extras:old_np_unique",
-    "printing.char_from_number": "rewrite_engine.printing.identifier:letters",
+    "printing.char_from_number": "rewrite_engine.compat.texts:char_from_number",
     "tensor.rewriting.basic.assert_op": "rewrite_engine.compat.extras:assert_op",
     **{
         f"tensor.linalg.{name}": f"rewrite_engine.compat.op_classes:{name}"
@@ -446,6 +480,10 @@ RENAMED = {
     "tensor.random.RandomStreams": "rewrite_engine.compat.streams:RandomStreams",
     "tensor.random.type.RandomType": "rewrite_engine.random.type:RandomGeneratorType",
     "tensor.random.utils.broadcast_params": "rewrite_engine.compat.extras:broadcast_params",
+    **{
+        f"tensor.random.utils.{name}": f"rewrite_engine.compat.extras:{name}"
+        for name in ("custom_rng_deepcopy", "supp_shape_from_ref_param_shape")
+    },
     "tensor.random.utils.normalize_size_param": (
         "rewrite_engine.compat.extras:normalize_size_param"
     ),

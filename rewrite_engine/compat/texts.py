@@ -1,4 +1,4 @@
-"""How PyTensor writes graphs in one line: `as_string`, and `str` of a `FunctionGraph`."""
+"""PyTensor's one-line texts of graphs: `as_string`, and `str` of a `FunctionGraph`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["as_string", "default_leaf_formatter", "default_node_formatter", "tex
 
 
 def default_leaf_formatter(leaf: Variable) -> str:
-    """What is written for what is not computed."""
+    """Return the text of a variable that no node computes."""
     return str(leaf)
 
 
 def default_node_formatter(op: Any, argstrings: Iterable[str]) -> str:
-    """What is written for an op applied to operands."""
+    """Return the text of an op applied to operands."""
     return f"{op.op}({', '.join(argstrings)})"
 
 
@@ -27,8 +27,8 @@ def as_string(
     leaf_formatter: Callable[[Variable], str] = default_leaf_formatter,
     node_formatter: Callable[[Any, Any], str] = default_node_formatter,
 ) -> list[str]:
-    """Each output as a term of the inputs. What stands in several places is written once, behind
-    `*1 -> `, and is `*1` from then on; one of several outputs has its number behind `::`.
+    """Return each output as a term of the inputs. A term in several places is written once, after
+    `*1 -> `, and then as `*1`; one of several outputs has its index after `::`.
 
     >>> import rewrite_engine.tensor as pt
     >>> x, y = pt.scalars("x", "y")
@@ -59,7 +59,7 @@ def as_string(
 
 
 class _Done:
-    """The operands of a node are written."""
+    """Marker that the operands of a node are written."""
 
     def __init__(self, node: Apply, place: str) -> None:
         self.node, self.place = node, place
@@ -70,7 +70,9 @@ def _place(v: Any) -> str:
 
 
 def _used_again(outputs: Sequence[Variable], ends: Collection[Variable]) -> dict[Apply, int]:
-    """The nodes that are used in several places, numbered as they are met again."""
+    """Return the nodes that are used in several places, numbered in the order of their second
+    use.
+    """
     seen, again = set[Apply](), dict[Apply, int]()
     todo = [*reversed(outputs)]
     while todo:
@@ -85,6 +87,15 @@ def _used_again(outputs: Sequence[Variable], ends: Collection[Variable]) -> dict
     return again
 
 
+def char_from_number(number: int) -> str:
+    """Return a number with the digits A to Z: 26 is BA."""
+    digits = ""
+    while number >= 26:
+        number, digit = divmod(number, 26)
+        digits = chr(ord("A") + digit) + digits
+    return chr(ord("A") + number) + digits
+
+
 def text_of_graph(graph: FrozenGraph) -> str:
-    """A graph as its outputs."""
+    """Return a graph as the text of its outputs."""
     return f"FunctionGraph({', '.join(as_string(graph.inputs, graph.outputs))})"

@@ -1,4 +1,4 @@
-"""Importing this lets `import theano` find the names here."""
+"""Let `import theano` find the names of this library, once this module is imported."""
 
 from rewrite_engine.compat import install
 

@@ -1,8 +1,8 @@
-"""PyTensor's patterns as objects: `OpPattern`, which stands for the ops of a class that have some
-parameters, and what matches tuples with it. `PatternNodeRewriter` and `node_rewriter` take it.
+"""PyTensor's patterns as objects: `OpPattern`, which matches ops of a class with some parameters,
+and functions that match tuples with it. `PatternNodeRewriter` and `node_rewriter` take it.
 
-Patterns of ops alone are data rules (`compat/rewriting.py`), which are compiled; these are matched
-as they stand.
+Patterns of ops alone are data rules (`compat/rewriting.py`), which are compiled; these are
+interpreted.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ Found = dict[Any, Any]
 
 @dataclass(frozen=True)
 class LiteralString:
-    """A parameter that is this string; a string alone is a name."""
+    """Parameter that equals this string; a string alone is a name."""
 
     value: str
 
 
 class PatternVar:
-    """What a name stands for: anything, or what the constraint holds of."""
+    """Variable of a pattern: matches anything that satisfies its constraint, if it has one."""
 
     def __init__(self, token: str, constraint: Callable[[Any], Any] | None = None) -> None:
         self.token = token
@@ -53,7 +53,7 @@ class PatternVar:
 
 
 class ConstrainedVar(PatternVar):
-    """A name with a constraint, which comes first."""
+    """Variable of a pattern with a constraint, which is the first argument."""
 
     def __init__(
         self, constraint: Callable[[Any], Any], token: str | None = None, prefix: str = ""
@@ -62,7 +62,7 @@ class ConstrainedVar(PatternVar):
 
 
 class Asterisk:
-    """The remaining operands, at the end of a pattern."""
+    """Remaining operands, at the end of a pattern."""
 
     def __init__(self, token: str) -> None:
         self.token = token
@@ -73,9 +73,9 @@ class Asterisk:
 
 @dataclass(frozen=True)
 class OpPattern:
-    """The ops of a class (or several) whose parameters have these values; a parameter that is not
-    named may be any. A value may be an `OpPattern`, for ops that have ops; in a pattern a string is
-    a name, which stands for the parameter.
+    """Pattern of ops of a class (or several) with these parameter values; parameters that are not
+    named may have any value. A value may be an `OpPattern`, for ops that have ops; in a pattern a
+    string is a name, which stands for the parameter.
 
     >>> from rewrite_engine.tensor.reduce import Sum
     >>> OpPattern(Sum, axis=(0,)).match_op(Sum(axis=0))
@@ -91,11 +91,11 @@ class OpPattern:
         object.__setattr__(self, "parameters", tuple(sorted(pairs.items())))
 
     def match_op(self, op: Any) -> bool:
-        """Whether an op is of the class, and has the parameters."""
+        """Return whether an op is of the class, and has the parameters."""
         return isinstance(op, self.op_type) and self.match_parameters(op)
 
     def match_parameters(self, op: Any) -> bool:
-        """Whether an op has the parameters."""
+        """Return whether an op has the parameters."""
         return next(_solutions([*_parameters(self, op)], {}), None) is not None
 
     __call__ = match_op  # what a rule tracks may be a predicate
@@ -105,11 +105,11 @@ class OpPattern:
 
 
 class PatternNode:
-    """An op, or an `OpPattern`, and the patterns of its operands."""
+    """Node of a pattern: an op, or an `OpPattern`, and the patterns of its operands."""
 
     def __init__(self, op_match: Any, inputs: Sequence[Any]) -> None:
         if any(isinstance(p, Asterisk) for p in inputs[:-1]):
-            raise PatternError(f"an Asterisk is the last operand, not one of {inputs[:-1]}")
+            raise PatternError(f"an Asterisk must be the last operand, not one of {inputs[:-1]}")
         self.op_match = op_match
         self.inputs = tuple(inputs)
 
@@ -118,8 +118,8 @@ class PatternNode:
 
 
 def convert_strs_to_vars(x: Any, var_map: dict[str, Any] | None = None) -> Any:
-    """A pattern of tuples, names and {"pattern": name, "constraint": predicate} as objects; the
-    same name is the same object. var_map: those that there are. Raises `PatternError`.
+    """Convert a pattern of tuples, names and {"pattern": name, "constraint": predicate} to objects;
+    the same name becomes the same object. var_map: existing objects. Raises `PatternError`.
     """
     return _converted(x, {} if var_map is None else var_map, False)
 
@@ -140,7 +140,7 @@ def _converted(x: Any, names: dict[str, Any], parameter: bool) -> Any:
     if isinstance(x, tuple) and not parameter:
         head = _converted(x[0], names, True) if isinstance(x[0], OpPattern) else x[0]
         if not isinstance(head, Op | OpPattern):
-            raise PatternError(f"a pattern begins with an op or an OpPattern, not with {x[0]!r}")
+            raise PatternError(f"a pattern must begin with an op or an OpPattern, not {x[0]!r}")
         return PatternNode(head, [_converted(part, names, False) for part in x[1:]])
     if not parameter and not isinstance(x, Variable):
         return as_tensor_variable(x)
@@ -148,7 +148,7 @@ def _converted(x: Any, names: dict[str, Any], parameter: bool) -> Any:
 
 
 def _named(names: dict[str, Any], new: Any) -> Any:
-    """The object of a name, which gets the constraint that is given first."""
+    """Return the object of a name, which gets the first constraint."""
     known = names.setdefault(new.token, new)
     if isinstance(known, Asterisk) != isinstance(new, Asterisk):
         raise PatternError(f"{new.token!r} is one operand at one place, several at another")
@@ -164,8 +164,8 @@ def _named(names: dict[str, Any], new: Any) -> Any:
 
 
 def match_pattern(pattern: Any, node: Apply, subs: Mapping[Any, Any] | None = None) -> Any:
-    """What the names of a pattern stand for where it matches a node, {`PatternVar`: what}; else
-    None. Operands of a commutative op may stand in any order. subs: what is known.
+    """Return the values of a pattern's names if it matches a node, as {`PatternVar`: value}; else
+    None. Operands of a commutative op match in any order. subs: known values.
     """
     return next(_solutions([*_at(pattern, node)], dict(subs or {})), None)
 
@@ -175,7 +175,7 @@ Ways = Iterator[list[tuple[Any, Any]]]
 
 
 def _solutions(ways: list[list[tuple[Any, Any]]], found: Found) -> Iterator[Found]:
-    """What names stand for in each way that all pairs of one of `ways` match."""
+    """Yield the values of names for each way in which all pairs of one of `ways` match."""
     for way in ways:
         known, todo = found, list(way)
         while todo:
@@ -193,7 +193,7 @@ def _solutions(ways: list[list[tuple[Any, Any]]], found: Found) -> Iterator[Foun
 
 
 def _bound(pattern: Any, value: Any, found: Found) -> Found | None:
-    """What is known with one more pair; None if it does not match."""
+    """Return the values with one more pair; None if it does not match."""
     if not isinstance(pattern, PatternVar | Asterisk):
         return found if _agree(pattern, value) else None
     if pattern in found:
@@ -207,7 +207,9 @@ def _bound(pattern: Any, value: Any, found: Found) -> Found | None:
 
 
 def _agree(a: Any, b: Any) -> bool:
-    """Whether two things are the same: constants with one value, one variable, equal parameters."""
+    """Return whether two values are the same: constants with one value, one variable, equal
+    parameters.
+    """
     if isinstance(a, Constant) and isinstance(b, Constant):
         return bool(np.array_equiv(a.data, b.data))
     if isinstance(a, Variable) or isinstance(b, Variable):
@@ -216,7 +218,7 @@ def _agree(a: Any, b: Any) -> bool:
 
 
 def _inside(pattern: Any, value: Any) -> Ways:
-    """The ways in which what is in a pattern may match."""
+    """Return the ways in which the parts of a pattern may match."""
     if isinstance(pattern, OpPattern):
         return iter(_parameters(pattern, value) if isinstance(value, pattern.op_type) else ())
     owner = getattr(value, "owner", None)
@@ -224,13 +226,13 @@ def _inside(pattern: Any, value: Any) -> Ways:
 
 
 def _parameters(pattern: OpPattern, op: Any) -> Ways:
-    """The one way to match parameters."""
+    """Return the one way to match parameters."""
     yield [(wanted, getattr(op, name)) for name, wanted in pattern.parameters]
 
 
 def _at(pattern: PatternNode, node: Apply) -> Ways:
-    """The ways in which a pattern may match a node, in any order of the operands where the op is
-    commutative; the order as written first.
+    """Return the ways in which a pattern may match a node, with the operands of a commutative op in
+    any order; the written order first.
     """
     op, inputs = node.op, list(node.inputs)
     last = pattern.inputs[-1] if pattern.inputs else None
@@ -254,7 +256,7 @@ def _at(pattern: PatternNode, node: Apply) -> Ways:
 
 
 def reify_pattern(pattern: Any, subs: Mapping[Any, Any]) -> Any:
-    """The term, or the op, that a pattern describes where its names stand for these. Raises
+    """Build the term, or the op, that a pattern describes with these values of its names. Raises
     `UnboundVariableError`.
     """
     if isinstance(pattern, PatternVar | Asterisk):

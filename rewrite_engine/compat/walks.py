@@ -1,4 +1,6 @@
-"""Walks over graphs that only programs of others use (those used here: `graph/traverse.py`)."""
+"""Walks over graphs that only programs for other libraries use (the engine's own:
+`graph/traverse.py`).
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ variable_ancestors = ancestors  # as others call it beside `apply_ancestors`
 def walk(
     nodes: Iterable[Any], expand: Callable[[Any], Iterable[Any] | None], bfs: bool = True
 ) -> Iterator[Any]:
-    """Yield these and what `expand` returns of each, and so on; each once. bfs: those nearest to
-    the first ones first; else what was found last.
+    """Yield nodes, the results of `expand` for each, and so on; each once. bfs: those nearest to
+    the first ones first; otherwise the last found first.
     """
     seen, todo = set[Any](), deque(nodes)
     while todo:
@@ -29,15 +31,15 @@ def walk(
 
 
 def get_var_by_name(graphs: Iterable[Variable], target_var_id: str) -> tuple[Variable, ...]:
-    """The variables with this name that these are computed from, themselves included."""
+    """Return the variables with this name among graphs and the variables they are computed from."""
     return tuple([v for v in ancestors(graphs) if v.name == target_var_id])
 
 
 def last_first(
     graphs: Iterable[Variable], blockers: Collection[Variable] | None = None
 ) -> list[Apply]:
-    """Return the nodes below variables, each after those it needs; of a node, what the last input
-    needs comes first, as in PyTensor. The walk does not go past a variable in `blockers`.
+    """Return the nodes below variables, each after those it needs; the nodes below the last input
+    come first, as in PyTensor. The walk does not go past a variable in `blockers`.
     """
     stop = frozenset(blockers or ())
 
@@ -48,7 +50,7 @@ def last_first(
 
 
 def io_toposort(inputs: Collection[Variable], outputs: Iterable[Variable]) -> list[Apply]:
-    """`last_first(outputs, inputs)`, with the arguments in the order others know."""
+    """Return `last_first(outputs, inputs)`, with the arguments in PyTensor's order."""
     return last_first(outputs, inputs)
 
 
@@ -70,7 +72,7 @@ def orphans_between(
 
 
 def depends_on(variable: Variable, on: Variable | Collection[Variable]) -> bool:
-    """Whether the variable is computed from (or is) one of `on`."""
+    """Return whether the variable is computed from (or is) one of `on`."""
     wanted = frozenset([on] if isinstance(on, Variable) else on)
     return any(v in wanted for v in ancestors([variable]))
 
@@ -79,16 +81,16 @@ variable_depends_on = depends_on
 
 
 def apply_depends_on(apply: Apply, depends_on: Apply | Collection[Apply]) -> bool:
-    """Whether the node needs (or is) one of these."""
+    """Return whether the node needs (or is) one of these."""
     wanted = frozenset([depends_on] if isinstance(depends_on, Apply) else depends_on)
     return apply in wanted or any(n in wanted for n in apply_ancestors(apply.inputs))
 
 
 def list_of_nodes(inputs: Collection[Variable], outputs: Iterable[Variable]) -> list[Apply]:
-    """The nodes between inputs and outputs."""
+    """Return the nodes between inputs and outputs."""
     return toposort(outputs, inputs)
 
 
 def is_in_ancestors(l_apply: Apply, f_node: Apply) -> bool:
-    """Whether a node needs (or is) another one."""
+    """Return whether a node needs (or is) another one."""
     return apply_depends_on(l_apply, f_node)

@@ -7,7 +7,7 @@ as 10, a division as 4.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -22,7 +22,7 @@ Graphs = Mapping[FrozenGraph, Ticks]
 
 def peak(graphs: Graphs) -> Peak | None:
     """Return the peak memory of the functions that have run; None if none has. A node that runs a
-    graph counts with the peak of that graph.
+    graph counts with the peak of that graph. Native code keeps temporaries between calls.
     """
     held = [node.op for ticks in graphs.values() for node in ticks.nodes]
     inner = list(inner_ops([op for op in dict.fromkeys(held) if isinstance(op, HasInnerGraph)]))
@@ -30,13 +30,21 @@ def peak(graphs: Graphs) -> Peak | None:
     for op in inner:  # those that are inside of others come first
         if op.fgraph in graphs:
             inside[op] = _peak(op.fgraph, graphs[op.fgraph], inside, frozenset(op.fgraph.inputs))
-    within = {op.fgraph for op in inside}
+    native = kernels_among(graphs)
+    within = {*[op.fgraph for op in inside], *native}
     found = [
         _peak(g, t, inside, frozenset())
         for g, t in graphs.items()
         if g not in within and any(t.runs)
     ]
-    return max(found, key=lambda one: one.bytes, default=None)
+    most = max(found, key=lambda one: one.bytes, default=None)
+    kept = sum([g.kept_bytes for g in native])
+    return most and most._replace(bytes=most.bytes + kept)
+
+
+def kernels_among(graphs: Iterable[Any]) -> list[Any]:
+    """Return the graphs that are the kernels of a region of native code."""
+    return [g for g in graphs if hasattr(g, "holder")]
 
 
 def _peak(
@@ -45,7 +53,9 @@ def _peak(
     """Return the peak memory of one graph. lent: variables counted in the graph that owns them."""
 
     def held_by(node: Apply) -> int:
-        return inside[node.op].bytes if node.op in inside else 0
+        native: Any = getattr(node.op, "kernels", None)
+        own = 0 if native is None else native.stack_bytes
+        return inside[node.op].bytes if node.op in inside else own
 
     size = partial(_size, ticks, lent)
     return peak_of(ticks.nodes, fgraph.inputs, fgraph.outputs, size, held_by)

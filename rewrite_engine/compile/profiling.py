@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
 from rewrite_engine.compile.machine import busy_note
-from rewrite_engine.compile.profile_cost import amount, operations, peak
+from rewrite_engine.compile.profile_cost import amount, kernels_among, operations, peak
 from rewrite_engine.errors import plural
 from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.inner import HasInnerGraph
@@ -147,9 +147,8 @@ class ProfileStats:
     def op_time(self) -> dict[Any, float]:
         """Return the time of each op, without the nodes of a graph that it holds."""
         found = _sums([(node.op, s) for (_, node), s in self.apply_time.items()])
-        for fgraph, op in _holders(found).items():
-            if fgraph in self.graphs:
-                found[op] -= sum(self.graphs[fgraph].seconds)
+        for fgraph, op in self._inner().items():
+            found[op] -= sum(self.graphs[fgraph].seconds)
         return found
 
     def op_callcount(self) -> dict[Any, int]:
@@ -168,7 +167,7 @@ class ProfileStats:
         """Return the time of each of the user's lines (file and number), without the nodes of
         graphs that its nodes hold. A gradient counts for the line that was differentiated.
         """
-        inside = {op: sum(self.graphs[g].seconds) for g, op in self._inner().items()}
+        inside = self._inside()
         pairs = [(line_of(n), s - inside.get(n.op, 0.0)) for (_, n), s in self.apply_time.items()]
         return _sums([(line, s) for line, s in pairs if line is not None])
 
@@ -218,7 +217,12 @@ class ProfileStats:
 
     def _inner(self) -> dict[FrozenGraph, Any]:
         ops = [node.op for found in self.graphs.values() for node in found.nodes]
-        return {g: op for g, op in _holders(ops).items() if g in self.graphs}
+        own = {g: g.holder for g in kernels_among(self.graphs)}
+        return {g: op for g, op in _holders(ops).items() if g in self.graphs} | own
+
+    def _inside(self) -> dict[Any, float]:
+        """Return the time of the nodes in the graphs that ops hold, by op."""
+        return _sums([(op, sum(self.graphs[g].seconds)) for g, op in self._inner().items()])
 
     def as_dict(self) -> dict[str, Any]:
         """Return the whole profile as data for JSON: calls, compilation by phase and rule, memory,
@@ -245,7 +249,8 @@ class ProfileStats:
                     for op, s in self.op_time().items()],
             "lines": [{"file": line[0], "line": line[1], "seconds": s, "runs": lines[line]}
                       for line, s in self.line_time().items()],
-            "nodes": [{"node": str(place[1]), "line": line_of(place[1]), "seconds": s,
+            "nodes": [{"node": str(place[1]), "line": line_of(place[1]),
+                       "lines": lines_of(place[1]), "seconds": s,
                        "runs": nodes[place], "flops": flops.get(place)}
                       for place, s in self.apply_time.items()],
         }  # fmt: skip
@@ -258,6 +263,7 @@ class ProfileStats:
             "bytes": found.bytes,
             "node": None if found.node is None else str(found.node),
             "line": None if found.node is None else line_of(found.node),
+            "native": self._kept(),
             "held": [{"variable": repr(v), "bytes": n, "line": _line_of(v)}
                      for v, n in found.held],
         }  # fmt: skip
@@ -282,8 +288,7 @@ class ProfileStats:
         return found
 
     def _of_calls(self) -> Iterator[tuple[list[str], float]]:
-        holders = self._inner()
-        inside = {op: sum(self.graphs[g].seconds) for g, op in holders.items()}
+        holders, inside = self._inner(), self._inside()
         for (fgraph, node), seconds in self.apply_time.items():
             line = line_of(node)
             stack = [
@@ -333,7 +338,7 @@ class ProfileStats:
         and rule.
         """
         classes, ops, nodes = self.class_callcount(), self.op_callcount(), self.apply_callcount
-        holders = _holders(ops)
+        holders = self._inner()
         tables: list[Any] = [
             ("op class", "classes", self.class_time(), classes, lambda cls: [cls.__name__]),
             ("op", "ops", self.op_time(), ops, lambda op: [str(op)]),
@@ -349,9 +354,17 @@ class ProfileStats:
             rest = sum([times[key] for key in ranked[most:]])
             if len(ranked) > most:
                 rows.append(["", _time(rest), "", "", f"… {len(ranked) - most} more {many}"])
+            fused = self._of_several_lines() if what == "line" else 0.0
+            if fused:
+                rows.append([*self._numbers(fused, 0)[:2], "", "", "kernels of several lines"])
             heads = ["%", "time", "runs", "per run", what, "built at"]
             yield ProfileTable(what, heads[: max(map(len, rows))], rows, 4)
         yield from self._of_rewriting(most_ops)
+
+    def _of_several_lines(self) -> float:
+        """Return the time of kernels of native code that compute nodes of several lines."""
+        nodes = [(node, s) for (g, node), s in self.apply_time.items() if hasattr(g, "holder")]
+        return sum([s for node, s in nodes if len(lines_of(node)) > 1])
 
     def _of_rewriting(self, most: int) -> Iterator[ProfileTable]:
         """Yield the tables of phases and rules."""
@@ -396,12 +409,17 @@ class ProfileStats:
             lines.append(f"in nodes {_time(inside)}, around them {_time(between)}{first}")
         elif self.fct_callcount:
             lines.append("this linker does not time nodes")
-        whole = [op for op in self.op_callcount() if getattr(op, "is_region", False)]
-        if whole:
-            told = plural(len(whole), "region") + " of native code timed as a whole"
-            lines.append(f'{told}; mode="vm" times each node')
+        native = kernels_among(self.graphs)
+        if native:
+            regions = plural(len({g.holder for g in native}), "region")
+            kernels = plural(sum([len(g.apply_nodes) for g in native]), "kernel")
+            lines.append(f"{regions} of native code, {kernels}: each kernel has a row")
         busy = busy_note() if self.fct_callcount else ""
         return [*lines, *self._costs(), *([busy] if busy else [])]
+
+    def _kept(self) -> int:
+        """Return the bytes of temporaries that native code keeps between calls."""
+        return sum([g.kept_bytes for g in kernels_among(self.graphs)])
 
     def _costs(self) -> Iterator[str]:
         """Yield lines about memory and operations."""
@@ -415,6 +433,10 @@ class ProfileStats:
                 f"{hooks.short(v, 30)} {amount(n, 'B')}{_in_brackets(v.owner)}"
                 for v, n in found.held[:3]
             ]
+            kept = self._kept()
+            if kept:
+                what = "temporaries of native code, which are kept between calls"
+                largest.append(f"{amount(kept, 'B')} {what}")
             yield f"{text}; most of it: {', '.join(largest)}"
         flops, seconds = sum(self.apply_flops().values()), sum(self.op_time().values())
         if flops and calls and seconds:
@@ -456,15 +478,19 @@ def _in_brackets(node: Apply | None) -> str:
 
 
 def _holders(ops: Iterable[Any]) -> dict[FrozenGraph, Any]:
-    """Return the ops that hold graphs, by graph."""
+    """Return the ops that hold graphs, by graph. (The graph of a region of native code is its
+    kernels; a region may have variants, which `ProfileStats._inner` adds.)
+    """
     return {op.fgraph: op for op in ops if isinstance(op, HasInnerGraph)}
 
 
 def _told(holders: dict[FrozenGraph, Any], place: ProfiledNode) -> list[str]:
     """Describe a node in words: the op whose graph contains it, the node, and the user's line."""
     fgraph, node = place
-    inside = f"in {holders[fgraph]}: " if fgraph in holders else ""
-    lines = lines_of(node) if getattr(node.op, "is_region", False) else [node.where()]
+    is_kernel = hasattr(fgraph, "holder")  # its name says so
+    inside = f"in {holders[fgraph]}: " if fgraph in holders and not is_kernel else ""
+    is_region = getattr(node.op, "is_region", False)
+    lines = lines_of(node) if is_region else [node.where()]
     more = f", … {len(lines) - 1} more" if len(lines) > 1 else ""
     return [inside + str(node), *[_told_line(line)[0] + more for line in lines[:1] if line]]
 
@@ -479,9 +505,10 @@ def line_of(node: Apply) -> tuple[str, int] | None:
     return forward_line(node.origin) or node.where()
 
 
-def lines_of(region: Apply) -> list[tuple[str, int]]:
-    """Return the user's lines of the nodes that a region of native code computes."""
-    lines = [line_of(node) for node in region.op.nodes]
+def lines_of(node: Apply) -> list[tuple[str, int]]:
+    """Return the user's lines of a node; for native code, of all nodes that it computes."""
+    is_region = getattr(node.op, "is_region", False)
+    lines = [line_of(one) for one in (node.op.nodes if is_region else [node])]
     return list(dict.fromkeys([line for line in lines if line is not None]))
 
 

@@ -1,6 +1,7 @@
-"""Gradients: `grad`, `Lop`, `Rop`, `jacobian`, `hessian`, ways to stop them, and `verify_grad`.
+"""Gradients: `grad`, `Lop`, `Rop`, `jacobian`, `hessian`, functions that stop gradients, and
+`verify_grad`.
 
-An op only defines `grad` or `L_op` (and `connection_pattern`, `R_op`); the walks over graphs are
+An op only defines `grad` or `L_op` (and `connection_pattern`, `R_op`); the traversal of graphs is
 here.
 """
 

@@ -1,7 +1,7 @@
 """Partial and scattered gradients through elementwise ops.
 
-The condition of the result's gradient goes along with the op's own. Of a scattered gradient only
-what is at the index is computed with, where the operands have the shape of the result.
+The condition of the output gradient is passed on with the op's own condition. For a scattered
+gradient only the elements at the index are computed, if the operands have the shape of the result.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ _SELECTS = frozenset([switch, maximum, minimum, clip])
 
 
 def inputs_to_pull(node: Apply, g: Any, inputs: list[int]) -> list[int] | None:
-    """The inputs of an elementwise op whose gradients conditions and indices go along to; those of
-    the others are what the op makes of `g`. None: it makes them of all, if anything.
+    """Return the inputs of an elementwise op to which conditions and indices are passed on.
+
+    The gradients of the other inputs are computed by the op from `g`. None: the op computes all.
     """
     if isinstance(g, Partial):
         return inputs
@@ -48,8 +49,8 @@ def pull_elementwise(
     wanted: Sequence[int],
     kept: Container[Variable] = (),
 ) -> dict[int, Any]:
-    """The gradients of the wanted inputs, under the condition of the result's gradient and their
-    own.
+    """Return the gradients of the wanted inputs, under the condition of the output gradient and
+    their own.
 
     kept: the variables for which a condition matters.
     """
@@ -72,17 +73,13 @@ def pull_elementwise(
 
 
 def _is_part(g: Any) -> bool:
-    """Return whether a gradient is scattered, and of what is added at the index some is left
-    out.
-    """
+    """Return whether a gradient is scattered and omits some of the elements added at the index."""
     links = [] if isinstance(g, Partial) else links_of(g)
     return any(isinstance(read(value), Partial) for _, value, _ in links)
 
 
 def _are_stretched(inputs: Sequence[Any], out: Any) -> bool:
-    """Return whether all operands are stretched, so that elements that are not taken are
-    multiplied.
-    """
+    """Return whether all operands are broadcast, so that excluded elements are multiplied."""
     return not any([v.type.broadcastable == out.type.broadcastable for v in inputs])
 
 
@@ -95,9 +92,7 @@ def _is_aligned(inputs: Sequence[Any], out: Any) -> bool:
 def _pull_scattered(
     op: Elemwise, inputs: Sequence[Any], out: Any, g: Any, wanted: Sequence[int]
 ) -> dict[int, Any]:
-    """The gradients where that of the result is zeros, and something added at indices: only the
-    elements there are computed with.
-    """
+    """Return the input gradients for a scattered output gradient, computed only at its indices."""
     result: dict[int, Any] = {}
     for at, value, index in links_of(g):
         taken = [at.take(v, index) if v.type.ndim else v for v in inputs]
@@ -125,5 +120,5 @@ def _fitted(x: Any, g: Any, keep: bool) -> Any:
 
 
 def _same_ones(have: TensorType, want: TensorType) -> bool:
-    """Return whether `sum_to` has nothing to do."""
+    """Return whether `sum_to` changes nothing."""
     return all(w != 1 or h == 1 for h, w in zip(have.shape, want.shape, strict=True))

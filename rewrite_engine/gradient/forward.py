@@ -1,9 +1,9 @@
-"""`pushforward`: forward-mode differentiation, by the `R_op` of the ops.
+"""`pushforward`: forward-mode differentiation by the `R_op` of each op.
 
-An op that defines none is pushed through by differentiating its reverse mode, which is linear in
-the gradient it is given: d/du <L_op(u), v> is the Jacobian-vector product, whatever u is. It is
-taken at 0, for those that change what flows back otherwise. So is an output for which an `R_op`
-returns None: where the gradient is undefined, this is an error, and not zeros.
+An op without `R_op` is differentiated through its reverse mode, which is linear in the output
+gradient: d/du <L_op(u), v> is the Jacobian-vector product for every u. It is evaluated at u = 0,
+for ops that change the gradient in other ways. The same happens for an output for which `R_op`
+returns None: if the gradient is undefined, this is an error, not zeros.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def pushforward(
     """Return the Jacobian-vector products: for each of `f`, the sum over `wrt` of (df/dwrt)
     tangent.
 
-    f, wrt: variables of any number of dimensions. tangents: as many as `wrt`, with their
-    shapes. disconnected_outputs: what happens where an `f` depends on no `wrt`: "raise"
+    f, wrt: variables of any number of dimensions. tangents: as many as `wrt`, with their shapes.
+    disconnected_outputs: what to do if an `f` depends on no `wrt`: "raise"
     (`DisconnectedInputError`), "warn" or "ignore"; return_disconnected: "zero", "none" or
-    "disconnected". use_op_pushforward: refuse (`MethodNotDefined`) ops that have no rule of their
-    own; else the derivative of their gradient is taken. Raises `TangentsError` if the numbers
-    of `wrt` and `tangents` differ, `NullTypeGradError` where a derivative is undefined.
+    "disconnected". use_op_pushforward: refuse (`MethodNotDefined`) ops without an `R_op`; otherwise
+    their gradient is differentiated. Raises `TangentsError` if the numbers of `wrt` and `tangents`
+    differ, `NullTypeGradError` if a derivative is undefined.
 
     >>> import rewrite_engine.tensor as pt
     >>> from rewrite_engine.gradient import pushforward
@@ -121,23 +121,25 @@ def Rop(
     return_disconnected: str = "zero",
     use_op_rop_implementation: bool = False,
 ) -> Any:
-    """`pushforward`, by its older name and arguments."""
+    """Return Jacobian-vector products: `pushforward` with its older name and arguments."""
     return pushforward(
         f, wrt, eval_points, disconnected_outputs, return_disconnected, use_op_rop_implementation
     )
 
 
 def push(outputs: Sequence[Variable], tangents: dict[Variable, Any], by_rule: bool = False) -> None:
-    """Add the tangents of all that outputs are computed from, where there are any.
+    """Add tangents for all variables from which outputs are computed.
 
-    by_rule: an op without an `R_op` is an error.
+    by_rule: raise an error for an op without an `R_op`.
     """
     for node in toposort(outputs, tangents):
         _push(node, tangents, by_rule)
 
 
 def pushed(outputs: Sequence[Variable], tangents: dict[Variable, Any]) -> list[Any]:
-    """The tangents of outputs, those of their roots given; disconnected where there are none."""
+    """Return the tangents of outputs from the tangents of root variables; disconnected if there is
+    none.
+    """
     outputs = stable(outputs, tangents)
     push(outputs, tangents)
     return [tangents[v] if v in tangents else disconnected() for v in outputs]
@@ -160,7 +162,7 @@ def _result(v: Any, tangents: dict[Variable, Any], how: str, stand_in: str) -> A
 
 
 def _push(node: Apply, tangents: dict[Variable, Any], by_rule: bool) -> None:
-    """Find the tangents of the outputs of a node, where there are any."""
+    """Compute the tangents of the outputs of a node, if its inputs have any."""
     points = [tangents.get(v) for v in node.inputs]
     moved = [i for i, t in enumerate(points) if t is not None]
     pattern = connection_pattern(node)
@@ -192,7 +194,7 @@ def _fit(out: Variable, t: Any) -> Any:
 def _products(
     node: Apply, points: Sequence[Any], live: Sequence[int], by_rule: bool
 ) -> Sequence[Any]:
-    """The op's own `R_op`, or the derivative of its reverse mode. None: zeros."""
+    """Return tangents by the op's `R_op`, or by its reverse mode. None: zeros."""
     try:
         results = node.op.R_op(node.inputs, points)
     except MethodNotDefined as error:
@@ -214,7 +216,7 @@ def _products(
             raise NullTypeGradError(text)
     unsaid = [j for j in live if results[j] is None and not is_discrete(node.outputs[j])]
     if unsaid and by_rule:
-        what = f"its R_op has no derivative of output {unsaid[0]}"
+        what = f"its R_op returns no derivative of output {unsaid[0]}"
         raise GradientTermsError(message(what, op=node.op, inputs=node.inputs, where=node.where()))
     found = _by_double_reverse(node, points) if unsaid else results
     results = [found[j] if j in unsaid else t for j, t in enumerate(results)]
@@ -222,8 +224,10 @@ def _products(
 
 
 def _by_double_reverse(node: Apply, points: Sequence[Any]) -> list[Any]:
-    """Jacobian-vector products of one node: the gradient, for u, of the sum of <L_op(u), point>.
-    (Variables stand for its inputs: some may be one, or computed from others.)
+    """Return Jacobian-vector products of one node: the gradient for u of the sum of <L_op(u),
+    point>.
+
+    (Separate variables represent its inputs, as some may be equal, or computed from others.)
     """
     known = [v if t is None else v.type.make_variable(v.name) for v, t in zip(node.inputs, points)]
     alone = node.clone_with_new_inputs(known)

@@ -1,9 +1,9 @@
-"""Terms that an infinite constant keeps infinite: what is computed from them has slope 0.
+"""Terms that an infinite constant keeps infinite: functions of them have slope 0.
 
 (inf - mu) / sigma is infinite for all finite mu and sigma, so no function of it changes with them.
-The chain rule multiplies 0, the slope of the function there, by inf, which is NaN. So such a term
-is differentiated as a constant, in the elements in which it is one: a bound of a truncated or
-censored density that is infinite.
+The chain rule multiplies 0, the slope of the function, by inf, which is NaN. So such a term is
+differentiated as a constant, in the elements where it is infinite: for example an infinite bound of
+a truncated or censored density.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ STAY_INFINITE = frozenset({pt.add, pt.sub, pt.mul, pt.neg, pt.abs, pt.sqr})
 def at_infinity_constant(
     outputs: Sequence[Variable], nodes: Iterable[Apply], held: Collection[Variable]
 ) -> list[Variable]:
-    """The outputs, equal to themselves, with gradients stopped at terms that an infinite constant
-    keeps infinite. nodes: those of the outputs, in order. held: is in them unchanged.
+    """Return the outputs, equal in value, with gradients stopped at terms that an infinite constant
+    keeps infinite.
+
+    nodes: those of the outputs, in order. held: variables that stay unchanged in them.
     """
     where: dict[Variable, Variable] = {}
     stopped: dict[Variable, None] = {}
@@ -46,8 +48,10 @@ def at_infinity_constant(
 
 
 def infinite_elements(node: Apply, where: dict[Variable, Variable]) -> Variable | None:
-    """Which elements of the output of a node are infinite since constants are; None for none.
-    where: the same of other variables.
+    """Return a condition for the elements of a node's output that are infinite because of
+    constants; None for none.
+
+    where: such conditions for other variables.
     """
     op, inputs = node.op, node.inputs
     moves = op not in STAY_INFINITE and op.moves_only and len(inputs) == 1
@@ -65,7 +69,7 @@ def infinite_elements(node: Apply, where: dict[Variable, Variable]) -> Variable 
 
 
 def infinite_constant(v: Variable) -> Variable | None:
-    """Which elements of a constant are infinite; None if none is."""
+    """Return a condition for the infinite elements of a constant; None if there are none."""
     if not isinstance(v, Constant) or getattr(v.type, "kind", "") != "f":
         return None
     infinite = np.isinf(v.data)
@@ -73,7 +77,7 @@ def infinite_constant(v: Variable) -> Variable | None:
 
 
 def stop(v: Variable, where: Variable) -> Any:
-    """The variable; no gradient flows through the elements in `where`."""
+    """Return the variable, with gradients stopped in the elements of `where`."""
     if isinstance(where, Constant) and where.data.all():
         return zero_grad(v)
     return pt.switch(where, zero_grad(v), v)

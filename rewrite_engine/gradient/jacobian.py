@@ -1,7 +1,7 @@
-"""`jacobian`, `hessian` and products with a Hessian, made of `pullback`.
+"""`jacobian`, `hessian` and products with a Hessian, built from `pullback`.
 
-All rows of a Jacobian are one gradient, copied along a batch: that of one element, whichever it is
-(decision 32). So its size is that of a gradient, and no length need be known.
+All rows of a Jacobian are one gradient along a batch: that of a generic element (decision 32). So
+the graph is as large as that of a gradient, and no length must be known.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def jacobian(
     """Return d expression[...] / d wrt[...]: an array of shape (*expression.shape, *wrt.shape), or
     one for each of `wrt`.
 
-    expression: a tensor variable of any shape (`DTypeError` if it is none, or complex). vectorize:
-    without meaning, all elements are always differentiated at once. The other arguments are those
-    of `grad`.
+    expression: a tensor variable of any shape (`DTypeError` for other types and for complex
+    numbers). vectorize has no effect: all elements are differentiated at once. The other arguments
+    are described in `grad`.
 
     >>> import rewrite_engine.tensor as pt
     >>> x = pt.dvector("x")
@@ -65,7 +65,9 @@ def jacobian(
     if not isinstance(expression, Variable) or not isinstance(expression.type, TensorType):
         raise DTypeError(f"jacobian: the expression must be a tensor variable, not {expression!r}")
     if expression.type.kind == "c":
-        raise ComplexCostError(message("jacobian: the expression is complex", inputs=[expression]))
+        raise ComplexCostError(
+            message("jacobian: the expression must be real, not complex", inputs=[expression])
+        )
     if expression.type.ndim == 0:
         return grad(expression, wrt, consider_constant, disconnected_inputs=disconnected_inputs)
     wanted = _variables(wrt, "wrt")
@@ -82,7 +84,7 @@ def jacobian(
 
 
 def _unfolded(rows: Any, v: Any, shape: Any) -> Any:
-    """The gradients for `v` of all elements of an expression, in its shape."""
+    """Return the gradients for `v` of all elements of an expression, in its shape."""
     if rows.type.ndim == v.type.ndim:  # that of each is the same
         return alloc(rows, *shape, *v.shape)
     return rows if len(shape) == 1 else reshape(rows, (*shape, *v.shape))
@@ -108,8 +110,11 @@ def hessian(
     consider_constant: Any = None,
     disconnected_inputs: Any = "raise",
 ) -> Any:
-    """Return the second derivatives of a 0-d cost: of shape (*wrt.shape, *wrt.shape), a matrix for
-    a vector; one for each of `wrt`.
+    """Return the second derivatives of a 0-d cost, of shape (*wrt.shape, *wrt.shape): a matrix for
+    a vector.
+
+    wrt: one variable, or several (then a list is returned). The other arguments are described in
+    `grad`.
     """
     wanted = _variables(wrt, "wrt")
     gradients = grad(cost, wanted, consider_constant, disconnected_inputs=disconnected_inputs)
@@ -128,8 +133,8 @@ def hessian_vector_product(
     cost: Variable, wrt: Variable | Sequence[Variable], p: TensorLike, **grad_kwargs: Any
 ) -> Any: ...
 def hessian_vector_product(cost: Any, wrt: Any, p: Any, **grad_kwargs: Any) -> Any:
-    """Return H p for the Hessian H of a 0-d cost, without building H: the gradient of
-    <grad(cost), p>.
+    """Return H p for the Hessian H of a 0-d cost, without building H: the gradient of <grad(cost),
+    p>.
 
     wrt: one variable or several; p: as many, with their shapes. grad_kwargs: options of `grad`.
     """

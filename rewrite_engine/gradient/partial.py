@@ -1,13 +1,13 @@
-"""Gradients that are zero off a condition, because a branch was not taken there.
+"""Partial gradients: gradients with a condition, which are zero where a branch was not taken.
 
-`switch`, `maximum` and `clip` give the gradient zero to the elements that they leave out, `ifelse`
-to the branch that is not taken. Such a zero is no factor: multiplied with an infinite or undefined
-derivative it would become NaN. So the walk (`gradient/walk.py`) carries value and condition side by
-side (`Partial`), multiplies only the value, and puts the zeros in last. Of a branch nothing is
-computed where it is not taken.
+`switch`, `maximum` and `clip` give the gradient zero to the elements that they exclude, `ifelse` to
+the branch not taken. Such a zero is not a factor: times an infinite or undefined derivative it
+would become NaN. So the traversal (`gradient/walk.py`) carries value and condition separately
+(`Partial`), multiplies only the value, and inserts the zeros last. A branch that is not taken is
+not computed.
 
-How partial gradients are added up: `gradient/sums.py`. How they go through elementwise ops:
-`gradient/elementwise.py`. What an index takes needs no condition: `gradient/scattered.py`. See
+`gradient/sums.py` adds partial gradients up. `gradient/elementwise.py` passes them through
+elementwise ops. Gradients of indexing need no condition: `gradient/scattered.py`. See
 docs/decisions/0025-masked-gradients.md and 0042-branches-are-found.md.
 """
 
@@ -32,8 +32,10 @@ _CHOICE = [None, (0, True), (0, False)]  # op(condition, x, y)
 
 
 class Branch:
-    """Where the choice that `op` makes by `condition` takes one value (it `holds`) or the other,
-    within another branch. The one that is in none stands for the whole graph.
+    """One side of a choice that `op` makes by `condition`, inside another branch.
+
+    The condition is true in this branch if it `holds`, else false. The branch without outer branch
+    is the whole graph.
     """
 
     __slots__ = ("outer", "op", "condition", "holds", "depth", "inner")
@@ -46,7 +48,7 @@ class Branch:
         self.inner: dict[Any, Branch] = {}
 
     def within(self, op: Any, condition: Any, holds: bool) -> Branch:
-        """A branch in this one; the same for the same arguments."""
+        """Return the branch inside this one for a choice; one object for equal arguments."""
         key = (op, condition, holds)
         found = self.inner.get(key)
         if found is None:
@@ -56,11 +58,12 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """The gradient that is `value` where a condition holds, and 0 elsewhere.
+    """Gradient that is `value` where a condition holds, and 0 elsewhere.
 
-    where: the condition, of each element, that is `taken` where it is true, or where it is false;
-    None: all of them are. branch: a condition of what runs: lazily, `value` is not computed outside
-    of it (and `where` is not); None: it always is. clean: `value` itself has the zeros of `where`.
+    where: condition for each element, included where it is true if `taken`, else where it is false;
+    None: all elements are included. branch: condition under which it is computed; `value` and
+    `where` are not computed outside of it; None: always. clean: `value` itself has the zeros of
+    `where`.
     """
 
     value: Any
@@ -75,16 +78,18 @@ class Partial:
         return self.value.type
 
     def is_whole(self) -> bool:
-        """Return whether all elements are taken or none, whatever their number."""
+        """Return whether either all elements are included or none, whatever their number."""
         return self.where is None or all(self.where.type.broadcastable)
 
     def of(self, value: Any) -> Partial:
-        """Another value under the same condition."""
+        """Return another value under the same condition."""
         return Partial(value, self.where, self.taken, branch=self.branch)
 
 
 def full(g: Any) -> Any:
-    """The gradient with its zeros for elements in it: one variable, unless it is in a branch."""
+    """Return the gradient with zeros at excluded elements: one variable, unless it is in a
+    branch.
+    """
     if not isinstance(g, Partial) or g.where is None:
         return g
     value = g.value
@@ -94,7 +99,7 @@ def full(g: Any) -> Any:
 
 
 def condition(g: Partial) -> Any:
-    """A boolean variable that is true for the elements that are taken."""
+    """Return a boolean variable that is true for the included elements."""
     where = g.where if g.where.type.dtype == "bool" else neq(g.where, 0)
     return where if g.taken else invert(where)
 
@@ -103,9 +108,7 @@ def condition(g: Partial) -> Any:
 
 
 def is_zero(g: Any) -> bool:
-    """Return whether a gradient is zero by its form: a constant of zeros, or one spread over a
-    shape.
-    """
+    """Return whether a gradient is obviously zero: a constant of zeros, possibly broadcast."""
     if g.owner is not None:
         op = g.owner.op
         if op is second:
@@ -118,7 +121,9 @@ def is_zero(g: Any) -> bool:
 
 
 def read(g: Any) -> Any:
-    """The gradient as value and condition, if its outermost op leaves elements out; else itself."""
+    """Return the gradient as value and condition, if its outermost op excludes elements; else the
+    gradient itself.
+    """
     if isinstance(g, Partial):
         return g if g.clean else under(g, g.value)
     if g.owner is None:
@@ -137,7 +142,7 @@ def read(g: Any) -> Any:
 
 
 def _read_switch(g: Any, where: Any, x: Any, y: Any) -> Any:
-    """The condition of `switch(where, x, y)`, of which one is zero."""
+    """Return the gradient and condition of `switch(where, x, y)` if x or y is zero."""
     taken = is_zero(y)
     if not taken and not is_zero(x):
         return g
@@ -148,12 +153,14 @@ def _read_switch(g: Any, where: Any, x: Any, y: Any) -> Any:
 
 
 def writer(op: Any) -> Any:
-    """The op that writes at an index where this one adds, or writes."""
+    """Return the op that sets values at an index at which this op adds, or sets."""
     return type(op)(op.idx_list, set_instead_of_inc=True)
 
 
 def under(g: Any, value: Any) -> Any:
-    """A value where the gradient `g` counts, and its own form leaves no element out."""
+    """Return a value under the condition of `g`, including the elements that the form of `g`
+    excludes.
+    """
     found = read(value)
     if not isinstance(g, Partial):
         return found
@@ -168,7 +175,7 @@ def under(g: Any, value: Any) -> Any:
 
 
 def is_choice(node: Apply) -> bool:
-    """Return whether a node is one of two arrays, by a condition, and needs no more than that."""
+    """Return whether a node chooses one of two arrays by a condition, and needs nothing else."""
     op = node.op
     if op.read_if is None or not op.moves_only or list(op.read_if(node)) != _CHOICE:
         return False
@@ -176,19 +183,19 @@ def is_choice(node: Apply) -> bool:
 
 
 def branch_of(g: Any, whole: Branch) -> Branch:
-    """The branch that a gradient is in."""
+    """Return the branch that contains a gradient."""
     return (g.branch or whole) if isinstance(g, Partial) else whole
 
 
 def in_branch(branch: Branch, g: Any) -> Any:
-    """A gradient, which is in no branch, in one."""
+    """Return a gradient that is in no branch, put into one."""
     if branch.outer is None or is_null(g) or is_disconnected(g):
         return g
     return replace(g, branch=branch) if isinstance(g, Partial) else Partial(g, branch=branch)
 
 
 def opened(g: Any) -> Any:
-    """What a gradient is in its branch."""
+    """Return the gradient as it is inside its branch."""
     if not isinstance(g, Partial) or g.branch is None:
         return g
     return g.value if g.where is None else replace(g, branch=None)
@@ -200,7 +207,7 @@ def are_in_branches(grads: Iterable[Any]) -> bool:
 
 
 def common_branch(grads: Iterable[Any], whole: Branch) -> Branch:
-    """The innermost branch that all gradients are in that are other than 0."""
+    """Return the innermost branch that contains all nonzero gradients."""
     found: Branch | None = None
     for g in grads:
         if not isinstance(g, Partial) and (is_disconnected(g) or is_zero(g)):

@@ -1,9 +1,9 @@
-"""`grad`, `pullback` and `subgraph_grad`: reverse-mode differentiation of a graph, one
-iterative walk, linear in the graph's size.
+"""`grad`, `pullback` and `subgraph_grad`: reverse-mode differentiation by one iterative traversal,
+linear in the size of the graph.
 
-The walk itself is `gradient/walk.py`; here are the public functions: their checks before it and
-the choices (raise, warn, ignore) after it. Forward mode is `gradient/forward.py`, numeric checks
-are `gradient/verify.py`.
+The traversal is in `gradient/walk.py`; here are the public functions, with their checks before it
+and the choices (raise, warn, ignore) after it. Forward mode is in `gradient/forward.py`, numeric
+checks in `gradient/verify.py`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class GradOptions(TypedDict, total=False):
-    """Options of `grad`, as its docstring explains them."""
+    """Options of `grad`, described in its docstring."""
 
     disconnected_inputs: Literal["raise", "warn", "ignore"]
     add_names: bool
@@ -93,18 +93,17 @@ def grad(
     """Return the gradient of `cost` with respect to `wrt`: one variable, or a list or tuple of
     them.
 
-    cost: a 0-d variable (of integers or booleans: what it depends on has the gradient 0, since
-    steps are flat); None if `known_grads` has all there is. consider_constant:
-    variables through which no gradient flows, though there is one for them.
-    disconnected_inputs: what happens where the cost does not depend on a variable: "raise"
-    (`DisconnectedInputError`), "warn" or "ignore"; what then stands for the gradient is chosen by
-    return_disconnected: "zero", "none" or "disconnected". known_grads: {variable: the gradient of
-    the cost for it}, taken instead of what would be computed. null_gradients: "raise"
+    cost: a 0-d variable; None if `known_grads` replaces it. (Gradients of an integer or boolean
+    cost are 0, as steps are flat.) consider_constant: variables through which no gradient flows,
+    though they have one themselves. disconnected_inputs: what to do if the cost does not depend on
+    a variable: "raise" (`DisconnectedInputError`), "warn" or "ignore"; return_disconnected: the
+    gradient returned then: "zero", "none" or "disconnected". known_grads: {variable: gradient of
+    the cost for it}, used instead of computed gradients. null_gradients: "raise"
     (`NullTypeGradError`) or "return". add_names: name the results `(dcost/dx)`.
 
-    A gradient has the shape of its variable, and its dtype if that is a float (`config.floatX` if
-    it is not). Raises `NDimError` or `DTypeError` for a cost that is not 0-d or complex, and errors
-    that name the op if the `grad` of an op returns something wrong.
+    A gradient has the shape of its variable, and its dtype if that is a float (else
+    `config.floatX`). Raises `NDimError` or `DTypeError` for a cost that is not 0-d or is complex,
+    and errors that name the op if the `grad` of an op returns something wrong.
 
     >>> import rewrite_engine.tensor as pt
     >>> from rewrite_engine.gradient import grad
@@ -123,7 +122,7 @@ def grad(
     fixed = {v: _known(v, g) for v, g in (known_grads or {}).items()}
     seeds = [] if cost is None else [(cost, _one(cost))]
     if not seeds and not fixed:
-        raise OptionError("grad needs a cost or known_grads")
+        raise OptionError("grad requires a cost or known_grads")
     stops = _constants(consider_constant)
     walk = _walk(seeds, fixed, wanted, stops)
     results = _results(walk, wanted, cost, disconnected_inputs, return_disconnected, null_gradients)
@@ -163,8 +162,8 @@ def pullback(
     cotangent.
 
     f: variables of any number of dimensions; cotangents: as many, with the shapes of `f`. The
-    options are those of `grad`. Raises `TangentsError` if the numbers of `f` and
-    `cotangents` differ.
+    options are described in `grad`. Raises `TangentsError` if the numbers of `f` and `cotangents`
+    differ.
     """
     _check_choice("disconnected_inputs", disconnected_inputs, ("raise", "warn", "ignore"))
     return_disconnected = _what_is_returned(return_disconnected)
@@ -207,7 +206,7 @@ def Lop(
     disconnected_inputs: str = "raise",
     return_disconnected: str = "zero",
 ) -> Any:
-    """`pullback`, by its older name and arguments."""
+    """Return vector-Jacobian products: `pullback` with its older name and arguments."""
     return pullback(
         f, wrt, eval_points, consider_constant, disconnected_inputs, return_disconnected
     )
@@ -222,11 +221,11 @@ def subgraph_grad(
 ) -> tuple[list[Any], ...]:
     """Return the gradients for `wrt` and for `end`, of a part of a graph: two lists.
 
-    end: variables through which nothing flows. start: {variable: its gradient}, of what comes
-    behind this part; cost: a 0-d variable whose gradients are added to those. One of them has to
-    be given (`ValueError`). What neither depends on has the gradient 0. details: return two
-    more lists, the gradients for `wrt` of `start` alone, and of `cost` alone (empty where it is
-    None).
+    end: variables at which the traversal stops. start: {variable: its gradient} at the outputs of
+    this part; cost: a 0-d variable whose gradients are added to those. At least one of them is
+    required (`OptionError`). A variable on which neither depends has the gradient 0. details:
+    return two more lists, the gradients for `wrt` of `start` alone, and of `cost` alone (empty if
+    it is None).
 
     >>> import rewrite_engine.tensor as pt
     >>> from rewrite_engine.gradient import subgraph_grad
@@ -243,7 +242,7 @@ def subgraph_grad(
     if start is not None and not isinstance(start, Mapping):
         raise OptionError(f"subgraph_grad: start must be a mapping, not {describe(start)}")
     if cost is None and start is None:
-        raise OptionError("subgraph_grad needs a cost or a start")
+        raise OptionError("subgraph_grad requires a cost or a start")
     params = [*wrt, *end]
 
     def gradients(cost: Variable | None, known: Mapping[Variable, Any] | None) -> list[Any]:
@@ -268,8 +267,8 @@ def _walk(
     wanted: Sequence[Variable],
     stops: frozenset[Variable],
 ) -> Reverse:
-    """The walk from the seeds in the form in which they are differentiated; as they are, if that
-    does not depend on all that is wanted.
+    """Return the traversal from the seeds, in stable form; in the original form if the stable one
+    does not depend on all wanted variables.
     """
     given = [v for v, _ in seeds]
     outputs = stable(given, {*wanted, *stops, *fixed})
@@ -281,7 +280,7 @@ def _walk(
 
 
 def _constants(given: Any) -> frozenset[Variable]:
-    """Read `consider_constant`: one variable, or several."""
+    """Return the argument `consider_constant` as a list."""
     return frozenset([given] if isinstance(given, Variable) else given or ())
 
 
@@ -293,7 +292,7 @@ def _results(
     return_disconnected: str,
     null_gradients: str = "raise",
 ) -> list[Any]:
-    """What a walk has found for the wanted variables, and what stands where it found nothing."""
+    """Return the gradients of the wanted variables, with replacements for missing ones."""
     results = []
     for v in wanted:
         g: Any = walk.result(v)
@@ -309,7 +308,7 @@ def _results(
 
 
 def _what_is_returned(value: Any) -> Any:
-    """Read `return_disconnected`, in any case. Raises `OptionError`."""
+    """Return the normalized argument `return_disconnected`. Raise `OptionError`."""
     lower = value.lower() if isinstance(value, str) else value
     _check_choice("return_disconnected", lower, ("zero", "none", "disconnected"))
     return lower
@@ -317,11 +316,11 @@ def _what_is_returned(value: Any) -> Any:
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise OptionError(f"{name} must be one of {', '.join(choices)}; it is {value!r}")
+        raise OptionError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
 
 
 def _variables(given: Any, what: str) -> list[Variable]:
-    """Read one variable, or a sequence of them, as a list."""
+    """Return one variable, or a sequence of them, as a list."""
     many = list(given) if isinstance(given, Sequence) else [given]
     for v in many:
         if not isinstance(v, Variable):
@@ -337,7 +336,7 @@ def _like(given: Any, results: list[Any]) -> Any:
 
 
 def _one(cost: Any) -> Variable:
-    """Check a cost and return its gradient for itself."""
+    """Check a cost and return its gradient with respect to itself."""
     if not isinstance(cost, Variable):
         raise ForeignObjectError(f"the cost must be a variable, not {describe(cost)}")
     where = cost.owner.where() if cost.owner is not None else None
@@ -346,19 +345,21 @@ def _one(cost: Any) -> Variable:
             message("the cost is of NullType", where=where, hint=cost.type.why_null)
         )
     if not isinstance(cost.type, TensorType):
-        raise DTypeError(message(f"the cost must be a 0-d tensor, not a {cost.type}", where=where))
+        raise DTypeError(
+            message(f"the cost must be a 0-d tensor, not type {cost.type}", where=where)
+        )
     if cost.type.ndim != 0:
-        hint = "take its sum or its mean, or use Lop or jacobian"
-        what = f"the cost must have no dimensions; this one has {cost.type.ndim}"
+        hint = "use its sum or mean as cost, or use Lop or jacobian"
+        what = f"the cost must be a single number, but has {cost.type.ndim} dimensions"
         raise NDimError(message(what, inputs=[cost], where=where, hint=hint))
     if cost.type.kind == "c":
-        what = f"the cost must be a real number; this one is {cost.type.dtype}"
+        what = f"the cost must be a real number, but is {cost.type.dtype}"
         raise ComplexCostError(message(what, inputs=[cost], where=where))
     return as_tensor_variable(np.ones((), dtype=gradient_dtype(cost)))
 
 
 def _known(v: Variable, g: Any) -> Any:
-    """Check a gradient that the user gives for `v`."""
+    """Check a user's gradient for `v` and return it."""
     if isinstance(g, Variable) and (is_null(g) or is_disconnected(g)):
         return g
     v = v.type.array_of(v)
@@ -366,10 +367,12 @@ def _known(v: Variable, g: Any) -> Any:
         return g if isinstance(g, Variable) else v.type.make_constant(g)
     g = as_tensor_variable(g, allow_xtensor_conversion=True)
     if g.type.ndim != v.type.ndim:
-        what = f"the gradient given for {v!r} has {g.type.ndim} dimensions, not {v.type.ndim}"
+        what = f"the known gradient for {v!r} must have {v.type.ndim} dimensions, not {g.type.ndim}"
         raise NDimError(message(what, inputs=[v, g]))
     if g.type.kind not in "fc":
-        raise DTypeError(message(f"the gradient given for {v!r} is not a float", inputs=[v, g]))
+        raise DTypeError(
+            message(f"the known gradient for {v!r} must have a float dtype", inputs=[v, g])
+        )
     return g
 
 
@@ -379,7 +382,7 @@ def _report_disconnected(v: Variable, cost: Variable | None, how: str) -> None:
     where = cost.owner.where() if cost is not None and cost.owner is not None else None
     name = "the cost" if cost is None else f"the cost {cost!r}"
     what = f"{name} does not depend on the elements of {v!r} of type {v.type}"
-    hint = "disconnected_inputs='ignore' gives zeros instead"
+    hint = "use disconnected_inputs='ignore' to get zeros instead"
     text = message(what, where=where, hint=hint)
     if how == "raise":
         raise DisconnectedInputError(text)
@@ -387,7 +390,7 @@ def _report_disconnected(v: Variable, cost: Variable | None, how: str) -> None:
 
 
 def _stand_in(v: Variable, g: Variable, how: str) -> Variable | None:
-    """What is returned for a disconnected variable."""
+    """Return the replacement for the gradient of a disconnected variable."""
     if how == "none":
         return None
     array = v.type.array_of(v)
@@ -399,7 +402,7 @@ def _stand_in(v: Variable, g: Variable, how: str) -> Variable | None:
 def _name(
     results: list[Any], wanted: list[Variable], cost: Variable, fixed: Mapping[Variable, Variable]
 ) -> None:
-    """Name gradients after cost and variable; what belongs to the user keeps its name."""
+    """Name gradients after cost and variable; variables of the user keep their names."""
     given = set(fixed.values())
     for v, g in zip(wanted, results, strict=True):
         if g is None or g.owner is None or g in given or g.name is not None:

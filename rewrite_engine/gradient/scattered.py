@@ -1,7 +1,8 @@
-"""Gradients that are zeros with something added at an index, or at a few: those of `f(x)[i]`.
+"""Scattered gradients: zeros with values added at one index or a few, such as gradients of
+`f(x)[i]`.
 
-They are partial gradients without a condition: what is at the index is differentiated by itself
-(`gradient/elementwise.py`), so that it costs what the index takes, and zeros are multiplied with
+They are partial gradients without a condition. Only the elements at the index are differentiated
+(`gradient/elementwise.py`), so the cost depends on the indexed part, and zeros are multiplied with
 nothing. See docs/decisions/0025-masked-gradients.md.
 """
 
@@ -20,22 +21,23 @@ FEW = 8  # indices whose gradients are computed each by itself
 
 
 def is_scattered(g: Any) -> bool:
-    """Return whether a gradient is zeros with something added at an index, or at a few."""
+    """Return whether a gradient consists of zeros with values added at one index or a few."""
     found, zeros = increments(unscaled(g)[0], FEW)
     return bool(found) and is_zero(zeros)
 
 
 def is_written(g: Any) -> bool:
-    """Return whether a gradient is zeros with something added at an index, and multiplied by
-    nothing.
+    """Return whether a gradient consists of zeros with values added at an index, without further
+    factors.
     """
     return isinstance(g.owner and g.owner.op, BaseInc) and is_scattered(g)
 
 
 def links_of(g: Any) -> list[tuple[Any, Any, Any]]:
-    """What is added at indices to zeros, one after the other: the ops that add it, what, and where.
-    All of it may be multiplied by numbers, at most `FEW`. None for other gradients, or at more than
-    `FEW` indices.
+    """Return the additions at indices that form a scattered gradient: (op, value, index) in turn.
+
+    The sum may be multiplied by at most `FEW` numbers. Returns an empty list for other gradients,
+    or for more than `FEW` indices.
     """
     g, factors = unscaled(g)
     found, zeros = increments(g, FEW)
@@ -49,7 +51,7 @@ def links_of(g: Any) -> list[tuple[Any, Any, Any]]:
 
 
 def unscaled(g: Any) -> tuple[Any, list[Any]]:
-    """A gradient as an array and the numbers that it is multiplied by; -1 if it is negated."""
+    """Return a gradient as an array and the numbers that multiply it; -1 if it is negated."""
     factors: list[Any] = []
     while len(factors) < FEW and g.owner is not None and g.owner.op in (mul, neg):
         arrays = [v for v in g.owner.inputs if not all(v.type.broadcastable)]
@@ -61,8 +63,8 @@ def unscaled(g: Any) -> tuple[Any, list[Any]]:
 
 
 def takes_all(g: Any) -> bool:
-    """Return whether a scattered gradient is known to have something added to each of its elements:
-    at a constant vector of indices that names all of them.
+    """Return whether a scattered gradient is known to cover all elements, by a constant index
+    vector.
     """
     (length, *rest) = g.type.shape or (None,)
     for _, _, places in links_of(g):
@@ -74,14 +76,14 @@ def takes_all(g: Any) -> bool:
 
 
 def written_out(g: Any) -> Any:
-    """The gradient with a condition also where it is scattered, for those who cannot see that."""
+    """Return the gradient with an explicit condition for its scattered part."""
     if isinstance(g, Partial) or not is_scattered(g):
         return g
     return Partial(g, written(zeros_like(g, dtype="bool"), g), clean=True)
 
 
 def written(where: Any, g: Any) -> Any:
-    """A condition that is also true where a scattered gradient is not left out."""
+    """Return a condition that is also true where a scattered gradient has values."""
     for op, value, places in links_of(g):
         inner = read(value)
         if not isinstance(inner, Partial):

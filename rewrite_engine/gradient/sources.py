@@ -1,8 +1,7 @@
-"""What a gradient was made of.
+"""Variables from which a gradient was built.
 
-The derivative of `dot(x, y)` by `y` is `x`: building it has already left `y` out. A function of x
-and y that returns it is right as it is written, so `compile/` asks here before it complains of an
-input that is not used.
+The derivative of `dot(x, y)` by `y` is `x`: building it already removes `y`. A function of x and y
+that returns it is correct, so `compile/` looks here before it reports an unused input.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ NONE: tuple[Any, tuple[Variable, ...]] = None, ()
 
 
 def with_sources(results: Sequence[Any], sources: Iterable[Any]) -> list[Any]:
-    """Remember that derivatives were made of some variables; return the derivatives."""
+    """Record the variables from which derivatives were built, and return the derivatives."""
     known = tuple([v for v in sources if isinstance(v, Variable)])
     return [_noted(g, known) for g in results]
 
@@ -38,7 +37,9 @@ def _noted(g: Any, sources: tuple[Variable, ...]) -> Any:
 
 
 def used_by(expressions: Iterable[Variable]) -> set[Variable]:
-    """All variables that expressions are computed from, or derivatives in them were made of."""
+    """Return all variables from which expressions are computed, or from which derivatives in them
+    were built.
+    """
     found: set[Variable] = set()
     todo: list[Variable] = list(expressions)
     while todo:

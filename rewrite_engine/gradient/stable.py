@@ -1,11 +1,11 @@
-"""What derivatives are taken of: terms in the form in which they overflow least.
+"""Stable forms of terms, from which derivatives are computed.
 
-The derivative of log(sigmoid(x)) as it is written is sigmoid(x) * sigmoid(-x) / sigmoid(x), which
-is 0 / 0 far out; that of -softplus(-x), which it equals, is sigmoid(-x). So the rules that
-stabilise are applied before a graph is differentiated, to what lies between it and the variables
-by which it is: then nothing has to be found again in products that come of it
-(docs/decisions/0051-derivatives-of-stable-forms.md). No other rules are: what is differentiated
-depends on the same variables, and other terms are those that were written.
+The derivative of log(sigmoid(x)) as written is sigmoid(x) * sigmoid(-x) / sigmoid(x), which is 0 /
+0 for very negative x; the derivative of the equal term -softplus(-x) is sigmoid(-x). So the
+stabilizing rules are applied before a graph is differentiated, to the part between it and the
+variables (docs/decisions/0051-derivatives-of-stable-forms.md). Then no rule has to recognize
+products of derivatives. No other rules are applied: the differentiated term depends on the same
+variables, and other terms stay as written.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ QUOTIENTS = frozenset({pt.true_div, pt.reciprocal, pt.pow})
 
 
 def stable(outputs: Sequence[Variable], held: Collection[Variable]) -> list[Variable]:
-    """Terms to differentiate instead of outputs, equal to them; what is held is in them as it is.
+    """Return terms to differentiate instead of outputs, equal to them; `held` variables stay
+    unchanged.
 
-    The outputs themselves where nothing in them asks for it, or `config.stable_gradients` is off.
+    Returns the outputs themselves if no part needs it, or if `config.stable_gradients` is off.
     """
     given = list(outputs)
     if not config.stable_gradients or any(v in held for v in given):
@@ -57,7 +58,7 @@ def stable(outputs: Sequence[Variable], held: Collection[Variable]) -> list[Vari
 
 
 def stable_form(given: list[Variable], held: Collection[Variable]) -> list[Variable]:
-    """The terms as the rules that stabilise leave them."""
+    """Return the terms rewritten by the stabilizing rules."""
     roots = [*held, *graph_inputs(given, held)]
     inputs = [v for v in dict.fromkeys(roots) if not isinstance(v, Constant)]
     inside = [v for v in inputs if v.owner is not None]  # these can be inputs only as copies
@@ -71,7 +72,7 @@ def stable_form(given: list[Variable], held: Collection[Variable]) -> list[Varia
 
 
 def dependents(nodes: Iterable[Apply], held: Collection[Variable]) -> set[Variable]:
-    """What is held, and what depends on it. nodes: in order."""
+    """Return the held variables, and all variables that depend on them. nodes: in order."""
     found = set(held)
     for node in nodes:
         if not found.isdisjoint(node.inputs):
@@ -80,8 +81,8 @@ def dependents(nodes: Iterable[Apply], held: Collection[Variable]) -> set[Variab
 
 
 def asks(nodes: Iterable[Apply], held: Collection[Variable]) -> bool:
-    """Return whether there is a logarithm of what vanishes or overflows far out, a product of two
-    such terms, or a quotient below whose bar stands a sum of them.
+    """Return whether the nodes contain a logarithm of a term that may vanish or overflow, a product
+    of two such terms, or a quotient whose denominator contains a sum of them.
     """
     steep: dict[Variable, bool] = {}  # and whether it is a sum
     for node in nodes:

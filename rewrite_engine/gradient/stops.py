@@ -1,4 +1,4 @@
-"""Functions that leave a value as it is, and change or stop its gradient."""
+"""Functions that return their argument, and change or stop its gradient."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class GradientView(TensorOp):
-    """The input itself; subclasses say what happens to the gradient."""
+    """Base class of ops that return their input and change its gradient."""
 
     marks_gradients = True  # so that a rule can take it out
     __props__: tuple[str, ...] | None = ()
@@ -28,14 +28,14 @@ class GradientView(TensorOp):
     samples: Sequence[Any] = (({}, (2, 3)),)
 
     def infer_types(self, types: tuple[Any, ...], numbers: Sequence[Any] = ()) -> Sequence[Any]:
-        """Those of the input, whatever they are."""
+        """Return the types of the inputs."""
         return types
 
     def shapes(self, *types: Any) -> Shapes:
         return same_shape(types[0])
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """The same along a batch."""
+        """Apply the op to a batch."""
         return [self(*inputs)]
 
     def perform(
@@ -45,7 +45,7 @@ class GradientView(TensorOp):
 
 
 class DisconnectedGrad(GradientView):
-    """Nothing flows back, as if the output did not depend on the input."""
+    """Op that returns its input and disconnects its gradient."""
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
         return [[False]]
@@ -58,7 +58,7 @@ class DisconnectedGrad(GradientView):
 
 
 class ZeroGrad(GradientView):
-    """Zeros flow back."""
+    """Op that returns its input, with gradient zero."""
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         return [float_zeros(inputs[0])]
@@ -68,7 +68,7 @@ class ZeroGrad(GradientView):
 
 
 class UndefinedGrad(GradientView):
-    """Using the gradient is an error."""
+    """Op that returns its input; using its gradient is an error."""
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
         return [grad_undefined(self, 0, inputs[0])]
@@ -78,8 +78,10 @@ class UndefinedGrad(GradientView):
 
 
 class GradClip(GradientView):
-    """What flows back is clipped to [clip_lower_bound, clip_upper_bound]. The forward derivative is
-    that of the clipping at 0: the identity where 0 is within the bounds, else 0.
+    """Op that returns its input and clips its gradient to [clip_lower_bound, clip_upper_bound].
+
+    The forward derivative is that of the clipping at 0: the identity if 0 is within the bounds,
+    else 0.
     """
 
     __props__ = ("clip_lower_bound", "clip_upper_bound")
@@ -87,7 +89,10 @@ class GradClip(GradientView):
 
     def __init__(self, clip_lower_bound: float, clip_upper_bound: float) -> None:
         if not clip_lower_bound <= clip_upper_bound:
-            raise OptionError(f"grad_clip: {clip_lower_bound} is not below {clip_upper_bound}")
+            raise OptionError(
+                f"grad_clip: the lower bound {clip_lower_bound} must be below the upper bound "
+                f"{clip_upper_bound}"
+            )
         self.clip_lower_bound = clip_lower_bound
         self.clip_upper_bound = clip_upper_bound
 
@@ -100,7 +105,7 @@ class GradClip(GradientView):
 
 
 class GradScale(GradientView):
-    """What flows back is multiplied."""
+    """Op that returns its input and multiplies its gradient by a number."""
 
     __props__ = ("multiplier",)
     samples = (({"multiplier": 2.0}, (2, 3)),)
@@ -121,9 +126,7 @@ undefined_grad_ = UndefinedGrad()
 
 
 def disconnected_grad(x: TensorLike) -> TensorVariable:
-    """Return `x`; gradients treat it as a constant: variables it depends on count as
-    disconnected.
-    """
+    """Return `x`; gradients treat it as a constant, and variables it depends on as disconnected."""
     return disconnected_grad_(x)
 
 

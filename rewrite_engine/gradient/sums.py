@@ -1,7 +1,7 @@
-"""What arrives at a variable from its users is added up.
+"""Sums of the gradients that arrive at a variable from its users.
 
-The sum is partial where all terms are: in the branch that they have in common, where one of them is
-taken. Of scattered terms it stays scattered, or is one array on which they are written.
+The sum is partial if all terms are: in their common branch, under the disjunction of their
+conditions. A sum of scattered terms stays scattered, or is one array into which they are written.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from rewrite_engine.tensor.shape import shape_tuple
 
 
 def total(v: Variable, terms: list[Any], whole: Branch, keep: bool) -> Any:
-    """The sum of the terms of a gradient of v, in the innermost branch that they have in common.
+    """Return the sum of the terms of a gradient of v, in their innermost common branch.
 
-    keep: whether it matters where terms at several indices, or under conditions, are zero.
+    keep: whether the zeros of terms at several indices, or under conditions, matter.
     """
     if len(terms) == 1:
         return terms[0]
@@ -57,8 +57,8 @@ def total(v: Variable, terms: list[Any], whole: Branch, keep: bool) -> Any:
 
 
 def inside(v: Variable, terms: Iterable[Any], outer: Branch, keep: bool = False) -> list[Any]:
-    """Terms of a gradient of v as they are in a branch that all are in. Those of both branches of a
-    choice become a choice of two.
+    """Return terms of a gradient of v relative to a common branch. Terms of both sides of a choice
+    become one choice.
     """
     found: dict[Branch, list[Any]] = {}
     for t in terms:
@@ -74,7 +74,7 @@ def inside(v: Variable, terms: Iterable[Any], outer: Branch, keep: bool = False)
 
 
 def _between(branches: Iterable[Branch], outer: Branch) -> list[Any]:
-    """Some branches in an outer one and those around them, the innermost first."""
+    """Return branches inside an outer one and the branches around them, innermost first."""
     seen: dict[Any, None] = {}
     for branch in branches:
         at: Any = branch
@@ -85,7 +85,9 @@ def _between(branches: Iterable[Branch], outer: Branch) -> list[Any]:
 
 
 def _chosen(branch: Branch, sides: list[Any], v: Variable) -> Any:
-    """The choice of two gradients of v, 0 where there is none. v itself is computed anyway."""
+    """Return the choice of two gradients of v, with 0 for a missing one. v itself is computed
+    anyway.
+    """
     known = next(g for g in sides if g is not None)
     if None in sides:
         zero = zeros(shape_tuple(v.type.array_of(v)), dtype=known.type.dtype)
@@ -97,7 +99,7 @@ def _chosen(branch: Branch, sides: list[Any], v: Variable) -> Any:
 
 
 def _sum(terms: list[Any], keep: bool) -> Any:
-    """The sum of terms in one branch, zero where all of them are."""
+    """Return the sum of terms in one branch, zero if all of them are."""
     if len(terms) == 1:
         return terms[0]
     partial = [t for t in terms if isinstance(t, Partial)]
@@ -121,7 +123,9 @@ def _sum(terms: list[Any], keep: bool) -> Any:
 
 
 def _any(wheres: Sequence[Any], scattered: Sequence[Any], value: Any) -> Any:
-    """Where one of some conditions holds, or a scattered term of the value has places."""
+    """Return a condition that is true where one of the conditions is, or where a scattered term has
+    values.
+    """
     if not wheres:
         wheres = [zeros_like(value, dtype="bool")]
     where = wheres[0] if len(wheres) == 1 else or_(*wheres)
@@ -133,7 +137,7 @@ def _any(wheres: Sequence[Any], scattered: Sequence[Any], value: Any) -> Any:
 
 
 def _at_few_indices(terms: Sequence[Any]) -> Any:
-    """The sum of scattered terms, if that is scattered itself: what goes to one place is added."""
+    """Return the sum of scattered terms if it is scattered: terms at one index are added."""
     dtype = terms[0].type.dtype
     added: dict[Any, list[Any]] = {}
     for op, value, places in [link for t in terms for link in links_of(t)]:
@@ -152,10 +156,10 @@ def _at_few_indices(terms: Sequence[Any]) -> Any:
 
 
 def _add_up(terms: list[Any]) -> Any:
-    """The sum: one `add`, on top of which scattered terms are written one after the other.
+    """Return the sum: one `add`, into which scattered terms are written one after the other.
 
-    A term that is zero but for `zeros[index] += y` costs as much as the whole array if it is added,
-    and as much as `y` if it is written. Terms that are divided by the same are one quotient.
+    Adding a term `zeros[index] += y` costs as much as the whole array; writing it costs as much as
+    `y`. Terms with a common divisor become one quotient.
     """
     scattered: list[Any] = []
     dense: list[Any] = []
@@ -173,7 +177,7 @@ def _add_up(terms: list[Any]) -> Any:
 
 
 def _over_one_bar(terms: list[Any]) -> list[Any]:
-    """The terms of a sum, a / v and b / v as (a + b) / v."""
+    """Return the terms of a sum, with a / v and b / v combined to (a + b) / v."""
     below: dict[Any, list[Any]] = {}
     for t in terms:
         below.setdefault(quotient(t)[1], []).append(t)

@@ -1,4 +1,4 @@
-"""Of what type the gradient of a variable is."""
+"""Types of the gradients of variables."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ from rewrite_engine.tensor.type import TensorType
 
 
 def gradient_dtype(v: Variable) -> str:
-    """The dtype of a gradient for `v`: its own if that is continuous, else `config.floatX`."""
+    """Return the dtype of a gradient for `v`: its own dtype if that is continuous, else
+    `config.floatX`.
+    """
     return v.type.dtype if v.type.kind in "fc" else config.floatX
 
 
 def is_discrete(v: Variable) -> bool:
-    """Return whether the values are integers or booleans, so that nothing has a gradient through
-    them but zero.
+    """Return whether the values are integers or booleans, so that gradients through them are
+    zero.
     """
     if isinstance(v.type, TensorType):
         return v.type.kind not in "fc"
@@ -31,7 +33,7 @@ def is_discrete(v: Variable) -> bool:
 
 
 def float_zeros(v: Variable) -> Variable:
-    """Zeros with the shape of `v` and the dtype of its gradient."""
+    """Return zeros with the shape of `v` and the dtype of its gradient."""
     v = v.type.array_of(v)
     if not isinstance(v.type, TensorType):
         return v.type.gradient_zeros(v)  # type: ignore[no-any-return]
@@ -39,7 +41,7 @@ def float_zeros(v: Variable) -> Variable:
 
 
 def fit(v: Variable, g: Any) -> Any:
-    """Give a gradient, perhaps `Partial`, the dtype of its variable, and the static 1s of its
+    """Return a gradient (or `Partial`) with the dtype of its variable, and the static 1s of its
     shape.
     """
     if not isinstance(v.type, TensorType):

@@ -1,8 +1,7 @@
-"""`verify_grad`: symbolic gradients against differences of values, at a point.
+"""`verify_grad`: comparison of symbolic gradients with finite differences at a point.
 
-The output is projected on a random direction, so that one gradient checks a whole Jacobian.
-Values are computed by the ops' own thunks in topological order; with `mode=` by a compiled
-function.
+The output is projected on a random direction, so that one gradient checks a whole Jacobian. Values
+are computed by the ops' own thunks in topological order, or by a compiled function with `mode=`.
 """
 
 from __future__ import annotations
@@ -38,9 +37,9 @@ STEPS = {
 
 
 class Evaluator:
-    """Computes variables from the values of inputs, again and again, without compiling them.
+    """Evaluator that computes variables repeatedly for values of inputs, without compiling them.
 
-    sparing: whether ops overwrite copies of their inputs.
+    sparing: whether in-place ops overwrite copies of their inputs.
     """
 
     def __init__(
@@ -50,7 +49,7 @@ class Evaluator:
         self.cells: dict[Variable, list[Any]] = {v: [None] for v in inputs}
         for v in explicit_graph_inputs(outputs):
             if v not in self.cells:
-                raise MissingInputError(message(f"no value is given for {v!r}", inputs=[v]))
+                raise MissingInputError(message(f"a value for {v!r} is missing", inputs=[v]))
         nodes = toposort(outputs, inputs)
         for node in nodes:
             for v in (*node.inputs, *node.outputs):
@@ -61,8 +60,8 @@ class Evaluator:
         self.inputs, self.outputs = list(inputs), list(outputs)
 
     def _thunk(self, node: Apply) -> Callable[[], Any]:
-        """Return the thunk of a node; sparing: what it overwrites is a copy, as others may read
-        it.
+        """Return the thunk of a node; with `sparing` it overwrites copies, as other nodes may read
+        the values.
         """
         thunk: Callable[[], Any] = node.op.make_thunk(node, self.cells, None, node.outputs)
         overwritten = {i for inputs in node.op.destroy_map.values() for i in inputs}
@@ -90,7 +89,7 @@ class Evaluator:
 
 
 def evaluate(outputs: Sequence[Variable], givens: dict[Variable, Any]) -> list[Any]:
-    """Compute variables once, given values for the inputs that they depend on.
+    """Return the values of variables, computed once from values of inputs.
 
     The values are converted to the types of the inputs. Raises `MissingInputError`.
     """
@@ -113,19 +112,18 @@ def verify_grad(
 ) -> None:
     """Check the gradients of `fun` at the point `pt` against central differences.
 
-    fun: takes as many variables as `pt` has arrays (floats; `DTypeError` if not) and returns one
-    real variable; where that is of integers or bools, the gradient has to be 0. n_tests: how many
-    random projections of the output. rng: where they come from. eps: the step. abs_tol, rel_tol: an
-    element passes if either error is below its tolerance. mode: compile with it, else the ops'
-    thunks are run. Raises `GradientError`, which says which
-    element of which argument differs, and by how much. cast_to_output_type: without meaning, the
-    projection always has the dtype of the output. `out_type` and `no_debug_ref` have none here
-    either: `OptionError`, unless they are left as they are.
+    fun: takes as many variables as `pt` has arrays (floats; else `DTypeError`) and returns one real
+    variable; if its dtype is an integer or bool, the gradient must be 0. n_tests: number of random
+    projections of the output. rng: generator of the projections. eps: step size. abs_tol, rel_tol:
+    an element passes if either error is below its tolerance. mode: mode to compile with; by default
+    the ops' thunks run. cast_to_output_type has no effect: the projection always has the dtype of
+    the output. `out_type` and `no_debug_ref` must keep their defaults (`OptionError`). Raises
+    `GradientError` with the element and the argument that differ, and by how much.
     """
     why = "outputs keep their types, and there is no debug mode"
     refuse_options("verify_grad", why, out_type=out_type)
     if not no_debug_ref:
-        raise OptionError(f"verify_grad: no_debug_ref=False cannot be honoured: {why}")
+        raise OptionError(f"verify_grad: no_debug_ref=False is not supported: {why}")
     points = _points("verify_grad", pt)
     rng = np.random.default_rng(4711) if rng is None else rng
     step, atol, rtol = _largest([STEPS[p.dtype.name] for p in points])
@@ -149,10 +147,10 @@ def verify_grad(
 
 
 class numeric_grad:  # noqa: N801 (the name that others have)
-    """The gradient of a function by central differences: `gf`, an array, or a list of them.
+    """Gradient of a function by central differences: `gf`, an array, or a list of them.
 
     f: takes as many float arrays as `pt` has (or one, if `pt` is an array), and returns a number.
-    eps: the step. Raises `DTypeError` for arrays of other dtypes.
+    eps: step size. Raises `DTypeError` for arrays of other dtypes.
 
     >>> import numpy as np
     >>> from rewrite_engine.gradient import numeric_grad
@@ -173,22 +171,22 @@ class numeric_grad:  # noqa: N801 (the name that others have)
 
     @staticmethod
     def abs_rel_err(a: Any, b: Any) -> tuple[Any, Any]:
-        """The absolute error |a - b|, and the relative one, by |a| + |b|."""
+        """Return the absolute error |a - b|, and the relative one, divided by |a| + |b|."""
         error = abs(a - b)
         return error, error / np.maximum(abs(a) + abs(b), 1e-8)
 
 
 def _points(name: str, given: Sequence[Any]) -> list[np.ndarray]:
-    """Read the arrays at which a gradient is checked."""
+    """Return the arrays at which a gradient is checked. Raise `DTypeError`."""
     points = [np.array(p) for p in given]
     for i, p in enumerate(points):
         if p.dtype.name not in STEPS:
-            raise DTypeError(f"{name}: argument {i} must be a float array, it is {p.dtype}")
+            raise DTypeError(f"{name}: argument {i} must be a float array, but is {p.dtype}")
     return points
 
 
 def _largest(steps: list[tuple[float, float, float]]) -> tuple[float, float, float]:
-    """The step and tolerances of the least precise argument."""
+    """Return the step and tolerances of the least precise argument."""
     return max(steps, default=STEPS["float64"])
 
 
@@ -203,7 +201,7 @@ def _check_output(output: Any) -> None:
             f"verify_grad: the function must return one tensor variable, not {output!r}"
         )
     if output.type.kind == "c":
-        raise DTypeError(message("verify_grad: the output must be real", inputs=[output]))
+        raise DTypeError(message("verify_grad: the output must have a real dtype", inputs=[output]))
 
 
 def _evaluator(inputs: list[Variable], outputs: list[Variable], mode: Any) -> Callable[..., Any]:
@@ -220,7 +218,7 @@ def _evaluator(inputs: list[Variable], outputs: list[Variable], mode: Any) -> Ca
 def _differences(
     run: Callable[..., Any], points: list[np.ndarray], i: int, step: float
 ) -> np.ndarray:
-    """The gradient of a 0-d function for argument `i`, by central differences."""
+    """Return the gradient of a 0-d function for argument `i`, by central differences."""
     moved = [p.copy() for p in points]
     x = moved[i]
     result = np.empty(x.shape, dtype=np.float64)
@@ -240,7 +238,7 @@ def _differences(
 def _compare(
     fun: Any, i: int, analytic: Any, numeric: Any, p: np.ndarray, atol: float, rtol: float
 ) -> None:
-    """Raise `GradientError` where two gradients differ."""
+    """Raise `GradientError` if two gradients differ."""
     name = getattr(fun, "__name__", str(fun))
     if analytic.shape != p.shape:
         what = f"its gradient for argument {i} has shape {analytic.shape}, the argument {p.shape}"

@@ -1,10 +1,10 @@
-"""The walk of reverse-mode differentiation, from outputs back to inputs.
+"""Traversal of reverse-mode differentiation, from outputs back to inputs.
 
-Each node that lies between the outputs and the wanted variables is visited once. What arrives at
-a variable from its users is collected, and added up by one variadic `add` when the variable's own
-node is reached (`gradient/sums.py`). What was written twice is one here: the derivatives along both
-ways are added up before they go on. A gradient known to be zero is carried as a mark, not as a
-graph, and one that is zero in places as a value and a condition (`gradient/partial.py`).
+Each node between the outputs and the wanted variables is visited once. The gradients that arrive at
+a variable from its users are collected, and added by one variadic `add` when its own node is
+reached (`gradient/sums.py`). Equal terms are one variable here, so their gradients are added before
+they are propagated. A gradient known to be zero is carried as a mark, not as a graph, and one that
+is zero in places as a value and a condition (`gradient/partial.py`).
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ from rewrite_engine.tensor.type import TensorType
 
 
 def connection_pattern(node: Apply) -> list[list[bool]] | None:
-    """Which inputs affect which outputs; None: each affects all. Raises `GradientTermsError` if it
-    is not a list of as many answers as there are outputs, for each input.
+    """Return which inputs affect which outputs; None: each affects all.
+
+    Raises `GradientTermsError` if it is not a list, for each input, of one answer per output.
     """
     if node.op.connection_pattern is None:
         return None
@@ -69,8 +70,8 @@ def connection_pattern(node: Apply) -> list[list[bool]] | None:
 class Reverse:
     """Gradients of `seeds` [(variable, gradient, perhaps `Partial`)] for the `wanted` variables.
 
-    fixed: {variable: gradient} that are taken as they are. stops: variables through which nothing
-    flows. kept: wanted variables of which conditions matter to whoever asks.
+    fixed: {variable: gradient} that replace computed gradients. stops: variables at which the
+    traversal stops. kept: wanted variables whose gradients keep their conditions.
     """
 
     def __init__(
@@ -100,17 +101,19 @@ class Reverse:
     # --- results -----------------------------------------------------------------------------
 
     def result(self, v: Variable) -> Variable:
-        """The gradient for `v`; of `NullType` or `DisconnectedType` where there is none."""
+        """Return the gradient for `v`; a variable of `NullType` or `DisconnectedType` if there is
+        none.
+        """
         return full(self.partial(v))  # type: ignore[no-any-return]
 
     def partial(self, v: Variable) -> Any:
-        """The same, with its condition for elements if that is kept."""
+        """Return the gradient for `v`, with its condition for elements if that is kept."""
         known = v in self.live or v in self.settled
         g = self._settle(v) if known else disconnected()
         return inside(v, [g], self.whole)[0]
 
     def why_null(self, v: Variable, g: Any) -> str:
-        """The message for a gradient that is null: the op that has none, and the line that built
+        """Return the message for a null gradient: the op without gradient, and the line that built
         it.
         """
         what = f"the gradient for {v!r} of type {v.type} cannot be built"
@@ -124,8 +127,9 @@ class Reverse:
     # --- one variable ------------------------------------------------------------------------
 
     def _settle(self, v: Variable) -> Any:
-        """Add up what has arrived at `v`: a `Variable`, or a `Partial` where that matters. Called
-        when all its users have been visited.
+        """Add up the gradients that arrived at `v`: a `Variable`, or a `Partial` if that matters.
+
+        Called after all its users have been visited.
         """
         found = self.settled.get(v)
         if found is not None:
@@ -142,7 +146,7 @@ class Reverse:
         return g
 
     def _receive(self, v: Variable, term: Any, node: Apply | None) -> None:
-        """Note one term for `v`. Once a variable is null it stays so."""
+        """Record one term for `v`. A null gradient stays null."""
         v = self.first.get(v, v)
         if v in self.settled or is_disconnected(term):
             return
@@ -164,7 +168,7 @@ class Reverse:
         known.append(term)
 
     def _by_first(self, v: Variable, term: Any) -> Any:
-        """A term that is divided by what is equal to v, divided by v."""
+        """Return a term divided by a variable equal to v as a term divided by v."""
         if isinstance(term, Partial):
             return term
         n, below = quotient(term)
@@ -193,7 +197,7 @@ class Reverse:
         inputs: list[int],
         pattern: list[list[bool]] | None,
     ) -> None:
-        """Ask the op for the gradients of its inputs, and hand them on."""
+        """Compute the gradients of a node's inputs, and propagate them."""
         flat = True  # nothing but zeros can come out
         for j, v in enumerate(node.outputs):
             if is_disconnected(grads[j]) or v in self.zeros:
@@ -214,7 +218,7 @@ class Reverse:
             self._receive(node.inputs[i], term, node)
 
     def _ask(self, node: Apply, grads: list[Any], inputs: list[int], flat: bool) -> dict[int, Any]:
-        """The gradients of some inputs, in the branch of those of the outputs."""
+        """Return the gradients of some inputs, in the branch of the output gradients."""
         branch = self.whole
         if are_in_branches(grads):
             branch = common_branch(grads, branch)
@@ -230,9 +234,11 @@ class Reverse:
     def _ask_there(
         self, node: Apply, grads: list[Any], inputs: list[int], flat: bool
     ) -> dict[int, Any]:
-        """The gradients of some inputs. Conditions for elements go along where they matter: through
-        elementwise ops, through ops that take them, through ops that only move gradients, and
-        through any op if all elements have one.
+        """Return the gradients of some inputs.
+
+        Conditions for elements are passed on if they matter: through elementwise ops, through ops
+        that accept them, through ops that only move gradients, and through any op if all elements
+        have one.
         """
         op = node.op
         if isinstance(op, Elemwise) and len(grads) == 1 and not flat:
@@ -261,7 +267,7 @@ class Reverse:
         inputs: list[int],
         pattern: list[list[bool]] | None,
     ) -> list[int]:
-        """Inputs that affect an output with a null gradient have one too; return the other
+        """Propagate a null output gradient to the inputs that affect the output; return the other
         inputs.
         """
         nulls = {j: g for j, g in enumerate(grads) if is_null(g)}
@@ -278,8 +284,8 @@ class Reverse:
 
 
 def _of_choice(node: Apply, g: Any, inputs: list[int], branch: Branch) -> dict[int, Any]:
-    """The gradients of a choice and its condition: that of the result, in the branch where one of
-    the two is taken, and zeros.
+    """Return the gradients of a choice and its condition: the output gradient in the branch of each
+    side, and zeros.
     """
     test, *_ = node.inputs
     taken = {i: branch.within(node.op, test, i == 1) for i in inputs if i}
@@ -288,7 +294,7 @@ def _of_choice(node: Apply, g: Any, inputs: list[int], branch: Branch) -> dict[i
 
 
 def _of_whole(node: Apply, g: Partial, inputs: list[int], flat: bool) -> dict[int, Any]:
-    """The gradients of an op that are under one condition for all elements."""
+    """Return the gradients of an op under one condition for all elements."""
     where = g.where if g.where.type.ndim == 0 else g.where.dimshuffle()
     g = replace(g, where=where, clean=g.clean and node.op.moves_only)
     return {
@@ -298,7 +304,7 @@ def _of_whole(node: Apply, g: Partial, inputs: list[int], flat: bool) -> dict[in
 
 
 def _of_moved(node: Apply, grads: list[Any], terms: dict[int, Any]) -> dict[int, Any]:
-    """The gradients of an op that moves them, with their conditions, which it moves as well."""
+    """Return the gradients of an op that moves elements; it moves their conditions as well."""
     if isinstance(node.op, CAReduce):  # what all elements share need not be spread out
         wheres = dict.fromkeys(terms, node.op.spread(node.inputs[0], condition(grads[0])))
     else:
@@ -310,7 +316,7 @@ def _of_moved(node: Apply, grads: list[Any], terms: dict[int, Any]) -> dict[int,
 
 
 def _as_gradient(g: Any) -> Any:
-    """A gradient that is 1 where this one may be other than zero."""
+    """Return a gradient that is 1 where this one may be nonzero."""
     if not isinstance(g, Partial):
         return g if is_disconnected(g) else ones_like(g)
     where = cast(condition(g), g.type.dtype)
@@ -319,19 +325,21 @@ def _as_gradient(g: Any) -> Any:
 
 
 def takes_partial(op: Any) -> bool:
-    """Return whether an op's `input_gradients(inputs, outputs, gradients, wanted, kept)` takes
-    `Partial` gradients. What it returns is read by its form; only that for the inputs `kept` need
-    have conditions.
+    """Return whether an op's `input_gradients(inputs, outputs, gradients, wanted, kept)` accepts
+    `Partial` gradients.
+
+    The condition of a returned gradient is recognized by its form; only gradients of the inputs
+    `kept` need one.
     """
     return getattr(op, "takes_partial", False)
 
 
 def reach(op: Any, inputs: Sequence[int]) -> int:
-    """How far conditions matter for the elements of a variable that `op` computes: 0 nowhere, 1 if
-    there is one for all, 2 always.
+    """Return how far conditions matter for the elements of a variable that `op` computes: 0
+    nowhere, 1 for one condition for all, 2 always.
 
-    They matter where the gradient is multiplied, by this op or (for one that only passes gradients
-    on) by those of its inputs, whose reach is given.
+    They matter where the gradient is multiplied, by this op or (if it only passes gradients on) by
+    the ops of its inputs. inputs: the reach of each input.
     """
     if op.moves_only:
         return max(inputs)
@@ -341,8 +349,8 @@ def reach(op: Any, inputs: Sequence[int]) -> int:
 def _live(
     nodes: Iterable[Apply], wanted: Iterable[Variable], stops: frozenset[Variable]
 ) -> tuple[set[Variable], dict[Variable, int]]:
-    """The variables whose elements depend on those of a wanted one (which are among them), and how
-    far conditions of their gradients matter (see `reach`).
+    """Return the variables whose elements depend on those of a wanted one (including itself), and
+    how far conditions of their gradients matter (see `reach`).
     """
     live = set(wanted)
     matter: dict[Variable, int] = {}
@@ -365,10 +373,10 @@ def _live(
 def _call(
     node: Apply, grads: list[Variable], inputs: list[int], flat: bool, *kept: list[int]
 ) -> dict[int, Variable]:
-    """Ask the node's op for the gradients of some inputs.
+    """Return the gradients of some inputs, as the op of a node computes them.
 
-    kept: the inputs for which conditions matter, if the op takes gradients with theirs. flat: the
-    gradients of the outputs are zero, so that an op with discrete outputs need not define any.
+    kept: inputs for which conditions matter, if the op accepts `Partial` gradients. flat: the
+    output gradients are zero, so an op with discrete outputs need not define a gradient.
     """
     op = node.op
     try:
@@ -379,11 +387,13 @@ def _call(
     except MethodNotDefined as error:
         if flat and all(map(is_discrete, node.outputs)):
             return {i: float_zeros(node.inputs[i]) for i in inputs}
-        hint = "an op that can be differentiated defines grad or L_op"
+        hint = "define grad or L_op for the op"
         text = message("has no gradient", op=op, inputs=node.inputs, where=node.where(), hint=hint)
         raise NoGradientError(text) from error
     except Exception as error:
-        error.add_note(message("raised while its gradient was built", op=op, where=node.where()))
+        error.add_note(
+            message("raised while building the gradient of this op", op=op, where=node.where())
+        )
         raise
     if not isinstance(results, list | tuple) or len(results) != len(node.inputs):
         got = len(results) if isinstance(results, list | tuple) else repr(results)
@@ -393,8 +403,8 @@ def _call(
 
 
 def _checked(node: Apply, i: int, term: Any) -> Variable:
-    """Return the term if it can be a gradient of input `i`; raise an error that names the op if
-    not.
+    """Return the term if it is a valid gradient of input `i`; else raise an error that names the
+    op.
     """
     x = node.inputs[i]
 
@@ -403,9 +413,11 @@ def _checked(node: Apply, i: int, term: Any) -> Variable:
 
     if not isinstance(term, Variable):
         hint = (
-            "" if term is not None else " (return a DisconnectedType variable where there is none)"
+            ""
+            if term is not None
+            else " (return a DisconnectedType variable if there is no gradient)"
         )
-        raise GradientTermsError(text(f"is not a variable but {term!r}{hint}"))
+        raise GradientTermsError(text(f"must be a variable, not {term!r}{hint}"))
     if (
         isinstance(term.type, NullType)
         or is_disconnected(term)
@@ -415,10 +427,12 @@ def _checked(node: Apply, i: int, term: Any) -> Variable:
     if not isinstance(term.type, TensorType):
         raise GradientTermsError(text(f"is of type {term.type}"))
     if term.type.kind not in "fc":
-        raise DTypeError(text(f"has dtype {term.type.dtype}; gradients are never discrete"))
+        raise DTypeError(
+            text(f"has dtype {term.type.dtype}, but gradients must be floats or complex numbers")
+        )
     if term.type.ndim != x.type.ndim:
-        raise NDimError(text(f"has {term.type.ndim} dimensions, the input has {x.type.ndim}"))
+        raise NDimError(text(f"has {term.type.ndim} dimensions, but the input has {x.type.ndim}"))
     for s, t in zip(x.type.shape, term.type.shape, strict=True):
         if s is not None and t is not None and s != t:
-            raise ShapeError(text(f"has shape {term.type.shape}, the input has {x.type.shape}"))
+            raise ShapeError(text(f"has shape {term.type.shape}, but the input has {x.type.shape}"))
     return term

@@ -1,9 +1,9 @@
-"""Logarithms of weighted sums of exponentials, in the form in which they are differentiated.
+"""Logarithms of weighted sums of exponentials, in a form that is stable to differentiate.
 
-The chain rule divides the slope of log(sum(exp(log(w) + l))) for log(w) by w. Where a weight is 0
-both are 0, and what is right is exp(l) over the sum. So the weights are differentiated outside of
-the exponential: y + log(sum(w exp(l - y))) for the value y of the whole, of which the logarithm is
-0, and its slopes are right.
+The chain rule divides the slope of log(sum(exp(log(w) + l))) for log(w) by w. For a weight of 0
+both are 0, while the correct result is exp(l) over the sum. So the weights are differentiated
+outside of the exponential: y + log(sum(w exp(l - y))) for the value y of the whole. Its logarithm
+is 0, and its slopes are correct.
 """
 
 from __future__ import annotations
@@ -30,8 +30,10 @@ Term = tuple[Variable | None, Variable | None]  # a weight, and the logarithm of
 def with_weights_outside(
     outputs: Sequence[Variable], nodes: Iterable[Apply], varies: Collection[Variable]
 ) -> list[Variable]:
-    """The outputs, equal to themselves, for derivatives by weights that may be 0. nodes: those of
-    the outputs, in order. varies: by what is differentiated, and what depends on it.
+    """Return the outputs, equal in value, in a form for derivatives by weights that may be 0.
+
+    nodes: those of the outputs, in order. varies: the variables to differentiate by, and their
+    dependents.
     """
     pairs: dict[Variable, Variable] = {}
     for node in nodes:
@@ -45,7 +47,7 @@ def with_weights_outside(
 
 
 def split(v: Variable, varies: Collection[Variable]) -> Term:
-    """A term log(w) + l as (w, l), if w varies; else (None, v)."""
+    """Return a term log(w) + l as (w, l) if w varies; else (None, v)."""
     below: list[tuple[Variable, list[Any]]] = [(v, [])]
     while below:
         one, others = below.pop()
@@ -62,7 +64,7 @@ def split(v: Variable, varies: Collection[Variable]) -> Term:
 
 
 def weight_of(v: Variable) -> Variable | None:
-    """The weight of which a variable is the logarithm, moved as it is; None for others."""
+    """Return the weight whose logarithm a variable is, moved likewise; None for others."""
     moves: list[Any] = []
     while v.owner is not None and v.owner.op.moves_only and len(v.owner.inputs) == 1:
         moves.append(v.owner.op)
@@ -76,7 +78,7 @@ def weight_of(v: Variable) -> Variable | None:
 
 
 def form(node: Apply, y: Variable, terms: Sequence[Term]) -> Any:
-    """The value of a node, with the slopes of its weighted terms."""
+    """Return the value of a node, with the slopes of its weighted terms."""
     value = zero_grad(y)
     spread = node.op.spread(node.inputs[0], value) if isinstance(node.op, LogSumExp) else value
     most = float(np.log(np.finfo(y.type.dtype).max)) - 1.0

@@ -145,6 +145,14 @@ class Variable(Displayed, Tagged):
         """
         return hooks.evaluate(self, inputs_to_values or {}, **options)
 
+    def equals(self, other: Any) -> bool:
+        """Whether another variable is this one."""
+        return self is other
+
+    def dprint(self, **options: Any) -> Any:
+        """Print what the variable is computed from, as a tree; options as of `dprint`."""
+        return hooks.dprint(self, **options)
+
     def get_parents(self) -> list[Apply]:
         """Return the node this variable comes from, as a list."""
         return [] if self.owner is None else [self.owner]

@@ -1,8 +1,8 @@
-"""How graphs run: a linker per way of running, siblings that do not know each other.
+"""Linkers: one for each way of running graphs, siblings that do not know each other.
 
-`vm` generates one Python function that calls NumPy; `py` runs node by node. What they need to know
-of a graph is told by `plan/`. What surrounds what a linker makes (arguments, states, results,
-errors) is the same for all (`shell.py`). To write one: `docs/writing_linkers.md`.
+`vm` generates one Python function that calls NumPy; `py` runs node by node. `plan/` provides what
+they need to know about a graph. The code around a linker's output (arguments, states, results,
+errors) is the same for all (`shell.py`). How to write a linker: `docs/writing_linkers.md`.
 """
 
 from __future__ import annotations

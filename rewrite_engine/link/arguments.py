@@ -1,8 +1,7 @@
-"""How values come into a generated function: a cheap test inline, everything else in a slow
-function.
+"""Arguments of generated functions: a cheap test inline, everything else in a slow function.
 
-The test is a condition under which the value is good as it is. What fails it is converted by the
-type's `filter`, or is an error that names the function, the argument and both types.
+The test is a condition under which the value is good as it is. A value that fails it is converted
+by the type's `filter`, or raises an error that names the function, the argument and both types.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from rewrite_engine.tensor.type import TensorType
 
 @singledispatch
 def refusal(type_: Type, name: str, names: Names) -> str | None:
-    """Return the text of a condition under which the slow function has to look at the value;
-    None: always.
+    """Return the text of a condition under which the slow function must check the value; None:
+    always.
     """
     return None
 
@@ -59,7 +58,7 @@ def accept(function: str, position: int, argument: Argument) -> Callable[[Any], 
     def convert(value: Any) -> Any:
         if value is MISSING:
             if default is None or default.value is MISSING:
-                raise MissingArgumentError(f"{function}: {what} of type {type_} was not given")
+                raise MissingArgumentError(f"{function}: {what} of type {type_} is missing")
             return deepcopy(default.value) if argument.mutable else default.value
         try:
             return plain(
@@ -74,13 +73,13 @@ def accept(function: str, position: int, argument: Argument) -> Callable[[Any], 
 
 
 def unknown_argument(function: str, named: dict[str, Any]) -> None:
-    """Refuse what was given by names that no argument has, as Python does."""
+    """Raise Python's error for keyword arguments with unknown names."""
     raise TypeError(f"{function}() got an unexpected keyword argument {next(iter(named))!r}")
 
 
 def own(value: Any, *others: Any) -> Any:
-    """An array that may be overwritten: the caller's own, or a copy of it if it is read-only, if
-    two elements may be in one place, or if another argument or a shared variable may show it.
+    """Return an array that may be overwritten: the caller's own, or a copy if it is read-only, if
+    two elements may share memory, or if another argument or a shared variable may share it.
     """
     if not isinstance(value, np.ndarray):
         return value
@@ -91,8 +90,8 @@ def own(value: Any, *others: Any) -> Any:
 
 
 def _overlaps_itself(value: np.ndarray) -> bool:
-    """Whether two elements may share memory: unless the steps along each axis leave room for all
-    that the axes with smaller steps span.
+    """Return whether two elements may share memory: they may, unless the steps along each axis
+    leave space for the extent of all axes with smaller steps.
     """
     if value.flags.forc or value.size < 2:
         return False
@@ -105,7 +104,7 @@ def _overlaps_itself(value: np.ndarray) -> bool:
 
 
 def _refused(error: Exception) -> type[Exception]:
-    """The class under which an error of `filter` is told to the caller."""
+    """Return the class in which an error of `filter` is raised to the caller."""
     for cls in (NoTensorError, DTypeError, NDimError, StaticShapeError, ShapeError):
         if isinstance(error, cls):
             return cls

@@ -1,8 +1,8 @@
-"""What a linker makes of a graph, as the shell that surrounds it sees it (`shell.py`).
+"""A linker's result for a graph, as the surrounding shell sees it (`shell.py`).
 
-`Code` knows the nodes in running order, and who shares memory with whom (`link/plan/storage.py`):
-by that the shell decides what may leave the function as it is, and what has to be copied. `Body` is
-the text between the reads of the arguments and the stores of the results.
+`Code` knows the nodes in running order, and which variables share memory (`link/plan/storage.py`):
+the shell uses this to decide which values may leave the function directly, and which must be
+copied. `Body` is the text between the reads of the arguments and the stores of the results.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Block:
-    """Consecutive lines. about: for each line the node's position and the names its inputs have
-    there. reads, takes, leaves: what it uses of the arguments, and of the registers that earlier
-    blocks left; the registers it leaves to later ones. A block knows of those that it uses, not of
-    all that are alive, so that the text of many blocks grows with the graph."""
+    """Consecutive lines. about: for each line the node's position and the names of its inputs
+    there. reads, takes, leaves: the arguments it reads, the registers from earlier blocks that it
+    reads, and the registers it leaves to later ones. A block lists only those that it uses, not all
+    that are alive, so that the text of many blocks grows with the graph.
+    """
 
     lines: list[str] = field(default_factory=list)
     about: list[tuple[int, tuple[str, ...]] | None] = field(default_factory=list)
@@ -34,12 +35,12 @@ class Block:
 
 
 class Body:
-    """The text that computes the outputs of a graph.
+    """Text that computes the outputs of a graph.
 
-    blocks: its lines, in parts if there are many. given: where the inputs are; place: where the
-    variables alive at this point are. form: of 0-d values "array", or what may be a NumPy scalar.
-    opening, closing: lines before and after. carried: names that all parts see. warns: whether
-    floating-point flags may be set.
+    blocks: its lines, in parts if there are many. given: the names of the inputs; place: the names
+    of the variables alive at this point. form: for 0-d values "array", or the form that may be a
+    NumPy scalar. opening, closing: lines before and after. carried: names that all parts see.
+    warns: whether floating-point flags may be set.
     """
 
     opening: Sequence[str] = ()
@@ -61,7 +62,7 @@ class Body:
         self.blocks = [Block()]
 
     def register(self) -> str:
-        """Return a register that nobody uses."""
+        """Return an unused register."""
         if self.free:
             return self.free.popitem()[0]
         name = f"{self.prefix}{len(self.registers)}"
@@ -69,7 +70,9 @@ class Body:
         return name
 
     def refer(self, v: Variable) -> str:
-        """The expression for a variable: a register, a parameter, or a constant's global name."""
+        """Return the expression for a variable: a register, a parameter, or a constant's global
+        name.
+        """
         found = self.place.get(v)
         if found is None:
             assert isinstance(v, Constant), v  # whatever else is alive has a place
@@ -78,8 +81,8 @@ class Body:
 
 
 class Code:
-    """A graph that is ready to run; a linker defines `body`. scalars: inputs that come as NumPy
-    scalars. ticks: where nodes leave their times.
+    """Graph that is ready to run; a linker defines `body`. scalars: inputs that arrive as NumPy
+    scalars. ticks: the record for the times of nodes.
     """
 
     scalars: Collection[Variable] = ()
@@ -92,16 +95,16 @@ class Code:
         self.nodes, self.storages = storages.nodes, storages
 
     def body(self, names: Names, places: dict[Variable, str], large: bool) -> Body:
-        """The text that computes the outputs. places: the names of the inputs. large: for the
-        second function (see `large_if`).
+        """Return the text that computes the outputs. places: the names of the inputs. large: for
+        the second function (see `large_if`).
         """
         raise NotImplementedError
 
     def large_if(self, places: dict[Variable, str]) -> str:
-        """A condition under which a second function, written when it is needed first, takes over;
-        "" if there is none.
+        """Return a condition under which a second function, written on first use, takes over; "" if
+        there is none.
         """
         return ""
 
     def free(self) -> None:
-        """Drop what is kept between calls."""
+        """Release the memory kept between calls."""

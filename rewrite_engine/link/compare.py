@@ -1,7 +1,8 @@
-"""Whether two values are the same, and how far apart: in units in the last place (ulps).
+"""Comparison of two values: whether they are the same, and how far apart in units in the last place
+(ulps).
 
-`compare_values` compares what two graphs give for one output: the second may have mended what the
-first lost. `explain` uses it for functions, `link/debug` for each step of rewriting.
+`compare_values` compares the values of two graphs for one output: the second may have repaired what
+the first lost. `explain` uses it for functions, `link/debug` for each step of rewriting.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ ORDERED = {2: np.int16, 4: np.int32, 8: np.int64}
 
 
 class Verdict(IntEnum):
-    """How two values compare; the larger, the more there is to say."""
+    """Outcome of a comparison; the larger, the worse."""
 
     IDENTICAL = 0
     AGREE = 1
@@ -28,8 +29,8 @@ class Verdict(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Of one value. ulps: of the element that differs most, None where there are none. text: in
-    words.
+    """Result of comparing one value. ulps: of the element that differs most, None if there is none.
+    text: the result in words.
     """
 
     verdict: Verdict
@@ -39,8 +40,8 @@ class Comparison:
 
 
 def ulps(a: Any, b: Any) -> Any:
-    """The number of floating-point numbers between two finite arrays of one dtype, elementwise, as
-    floats.
+    """Return the number of floating-point numbers between two finite arrays of one dtype,
+    elementwise, as floats.
 
     >>> ulps(np.array([1.0, 0.0]), np.array([1.0 + 2**-52, 5e-324]))
     array([1., 1.])
@@ -51,7 +52,9 @@ def ulps(a: Any, b: Any) -> Any:
 
 
 def _place(x: Any) -> Any:
-    """Each number's place among those of its dtype (0.0 and -0.0 share one), as long doubles."""
+    """Return each number's rank among the numbers of its dtype (0.0 and -0.0 share one), as long
+    doubles.
+    """
     dtype = ORDERED[x.dtype.itemsize]
     bits = x.view(dtype).astype(np.longdouble)
     return np.where(bits < 0, -(bits + np.longdouble(2) ** (8 * x.dtype.itemsize - 1)), bits)
@@ -60,9 +63,9 @@ def _place(x: Any) -> Any:
 def compare_values(type_: Any, expected: Any, found: Any, exact: Any = None) -> Comparison:
     """Compare an output of the graph as built (`expected`) with that of the rewritten one.
 
-    Floats agree within the tolerance of their type; what is NaN or infinite as built and has a
-    value now is repaired. exact: the value in wider floats, if it is known: what is nearer to it
-    than before is better, and no disagreement.
+    Floats agree within the tolerance of their type; an element that was NaN or infinite and has a
+    value now is repaired. exact: the value in wider floats, if known: a result nearer to it is an
+    improvement, not a disagreement.
     """
     if not hasattr(type_, "dtype"):
         same = type_.values_eq_approx(expected, found)
@@ -102,7 +105,7 @@ def _compare_floats(type_: Any, a: Any, b: Any, exact: Any) -> Comparison:
 
 
 def _nearer(a: Any, b: Any, exact: Any) -> Any:
-    """Where the second is nearer to the exact value."""
+    """Return where the second value is nearer to the exact one."""
     if exact is None or exact.shape != a.shape:
         return np.zeros(a.shape, bool)
     return np.isfinite(exact) & (np.abs(b - exact) < np.abs(a - exact))
@@ -122,7 +125,7 @@ def _same() -> Comparison:
 
 
 def _agree(x: Any, y: Any, worst: float, special: int, size: int) -> Comparison:
-    """Say how well values agree; `special` of `size` elements are not finite in both."""
+    """Describe how well values agree; `special` of `size` elements are not finite in both."""
     if special:
         found = _agree(x, y, worst, 0, size)
         text = f"{found.text} ({special} of {size} elements are nan or inf in both)"
@@ -148,7 +151,7 @@ def _agree(x: Any, y: Any, worst: float, special: int, size: int) -> Comparison:
 
 
 def ulps_text(n: float) -> str:
-    """A number of units in the last place, in words."""
+    """Return a number of units in the last place, in words."""
     return "1 ulp" if n == 1 else f"{n:.0f} ulps" if n < 1e6 else f"{n:.1e} ulps"
 
 

@@ -1,8 +1,8 @@
-"""Errors while a function runs: which node it was, on what, and where the user wrote it.
+"""Errors of a running function: the node, its inputs, and where the user wrote it.
 
-One `try` surrounds the body and costs nothing. When it catches, a linker has noted the node
-(`failed`), or the deepest frame of the traceback that lies in the generated file tells the line,
-and the line tells the node.
+One `try` surrounds the body and costs nothing. When it catches an error, either a linker has
+recorded the node (`failed`), or the deepest frame of the traceback in the generated file gives the
+line, which gives the node.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ _HINT = (
     "the graph is built (give it a static shape, or use `specify_shape`)."
 )
 _DEEP = (
-    "graphs inside ops are nested here deeper than Python's limit of calls: let some of the ops "
+    "graphs inside ops are nested deeper than Python's recursion limit: let some of the ops "
     "have inline=True, or raise the limit (sys.setrecursionlimit)"
 )
 
 
 @singledispatch
 def error_class(op: Any) -> type[RewriteEngineError] | None:
-    """The class to raise where NumPy raises `ValueError` or `IndexError` in the code of this op;
-    None: leave it."""
+    """Return the class to raise for NumPy's `ValueError` or `IndexError` in the code of this op;
+    None: keep the error.
+    """
     return None
 
 
@@ -53,18 +54,18 @@ error_class.register(IndexOp, lambda op: AxisError)
 
 
 class Mismatch(BroadcastError):
-    """What generated code raises where shapes differ; it is replaced by a `BroadcastError` with
-    all details.
+    """Raised by generated code for shapes that differ; a `BroadcastError` with all details replaces
+    it.
     """
 
 
 def mismatch() -> None:
-    """Called by generated code where shapes differ."""
+    """Raise `Mismatch`, for generated code."""
     raise Mismatch
 
 
 def failed(error: Exception, node: Apply, values: Sequence[Any]) -> None:
-    """Note on an error that leaves a linker's function of which node it is."""
+    """Record the failing node on an error that leaves a linker's function."""
     error.__dict__["failed_at"] = node, values
 
 
@@ -79,7 +80,7 @@ class ErrorReporter:
         self.about: list[tuple[int, tuple[str, ...]] | None] = []  # by line, from 0
 
     def __call__(self, error: BaseException) -> None:
-        """Add to an error what is known of its node; may raise a better one in its place."""
+        """Add information about the node to an error; may raise a more precise one in its place."""
         if not isinstance(error, Exception) or isinstance(error, NestingError):
             return
         found = error.__dict__.pop("failed_at", None) or self._by_line(error)
@@ -102,7 +103,7 @@ class ErrorReporter:
         error.add_note(f"{node.op}\n{text}")
 
     def _by_line(self, error: Exception) -> tuple[Apply, list[Any]] | None:
-        """The node of the line that raised an error, and its values."""
+        """Return the node of the line that raised an error, and its values."""
         frame, line = None, 0
         traceback = error.__traceback__
         while traceback is not None:
@@ -115,7 +116,9 @@ class ErrorReporter:
         return self.nodes[about[0]], [lookup(frame, name) for name in about[1]]
 
     def _step(self, error: Exception) -> str:
-        """Which step of a loop it was. (The first frame is that of the function that caught it.)"""
+        """Describe the step of a loop that failed. (The first frame is that of the function that
+        caught it.)
+        """
         if self.step is None or error.__traceback__ is None:
             return ""
         return f"step t={lookup(error.__traceback__.tb_frame, self.step)} of "
@@ -131,14 +134,14 @@ class ErrorReporter:
 
 
 def lookup(frame: FrameType, name: str) -> Any:
-    """The value of a name in a frame."""
+    """Return the value of a name in a frame."""
     if name in frame.f_locals:
         return frame.f_locals[name]
     return frame.f_globals.get(name)
 
 
 def show(value: Any) -> str:
-    """A value's dtype, shape and strides, or its beginning."""
+    """Describe a value by dtype, shape and strides, or by its beginning."""
     if hasattr(value, "indptr"):  # a sparse matrix
         kind = f"{type(value).__name__} of dtype {value.dtype} and shape {value.shape}"
         return f"{kind}, {value.nnz} stored"

@@ -1,7 +1,7 @@
-"""`Linker`: a way of running graphs, and the names under which they are found.
+"""`Linker`: a way of running graphs, and the registry of linkers by name.
 
-A linker says which phases of rewriting its graphs get, and makes a function of the values of a
-graph. Arguments, cells, updates, results and the texts of errors are the shell's (`shell.py`).
+A linker declares the phases of rewriting for its graphs, and makes a function of a graph's values.
+The shell (`shell.py`) handles arguments, cells, updates, results and the texts of errors.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 
 class Linker:
-    """A way of running graphs. A subclass has a `name` and defines `compile`.
+    """Way of running graphs. A subclass has a `name` and defines `compile`.
 
-    phases: those of `rules/pipeline.py` that its graphs get (a mode can include others). Without
-    "inplace", no op overwrites an input unless the user built it so. reference: nodes run by
-    `perform` where they have native code, too. profile: asked for `ticks`.
+    phases: the phases of `rules/pipeline.py` for its graphs (a mode can include others). Without
+    "inplace", no op overwrites an input unless the user built it so. reference: use `perform` even
+    for nodes with native code. profile: function that returns the record of `ticks`.
     """
 
     name = ""
@@ -42,8 +42,8 @@ class Linker:
     own: dict[Any, dict[Linker, Linked]]  # of one that is profiled, for `kept`
 
     def watching(self, optimizer: Any) -> Any:
-        """Return what rewrites the linker's graphs in the place of an optimizer: itself, or one
-        that takes notes.
+        """Return the object that rewrites the linker's graphs in place of an optimizer: the
+        optimizer, or one that records its work.
         """
         return optimizer
 
@@ -51,17 +51,14 @@ class Linker:
         """Return a function of the values of the graph's inputs that returns one value for each of
         its outputs.
 
-        It is called by several threads. It overwrites nothing, and its results show the memory of
-        inputs, of constants and of each other only where ops say so (`schedule` gives an order in
-        which that is safe). Where a node raises an error, `failed(error, node, values)` tells of
-        which.
+        Several threads may call it. It must overwrite nothing, and its results may share the memory
+        of inputs, of constants and of each other only where ops declare it (`schedule` gives a safe
+        order). If a node raises an error, call `failed(error, node, values)` to record it.
         """
         raise NotImplementedError(f"{type(self).__name__} does not define compile")
 
     def told(self, nodes: Sequence[Apply]) -> str:
-        """What `explain` says of how these nodes, which were linked, run; "" if there is nothing to
-        say.
-        """
+        """Return a remark for `explain` on how these linked nodes run; "" for none."""
         return ""
 
     def profiled(self, profile: Callable[[FunctionGraph, Sequence[Apply]], Ticks]) -> Linker:
@@ -71,15 +68,15 @@ class Linker:
         return new
 
     def ticks(self, fgraph: FunctionGraph, nodes: Sequence[Apply]) -> Ticks | None:
-        """Where the times of nodes, in the order in which they run, are to be left; None: nobody
-        asks. (A linker that does not look tells no times of nodes.)
+        """Return the record for the times of nodes, in running order; None if they are not
+        profiled. (A linker that ignores it does not time nodes.)
         """
         return None if self.profile is None else self.profile(fgraph, nodes)
 
     def runner(self, node: Apply) -> Callable[..., Any]:
         """Return a function of the values of a node's inputs: the output's value, or several of
-        them. It is what the op's `perform` does, or its own thunk; an op that runs a graph gets
-        that from this linker.
+        them. It runs the op's `perform`, or its own thunk; an op that runs a graph gets the
+        function of that graph from this linker.
         """
         op = node.op
         if not isinstance(op, HasInnerGraph) or op.runs is None:
@@ -89,8 +86,8 @@ class Linker:
         return op.runs(node, self.body(op))
 
     def body(self, op: Any) -> Callable[..., Any]:
-        """Return the function that `linked_body` makes for an op, made once. The ops inside come
-        first, one after the other.
+        """Return the function that `linked_body` makes for an op, made once. The ops inside are
+        linked first, one after the other.
         """
         if self not in self.kept(op):
             for one in inner_ops([op]):
@@ -99,25 +96,25 @@ class Linker:
         return self.kept(op)[self].call
 
     def kept(self, op: Any) -> dict[Linker, Linked]:
-        """Where functions of the graph inside an op are kept: with the op, for all to use; those
-        that are profiled with their linker, of which there is one for each function.
+        """Return the cache for functions of the graph inside an op: on the op, for general use; for
+        profiled ones on their linker, of which there is one for each function.
         """
         return bodies(op) if self.profile is None else self.own.setdefault(op, {})
 
     def linked_body(self, op: Any) -> Linked:
-        """The function of the graph inside an op: of the values of its inputs, to the output's
-        value, or a list of several.
+        """Return the function of the graph inside an op: from the values of its inputs to the
+        output's value, or a list of several.
         """
         return self.link(whole(op), trust=True)
 
     def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> Code:
-        """The graph made ready, for linkers that write text of their own. lent: the inputs of which
-        results may show the memory.
+        """Prepare the graph, for linkers that write text of their own. lent: the inputs whose
+        memory results may share.
         """
         return Compiled(fgraph, lent, self.compile(fgraph))
 
     def link(self, program: Program, *, trust: bool = False) -> Linked:
-        """Return the function of a program. trust: arguments are of the right types, nothing is
+        """Return the function of a program. trust: arguments are of the right types, and are not
         checked.
         """
         sources = zip(program.fgraph.inputs, program.inputs, strict=True)
@@ -126,12 +123,12 @@ class Linker:
 
 
 def bodies(op: Any) -> dict[Linker, Linked]:
-    """What linkers made of the graph inside an op."""
+    """Return the functions that linkers made of the graph inside an op."""
     return op.__dict__.setdefault("_bodies", {})  # type: ignore[no-any-return]
 
 
 def whole(op: Any) -> Program:
-    """The program that computes the graph inside an op."""
+    """Return the program that computes the graph inside an op."""
     graph = op.fgraph
     away = [i in op.given_away for i in range(len(graph.inputs))]
     arguments = tuple(
@@ -142,7 +139,7 @@ def whole(op: Any) -> Program:
 
 
 class Compiled(Code):
-    """A graph that a Python function computes."""
+    """Graph that a Python function computes."""
 
     def __init__(
         self, fgraph: FunctionGraph, lent: Collection[Variable], run: Callable[..., Sequence[Any]]
@@ -176,9 +173,9 @@ LINKERS: dict[str, Linker | str] = {
 
 
 def register_linker(linker: Linker) -> Linker:
-    """Let `Mode(linker=name)` find a linker; one of the same name is replaced.
+    """Let `Mode(linker=name)` find a linker; it replaces one of the same name.
 
-    Raises `ForeignObjectError` for what is no linker, or has no name.
+    Raises `ForeignObjectError` for an object that is not a linker, or has no name.
     """
     if not isinstance(linker, Linker) or not linker.name:
         raise ForeignObjectError(f"expected a Linker with a name, got {describe(linker)}")
@@ -187,12 +184,12 @@ def register_linker(linker: Linker) -> Linker:
 
 
 def get_linker(name: str | Linker) -> Linker:
-    """Return the linker of that name (or itself). Raises `UnknownNameError`."""
+    """Return the linker with a name (a linker is returned unchanged). Raises `UnknownNameError`."""
     if isinstance(name, Linker):
         return name
     found = LINKERS.get(name)
     if found is None:
-        raise UnknownNameError(f"no linker is called {name!r}; there are {', '.join(LINKERS)}")
+        raise UnknownNameError(f"no linker is called {name!r}; use one of {', '.join(LINKERS)}")
     if isinstance(found, str):
         found = LINKERS[name] = import_module(found).LINKER
     return found  # type: ignore[return-value]

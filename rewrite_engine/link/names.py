@@ -1,4 +1,4 @@
-"""Names in generated code: readable, unique, and never in the way of the user's parameter names."""
+"""Names in generated code: readable, unique, and distinct from the user's parameter names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _USED = frozenset({"type", "len", "BaseException"})  # builtins that generated c
 
 @lru_cache(maxsize=4096)
 def identifier(text: str | None, otherwise: str) -> str:
-    """Make a Python identifier of a text: `otherwise` where nothing of it can be used."""
+    """Make a Python identifier of a text; `otherwise` if none of it can be used."""
     name = _NOT_WORD.sub("_", text or "")
     if not name.strip("_") or name[0].isdigit():
         name = f"{otherwise}_{name}" if name.strip("_") else otherwise
@@ -25,15 +25,15 @@ def identifier(text: str | None, otherwise: str) -> str:
 
 
 def parameter_names(wanted: Iterable[str | None], avoid: Iterable[str] = ()) -> list[str]:
-    """Return one unique parameter name per argument: the user's own where they can be used."""
+    """Return one unique parameter name per argument: the user's own if they can be used."""
     taken = set(avoid)
     numbers: dict[str, int] = {}
     return [unique(identifier(text, f"arg{i}"), taken, numbers) for i, text in enumerate(wanted)]
 
 
 def unique(base: str, taken: set[str], numbers: dict[str, int]) -> str:
-    """Take a name like `base`; numbers: the last one that was tried for each base, so that a
-    thousand names alike are not tried a thousand times each.
+    """Return an unused name like `base`. numbers: the last number tried for each base, so that a
+    thousand similar names are not tried a thousand times each.
     """
     name, number = base, numbers.get(base, 1)
     while name in taken:
@@ -45,7 +45,7 @@ def unique(base: str, taken: set[str], numbers: dict[str, int]) -> str:
 
 
 def register_prefix(parameters: Iterable[str]) -> str:
-    """Return how register names begin: "r", or with as many underscores as no parameter looks
+    """Return the prefix of register names: "r", with so many underscores that no parameter looks
     like one.
     """
     alike = {found[1] for found in map(_REGISTER.match, parameters) if found}
@@ -56,7 +56,7 @@ def register_prefix(parameters: Iterable[str]) -> str:
 
 
 class Names:
-    """The global names of one generated module: each object has one."""
+    """Global names of one generated module: each object has one."""
 
     def __init__(self, taken: Iterable[str], module: str) -> None:
         self.globals: dict[str, Any] = {"__name__": module, "__builtins__": builtins}
@@ -65,7 +65,7 @@ class Names:
         self.numbers: dict[str, int] = {}
 
     def add(self, value: Any, hint: str) -> str:
-        """Return the name of an object, giving it one like `hint` if it has none."""
+        """Return the name of an object; a new object gets one like `hint`."""
         found = self.by_id.get(id(value))
         if found is not None:
             return found
@@ -75,6 +75,6 @@ class Names:
         return name
 
     def local(self, wanted: str) -> str:
-        """Reserve a name like the one wanted."""
+        """Reserve a name like `wanted`."""
         base = wanted + "_" if wanted in _BUILTINS or _REGISTER.match(wanted) else wanted
         return unique(base, self.taken, self.numbers)

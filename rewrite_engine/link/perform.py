@@ -1,5 +1,5 @@
-"""How a node runs alone: by the op's `perform`, or by its `make_thunk` or `make_function` if it
-defines one. Ops of others are run with care: see `careful`.
+"""Functions that run one node alone: by the op's `perform`, or by its `make_thunk` or
+`make_function` if it defines one. Ops of programs are run with care: see `careful`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from rewrite_engine.tensor.type import TensorType
 
 
 def runner(node: Apply, reference: bool = False) -> Callable[..., Any]:
-    """Return a function of the input values: the output's value, or a tuple of the outputs'. Those
-    of ops of others are held against the types that their nodes declare. reference: native code
-    runs only if there is nothing else.
+    """Return a function of the input values: the output's value, or a tuple of the outputs'. Values
+    of ops of programs are checked against the types that their nodes declare. reference: native
+    code runs only if there is nothing else.
     """
     op = node.op
     if type(op).make_thunk is not Op.make_thunk:
@@ -35,8 +35,8 @@ def runner(node: Apply, reference: bool = False) -> Callable[..., Any]:
 
 
 def careful(node: Apply, run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that runs an op of others: it cannot overwrite arrays but those that its
-    `destroy_map` names, and what it returns is of the types of the outputs.
+    """Return a function that runs an op of a program: it cannot overwrite arrays outside its
+    `destroy_map`, and its results are of the types of the outputs.
     """
     if type(node.op).__module__.partition(".")[0] == __name__.partition(".")[0]:
         return run
@@ -44,8 +44,8 @@ def careful(node: Apply, run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def protected(op: Op, nin: int, run: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that gives `run` read-only views of the arrays that the op does not declare
-    to overwrite. If `run` wants to write all the same, it gets copies, from then on.
+    """Return a function that passes `run` read-only views of the arrays that the op does not
+    declare to overwrite. If `run` tries to write to them, it gets copies from then on.
     """
     declared = {i for some in op.destroy_map.values() for i in some}
     places = [i for i in range(nin) if i not in declared]
@@ -77,15 +77,15 @@ WRITES = re.compile("read-?only|writ(e)?able")
 
 
 def read_only(x: Any) -> Any:
-    """Return a view of an array that cannot be written to."""
+    """Return a read-only view of an array."""
     view = x.view()
     view.flags.writeable = False
     return view
 
 
 def own(x: Any, may_share: bool) -> Any:
-    """Return a result that can be written to, if it is a read-only view of an argument; a copy of
-    it, if the op does not declare that it shares memory.
+    """Return a writable result for a read-only view of an argument; a copy, if the op does not
+    declare that it shares memory.
     """
     if x.__class__ is not np.ndarray or x.flags.writeable or x.base is None:
         return x
@@ -97,7 +97,7 @@ def own(x: Any, may_share: bool) -> Any:
 
 
 def held_to_types(node: Apply, run: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the input values whose values must be of the types of the outputs."""
+    """Return a function of the input values whose results must be of the types of the outputs."""
     types = [v.type for v in node.outputs]
     if len(types) == 1:
         (type_,) = types
@@ -106,7 +106,9 @@ def held_to_types(node: Apply, run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_type(type_: Any, value: Any) -> Any:
-    """A value, if it is of a type (as a tensor a NumPy scalar is a 0-d array)."""
+    """Return a value if it is of a type (for tensors, a NumPy scalar as a 0-d array); else raise
+    its error.
+    """
     if isinstance(value, np.generic) and isinstance(type_, TensorType):
         value = np.asarray(value)
     return type_.filter(value, strict=True)
@@ -114,8 +116,8 @@ def of_type(type_: Any, value: Any) -> Any:
 
 def call_perform(node: Apply, perform: Callable[..., None] | None = None) -> Callable[..., Any]:
     """Return a function of the input values that runs `perform` (the op's, or one in its place);
-    every call has storage cells of its own. A cell that was left empty is an error, unless None is
-    a value of the output's type.
+    every call has storage cells of its own. A cell that stays empty is an error, unless None is a
+    value of the output's type.
     """
     op = node.op
     op.prepare_node(node, None, None, "py")
@@ -140,8 +142,8 @@ def call_perform(node: Apply, perform: Callable[..., None] | None = None) -> Cal
 
 
 def call_thunk(node: Apply) -> Callable[..., Any]:
-    """Return a function of the input values that runs the op's own thunk; one call at a time, as
-    cells are shared.
+    """Return a function of the input values that runs the op's own thunk; one call at a time,
+    because the cells are shared.
     """
     storage: dict[Any, list[Any]] = {v: [None] for v in (*node.inputs, *node.outputs)}
     done = {v: [False] for v in node.outputs} | {v: [True] for v in node.inputs}

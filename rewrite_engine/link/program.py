@@ -1,9 +1,8 @@
-"""What a linker is asked for (`Program`) and what it gives back (`Linked`): the same for all ways
-of running.
+"""A linker's input (`Program`) and output (`Linked`): the same for all ways of running.
 
-A program is a rewritten `FunctionGraph` plus how values come in (arguments and cells) and where
-they go (results and updates). Nothing here runs anything; the linkers are the sibling folders,
-found by `link.linker(name)`.
+A program is a rewritten `FunctionGraph` with the sources of its values (arguments and cells) and
+their destinations (results and updates). Nothing here runs anything; the linkers are the sibling
+folders, found by `link.linker(name)`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from rewrite_engine.scalar.dtype import refuse_masked
 
 
 class Missing:
-    """The type of `MISSING`: the value of an argument that was not given."""
+    """Type of `MISSING`: the value of an argument that was not passed."""
 
     __slots__ = ()
 
@@ -35,8 +34,8 @@ MISSING = Missing()
 
 
 class Cell:
-    """A place that keeps a value between calls: the state of a shared variable, or an argument's
-    default. strict, allow_downcast: how a shared variable's next values are converted.
+    """Place that keeps a value between calls: the state of a shared variable, or an argument's
+    default. strict, allow_downcast: how new values of a shared variable are converted.
 
     A running function reads `value` once, when it starts, and writes it once, when everything is
     computed.
@@ -60,14 +59,12 @@ class Cell:
 
     @property
     def data(self) -> Any:
-        """The value itself, not a copy."""
+        """Value itself, not a copy."""
         return self.value
 
     @property
     def storage(self) -> list[Any]:
-        """The value in a list, for code that expects a storage list (writing to it changes
-        nothing).
-        """
+        """Value in a list, for code that expects a storage list (writing to it changes nothing)."""
         return [self.value]
 
     def __repr__(self) -> str:
@@ -75,11 +72,11 @@ class Cell:
 
 
 class Argument(NamedTuple):
-    """One argument of the function.
+    """Argument of a function.
 
-    name: keyword and printed name, or None. default: where its value comes from when it is not
-    given. strict, allow_downcast: as in `Type.filter`. mutable: the caller lets us overwrite the
-    value. borrow: borrowed results may show the caller's memory.
+    name: keyword and printed name, or None. default: the source of its value if it is not passed.
+    strict, allow_downcast: as in `Type.filter`. mutable: the function may overwrite the value.
+    borrow: borrowed results may share the caller's memory.
     """
 
     type: Any
@@ -92,7 +89,7 @@ class Argument(NamedTuple):
 
 
 class Asked:
-    """The user's variable of an input, as long as the user has it; a copy knows none."""
+    """User's variable of an input, as long as the user holds it; a copy knows none."""
 
     __slots__ = ("find",)
 
@@ -104,13 +101,13 @@ class Asked:
 
 
 class Program(NamedTuple):
-    """A graph to run.
+    """Graph to run, with its inputs and results.
 
-    inputs: one per `fgraph.inputs`, an `Argument` or a `Cell` to read. n_results: the first
-    outputs of the graph are results, the others are new states. packing: "none", "single",
-    "list", or the keys of a dict. borrowed: results that may show memory that others see.
-    updates: {output position: cell to store it in}. shared: the user's shared variables, in the
-    order of their cells among the inputs. asked: the user's variables of all inputs.
+    inputs: one per `fgraph.inputs`, an `Argument` or a `Cell` to read. n_results: the first outputs
+    of the graph are results, the others are new states. packing: "none", "single", "list", or the
+    keys of a dict. borrowed: results that may share memory that others see. updates: {output
+    position: cell to store it in}. shared: the user's shared variables, in the order of their cells
+    among the inputs. asked: the user's variables of all inputs.
     """
 
     fgraph: FunctionGraph
@@ -125,16 +122,16 @@ class Program(NamedTuple):
 
     @property
     def variables(self) -> list[Any]:
-        """The user's variables of all inputs, None for one that the user has no more."""
+        """User's variables of all inputs, None for one that the user no longer holds."""
         found = [one.find() for one in self.asked]
         return found + [None] * (len(self.inputs) - len(found))
 
 
 class Linked(NamedTuple):
-    """A program that can be called.
+    """Program that can be called.
 
-    call: the function. source: its text. free: drops the buffers it keeps between calls. nodes:
-    in the order in which they run. python: the function of that text, where `call` is another one.
+    call: the function. source: its text. free: releases the buffers it keeps between calls. nodes:
+    in running order. python: the function of that text, if `call` is another one.
     """
 
     call: Callable[..., Any]

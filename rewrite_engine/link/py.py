@@ -1,5 +1,5 @@
-"""The reference: each node's `perform`, one node after the other, held against what its op says of
-types and lengths, and nothing else. It is what the other linkers are compared with.
+"""Reference linker: runs each node's `perform`, one after the other, and checks its results against
+the op's declared types and lengths. The other linkers are compared with it.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from rewrite_engine.tensor.op import Computed, Shapes, TensorOp, Value
 
 
 class PyLinker(Linker):
-    """Runs a graph node by node; every value must be of the type that its variable has, and has the
-    lengths that the op's shape rule gives.
+    """Linker that runs a graph node by node; every value must be of its variable's type, with the
+    lengths of the op's shape rule.
 
-    A subclass may say what runs for a node (`runner`), and what values are like (`checked`).
+    A subclass may define how a node runs (`runner`), and how values are checked (`checked`).
     """
 
     name = "py"
     reference = True
 
     def checked(self, v: Variable, value: Any) -> Any:
-        """A value, if it is of a variable's type."""
+        """Return a value if it is of a variable's type; else raise an error."""
         return of_type(v.type, value)
 
     def runner(self, node: Apply) -> Callable[..., Any]:
-        """As of any linker, held against the op's shape rule if it has one."""
+        """Return the function of a node, checked against the op's shape rule if it has one."""
         run = super().runner(node)
         return _by_rule(node, node.op, run) if isinstance(node.op, TensorOp) else run
 
@@ -71,8 +71,8 @@ class PyLinker(Linker):
 
 
 def _by_rule(node: Apply, op: TensorOp, run: Callable[..., Any]) -> Callable[..., Any]:
-    """What a node does, if lengths that have to be equal are, and its results have the shapes that
-    follow.
+    """Return a node's function with checks of lengths that must be equal and of the shapes that
+    follow for its results.
     """
     by_shapes = not any([isinstance(n, Value) for n in _lengths(op.shapes_of(node))])
     last: tuple[Any, Any] = (None, ())  # the shapes of the inputs, and those of the results: a loop

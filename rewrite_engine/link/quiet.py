@@ -1,9 +1,9 @@
-"""Floating-point warnings are off while a generated function runs, and the user's settings are
-left alone.
+"""Floating-point warnings are off while a generated function runs; the user's settings stay the
+same.
 
-`np.errstate` costs 1 µs a call. Its effect is the value of one context variable, which two C
-calls set and put back (0.14 µs); the variable is found with public means only. See docs/decisions
-for what else was measured.
+`np.errstate` costs 1 µs a call. Its effect is the value of one context variable, which two C calls
+set and restore (0.14 µs); the variable is found by public means only. See docs/decisions for other
+measurements.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 def _find() -> tuple[Callable[[Any], Any], Callable[[Any], Any], Any, Callable[[], Any]]:
     """Return (enter, leave, state, now): `token = enter(state)` switches warnings off,
-    `leave(token)` undoes it; now() is the state that holds.
+    `leave(token)` undoes it; now() is the present state.
     """
     with np.errstate(all="ignore"):
         context = copy_context()
@@ -38,15 +38,15 @@ def _leave(manager: Any) -> None:
 
 
 def _none() -> None:
-    """No state that could be recognised."""
+    """Return None, for an unknown state."""
 
 
 enter, leave, QUIET, now = _find()
 
 
 def undo(token: Any) -> None:
-    """Leave after an error. token: None if `enter` was interrupted just before it returned: what
-    held before is not known then, but that of a new thread is.
+    """Leave after an error. token: None if `enter` was interrupted just before it returned: the
+    previous state is then unknown, but the state of a new thread is not.
     """
     if token is not None:
         leave(token)

@@ -1,8 +1,9 @@
-"""From a `Program` to one generated Python function, around the body that a linker writes.
+"""Shell: from a `Program` to one generated Python function, around the body that a linker writes.
 
 The text is: parts of the body if it is long; then the function itself, with the user's parameter
 names, inline checks of the arguments, one read of every state, the body in one `try`, and the new
-states stored by consecutive statements without a call in between, so that all of them land or none.
+states stored by consecutive statements without a call in between, so that all of them are stored or
+none.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _state_lock = Lock()
 
 
 class Text:
-    """Lines with what each is about."""
+    """Lines of text with the node that each belongs to."""
 
     def __init__(self, report: ErrorReporter) -> None:
         self.lines: list[str] = []
@@ -49,8 +50,8 @@ class Text:
 
 
 class Shell:
-    """Writes the functions of a program. large: the second one, which is called with values that
-    are known to be good. reporter: the class of what explains errors.
+    """Writer of the functions of a program. large: writes the second one, which is called with
+    checked values. reporter: the class that explains errors.
     """
 
     reporter = ErrorReporter
@@ -110,14 +111,14 @@ class Shell:
         return call
 
     def _defined(self, start: int) -> FunctionType:
-        """The function whose text begins at a line."""
+        """Return the function whose text begins at a line."""
         return define(self.text.since(start), start + 1, self.filename, self.names.globals)
 
     # --- parts --------------------------------------------------------------------------------
 
     def _part(self, k: int, block: Block) -> None:
-        """Write and compile one part: it takes what it uses out of a dict, so that nobody else
-        holds it, and leaves there what others will use.
+        """Write and compile one part: it takes its inputs out of a dict, so that nothing else holds
+        them, and leaves there what others will use.
         """
         text, start = self.text, len(self.text.lines)
         text.add([f"def {self._part_name(k)}(_live{self._carried()}):"], 0)
@@ -129,7 +130,7 @@ class Shell:
         self.names.globals[self._part_name(k)] = self._defined(start)
 
     def _carried(self) -> str:
-        """The names that parts see, as they end a list."""
+        """Return the names that parts see, as the end of a list."""
         return "".join([f", {name}" for name in self.body.carried])
 
     def _part_name(self, k: int) -> str:
@@ -175,7 +176,7 @@ class Shell:
         return [call if condition is None else f"if {condition}: {call}"]
 
     def _own(self, arguments: list[tuple[Variable, Argument]]) -> list[str]:
-        """Where the caller's array will be overwritten: take a copy if it cannot be."""
+        """Write copies of the caller's arrays that will be overwritten, if they cannot be."""
         code, places = self.code, self.places
         if not any([argument.mutable for _, argument in arguments]):
             return []
@@ -188,7 +189,7 @@ class Shell:
         return lines
 
     def _guard(self) -> list[str]:
-        """Where a second function is better, call that; it is written when it is first needed."""
+        """Write the call of the second function, if that is better; it is written on first use."""
         condition = self.code.large_if(self.places)
         if not condition:
             return []
@@ -203,11 +204,11 @@ class Shell:
         return [f"if {condition}: return {name}({', '.join(self.given)})"]
 
     def second(self) -> Shell:
-        """What writes the second function."""
+        """Writer of the second function."""
         return Shell(self.program, self.code, self.trust, True)
 
     def _main(self, prologue: list[str], epilogue: list[str], last: str) -> None:
-        """Write the body, and what comes after it."""
+        """Write the body, and the code after it."""
         text, add = self.text, self.names.add
         runs = bool(self.body.blocks[0].lines or prologue)
         quiet = self.body.warns and runs
@@ -241,8 +242,9 @@ class Shell:
         self.text.add(lines, depth)
 
     def _locked(self, lines: list[str]) -> list[str]:
-        """Statements that have to happen together: without a call in between nothing interrupts
-        them, except where there is no global interpreter lock."""
+        """Return statements that must happen together: without a call in between nothing interrupts
+        them, unless there is no global interpreter lock.
+        """
         if not _FREE_THREADED or not lines:
             return lines
         lock = self.names.add(_state_lock, "state_lock")
@@ -251,7 +253,9 @@ class Shell:
     # --- results ------------------------------------------------------------------------------
 
     def _results(self) -> tuple[list[str], list[str], str]:
-        """Return (statements that prepare results and states, the stores, what is returned)."""
+        """Return (statements that prepare results and states, the stores, the returned
+        expression).
+        """
         program, outputs, prologue = self.program, self.code.outputs, list[str]()
         given: dict[int, bool] = {}
         epilogue = []
@@ -273,9 +277,9 @@ class Shell:
     def _may_leave(
         self, v: Variable, borrowed: bool, given: dict[int, bool], destroyed: set[int]
     ) -> bool:
-        """Whether a result may be returned as it is: others see its memory only if they agreed,
-        and it did. given: the storages that left the function already, and whether they may be
-        seen by others.
+        """Return whether a result may be returned without a copy: others see its memory only if
+        they agreed, and it did. given: the storages that already left the function, and whether
+        others may see them.
         """
         storage = self.code.storages.of(v)
         taken = storage.lent and id(storage) in destroyed  # the caller gave it away
@@ -298,7 +302,7 @@ class Shell:
         return f"{{{', '.join(pairs)}}}"
 
     def _place(self, v: Variable, alone: bool, prologue: list[str]) -> str:
-        """Return a name for a value that is to leave the function, copied unless `alone`."""
+        """Return a name for a value that leaves the function, copied unless `alone`."""
         name = self.body.refer(v)
         expression = self._leaving(v, name, not alone)
         if expression == name:

@@ -1,5 +1,5 @@
-"""From text to a function: compiling generated code piece by piece, and letting tracebacks and
-pdb see it.
+"""From text to a function: compiles generated code piece by piece, and shows it to tracebacks and
+pdb.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _gone: list[str] = []  # files whose owners are no more
 
 
 def file_name(name: str) -> str:
-    """A name for a generated file that no other has."""
+    """Return a unique name for a generated file."""
     return f"<rewrite_engine {name} {next(_number)}>"
 
 
@@ -38,8 +38,8 @@ def define(text: str, first_line: int, filename: str, namespace: dict[str, Any])
 def publish(filename: str, text: str, owner: Any) -> None:
     """Show the text to tracebacks, pdb and `inspect.getsource` for as long as `owner` lives.
 
-    The name is removed with the next text that comes: owners die at any moment, also while
-    `linecache.checkcache` walks through the names.
+    The name is removed when the next text is published: owners die at any moment, also while
+    `linecache.checkcache` iterates over the names.
     """
     while _gone:
         name = _gone.pop()

@@ -1,5 +1,5 @@
-"""Times of nodes: lines that stop the time between those of a body, and where it is added up; what
-values are like, of the first run of each node.
+"""Times of nodes: lines in a body that record the time since the last one, and the sums; also the
+shapes of values in the first run of each node.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rewrite_engine.link.code import Body
 
 
 class Overhead(local):
-    """lost: in a list of one, the time that it took a thread to note times."""
+    """Time that a thread spent on recording times, in a list of one (lost)."""
 
     def __init__(self) -> None:
         self.lost = [0.0]
@@ -29,22 +29,22 @@ overhead = Overhead()
 
 
 def now() -> float:
-    """The time, of a clock that stands still while times are noted."""
+    """Return the time of a clock that stands still while times are recorded."""
     return clock() - overhead.lost[0]
 
 
 def size_of(type_: Any, value: Any) -> int:
-    """The bytes of a value; 0 where its type does not know."""
+    """Return the bytes of a value; 0 if its type does not know."""
     if isinstance(value, (bool, int, float, complex)):
         value = np.asarray(value)
     return int(type_.get_size(type_.get_shape_info(value)))
 
 
 class Ticks:
-    """How often each node of a graph ran, and for how many seconds, in all threads.
+    """Counts and seconds of each node of a graph, in all threads.
 
-    shapes, bytes: of the values of variables, when they were first there. given, made: the names
-    that inputs, and the outputs of nodes, have in the text.
+    shapes, bytes: of the values of variables, when they were first computed. given, made: the names
+    of inputs and of the outputs of nodes in the text.
     """
 
     def __init__(self, nodes: Sequence[Apply]) -> None:
@@ -58,14 +58,14 @@ class Ticks:
         self.lock = Lock()
 
     def reset(self) -> None:
-        """Forget what was counted."""
+        """Clear the counts."""
         with self.lock:
             self.seconds[:] = [0.0] * len(self.nodes)
             self.runs[:] = [0] * len(self.nodes)
 
     def begin(self) -> Callable[..., None]:
-        """Return `tick` for one call: `tick()` starts to take time, `tick(i)` gives a node the time
-        since the last one.
+        """Return `tick` for one call: `tick()` starts the clock, `tick(i)` gives a node the time
+        since the last tick.
         """
         lock, seconds, runs, lost = self.lock, self.seconds, self.runs, overhead.lost
         then = now()
@@ -88,7 +88,7 @@ class Ticks:
         return tick
 
     def look(self, i: int | None, frame: FrameType) -> None:
-        """Measure what a node has just made, or the inputs, where they are in a frame."""
+        """Measure the new values of a node, or the inputs, in a frame."""
         found = frame.f_locals
         if i is None:
             here = {v: name for v, name in self.given.items() if name in found}
@@ -98,14 +98,14 @@ class Ticks:
             self.measured(self.nodes[i].outputs, [found.get(name) for name in names])
 
     def measured(self, variables: Sequence[Variable], values: Sequence[Any]) -> None:
-        """Note what values are like."""
+        """Record the shapes and sizes of values."""
         for v, value in zip(variables, values, strict=True):
             if value is not None:
                 self.shapes[v] = getattr(value, "shape", ())
                 self.bytes[v] = size_of(v.type, value)
 
     def around(self, i: int, run: Callable[..., Any]) -> Callable[..., Any]:
-        """What runs for a node, and a tick behind it."""
+        """Return a node's function with a tick after it."""
 
         def timed(*values: Any) -> Any:
             tick = self.begin()
@@ -120,7 +120,7 @@ class Ticks:
         return timed
 
     def stamp(self, body: Body) -> None:
-        """Write a tick behind the lines of each node."""
+        """Write a tick after the lines of each node."""
         self.given, self.made = body.given, body.made
         body.opening = [*body.opening, f"_tick = {body.names.add(self.begin, 'begin')}()"]
         body.carried = (*body.carried, "_tick")

@@ -1,8 +1,8 @@
-"""Loops as graphs: `scan`, and `map`, `reduce`, `foldl`, `foldr` made of it.
+"""Loops as graphs: `scan`, and `map`, `reduce`, `foldl`, `foldr` built on it.
 
-`op.py` is the op: a loop over sequences that carries values from step to step. Its derivatives
-(`derivatives.py`) are loops again. `step.py` makes one of a Python function of a step,
-`checkpoints.py` one whose gradient keeps less.
+`op.py` has the op: a loop over sequences that carries values from step to step. Its derivatives
+(`derivatives.py`) are loops again. `step.py` builds a loop from a Python function of a step,
+`checkpoints.py` one whose gradient stores fewer values.
 """
 
 from rewrite_engine.loops.checkpoints import scan_checkpoints

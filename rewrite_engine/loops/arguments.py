@@ -1,5 +1,5 @@
-"""What `scan` is given, read and checked: sequences and outputs with their taps, how many steps
-there are, and the variables that a step gets of them.
+"""Arguments of `scan`: sequences and outputs with their taps, the number of steps, and the
+variables passed to a step.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from rewrite_engine.graph.origin import located
 
 @dataclass
 class Taps:
-    """A sequence, or an output (of which `start` may be None): which of its values a step gets."""
+    """Sequence, or output (`start` may be None), with its taps: the values that a step receives."""
 
     start: Any
     taps: list[int]
 
     @property
     def reach(self) -> int:
-        """How many values back."""
+        """The number of earlier values that the taps reach."""
         return -min(self.taps, default=0)
 
 
 def mode_of(given: Any) -> Any:
-    """The mode of a loop's own; None for the default one. Raises `UnknownNameError`."""
+    """Return the mode of the loop; None for the default one. Raise `UnknownNameError`."""
     if given is None:
         return None
     mode = hooks.get_mode(given)
@@ -40,19 +40,19 @@ def mode_of(given: Any) -> Any:
 
 
 def truncated(given: Any) -> int:
-    """Raises `InputError`."""
+    """Return the argument `truncate_gradient` as an integer. Raise `InputError`."""
     if isinstance(given, int | np.integer) and not isinstance(given, bool):
         if given == -1 or given >= 1:
             return int(given)
-    what = f"truncate_gradient is a number of steps, or -1, not {given!r}"
+    what = f"truncate_gradient must be a number of steps, or -1, not {given!r}"
     raise InputError(located(f"scan: {what}"))
 
 
 def check_flags(**flags: Any) -> None:
-    """Raises `OptionError`."""
+    """Raise `OptionError` unless all flags are True or False."""
     for key, given in flags.items():
         if not isinstance(given, bool | np.bool_):
-            raise OptionError(located(f"scan: {key} is True or False, not {given!r}"))
+            raise OptionError(located(f"scan: {key} must be True or False, not {given!r}"))
 
 
 def listed(given: Any) -> list[Any]:
@@ -64,33 +64,33 @@ def listed(given: Any) -> list[Any]:
 def taps_of(given: Any, default: list[int]) -> list[int]:
     taps = default if given is None else list(np.atleast_1d(given))
     if not all(isinstance(k, int | np.integer) for k in taps):
-        raise InputError(located(f"scan: taps are integers, not {given}"))
+        raise InputError(located(f"scan: taps must be integers, not {given}"))
     return [int(k) for k in taps]
 
 
 def check_keys(given: Mapping[str, Any], known: Sequence[str]) -> None:
     for key in given:
         if key not in known:
-            raise OptionError(located(f"scan: a dict has the keys {[*known]}, not {key!r}"))
+            raise OptionError(located(f"scan: a dict must have the keys {[*known]}, not {key!r}"))
 
 
 def read_sequence(given: Any) -> Taps:
-    """Raises `InputError`, `NDimError`."""
+    """Return a sequence with its taps. Raise `InputError`, `NDimError`."""
     if isinstance(given, Mapping):
         check_keys(given, ("input", "taps"))
         if given.get("input") is None:
-            raise InputError(located("scan: a sequence that is a dict needs an input"))
+            raise InputError(located("scan: a sequence that is a dict must have the key 'input'"))
         taps, given = taps_of(given.get("taps"), [0]), given["input"]
     else:
         taps = [0]
     x = pt.as_tensor_variable(given)
     if not x.type.ndim:
-        raise NDimError(located("scan: a sequence has one dimension or more", inputs=[x]))
+        raise NDimError(located("scan: a sequence must have at least one dimension", inputs=[x]))
     return Taps(x, taps)
 
 
 def read_output(given: Any) -> Taps:
-    """Raises `InputError`, `NDimError`."""
+    """Return an output with its initial value and taps. Raise `InputError`, `NDimError`."""
     if given is None:
         return Taps(None, [])
     if not isinstance(given, Mapping):
@@ -104,20 +104,24 @@ def read_output(given: Any) -> Taps:
             raise InputError(located(f"scan: an output with taps {taps} needs an initial value"))
         return Taps(None, [])
     if max(taps) >= 0:
-        raise InputError(located(f"scan: taps of outputs are below 0: {taps}"))
+        raise InputError(located(f"scan: taps of outputs must be below 0, not {taps}"))
     if len(set(taps)) < len(taps):
-        raise InputError(located(f"scan: an output has each tap once, not {taps}"))
+        raise InputError(located(f"scan: taps of an output must be distinct, not {taps}"))
     x = variable_of(start)
     in_row = taps != [-1] or isinstance(given.get("taps"), tuple | range)
     if in_row and not x.type.ndim:
-        what = f"scan: the initial value of an output with taps {taps} holds {-min(taps)} values"
+        what = (
+            f"scan: the initial value of an output with taps {taps} must hold {-min(taps)} values"
+        )
         raise NDimError(located(what, inputs=[x]))
     return Taps(x[0] if in_row and taps == [-1] else x, taps)
 
 
 def steps_of(reads: list[Taps], n_steps: Any, backwards: bool) -> tuple[Any, list[Any]]:
-    """How many steps there are, and for each tap of each sequence what is read from its first
-    element on. Raises `InputError`, `ShapeError`.
+    """Return the number of steps, and for each tap of each sequence the part to read from its first
+    element on.
+
+    Raises `InputError`, `ShapeError`.
     """
     shifted = []
     for read in reads:
@@ -130,16 +134,16 @@ def steps_of(reads: list[Taps], n_steps: Any, backwards: bool) -> tuple[Any, lis
     if n_steps is not None:
         steps = pt.as_tensor_variable(n_steps)
         if steps.type.ndim or steps.type.kind not in "iu":
-            raise InputError(located("scan: n_steps is a 0-d integer", inputs=[steps]))
+            raise InputError(located("scan: n_steps must be a 0-d integer", inputs=[steps]))
         if isinstance(steps, Constant):
             n = int(steps.data)
             if n < 0:
-                raise ShapeError(located(f"scan: n_steps is negative: {n}"))
+                raise ShapeError(located(f"scan: n_steps must not be negative: {n}"))
             check_lengths(shifted, n)
             return n, shifted
         return steps, shifted
     if not shifted:
-        raise InputError(located("scan: without sequences, n_steps says how many steps there are"))
+        raise InputError(located("scan: n_steps is required if there are no sequences"))
     lengths = [pt.shape_tuple(x)[0] for x in shifted]
     if all(isinstance(n, int) for n in lengths):
         return min(lengths), shifted
@@ -150,17 +154,17 @@ def steps_of(reads: list[Taps], n_steps: Any, backwards: bool) -> tuple[Any, lis
 
 
 def check_lengths(sequences: list[Any], n: int) -> None:
-    """Raise `ShapeError` for one that is known to be too short."""
+    """Raise `ShapeError` for a sequence that is known to be too short."""
     for i, x in enumerate(sequences):
         length = x.type.shape[0]
         if length is not None and length < n:
-            what = f"scan: sequence {i} has {length} elements, and there are {n} steps"
+            what = f"scan: sequence {i} has {length} elements, but there are {n} steps"
             raise ShapeError(located(what, inputs=[x]))
 
 
 def slice_of(x: Any, name: str | None, tap: int) -> Any:
-    """Return a variable for the elements of an array, called after the array and the step that they
-    are of: `x[t]`, `x[t+1]`, `x[t-3]`.
+    """Return a variable for the elements of an array, named after the array and the step: `x[t]`,
+    `x[t+1]`, `x[t-3]`.
     """
     return x.type.clone(shape=x.type.shape[1:])(at_step(name, tap))
 
@@ -171,7 +175,7 @@ def at_step(name: str | None, tap: int) -> str | None:
 
 
 def values_of(k: int, info: Taps) -> list[Any]:
-    """Variables for the last values of output k, the oldest first. Raises `ShapeError`."""
+    """Return variables for the last values of output k, the oldest first. Raise `ShapeError`."""
     if info.start is None:
         return []
     if info.taps == [-1]:
@@ -179,21 +183,21 @@ def values_of(k: int, info: Taps) -> list[Any]:
     length = info.start.type.shape[0]
     if length is not None and length < info.reach:
         what = f"the initial value of output {k} holds {length} values"
-        what += f", and its taps {info.taps} reach back {info.reach}"
+        what += f", but its taps {info.taps} need {info.reach}"
         raise ShapeError(located(f"scan: {what}", inputs=[info.start]))
     taps = range(-info.reach, 0)
     return [slice_of(info.start, info.start.name, tap) for tap in taps]
 
 
 def given_of(info: Taps, values: list[Any]) -> list[Any]:
-    """Those that the step gets."""
+    """Return the last values that the step receives."""
     return [values[tap + info.reach] for tap in info.taps]
 
 
 def check_takes(fn: Callable[..., Any], *counts: int) -> None:
-    """Raise `InputError` for no function, or one that does not take so many arguments."""
+    """Raise `InputError` unless `fn` is a function that accepts this number of arguments."""
     if not callable(fn):
-        raise InputError(located(f"scan: a step is a function, not {describe(fn)}"))
+        raise InputError(located(f"scan: a step must be a function, not {describe(fn)}"))
     try:
         signature = inspect.signature(fn)
     except (TypeError, ValueError):  # it does not tell
@@ -205,13 +209,15 @@ def check_takes(fn: Callable[..., Any], *counts: int) -> None:
         takes = f"{len(names)} argument{'s' * (len(names) != 1)} ({', '.join(names)})"
         kinds = ("sequences", "earlier values", "non_sequences")
         given = ", ".join([f"{n} of {kind}" for n, kind in zip(counts, kinds, strict=True)])
-        what = f"scan: the step takes {takes}, and is given {sum(counts)}: {given}"
-        hint = "an output whose earlier values a step takes needs an initial value in outputs_info"
+        what = f"scan: the step takes {takes}, but receives {sum(counts)}: {given}"
+        hint = (
+            "an output whose earlier values the step takes needs an initial value in outputs_info"
+        )
         raise InputError(located(what, hint=hint)) from None
 
 
 def parameters_of(fn: Callable[..., Any], arguments: Sequence[Any]) -> dict[Any, str]:
-    """What a step calls its arguments; nothing where it does not tell."""
+    """Return the names of a step's parameters; none if they are unknown."""
     try:
         bound = inspect.signature(fn).bind(*arguments).arguments
     except (TypeError, ValueError):

@@ -1,5 +1,5 @@
-"""Loops along a batch: one loop, whose steps do all of the batch at once; or, where these differ, a
-loop over the batch.
+"""Loops along a batch: one loop whose steps compute the whole batch; or, if the numbers of steps
+differ, a loop over the batch.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from rewrite_engine.tensor.type import TensorType
 
 
 class Along:
-    """A call of a loop whose inputs have dimensions in front. ranks: how many, of each (the number
-    of steps is not among them); batch: their lengths.
+    """Call of a loop whose inputs have batch dimensions.
+
+    ranks: number of batch dimensions of each input (without the number of steps); batch: their
+    lengths.
     """
 
     def __init__(self, node: Apply, inputs: Sequence[Any]) -> None:
@@ -32,11 +34,13 @@ class Along:
         self.batch = batch_shape(self.inputs, self.ranks)
 
     def refuse(self, inputs: Sequence[Any]) -> None:
-        what = "along a batch there is one number of steps, and one condition that ends the loop"
+        what = "the number of steps, and the condition that ends a loop, must not vary in a batch"
         raise BatchError(message(what, op=self.op, inputs=inputs))
 
     def outputs(self) -> list[Any]:
-        """Those of the loop; what is the same along all of the batch has none."""
+        """Return the outputs of the loop; those that do not depend on the batch have no batch
+        dimensions.
+        """
         op, a = self.op, self.op.sequences
         wide = {i for i in range(a, a + op.carried) if self.ranks[i]}
         while True:
@@ -51,7 +55,7 @@ class Along:
             wide |= more
 
     def step(self, wide: set[int]) -> tuple[list[Any], list[Any]]:
-        """The inputs and outputs of a step, if these carried values have a batch."""
+        """Return the inputs and outputs of a step if the carried values `wide` have a batch."""
         op, n = self.op, len(self.batch)
         own = []
         for i, v in enumerate(op.inner_inputs):
@@ -91,8 +95,8 @@ class Along:
 
 
 def one_by_one(outputs: Sequence[Any], given: Mapping[Any, Any], error: BatchError) -> list[Any]:
-    """What `vectorize_graph` gives, by a loop over the batch for each dimension of it. Raises the
-    error where there are states that are no tensors.
+    """Return the outputs for a batch, by a loop over each batch dimension. Raise `error` if there
+    are states that are not tensors.
     """
     if not all([isinstance(v.type, TensorType) for v in (*outputs, *graph_inputs(outputs, given))]):
         raise error
@@ -106,7 +110,7 @@ def one_by_one(outputs: Sequence[Any], given: Mapping[Any, Any], error: BatchErr
 def _each(
     outputs: Sequence[Any], given: Mapping[Any, Any], wide: Mapping[Any, Any], n: int
 ) -> list[Any]:
-    """Outputs, if n loops give the variables that have values along the batch."""
+    """Return outputs for n loop steps that compute the variables with values along the batch."""
     if not n:
         return graph_replace(outputs, {**given, **wide}, strict=False)
     from rewrite_engine.loops.step import scan

@@ -1,5 +1,7 @@
-"""`scan_checkpoints`: a loop over segments whose step is a loop. Its gradient needs the values
-between segments, and those of one segment at a time, which it computes again.
+"""`scan_checkpoints`: a loop over segments whose step is a loop.
+
+Its gradient stores the values between segments, and those of one segment at a time, which it
+computes again.
 """
 
 from __future__ import annotations
@@ -29,16 +31,17 @@ def scan_checkpoints(
     padding: bool = True,
     return_updates: bool = True,
 ) -> Any:
-    """`scan`, of which only the outputs after every `save_every_N` steps are given and kept, and
-    those after the last step. Where a gradient needs the others it computes them again, so of n
-    steps it keeps n / save_every_N + save_every_N: least for the root of n.
+    """Run a loop as `scan`, and store only the outputs after every `save_every_N` steps and after
+    the last step.
 
-    The arguments are those of `scan`; a step gets the element at t of each sequence, and the last
-    value of each output (no taps). n_steps: by default the length of the first sequence.
-    padding=False: the number of steps is a multiple of save_every_N, so no sequence is copied.
+    A gradient computes the other outputs again, so of n steps it stores n / save_every_N +
+    save_every_N values: the fewest if save_every_N is the square root of n. Other arguments: see
+    `scan`; a step receives the element at t of each sequence, and the last value of each output (no
+    taps). n_steps: by default the length of the first sequence. padding=False: the number of steps
+    must be a multiple of save_every_N, so no sequence is copied.
 
-    Raises `InputError` for taps, `OptionError` for a save_every_N that is no integer, or below 1,
-    `ShapeError` with padding=False for another number of steps; else what `scan` raises.
+    Raises `InputError` for taps, `OptionError` for a save_every_N that is not an integer >= 1,
+    `ShapeError` with padding=False for another number of steps; and the errors of `scan`.
 
     >>> x = pt.dvector("x")
     >>> sums, _ = scan_checkpoints(lambda v, t: t + v, x, pt.constant(0.0), save_every_N=2)
@@ -73,30 +76,31 @@ def scan_checkpoints(
 
 
 def _size(given: Any) -> int:
-    """Raises `OptionError`."""
+    """Return the argument `save_every_N` as an integer. Raise `OptionError`."""
     if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < 1:
         shown = given if isinstance(given, int | np.integer) else describe(given)
-        what = f"save_every_N is an integer, 1 or more, not {shown}"
+        what = f"save_every_N must be an integer >= 1, not {shown}"
         raise OptionError(located(f"scan_checkpoints: {what}"))
     return int(given)
 
 
 def _plain(given: Any) -> Any:
-    """A sequence or an output. Raises `InputError`."""
+    """Return a sequence or an output without taps. Raise `InputError`."""
     if isinstance(given, Mapping) and given.get("taps") is not None:
-        raise InputError(located("scan_checkpoints: there are no taps"))
+        raise InputError(located("scan_checkpoints: taps are not supported"))
     return given
 
 
 def _checked(n: Any, given: bool, size: int, xs: list[Any]) -> tuple[Any, list[Any]]:
-    """The number of steps, which is a multiple of size, and the sequences, which are long enough;
-    what is not known is found by a run. given: whether that is not the length of the first
-    sequence. Raises `ShapeError`.
+    """Return the number of steps, a multiple of size, and the sequences, checked to be long enough;
+    unknown lengths are checked at run time.
+
+    given: whether the number of steps is not the length of the first sequence. Raises `ShapeError`.
     """
     n = int(n.data) if isinstance(n, Constant) else n
-    what = f"scan_checkpoints: padding=False, and the number of steps is no multiple of {size}"
+    what = f"scan_checkpoints: with padding=False the number of steps must be a multiple of {size}"
     if not isinstance(n, int):
-        negative = "scan_checkpoints: the number of steps is negative"
+        negative = "scan_checkpoints: the number of steps must not be negative"
         n = pt.CheckAndRaise(ShapeError, negative)(n, pt.ge(n, 0)) if given else n
         if size > 1:
             n = pt.CheckAndRaise(ShapeError, what)(n, pt.eq(n % size, 0))
@@ -114,8 +118,8 @@ def _checked(n: Any, given: bool, size: int, xs: list[Any]) -> tuple[Any, list[A
 
 
 def _at_end(found: list[Any], updates: dict[Any, Any]) -> tuple[Any, ...]:
-    """What a segment returns: the last values of outputs, updates, and whether it has ended the
-    loop, which its last condition says.
+    """Return the results of a segment: last values of outputs, updates, and whether its last
+    condition ended the loop.
     """
     node = (*found, *updates.values())[0].owner
     op = node.op
@@ -129,8 +133,8 @@ def _at_end(found: list[Any], updates: dict[Any, Any]) -> tuple[Any, ...]:
 
 
 def _segments(x: Any, n: Any, size: int, segments: Any, padding: bool) -> Any:
-    """A sequence in segments, along a new first dimension; what is missing in the last is never
-    read.
+    """Return a sequence split into segments, along a new first dimension; padding in the last is
+    never read.
     """
     x, rest = x[:n], pt.shape_tuple(x)[1:]
     if padding:

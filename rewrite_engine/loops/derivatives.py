@@ -1,8 +1,8 @@
 """Derivatives of loops, which are loops.
 
-The gradient runs backwards over the same sequences and the traces of what was carried on; it
-carries the gradients of that, and the sums of those of what is the same in all steps. Forward
-derivatives carry the changes beside the values.
+The gradient runs backwards over the same sequences and the traces of carried values. It carries the
+gradients of those values, and the sums of the gradients of inputs that all steps share. Forward
+derivatives carry tangents in addition to values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EMPTY: Mapping[Any, Any] = {}
 
 
 def has_gradient(v: Any) -> bool:
-    """Return whether something has a gradient."""
+    """Return whether a variable has a gradient."""
     return isinstance(v.type, TensorType) and v.type.kind in "fc"
 
 
@@ -38,7 +38,7 @@ def continuous(variables: Sequence[Any]) -> list[Any]:
 
 
 def copied(op: Scan) -> tuple[list[Any], list[Any]]:
-    """New inputs and outputs of the graph of a step."""
+    """Return new inputs and outputs of the graph of a step."""
     own = op.inner_inputs
     memo: dict[Any, Any] = {v: v.type(v.name) for v in own}
     memo = clone_get_equiv(own, op.inner_outputs, memo=memo)
@@ -46,7 +46,9 @@ def copied(op: Scan) -> tuple[list[Any], list[Any]]:
 
 
 def drawn(outputs: Sequence[Any]) -> list[Any]:
-    """What a step computes of states that are no tensors, of which there are no traces."""
+    """Return the values that a step computes from states that are not tensors, which have no
+    traces.
+    """
     nodes = toposort(outputs)
     tensors = [v for node in nodes for v in node.outputs if isinstance(v.type, TensorType)]
     return [v for v in tensors if any(is_state(x) for x in v.owner.inputs)]
@@ -57,8 +59,8 @@ def is_state(v: Any) -> bool:
 
 
 def written_onto(total: Any, g: Any) -> Any:
-    """total + g. What g has written into zeros, at an index, is written into the total, so that it
-    costs as much as that.
+    """Return total + g; a g written into zeros at an index is written into the total, at the cost
+    of that part.
     """
     writes, base = [], g
     while base.owner is not None and isinstance(base.owner.op, WRITES):
@@ -74,12 +76,14 @@ def written_onto(total: Any, g: Any) -> Any:
 
 
 def padded(v: Any, n: Any, most: Any) -> Any:
-    """An array of n elements, and zeros behind it."""
+    """Return an array of n elements, padded with zeros to `most`."""
     return pt.join(0, v, pt.zeros((most - n, *pt.shape_tuple(v)[1:]), dtype=v.type.dtype))
 
 
 def handed_on(own: Sequence[Any], new: Sequence[Any]) -> dict[int, int]:
-    """{carried value: that of the step before that it is}, but for those that no step has made."""
+    """Return {carried value: the value of the step before to which it equals}, except those that no
+    step has computed.
+    """
     number = {v: k for k, v in enumerate(own)}
     handed = {i: number[v] for i, v in zip(range(len(own)), new, strict=False) if v in number}
     users: dict[int, list[int]] = {}
@@ -95,7 +99,7 @@ def handed_on(own: Sequence[Any], new: Sequence[Any]) -> dict[int, int]:
 
 
 class Backwards:
-    """The gradient of a call of a loop. steps: how many there were."""
+    """Gradient of a call of a loop. steps: the number of steps that ran."""
 
     def __init__(
         self, op: Scan, inputs: Sequence[Any], outputs: Sequence[Any], gradients: Sequence[Any]
@@ -112,7 +116,7 @@ class Backwards:
         self.used = [j for j in used if has_gradient(outputs[j])]
 
     def gradients(self) -> list[Any]:
-        """Those of the inputs."""
+        """Return the gradients of the inputs."""
         n = self.steps if self.op.truncate < 0 else pt.minimum(self.steps, self.op.truncate)
         loop, traced = self.loop()
         sequences = [x if self.is_whole(x) else x[: self.steps] for x in self.sequences]
@@ -137,7 +141,7 @@ class Backwards:
         ]
 
     def loop(self) -> tuple[Scan, list[Any]]:
-        """The op, and the traces that it reads."""
+        """Return the op, and the traces that it reads."""
         op = self.op
         given, made = copied(op)
         slices, kept, same = op.parts(given)
@@ -174,14 +178,16 @@ class Backwards:
         return loop, [x for _, x in pairs]
 
     def ends(self) -> list[Any]:
-        """The gradients of what the last step carried on."""
+        """Return the gradients of the values carried by the last step."""
         pairs = zip(self.first, self.gradients_of, strict=False)
         return [pt.zeros_like(x) if is_disconnected(g) else g for x, g in pairs if has_gradient(x)]
 
     def reached(self, found: Sequence[Any]) -> list[Any]:
-        """The gradients of the first values; found: of what the first of the last steps was given
-        as carried on. That may be the first values if all steps are among those, or if it holds
-        values of several steps before (taps); what they do not reach has the gradient 0.
+        """Return the gradients of the first values.
+
+        found: gradients of the values passed to the first of the last steps. They belong to the
+        first values if all steps are included, or if the carried value holds values of several
+        earlier steps (taps); other first values have the gradient 0.
         """
         own, last = self.op.parts(self.op.inner_inputs)[1], self.op.truncate
         carry = [i for i, v in enumerate(own) if has_gradient(v)]
@@ -206,9 +212,7 @@ class Backwards:
         return [where(before < size, now[i], zeros[i]) for i in carry]
 
     def before(self, needed: set[int]) -> list[Any]:
-        """What each step was given as carried on, for all steps; None where that is not known, and
-        not needed.
-        """
+        """Return the carried values passed to each step; None if unknown and not needed."""
         op, own = self.op, self.op.parts(self.op.inner_inputs)[1]
         new, results = op.inner_outputs[: op.carried], op.inner_outputs[op.carried :]
         found: list[Any] = [None] * op.carried
@@ -231,8 +235,9 @@ class Backwards:
     def shown(
         self, given: list[Any], made: list[Any], draws: Sequence[Any]
     ) -> tuple[dict[Any, Any], list[tuple[Any, Any]]]:
-        """{what a step has drawn: how that is read}, and pairs of what is read, a slice, and the
-        trace that it is of. What loops inside drew is made as long as the longest.
+        """Return {drawn value: variable that reads it}, and pairs (slice, trace).
+
+        Traces of draws of inner loops are padded to the longest.
         """
         varying = {v: n for v in draws if (n := self.varying_steps(v, given)) is not None}
         lengths = list(dict.fromkeys(varying.values()))
@@ -250,8 +255,8 @@ class Backwards:
         return read, list(pairs)
 
     def varying_steps(self, v: Any, given: list[Any]) -> Any:
-        """How many steps a loop inside has had that drew v, if not as many in all steps of this
-        one; else None.
+        """Return the number of steps of an inner loop that drew v, if it differs between steps;
+        else None.
         """
         node, changing = v.owner, given[: self.op.sequences + self.op.carried]
         if not isinstance(node.op, type(self.op)) or v.index not in node.op.results:
@@ -268,8 +273,9 @@ class Backwards:
         wanted: list[Any],
         more: Mapping[Any, Any] = EMPTY,
     ) -> list[Any]:
-        """What no result shows of all steps, by a loop that does. given, made: of a step; more:
-        what that is given besides, and its values.
+        """Return values of all steps that no result contains, computed by another loop.
+
+        given, made: inputs and values of a step; more: further inputs, with their values.
         """
         op = self.op
         end = op.nout - op.until
@@ -280,7 +286,9 @@ class Backwards:
         return list(found[end : end + len(wanted)])
 
     def is_whole(self, x: Any) -> bool:
-        """Return whether a sequence is known to have no more elements than there are steps."""
+        """Return whether a sequence is known to have exactly as many elements as there are
+        steps.
+        """
         length = pt.shape_tuple(x)[0]
         if isinstance(length, Constant):
             return isinstance(self.steps, Constant) and self.steps.data == length.data
@@ -290,8 +298,8 @@ class Backwards:
         return bool((own.op, own.inputs) == (other.op, other.inputs))
 
     def spread(self, x: Any, found: Iterator[Any]) -> Any:
-        """The gradient of a sequence, of which those of some steps are given in reverse; the others
-        have none.
+        """Return the gradient of a sequence, from those of some steps in reverse order; zeros
+        elsewhere.
         """
         if not has_gradient(x):
             return _next(x, found)
@@ -304,14 +312,14 @@ class Backwards:
 
 
 def _next(x: Any, found: Iterator[Any]) -> Any:
-    """The next gradient, if an input has one."""
+    """Return the next gradient, if an input has one."""
     if has_gradient(x):
         return next(found)
     return zero_gradient(x) if isinstance(x.type, TensorType) else disconnected()
 
 
 def changes(op: Scan, inputs: Sequence[Any], points: Sequence[Any]) -> list[Any]:
-    """Jacobian-vector products: of each output, None where nothing changes it."""
+    """Return Jacobian-vector products for each output; None if no tangent reaches it."""
     sequences, first, others = op.parts(inputs[1:])
     pairs = zip(inputs[1:], points[1:], strict=True)
     moves = op.parts(

@@ -1,4 +1,4 @@
-"""The shapes of what no step gives: those that the first step would have given."""
+"""Shapes of the results of a loop without steps: those of its first step."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 class ShapesOfNoSteps:
-    """What the graph of a loop's step tells of the lengths of results: those that follow from what
-    the loop is given. (Nothing is computed for them but integers.)
+    """Lengths of results that follow from the inputs of a loop, as its step's graph shows.
+
+    (Only integers are computed for them.)
     """
 
     def __init__(self, op: Scan) -> None:
@@ -33,7 +34,9 @@ class ShapesOfNoSteps:
     # --- as numbers ---------------------------------------------------------------------------
 
     def lengths(self, sequences: Sequence[Any], values: Sequence[Any]) -> list[list[int]]:
-        """Of each result; 0 where nothing tells. values: what the first step is given besides."""
+        """Return the lengths of each result; 0 if unknown. values: the other inputs of the first
+        step.
+        """
         found = iter(self._computed(sequences, values) if self.known else ())
         return [[next(found) if told else 0 for told in row] for row in self.told]
 
@@ -48,7 +51,7 @@ class ShapesOfNoSteps:
 
     @cached_property
     def step(self) -> Any:
-        """A loop that computes the lengths in its one step."""
+        """The loop that computes the lengths in its one step."""
         given = [*self.op.inner_inputs[len(self.slices) :], *self.takes]
         return type(self.op)(given, self.known, 0, 0)
 
@@ -57,9 +60,10 @@ class ShapesOfNoSteps:
     def symbolic(
         self, inputs: Sequence[Any], shapes: Sequence[Any], outputs: Sequence[int] | None = None
     ) -> list[list[Variable | None]]:
-        """Of the outputs of these numbers (by default of the results), in terms of the inputs of a
-        call (without the number of steps), and of the lengths of those; None where nothing tells,
-        or something that can fail would have to be computed.
+        """Return the lengths of these outputs (by default of the results) in terms of the inputs of
+        a call (without the number of steps) and their lengths.
+
+        None for a length that is unknown, or that requires computing something that can fail.
         """
         a = len(self.slices)
         rows = self._of_results if outputs is None else self._sure(outputs)
@@ -74,8 +78,8 @@ class ShapesOfNoSteps:
         return self._sure(self.op.results)
 
     def _sure(self, outputs: Sequence[int]) -> list[list[Variable | None]]:
-        """Of a result that is carried on, the lengths that no step changes. (Of no steps it has
-        those of its first value.)
+        """Return the lengths of a carried result that no step changes. (Without steps it has those
+        of its first value.)
         """
         op, of = self.op, self.rules.lengths
         nodes, states = op.fgraph.apply_nodes, op.inner_outputs[: op.carried]
@@ -93,9 +97,7 @@ class ShapesOfNoSteps:
 
 
 def lengths_of_none(op: Scan, inputs: Sequence[Any], outputs: Sequence[int]) -> list[list[Any]]:
-    """The lengths of what a step gives (the outputs of these numbers) as variables; 0 where nothing
-    tells.
-    """
+    """Return the lengths of these outputs of a step as variables; 0 if unknown."""
     shapes = [pt.shape_tuple(x) if x.type.ndim else () for x in inputs]
     zero = pt.constant(0, dtype="int64")
     told = ShapesOfNoSteps(op).symbolic(inputs, shapes, outputs)

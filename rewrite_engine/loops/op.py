@@ -1,8 +1,8 @@
-"""`Scan`: a graph run for each step of a loop.
+"""`Scan`: a graph that runs for each step of a loop.
 
-A step is a function of the slices of sequences, of what the step before carried on, and of what is
-the same in all steps; it gives what it carries on, and results that are kept for all steps. All
-else (several taps, updates, counters) is made of that. Derivatives are loops (`derivatives.py`).
+A step is a function of the slices of sequences, of carried values, and of inputs that all steps
+share. It returns new carried values, and results that are stored for all steps. Everything else
+(several taps, updates, counters) is built from that. Derivatives are loops (`derivatives.py`).
 """
 
 from __future__ import annotations
@@ -30,17 +30,19 @@ STEPS = TensorType("int64", ())
 
 
 class Scan(HasInnerGraph, Op):
-    """A loop. Inputs: how many steps (int64), sequences (of that length or longer), what the first
-    step is given as carried on, and what is the same in all steps. Outputs: what the last step
-    carried on; results of all steps, along a new first dimension; `until`: how many steps there
-    were.
+    """Loop as an op.
 
-    The graph inside has as inputs slices, carried values and the others; as outputs carried values,
-    results and, with `until`, whether this was the last step. sequences, carried: how many. name:
-    what it prints as. truncate: over how many of the last steps gradients go back; -1: over all.
-    mode: how it is compiled, if not as the function around it; rules then leave it as it is.
-    derived: whether it is the gradient of another, so that of what nobody needs no error is missed.
-    Raises `ShapeError` for a sequence that is too short, or a number of steps below 0.
+    Inputs: the number of steps (int64), sequences (of at least that length), initial carried
+    values, and inputs that all steps share. Outputs: the last carried values; results of all steps,
+    along a new first dimension; with `until` the number of steps that ran.
+
+    The inner graph has as inputs slices, carried values and shared inputs; as outputs carried
+    values, results and, with `until`, whether this was the last step. sequences, carried: their
+    numbers. name: printed name. truncate: number of last steps over which gradients are propagated;
+    -1: all. mode: compilation mode, if not that of the surrounding function; rules then leave the
+    loop unchanged. derived: whether it is the gradient of another loop, so that errors of unused
+    parts are not needed. Raises `ShapeError` for a sequence that is too short, or a negative number
+    of steps.
     """
 
     __props__ = ("structure", "sequences", "carried", "until", "truncate", "name", "mode",
@@ -71,27 +73,29 @@ class Scan(HasInnerGraph, Op):
 
     @property
     def info(self) -> Any:
-        """How many parts of each kind there are, as PyTensor's programs ask for it."""
+        """The numbers of parts of each kind, under the names that PyTensor programs use."""
         return hooks.scan_info(self)
 
     @property
     def passed(self) -> Sequence[int | None]:
-        """What is the same in all steps is an input of the op."""
+        """The mapping of inputs shared by all steps to inputs of the op."""
         first = self.sequences + self.carried
         return [None if i < first else i + 1 for i in range(len(self.inner_inputs))]
 
     @property
     def given_away(self) -> Sequence[int]:  # type: ignore[override]
-        """A step may overwrite what the step before carried on."""
+        """The carried inputs, which a step may overwrite."""
         return range(self.sequences, self.sequences + self.carried)
 
     def make_node(self, *inputs: Any) -> Apply:
-        """Apply. Raises what types raise for a value of another, `ShapeError`."""
+        """Apply the op to a number of steps and the other inputs. Raise `ShapeError`, and the
+        errors of types for values of other types.
+        """
         steps, *rest = inputs
         steps = STEPS.filter_variable(pt.as_tensor_variable(steps, dtype="int64"))
         n = int(steps.data) if isinstance(steps, Constant) else None
         if n is not None and n < 0:
-            raise ShapeError(message(f"the number of steps is negative: {n}", op=self))
+            raise ShapeError(message(f"the number of steps must not be negative: {n}", op=self))
         own = self.inner_inputs
         wanted = [longer(v.type) for v in own[: self.sequences]]
         wanted += [v.type for v in own[self.sequences :]]
@@ -104,8 +108,8 @@ class Scan(HasInnerGraph, Op):
         return build_node(self, (steps, *variables), tuple(types), user_origin())
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
-        """The lengths that are known, those that a step would give, and the number of steps; others
-        are those of the output.
+        """Return known lengths, those that a step determines, and the number of steps; others are
+        read from the output.
         """
         found: list[Any] = [
             tuple(pt.shape_tuple(v)) if isinstance(v.type, TensorType) else None
@@ -120,16 +124,18 @@ class Scan(HasInnerGraph, Op):
         return [*found, *[()] * self.until]
 
     def equal_lengths(self, node: Apply) -> None:
-        """Steps may fail in any way, also if only the lengths of results are needed."""
+        """Return None: a step may fail in any way, so it must run even if only lengths are
+        needed.
+        """
 
     @property
     def results(self) -> range:
-        """The numbers of the outputs that are of all steps."""
+        """The positions of the outputs that contain all steps."""
         return range(self.carried, self.nout - self.until)
 
     def debug_information(self, node: Apply) -> dict[Any, str]:
-        """What is what, for `dprint(…, print_op_info=True)`: of the inputs and outputs of a node,
-        and of the graph inside.
+        """Return labels of the inputs and outputs of a node and of the inner graph, for `dprint(…,
+        print_op_info=True)`.
         """
         own = self.inner_inputs
         slices, past, _ = self.parts(own)
@@ -149,14 +155,18 @@ class Scan(HasInnerGraph, Op):
         return {v: ", ".join(dict.fromkeys(texts)) for v, texts in found.items()}
 
     def parts(self, inputs: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
-        """Sequences (or slices), carried values, and the others; without the number of steps."""
+        """Return sequences (or slices), carried values, and shared inputs, without the number of
+        steps.
+        """
         a, b = self.sequences, self.sequences + self.carried
         return list(inputs[:a]), list(inputs[a:b]), list(inputs[b:])
 
     # --- running ------------------------------------------------------------------------------
 
     def runs(self, node: Any, body: Any) -> Callable[..., Any]:
-        """Run the steps, one after the other. (The VM writes this loop for each op anew.)"""
+        """Return a function that runs the steps in turn. (The VM generates this loop for each
+        op.)
+        """
         carried, until, nout = self.carried, self.until, self.nout
         alone = len(self.inner_outputs) == 1
         shown = [self.inner_outputs[j].type for j in self.results]
@@ -166,10 +176,10 @@ class Scan(HasInnerGraph, Op):
             n = int(steps)
             sequences, kept, others = parts(values)
             if n < 0:
-                fail(f"the number of steps is negative: {n}")
+                fail(f"the number of steps must not be negative: {n}")
             for i, x in enumerate(sequences):
                 if len(x) < n:
-                    fail(f"sequence {i} has {len(x)} elements, and there are {n} steps")
+                    fail(f"sequence {i} has {len(x)} elements, but there are {n} steps")
             rows: list[list[Any]] = [[] for _ in shown]
             kept = [deepcopy(x) for x in kept]
             done = 0
@@ -198,8 +208,9 @@ class Scan(HasInnerGraph, Op):
         return loop
 
     def _empty(self, sequences: Any, kept: Any, others: Any) -> list[Any]:
-        """The results of no steps: lengths that are not known are those of what is carried on, or
-        those that the first step would have given, or 0.
+        """Return the results of a loop without steps.
+
+        Unknown lengths are those of the carried value, or those of the first step, or 0.
         """
         found, own = [], self.inner_outputs
         told = self._shape_rules.lengths(sequences, [*kept, *others])
@@ -211,21 +222,24 @@ class Scan(HasInnerGraph, Op):
 
     @cached_property
     def _shape_rules(self) -> ShapesOfNoSteps:
-        """Those of results of no steps. (A cache, which is not pickled.)"""
+        """The shapes of results without steps. (A cache, which is not pickled.)"""
         return ShapesOfNoSteps(self)
 
     def uneven(self, j: int, first: Any, shape: Any) -> None:
-        """Refuse a result that changes its shape."""
-        self.fail(f"result {j} has the shape {first} in the first step, and {shape} in a later one")
+        """Raise the error for a result that changes its shape."""
+        self.fail(
+            f"result {j} must have one shape in all steps, but has {first} in the first and "
+            f"{shape} in a later one"
+        )
 
     def fail(self, what: str) -> None:
-        """Raise `ShapeError`."""
+        """Raise `ShapeError` with a message."""
         raise ShapeError(message(what, op=self))
 
     # --- derivatives --------------------------------------------------------------------------
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Through any number of steps."""
+        """Return the connections through any number of steps."""
         rows = connections(self.inner_inputs, self.inner_outputs)
         a, c = self.sequences, self.carried
         through = [row[:c] for row in rows[a : a + c]]  # carried i affects carried j, later
@@ -250,22 +264,22 @@ class Scan(HasInnerGraph, Op):
         return [none, *[[*row[: self.nout - self.until], *flags] for row in reach]]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """A loop whose steps do all of the batch. Raises `BatchError` where the number of steps
-        differs along the batch, or might.
+        """Apply the loop to a batch: its steps compute the whole batch. Raise `BatchError` if the
+        number of steps differs along the batch, or might.
         """
         return Along(node, inputs).outputs()
 
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """A loop that runs backwards."""
+        """Return gradients by a loop that runs backwards."""
         return Backwards(self, inputs, outputs, output_gradients).gradients()
 
     def R_op(self, inputs: Sequence[Any], eval_points: Sequence[Any]) -> list[Any]:
-        """A loop that carries the changes beside the values."""
+        """Return tangents by a loop that carries them in addition to values."""
         return changes(self, inputs, eval_points)
 
 
 def longer(type_: Any, n: int | None = None) -> Any:
-    """The type of several values of a type of tensors, one after the other."""
+    """Return the type of a tensor with a new first dimension, for several values of a type."""
     return type_.clone(shape=(n, *type_.shape))

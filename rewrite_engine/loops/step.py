@@ -1,8 +1,8 @@
-"""`scan`: a loop made of a Python function of one step.
+"""`scan`: a loop built from a Python function of one step.
 
-Taps of sequences are slices of them that begin later; an output with taps -3 and -1 is carried on
-as its last three values. What the step uses from outside without depending on anything of the loop
-is computed before it, once.
+Taps of sequences are slices of them that begin later; an output with taps -3 and -1 is carried as
+its last three values. Terms in the step that do not depend on the loop are computed once, before
+it.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ if TYPE_CHECKING:
 
 
 class until:  # noqa: N801 (the name of the field)
-    """What a step returns beside its outputs to end the loop after it: `until(condition)`."""
+    """Condition that a step returns with its outputs to end the loop: `until(condition)`."""
 
     def __init__(self, condition: Any) -> None:
         self.condition = pt.as_tensor_variable(condition)
         if self.condition.type.ndim:
-            raise NDimError(located("until: the condition has 0 dimensions"))
+            raise NDimError(located("until: the condition must be a single number"))
 
 
 @dataclass
 class Step:
-    """What a function of one step has returned."""
+    """Result of a function of one step: outputs, updates and the condition."""
 
     outputs: list[Any]
     updates: dict[Any, Any] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Step:
     several: bool = False
 
     def own(self, states: list[Any]) -> None:
-        """Let each step update the states that it has made, of a `RandomStream`, and uses."""
+        """Let each step update the states of a `RandomStream` that it created and uses."""
         if states:
             read = [*self.outputs, *self.updates.values(), self.condition]
             used = set(graph_inputs([v for v in read if v is not None]))
@@ -89,7 +89,7 @@ class Step:
 
 
 class ScanOptions(TypedDict, total=False):
-    """Options of `scan`, as its docstring explains them."""
+    """Options of `scan`, described in its docstring."""
 
     truncate_gradient: int
     go_backwards: bool
@@ -176,32 +176,33 @@ def scan(
     return_list: bool = False,
     return_updates: bool = True,
 ) -> Any:
-    """Run a step again and again: `(outputs, updates)`, the values of each output of all steps
+    """Run a step repeatedly. Return `(outputs, updates)`: the values of each output of all steps
     along a new first dimension (one, or a list), and a dict of updates of shared variables for
-    `function`; `outputs` alone with return_updates=False.
+    `function`.
 
-    fn: is called once, with variables: of each sequence its slices, of each output its earlier
-    values, in the order of their taps, and the non_sequences. It returns the outputs of a step (one
-    or a list), and may return with them, in any order, a dict (or list of pairs) of updates, and
-    `until(condition)`, which ends the loop after the first step where it holds.
+    fn: called once, with variables: the slices of each sequence, earlier values of each output in
+    the order of their taps, and the non_sequences. It returns the outputs of a step (one or a
+    list); it may also return, in any order, a dict (or list of pairs) of updates, and
+    `until(condition)`, which ends the loop after the first step whose condition is true.
 
-    sequences: arrays, or dicts `input` and `taps` (integers; [0]): step t gets the slices at t +
-    tap. outputs_info: per output its first value; or a dict `initial` and `taps` (below 0; [-1]),
-    where, if there are others than -1, `initial` holds as many values as they reach back, the
-    oldest first (also one, for a tap -1 that is given in a tuple or `range`, as in PyTensor); or
-    None, where steps do not need earlier values. non_sequences: further arguments, which the step
-    gets as they are; whatever else it uses is found by itself (strict: a shared variable is an
-    error). n_steps: how many; by default as many as the shortest sequence allows. go_backwards:
-    sequences are read from their ends. truncate_gradient: over how many of the last steps gradients
-    go back (-1: all). mode: how the loop is compiled, if not as the function around it; nothing is
-    moved out of it then. profile changes nothing: the profile of the function around has a row for
-    each node of a step. allow_gc: True or False, which changes nothing.
+    sequences: arrays, or dicts `input` and `taps` (integers; [0]): step t receives the slices at t
+    + tap. outputs_info: for each output its initial value; or a dict `initial` and `taps` (below 0;
+    [-1]): for taps other than -1, `initial` holds as many values as they reach back, the oldest
+    first (also a single one, for a tap -1 in a tuple or `range`, as in PyTensor); or None, if steps
+    do not need earlier values. non_sequences: further arguments of the step; other variables that
+    it uses are found automatically (strict: a shared variable among them is an error). n_steps: the
+    number of steps; by default as many as the shortest sequence allows. go_backwards: read
+    sequences from their ends. truncate_gradient: number of last steps over which gradients are
+    propagated (-1: all). mode: compilation mode of the loop, if not that of the surrounding
+    function; then no term is moved out of it. profile has no effect: the profile of the surrounding
+    function has a row for each node of a step. allow_gc: True or False, without effect.
+    return_updates=False: return `outputs` alone.
 
-    An output that is no tensor (a random generator) is what the last step gives.
+    An output that is not a tensor (a random generator) is returned for the last step only.
 
-    Raises `InputError` where the parts do not fit together, `NDimError`, `DTypeError` and
-    `ShapeError` where an output is not what the next step is given, `ShapeError` for a sequence, or
-    an initial value, that is too short, `MissingInputError` (strict).
+    Raises `InputError` if the parts do not match, `NDimError`, `DTypeError` and `ShapeError` if an
+    output differs from the value passed to the next step, `ShapeError` for a sequence, or an
+    initial value, that is too short, `MissingInputError` (strict).
 
     >>> x = pt.dvector("x")
     >>> sums, updates = scan(lambda value, total: total + value, x, pt.constant(0.0))
@@ -220,14 +221,14 @@ def loop_of(
     truncate_gradient: Any, go_backwards: Any, mode: Any, name: Any, profile: Any, allow_gc: Any,
     strict: bool, return_updates: bool,
 ) -> LoopRequest:  # fmt: skip
-    """The arguments of `scan`, and what its step returns."""
+    """Return the arguments of `scan` in normal form, and the result of its step."""
     if not isinstance(profile, bool | str):
-        refuse_options("scan", "give it to `function`", profile=profile)
+        refuse_options("scan", "pass it to `function`", profile=profile)
     mode = mode_of(mode)
     truncate_gradient = truncated(truncate_gradient)
     check_flags(go_backwards=go_backwards, allow_gc=False if allow_gc is None else allow_gc)
     if not isinstance(name, str | None):
-        raise OptionError(located(f"scan: name is a str, not {describe(name)}"))
+        raise OptionError(located(f"scan: name must be a str, not {describe(name)}"))
     reads = [read_sequence(s) for s in listed(sequences)]
     infos = None if outputs_info is None else [read_output(o) for o in listed(outputs_info)]
     others = [variable_of(v) for v in listed(non_sequences)]
@@ -260,7 +261,9 @@ def map(
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
-    """`scan` without earlier values: `fn` of each element.
+    """Apply `fn` to each element of the sequences: `scan` without earlier values.
+
+    Arguments and result: see `scan`.
 
     >>> x = pt.dvector("x")
     >>> map(lambda v: v**2, x)[0].eval({x: [1.0, 2.0, 3.0]})
@@ -283,7 +286,9 @@ def reduce(
     name: str | None = None,
     return_updates: bool = True,
 ) -> Any:
-    """The values that the last step of a `scan` gives.
+    """Return the outputs of the last step of a `scan`, and the updates.
+
+    Arguments: see `scan`.
 
     >>> x = pt.dvector("x")
     >>> reduce(lambda v, total: total + v, x, pt.constant(0.0))[0].eval({x: [1.0, 2.0, 3.0]})
@@ -300,32 +305,34 @@ def reduce(
 
 def foldl(fn: Any, sequences: Any, outputs_info: Any, non_sequences: Any = None, mode: Any = None,
           name: str | None = None, return_updates: bool = True) -> Any:  # fmt: skip
-    """`reduce` from the first element to the last."""
+    """Reduce sequences from the first element to the last (arguments: see `reduce`)."""
     return reduce(fn, sequences, outputs_info, non_sequences, False, mode, name, return_updates)
 
 
 def foldr(fn: Any, sequences: Any, outputs_info: Any, non_sequences: Any = None, mode: Any = None,
           name: str | None = None, return_updates: bool = True) -> Any:  # fmt: skip
-    """`reduce` from the last element to the first."""
+    """Reduce sequences from the last element to the first (arguments: see `reduce`)."""
     return reduce(fn, sequences, outputs_info, non_sequences, True, mode, name, return_updates)
 
 
 def _step(fn: Callable[..., Any], arguments: list[Any], may_update: bool) -> Step:
-    """Call the function. Raises `InputError`."""
+    """Call the function of a step. Raise `InputError`."""
     with collected() as states:
         step = _returned(fn(*arguments))
     step.own(states)
     if not step.outputs and not step.updates:
-        raise InputError(located("scan: the step returns no output, and no updates"))
+        raise InputError(located("scan: the step must return outputs or updates"))
     if step.updates and not may_update:
         what = f"the step updates {describe(next(iter(step.updates)))}"
-        hint = "outputs come alone of steps without updates (outputs_info can carry states)"
-        raise InputError(located(f"scan: return_updates=False, and {what}", hint=hint))
+        hint = (
+            "return_updates=False requires a step without updates (outputs_info can carry states)"
+        )
+        raise InputError(located(f"scan: return_updates=False, but {what}", hint=hint))
     return step
 
 
 def _returned(found: Any) -> Step:
-    """Read what the function has returned. Raises `InputError`."""
+    """Sort the results of the function into outputs, updates and condition. Raise `InputError`."""
     step = Step([])
     if (
         isinstance(found, until | Mapping)
@@ -339,13 +346,13 @@ def _returned(found: Any) -> Step:
     for part in parts:
         if isinstance(part, until):
             if step.condition is not None:
-                raise InputError(located("scan: a step returns one until(condition)"))
+                raise InputError(located("scan: a step can return only one until(condition)"))
             step.condition = part.condition
         elif isinstance(part, Mapping) or (_is_pairs(part) and part):
             pairs = list(part.items() if isinstance(part, Mapping) else part)
             step.updates |= dict(pairs)
             if len(dict(pairs)) < len(pairs):
-                raise InputError(located("scan: a step updates a shared variable once"))
+                raise InputError(located("scan: a step can update each shared variable only once"))
         elif isinstance(part, list | tuple):
             step.outputs += [_value(v) for v in part]
             step.several = step.several or len(part) > 1
@@ -353,21 +360,23 @@ def _returned(found: Any) -> Step:
             step.outputs.append(_value(part))
     for v in step.updates:
         if not _is_shared(v):
-            raise InputError(located(f"scan: updates are of shared variables, not {describe(v)}"))
+            raise InputError(
+                located(f"scan: updates must be for shared variables, not {describe(v)}")
+            )
     return step
 
 
 def _value(x: Any) -> Any:
-    """An output. Raises `ForeignObjectError`."""
+    """Return an output as a variable. Raise `ForeignObjectError`."""
     try:
         return variable_of(x)
     except ForeignObjectError:
-        what = f"scan: a step returns variables or numbers, not {describe(x)}"
+        what = f"scan: a step must return variables or numbers, not {describe(x)}"
         raise ForeignObjectError(located(what)) from None
 
 
 def _is_pairs(found: Any) -> bool:
-    """Return whether something is a list of updates: of pairs that begin with a shared variable."""
+    """Return whether something is a list of updates: pairs that begin with a shared variable."""
     return isinstance(found, list | tuple) and all(
         [isinstance(p, tuple) and len(p) == 2 and _is_shared(p[0]) for p in found]
     ) and bool(found)  # fmt: skip
@@ -378,12 +387,12 @@ def _is_shared(v: Any) -> bool:
 
 
 def _matched(infos: list[Taps] | None, step: Step) -> list[Taps]:
-    """What is said of each output. Raises `InputError`."""
+    """Return the entry of outputs_info for each output. Raise `InputError`."""
     if not infos:
         return [Taps(None, []) for _ in step.outputs]
     if len(infos) != len(step.outputs):
-        what = f"the step returns {len(step.outputs)} outputs, and outputs_info says {len(infos)}"
-        hint = "outputs without earlier values are None in outputs_info"
+        what = f"the step returns {len(step.outputs)} outputs, but outputs_info has {len(infos)}"
+        hint = "write None in outputs_info for an output without earlier values"
         raise InputError(located(f"scan: {what}", hint=hint))
     return infos
 
@@ -393,9 +402,10 @@ def _matched(infos: list[Taps] | None, step: Step) -> list[Taps]:
 
 @dataclass
 class LoopRequest:
-    """The parts of a loop: how many steps, sequences and their slices, what is said of the outputs
-    and the variables of their last values, the non_sequences, what a step gives; and its options.
-    called: what the step calls its arguments.
+    """Parts of a loop to build: the number of steps, sequences and their slices, outputs and the
+    variables of their last values, the non_sequences, the result of a step; and options.
+
+    called: the names of the step's parameters.
     """
 
     steps: Any
@@ -414,13 +424,13 @@ class LoopRequest:
     def returned(
         self, outputs: list[Any], updates: Any, return_list: bool, return_updates: bool
     ) -> Any:
-        """What `scan` returns of these."""
+        """Return outputs and updates in the form that `scan` returns."""
         one = len(outputs) == 1 and not (return_list or self.step.several)
         found = outputs[0] if one else outputs
         return (found, updates) if return_updates else found
 
     def built(self) -> tuple[list[Any], Any]:
-        """The outputs, and the updates."""
+        """Return the outputs, and the updates."""
         states, starts, new, last = self.carried()
         step, shared = self.step, list(self.step.updates)
         inside = {v: v.type(v.name) for v in shared}
@@ -446,8 +456,9 @@ class LoopRequest:
         return found, updates
 
     def carried(self) -> tuple[list[Any], list[Any], list[Any], dict[int, int]]:
-        """The variables that are carried on, what they are at first, and what they become; of
-        outputs that are no tensors, of which there is only the last, their places among those.
+        """Return the carried variables, their initial values and new values, and the positions of
+        outputs that are not tensors among them.
+
         Raises `InputError`, `NDimError`, `DTypeError`, `ShapeError`.
         """
         states: list[Any] = []
@@ -458,7 +469,7 @@ class LoopRequest:
             if not isinstance(self.step.outputs[k].type, TensorType):
                 last[k] = len(states)
                 if info.start is None:
-                    what = f"output {k} is a state of steps, and needs an initial value"
+                    what = f"output {k} is a state, so it needs an initial value"
                     raise InputError(located(f"scan: {what}", inputs=[self.step.outputs[k]]))
             if info.start is None:
                 continue
@@ -471,16 +482,18 @@ class LoopRequest:
         return states, starts, new, last
 
     def updated(self, v: Any) -> Any:
-        """What a shared variable becomes, in its type. Raises `UpdateTypeError`."""
+        """Return the update of a shared variable, in its type. Raise `UpdateTypeError`."""
         new = self.step.updates[v]
         try:
             return v.type.filter_variable(new)
         except TypeMismatchError:
-            what = f"scan: the update of {describe(v)} is {describe(new)}"
+            what = f"scan: the update of {describe(v)} has another type: {describe(new)}"
             raise UpdateTypeError(located(what)) from None
 
     def outer(self, inputs: list[Any], outputs: list[Any]) -> list[Any]:
-        """What a step uses that is no argument of it. Raises `MissingInputError`."""
+        """Return the variables that a step uses without having them as arguments. Raise
+        `MissingInputError`.
+        """
         given = [*inputs, *self.others]  # (one of the latter may be computed from another)
         reached = set(ancestors(outputs, set(given)))
         roots = [v for v in truncated_graph_inputs(outputs, given) if v in reached]
@@ -489,34 +502,38 @@ class LoopRequest:
         for v in found if self.strict else ():
             if any([r not in said and _is_shared(r) for r in graph_inputs([v], said)]):
                 what = f"scan: the step uses {describe(v)}, which is not among its arguments"
-                raise MissingInputError(located(what, hint="strict=True: name it in non_sequences"))
+                raise MissingInputError(
+                    located(what, hint="strict=True requires it in non_sequences")
+                )
         return found
 
 
 def long_enough(k: int, info: Taps) -> Any:
-    """The initial values of an output, of which a run finds that they are enough if a type does not
-    tell.
+    """Return the initial values of an output, with a check at run time if their type does not show
+    that they are enough.
     """
     length = pt.shape_tuple(info.start)[0]
     if isinstance(length, Constant):
         return info.start
-    what = f"scan: the initial value of output {k} holds fewer than {info.reach} values"
+    what = f"scan: the initial value of output {k} must hold at least {info.reach} values"
     return pt.CheckAndRaise(ShapeError, what)(info.start, pt.ge(length, info.reach))
 
 
 def fitting(k: int, before: Any, out: Any) -> Any:
-    """An output as the next step is given it. Raises `NDimError`, `DTypeError`."""
+    """Return an output in the type of the value passed to the next step. Raise `NDimError`,
+    `DTypeError`.
+    """
     have, want = out.type, before.type
     if not isinstance(want, TensorType) or not isinstance(have, TensorType):
         return want.filter_variable(out)
     if have.ndim != want.ndim:
-        what = f"output {k} has {have.ndim} dimensions, and its initial value has {want.ndim}"
+        what = f"output {k} has {have.ndim} dimensions, but its initial value has {want.ndim}"
         raise NDimError(located(f"scan: {what}", inputs=[out, before]))
     if any([None not in (m, n) and m != n for m, n in zip(have.shape, want.shape, strict=True)]):
-        what = f"output {k} has the shape {have.shape}, and its initial value {want.shape}"
+        what = f"output {k} has the shape {have.shape}, but its initial value {want.shape}"
         raise ShapeError(located(f"scan: {what}", inputs=[out, before]))
     if have.dtype != want.dtype:
-        what = f"output {k} is {have.dtype}, and its initial value is {want.dtype}"
-        hint = f"give the initial value as {have.dtype}, or cast the output"
+        what = f"output {k} is {have.dtype}, but its initial value is {want.dtype}"
+        hint = f"make the initial value {have.dtype}, or cast the output"
         raise DTypeError(located(f"scan: {what}", inputs=[out, before], hint=hint))
     return out

@@ -47,7 +47,7 @@ exact = Claim("exact")
 #: finite. (For functions that are made stable, NaN if there is no true value: log1p(-exp(x)) at
 #: 1e-300 is no log(0), to which it is rounded.) Where it is NaN, the right side is NaN; or the
 #: true value, if there is one (what overflowed or underflowed on the way is mended); or, for
-#: functions that are made stable, the limit at an infinite input: sigmoid(inf) is 1. A complex
+#: functions that are made stable, the limit: sigmoid(inf) is 1, x * log(x) is 0 at 0. A complex
 #: number with an infinite part is infinite, also where a product lost that.
 refines = Claim("refines")
 

@@ -15,7 +15,7 @@ from rewrite_engine.match.mistakes import collected
 from rewrite_engine.match.outline import ROOTS
 from rewrite_engine.match.pattern import names_of
 from rewrite_engine.match.relation import RelationRule
-from rewrite_engine.match.rule import DataRule, NodeRewriter
+from rewrite_engine.match.rule import DataRule, NodeRewriter, Overlaps
 from rewrite_engine.match.ruleset import Table
 
 #: a function of a rule's variables, whose number a checker reads off a lambda
@@ -45,7 +45,7 @@ def table(
     *rows: tuple[Any, ...],
     rule: Callable[..., Any],
     tags: Iterable[str] = (),
-    overlaps: str = "",
+    overlaps: Overlaps = "",
     **sorts: Any,
 ) -> Table:
     """Make a data rule of each row `(name, lambda x: left >> right, claim, reason)`, and perhaps an

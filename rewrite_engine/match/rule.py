@@ -59,6 +59,8 @@ PAIRWISE = "pairwise"
 SHIPPED = "rewrite_engine.rules."
 
 When = Callable[[Any, Sequence[Outline], bool], bool]
+#: why overlaps with rules do not matter: with all in which it matches, or by the names of others
+Overlaps = str | Mapping[str, str]
 Result = Any  # a Variable, a list of them, {old: new}, or None / False
 
 
@@ -89,9 +91,9 @@ class Rule:
     phase: where the default pipeline uses it. claim: what it promises about values. tags: more
     names for queries (one or several). depth: how many levels below a node the rule looks; a change
     that deep makes the node be tried again. tracks: see `roots`. overlaps: why it does not matter
-    that it leads a term to another end than a rule whose left side it matches inside; inner terms
-    come first. ends: why it comes to an end: a function of terms, whose number it makes smaller, or
-    `at_most(n)`.
+    that it leads a term to another end than a rule whose left side it matches inside, as inner
+    terms come first; or, for each of several other rules, `{"other": "why"}`. ends: why it comes to
+    an end: a function of terms, whose number it makes smaller, or `at_most(n)`.
     """
 
     def __init__(
@@ -101,7 +103,7 @@ class Rule:
         phase: str | None = None,
         claim: Claim = refines,
         tags: Iterable[str] = (),
-        overlaps: str = "",
+        overlaps: Overlaps = "",
         ends: Callable[[Variable], Any] | AtMost | None = None,
     ) -> None:
         inner = inspect.unwrap(fn)
@@ -150,7 +152,7 @@ class Rule:
         raise self.error(type(error), error) from error.__cause__
 
     depth: int = 1
-    overlaps: str = ""
+    overlaps: Overlaps = ""
     ends: Any = None
     tracks: Sequence[Any] | None = None
     text: str = ""
@@ -281,7 +283,7 @@ class Rule:
             return True
         if self.lenient and old.type.same_kind(new.type):
             return False
-        what = f"{old!r} has type {old.type}, what should replace it, {new!r}, has {new.type}"
+        what = f"{old!r} has type {old.type}, but its replacement {new!r} has {new.type}"
         raise self.error(RuleTypeError, f"changes the type: {what}")
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
 from rewrite_engine.graph.node import CONSTANT, Variable
+from rewrite_engine.graph.op import UNARY
 from rewrite_engine.match.mistakes import Attempt
 from rewrite_engine.match.pattern import Rest, Sort, as_sort
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable, PatternTerm, as_pattern
@@ -158,6 +159,9 @@ class SourceWriter:
             a, b = node.inputs
             text = f"{self.source(a, own)} {symbol} {self.source(b, own + 1)}"
             return f"({text})" if own < level else text
+        if name == "neg":
+            text = f"-{self.source(node.inputs[0], UNARY)}"
+            return f"({text})" if level > UNARY else text
         text = self._applied(node)
         return text if term.head is node.op else f"{text}[{term.index}]"
 

@@ -1,8 +1,8 @@
-"""Random numbers: `pt.random`, as `import rewrite_engine.tensor as pt` has it.
+"""Random numbers: `pt.random`, with `import rewrite_engine.tensor as pt`.
 
 `type.py` states of `numpy.random.Generator` · `op.py` `RandomVariable`, an op that draws ·
 `distributions.py` the table of distributions · `functions.py` their functions · `stream.py`
-generators in programs. All but the type are loaded when a name is first used.
+generators in programs. All but the type are loaded at the first use of a name.
 """
 
 from typing import Any

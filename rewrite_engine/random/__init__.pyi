@@ -70,7 +70,7 @@ def chisquare(df: TensorLike, size: Any = None, rng: Variable | None = None, *, 
 
 @overload
 def choice(a: TensorLike, size: Any = None, replace: bool = True, p: TensorLike | None = None, rng: Variable | None = None, *, return_next_rng: Literal[False] = False) -> TensorVariable:
-    """Draw parts of `a` along its first dimension; of an integer, of the numbers from 0 up to it."""
+    """Draw parts of `a` along its first dimension; for an integer, numbers from 0 up to it."""
 
 @overload
 def choice(a: TensorLike, size: Any = None, replace: bool = True, p: TensorLike | None = None, rng: Variable | None = None, *, return_next_rng: Literal[True]) -> tuple[Variable, TensorVariable]: ...
@@ -91,9 +91,7 @@ def exponential(scale: TensorLike = 1.0, size: Any = None, *, rng: Variable | No
 
 @overload
 def gamma(shape: TensorLike, rate: TensorLike | None = None, scale: TensorLike | None = None, *, size: Any = None, rng: Variable | None = None, dtype: DTypeLike = None, name: str | None = None, return_next_rng: Literal[False] = False) -> TensorVariable:
-    """Draw from a gamma distribution with the mean `shape * scale`; `rate` is 1 / scale. One of
-    both is given: `ParameterError`. options: `size`, … as of all distributions.
-    """
+    """Draw from a gamma distribution with mean `shape * scale`; `rate` is 1 / scale."""
 
 @overload
 def gamma(shape: TensorLike, rate: TensorLike | None = None, scale: TensorLike | None = None, *, size: Any = None, rng: Variable | None = None, dtype: DTypeLike = None, name: str | None = None, return_next_rng: Literal[True]) -> tuple[Variable, TensorVariable]: ...
@@ -142,7 +140,7 @@ def hypergeometric(ngood: TensorLike, nbad: TensorLike, nsample: TensorLike, siz
 
 @overload
 def integers(low: TensorLike, high: TensorLike | None = None, size: Any = None, *, rng: Variable | None = None, dtype: DTypeLike = None, name: str | None = None, return_next_rng: Literal[False] = False) -> TensorVariable:
-    """Draw integers from `low` up to (not including) `high`; of one number: from 0 up to that."""
+    """Draw integers from `low` up to (not including) `high`; with one argument from 0 up to it."""
 
 @overload
 def integers(low: TensorLike, high: TensorLike | None = None, size: Any = None, *, rng: Variable | None = None, dtype: DTypeLike = None, name: str | None = None, return_next_rng: Literal[True]) -> tuple[Variable, TensorVariable]: ...
@@ -184,7 +182,7 @@ def multinomial(n: TensorLike, p: TensorLike, size: Any = None, *, rng: Variable
 
 @overload
 def multivariate_normal(mean: TensorLike, cov: TensorLike, size: Any = None, *, rng: Variable | None = None, method: Literal["cholesky", "svd", "eigh"] | None = None, dtype: DTypeLike = None, name: str | None = None, return_next_rng: Literal[False] = False) -> TensorVariable:
-    """Draws vectors around `mean` (n) with the covariance `cov` (n, n)."""
+    """Draws of vectors around `mean` (n) with covariance `cov` (n, n)."""
 
 @overload
 def multivariate_normal(mean: TensorLike, cov: TensorLike, size: Any = None, *, rng: Variable | None = None, method: Literal["cholesky", "svd", "eigh"] | None = None, dtype: DTypeLike = None, name: str | None = None, return_next_rng: Literal[True]) -> tuple[Variable, TensorVariable]: ...
@@ -219,8 +217,8 @@ def pareto(b: TensorLike, scale: TensorLike = 1.0, size: Any = None, *, rng: Var
 
 @overload
 def permutation(x: TensorLike, size: Any = None, rng: Variable | None = None, *, return_next_rng: Literal[False] = False) -> TensorVariable:
-    """Return the parts of `x` along its first dimension in an arbitrary order; of an integer, the
-    numbers from 0 up to it. size: how often.
+    """Return the parts of `x` along its first dimension in random order; for an integer, the
+    numbers from 0 up to it.
     """
 
 @overload

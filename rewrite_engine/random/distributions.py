@@ -1,7 +1,7 @@
-"""The table of distributions: their parameters, and how one draws from them.
+"""Table of distributions: their parameters, and functions that draw from them.
 
-The streams are those of `numpy.random.Generator`, and where that has no such distribution, those of
-`scipy.stats`.
+The streams are those of `numpy.random.Generator`, or of `scipy.stats` for distributions that NumPy
+does not have.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["DISTRIBUTIONS", "Distribution"]
 
 
 class Distribution(NamedTuple):
-    """What is known of a distribution.
+    """Description of a distribution.
 
-    parameters: their names, and defaults. draw(rng, *parameters, size): draws; by default the
-    generator's method of this name. dtype: of the draws. core: the dimensions of one draw's
-    parameters and of the draw, where these are not all numbers.
+    parameters: their names, and defaults. draw(rng, *parameters, size): function that draws; by
+    default the generator's method of this name. dtype: dtype of the draws. core: dimensions of the
+    parameters of one draw, and of the draw, if these are not all numbers.
     """
 
     parameters: str
@@ -32,13 +32,13 @@ class Distribution(NamedTuple):
 
     @property
     def signature(self) -> str:
-        """The dimensions of one draw's parameters, and of the draw."""
+        """The dimensions of the parameters of one draw, and of the draw."""
         return self.core or f"{','.join(['()'] * (self.parameters.count(',') + 1))}->()"
 
 
 @cache
 def call_signature(name: str) -> Signature:
-    """The arguments of a distribution's function.
+    """Return the signature of a distribution's function.
 
     >>> call_signature("exponential")
     <Signature (scale=1.0, size=None, *, rng=None, dtype=None, return_next_rng=False, name=None)>
@@ -58,9 +58,10 @@ def call_signature(name: str) -> Signature:
 
 
 def _scipy(name: str, *own: str) -> Callable[..., Any]:
-    """Return the function that draws from a distribution of `scipy.stats`, which is loaded when it
-    runs. own: the names of the parameters there. (Without a size, SciPy drops leading lengths of
-    1.)
+    """Return the function that draws from a distribution of `scipy.stats`, which is loaded at run
+    time.
+
+    own: the names of the parameters there. (Without a size, SciPy drops leading lengths of 1.)
     """
 
     def draw(rng: Any, *args: Any) -> Any:
@@ -74,7 +75,7 @@ def _scipy(name: str, *own: str) -> Callable[..., Any]:
 
 
 def _all(size: Any, *params: Any) -> Any:
-    """The shape of all draws."""
+    """Return the shape of all draws."""
     return np.broadcast_shapes(*map(np.shape, params)) if size is None else size
 
 
@@ -98,8 +99,8 @@ def _inverse_gamma(rng: Any, shape: Any, scale: Any, size: Any) -> Any:
 
 
 def _dirichlet(rng: Any, alphas: Any, size: Any) -> Any:
-    """As NumPy draws: gamma numbers over their sum, added up in order; of small `alphas` in another
-    way, one after the other.
+    """Draw as NumPy does: gamma numbers over their sum, added in order; for small `alphas` by its
+    other algorithm, one by one.
     """
     if alphas.ndim == 1:
         return rng.dirichlet(alphas, size)
@@ -117,12 +118,12 @@ def _permutation(rng: Any, x: Any, size: Any) -> Any:
 
 
 def _wide(x: Any, size: Any) -> Any:
-    """Vectors as many as are drawn of."""
+    """Return one vector of parameters for each draw."""
     return np.broadcast_to(x, (*(x.shape[:-1] if size is None else size), x.shape[-1]))
 
 
 def _one_by_one(draw: Callable[..., Any], xs: Any, dtype: Any) -> Any:
-    """One draw after the other, each with a vector as the parameter."""
+    """Draw one by one, each with a vector as parameter."""
     out = np.empty(xs.shape, dtype)
     for index in np.ndindex(xs.shape[:-1]):
         out[index] = draw(xs[index])
@@ -130,11 +131,13 @@ def _one_by_one(draw: Callable[..., Any], xs: Any, dtype: Any) -> Any:
 
 
 def _categorical(rng: Any, p: Any, size: Any) -> Any:
-    """How many of the sums p[0], p[0] + p[1], … a uniform number is above, the last one apart."""
+    """Return how many of the sums p[0], p[0] + p[1], … (except the last) a uniform number
+    exceeds.
+    """
     if not np.all(p >= 0):
         raise ValueError("p < 0 or p is NaN")
     if not np.all(np.abs(p.sum(-1, dtype="float64") - 1.0) <= _tolerance(p)):
-        raise ValueError("the elements of p do not add up to 1")
+        raise ValueError("the elements of p must add up to 1")
     sums = p.cumsum(-1)[..., :-1]
     drawn = rng.uniform(size=p.shape[:-1] if size is None else size)
     if p.ndim == 1:
@@ -143,8 +146,9 @@ def _categorical(rng: Any, p: Any, size: Any) -> Any:
 
 
 def normal_vectors(rng: Any, mean: Any, cov: Any, size: Any, method: str = "cholesky") -> Any:
-    """Draws around means; what is drawn of standard ones is multiplied by a root of `cov`: its
-    "cholesky" factor, or that of its "svd", or its "eigh".
+    """Draw vectors around means: standard normal draws times a root of `cov`.
+
+    method: the root: the "cholesky" factor, or that of the "svd" or "eigh" decomposition.
     """
     if method == "cholesky":
         root = np.linalg.cholesky(cov)
@@ -167,7 +171,7 @@ def normal_vectors(rng: Any, mean: Any, cov: Any, size: Any, method: str = "chol
 
 
 def _tolerance(x: Any) -> float:
-    """How far numbers of this precision may be from what they should be, relatively."""
+    """Return the relative error allowed for numbers of this precision."""
     return float(np.finfo(x.dtype if x.dtype.kind == "f" else np.float64).eps ** 0.5)
 
 

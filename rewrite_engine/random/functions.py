@@ -1,8 +1,8 @@
 """Distributions as functions: `normal(0, 1, size=(3,), rng=rng)`.
 
-Most are ops made of the table in `distributions.py`: their arguments are its parameters, then
-`size`, `rng`, `dtype`, `return_next_rng` and `name`, as `RandomVariable` says. The others are made
-of these.
+Most are ops built from the table in `distributions.py`: their arguments are its parameters, then
+`size`, `rng`, `dtype`, `return_next_rng` and `name`, as for `RandomVariable`. The others are built
+from these.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 
 
 class Draws(RandomVariable):
-    """Draws from a distribution of the table: a subclass says which, as `distribution`."""
+    """Draws from a distribution of the table, which a subclass names as `distribution`."""
 
     distribution: str
 
@@ -56,7 +56,7 @@ class Draws(RandomVariable):
         super().__init__(name, None, None, dtype or entry.dtype, inplace, core, lengths)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the draws; see `RandomVariable`. Parameters may be given by name."""
+        """Return the draws (arguments: see `RandomVariable`). Parameters may be passed by name."""
         if applies_to_inputs(args):
             return super().__call__(*args, **kwargs)
         try:
@@ -74,20 +74,24 @@ class Draws(RandomVariable):
         return list(call_signature(self.distribution).parameters)[: len(self.ins)]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Where the draws do not depend on each other."""
+        """Apply the op to a batch, if the draws are independent."""
         if self.distribution.endswith("choice_without_replacement"):
-            raise MethodNotDefined(located("draws have no batch", op=self, inputs=inputs))
+            raise MethodNotDefined(
+                located(
+                    "draws that depend on each other cannot have a batch", op=self, inputs=inputs
+                )
+            )
         return super().vectorize(node, inputs)
 
     def rng_fn(self, rng: Any, *args: Any, **size: Any) -> Any:
-        """As the table says. The size may be given by name."""
+        """Draw by the function of the table. The size may be passed by name."""
         args = (*args, *size.values()) if size else args
         draw = DISTRIBUTIONS[self.distribution].draw
         return getattr(rng, self.distribution)(*args) if draw is None else draw(rng, *args)
 
 
 def draws(name: str, of: str) -> Any:
-    """The op for a distribution of the table, the only one of a class that is called `of`."""
+    """Return the op of a distribution of the table, the only instance of a class named `of`."""
     own = {
         "__module__": __name__,
         "__doc__": f"Draw from the distribution `{name}({DISTRIBUTIONS[name].parameters})`.",
@@ -139,10 +143,9 @@ _permutation = draws("permutation", "PermutationRV")
 
 
 class MvNormalRV(Draws):
-    """Draws vectors around `mean` (n) with the covariance `cov` (n, n).
+    """Draws of vectors around `mean` (n) with covariance `cov` (n, n).
 
-    method: how a root of `cov` is found: "cholesky" (the default), or, where it may be singular,
-    "svd" or "eigh".
+    method: the root of `cov`: "cholesky" (the default), or, if it may be singular, "svd" or "eigh".
 
     >>> multivariate_normal([0.0, 0.0], [[1.0, 0.0], [0.0, 1.0]], size=(5,)).type
     TensorType(float64, (5, 2))
@@ -153,12 +156,12 @@ class MvNormalRV(Draws):
 
     def __init__(self, *args: Any, method: str = "cholesky", **kwargs: Any) -> None:
         if method not in ("cholesky", "svd", "eigh"):
-            raise OptionError(f"method is 'cholesky', 'svd' or 'eigh', not {method!r}")
+            raise OptionError(f"method must be 'cholesky', 'svd' or 'eigh', not {method!r}")
         super().__init__(*args, **kwargs)
         self.method = method
 
     def __call__(self, *args: Any, method: str | None = None, **kwargs: Any) -> Any:
-        """Return the draws, by another method where one is given (the fourth argument)."""
+        """Return the draws, with the root `method` if it is not None (the fourth argument)."""
         if len(args) == 4 and not applies_to_inputs(args):
             method, args = args[-1], args[:-1]
         if method in (None, self.method):
@@ -166,7 +169,7 @@ class MvNormalRV(Draws):
         return with_parameters(self, method=method)(*args, **kwargs)
 
     def rng_fn(self, rng: Any, *args: Any) -> Any:
-        """By the method."""
+        """Draw vectors with the root of this op's `method`."""
         mean, cov, size = args
         return normal_vectors(rng, mean, cov, size, self.method)
 
@@ -175,19 +178,21 @@ multivariate_normal = MvNormalRV()
 
 
 def gamma(shape: Any, rate: Any = None, scale: Any = None, **options: Any) -> Any:
-    """Draw from a gamma distribution with the mean `shape * scale`; `rate` is 1 / scale. One of
-    both is given: `ParameterError`. options: `size`, … as of all distributions.
+    """Draw from a gamma distribution with mean `shape * scale`; `rate` is 1 / scale.
+
+    Pass exactly one of rate and scale (`ParameterError`). options: `size` and the other options of
+    all distributions.
 
     >>> gamma([1.0, 2.0], scale=0.5).type
     TensorType(float64, (2,))
     """
     if (rate is None) == (scale is None):
-        raise ParameterError(located("gamma: takes scale, or rate = 1 / scale"))
+        raise ParameterError(located("gamma: pass either scale or rate = 1 / scale"))
     return _gamma(shape, 1.0 / as_tensor_variable(rate) if scale is None else scale, **options)
 
 
 def integers(low: Any, high: Any = None, size: Any = None, **options: Any) -> Any:
-    """Draw integers from `low` up to (not including) `high`; of one number: from 0 up to that.
+    """Draw integers from `low` up to (not including) `high`; with one argument from 0 up to it.
 
     >>> integers(10, size=(3,)).type
     TensorType(int64, (3,))
@@ -213,8 +218,10 @@ def chisquare(df: Any, size: Any = None, rng: Any = None, return_next_rng: bool 
 
 
 def permutation(x: Any, size: Any = None, rng: Any = None, return_next_rng: bool = False) -> Any:
-    """Return the parts of `x` along its first dimension in an arbitrary order; of an integer, the
-    numbers from 0 up to it. size: how often.
+    """Return the parts of `x` along its first dimension in random order; for an integer, the
+    numbers from 0 up to it.
+
+    size: the shape of independent permutations.
 
     >>> permutation([1.5, 2.5, 3.5], size=(2,)).type
     TensorType(float64, (2, 3))
@@ -233,10 +240,10 @@ def choice(
     rng: Any = None,
     return_next_rng: bool = False,
 ) -> Any:
-    """Draw parts of `a` along its first dimension; of an integer, of the numbers from 0 up to it.
+    """Draw parts of `a` along its first dimension; for an integer, numbers from 0 up to it.
 
-    replace: whether one may be drawn again. p: the probability of each, a vector. Raises
-    `NDimError`, `DTypeError`.
+    replace: whether a part may be drawn more than once. p: the probability of each, a vector.
+    Raises `NDimError`, `DTypeError`.
 
     >>> choice([1.5, 2.5, 3.5], size=(2,), replace=False).type
     TensorType(float64, (2,))
@@ -246,7 +253,7 @@ def choice(
     if p is not None:
         p = as_tensor_variable(p)
         if p.type.ndim != 1:
-            raise NDimError(located(f"choice: p is a vector, not a {p.type}"))
+            raise NDimError(located(f"choice: p must be a vector, not type {p.type}"))
         weights = [specify_shape(p, (n,))]
     if size is not None and not replace:
         op, params = _distinct_weighed if weights else _distinct, [n, *weights]
@@ -258,19 +265,21 @@ def choice(
 
 
 def _things(function: str, x: Any) -> tuple[Any, Any]:
-    """What is drawn of, or how many things that are, as a tensor; and how many there are. Raises
+    """Return the tensor to draw from, or a number of things, and how many there are. Raise
     `DTypeError`.
     """
     x = as_tensor_variable(x)
     if x.type.ndim:
         return x, lengths(x)[0]
     if x.type.kind not in "iu":
-        raise DTypeError(located(f"{function}: a number of things is an integer, not a {x.type}"))
+        raise DTypeError(
+            located(f"{function}: a number of things must be an integer, not type {x.type}")
+        )
     return x, x
 
 
 def method(rng: Any, name: str) -> Any:
-    """A function of this module that draws with a state, and returns the next one, too."""
+    """Return a function of this module that draws with a state, and also returns the next state."""
     if name not in __all__:
         raise AttributeError(f"{type(rng).__name__} has no attribute {name!r}")
     return partial(globals()[name], rng=rng, return_next_rng=True)

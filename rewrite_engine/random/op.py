@@ -1,5 +1,5 @@
-"""`RandomVariable`: an op that draws. It takes the state of a generator, and gives the next one
-beside the draws.
+"""`RandomVariable`: an op that draws. It takes the state of a generator, and returns the next state
+with the draws.
 """
 
 from __future__ import annotations
@@ -70,24 +70,28 @@ IN_FULL = {
 
 
 class RNGConsumerOp(Op):
-    """An op that takes states of generators and gives what becomes of them beside its results."""
+    """Base class of ops that take states of generators and return the next states with their
+    results.
+    """
 
     def update(self, node: Apply) -> dict[Any, Any]:
-        """{state among a node's inputs: what becomes of it}"""
+        """Return {state among a node's inputs: the next state}."""
         raise MethodNotDefined(f"{self} defines no update")
 
 
 class RandomVariable(RNGConsumerOp, TensorOp):
     """Draws from a distribution: `op(*parameters, size=…, rng=…)`.
 
-    A node's inputs are the state of a generator, the size (a vector of int64, or the constant None)
-    and the parameters; its outputs the next state and the draws, which is what `op(…)` returns.
+    The inputs of a node are the state of a generator, the size (a vector of int64, or the constant
+    None) and the parameters; its outputs are the next state and the draws. `op(…)` returns the
+    draws.
 
-    name: of the distribution. signature: the dimensions of one draw's parameters, and of the draw,
-    as in "(n),(n,n)->(n)"; all dimensions in front of them broadcast, against the size if there is
-    one. (ndims_params, ndim_supp: instead, how many they are.) dtype: of the draws; "floatX" is
-    that of `config` when the op is applied. inplace: whether the state is overwritten. lengths:
-    what is known of the size, an integer or None for each; None if there is no size.
+    name: the distribution. signature: dimensions of the parameters of one draw, and of the draw, as
+    in "(n),(n,n)->(n)"; all dimensions before them broadcast, against the size if there is one.
+    (ndims_params, ndim_supp: numbers of dimensions instead of a signature.) dtype: dtype of the
+    draws; "floatX" is that of `config` when the op is applied. inplace: whether the state is
+    overwritten. lengths: known lengths of the size, an integer or None for each; None if there is
+    no size.
 
     A subclass has these as attributes, and `rng_fn(rng, *parameters, size)`, which draws with a
     `numpy.random.Generator`.
@@ -106,7 +110,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
 
     @cached_property
     def _print_name(self) -> tuple[str, str]:
-        """The distribution's name, as PyMC writes it in texts and in LaTeX."""
+        """The distribution's name for PyMC, as text and in LaTeX."""
         name = type(self).__name__.removesuffix("RV")
         name = IN_FULL.get(name, name)
         return name, f"\\operatorname{{{name}}}"
@@ -135,7 +139,10 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         self.destroy_map = {0: [0]} if inplace else {}
         self.ins, outs = parse(self.signature)
         if len(outs) != 1:
-            raise ShapeError(f"{self.name}: a draw is one array, not {len(outs)} ({signature!r})")
+            raise ShapeError(
+                f"{self.name}: a draw must be one array, but the signature {signature!r} has "
+                f"{len(outs)}"
+            )
         (self.out,) = outs
         self.ndims_params = [len(names) for names in self.ins]
         self.ndim_supp = len(self.out)
@@ -146,8 +153,8 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     def _infer_shape(
         self, size: Any, dist_params: Sequence[Any], param_shapes: Any = None
     ) -> tuple[Any, ...]:
-        """The lengths of draws of such parameters, as PyMC asks for them. (param_shapes are those
-        of the parameters.)
+        """Return the lengths of draws for these parameters, in the form that PyMC uses.
+        (param_shapes: the shapes of the parameters.)
         """
         draw = self(*dist_params, size=size, rng=RandomGeneratorType()())
         node = (draw[1] if isinstance(draw, list | tuple) else draw).owner
@@ -166,18 +173,18 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         return_next_rng: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """Return the draws; return_next_rng: the next state, too, in front of them.
+        """Return the draws; with return_next_rng the next state before them.
 
-        args: the parameters. size: the shape of all draws (of the dimensions in front of one draw);
-        by default that to which the parameters broadcast. rng: a variable with the state of a
-        generator; by default a new shared one with an arbitrary state. dtype: another of the same
-        kind. (A node's own inputs, the state first, are also taken, as of every op.) Raises
-        `DTypeError`, `NDimError`, `ShapeError`, `BroadcastError`, `ForeignObjectError`.
+        args: the parameters. size: shape of all draws (dimensions before those of one draw); by
+        default the broadcast shape of the parameters. rng: a variable with the state of a
+        generator; by default a new shared one with an arbitrary state. dtype: another dtype of the
+        same kind. (The inputs of a node, the state first, are also accepted, as for every op.)
+        Raises `DTypeError`, `NDimError`, `ShapeError`, `BroadcastError`, `ForeignObjectError`.
         """
         if applies_to_inputs(args):
             return super().__call__(*args, name=name, **kwargs)
         if kwargs:
-            raise OptionError(located(f"takes no {', '.join(kwargs)}", op=self))
+            raise OptionError(located(f"takes no argument {', '.join(kwargs)}", op=self))
         op = version(self, self._dtype(dtype), None)
         next_rng, draw = op.make_node(new_rng() if rng is None else rng, size, *args).outputs
         if name is not None:
@@ -185,21 +192,25 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         return (next_rng, draw) if return_next_rng else draw
 
     def _dtype(self, dtype: Any) -> str:
-        """The dtype of draws if that is asked for. Raises `DTypeError`."""
+        """Return the dtype of the draws. Raise `DTypeError` if the requested one is of another
+        kind.
+        """
         have = config.floatX if self.dtype == "floatX" else self.dtype
         if dtype is None:
             return have
         wanted = config.floatX if dtype == "floatX" else dtype_name(dtype)
         whole = [np.dtype(d).kind in "bui" for d in (wanted, have)]
         if whole[0] != whole[1] or np.dtype(wanted).kind == "c":
-            raise DTypeError(located(f"draws are {self.dtype}, which cannot be {wanted}", op=self))
+            raise DTypeError(
+                located(f"draws of dtype {self.dtype} cannot have dtype {wanted}", op=self)
+            )
         return wanted
 
     def make_node(self, rng: Any, size: Any, *params: Any) -> Apply:  # type: ignore[override]
-        """Return the node; see `RandomVariable`. The size may be all that `__call__` takes."""
+        """Return the node. size: any size that `__call__` accepts."""
         if not isinstance(getattr(rng, "type", None), RandomGeneratorType):
-            what = f"rng is a variable with the state of a generator, not {describe(rng)}"
-            hint = "`shared(numpy.random.default_rng(seed))` makes one"
+            what = f"rng must be a variable with the state of a generator, not {describe(rng)}"
+            hint = "create one by `shared(numpy.random.default_rng(seed))`"
             raise ForeignObjectError(located(what, op=self, hint=hint))
         size, known = read_size(self, size)
         if known is not None and len(known) == len(self.lengths or ()):  # what was said stays
@@ -210,25 +221,27 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         return build_node(op, variables, types, user_origin())
 
     def infer_types(self, types: Types, numbers: Sequence[Any] = ()) -> Sequence[Any]:
-        """The next state, and an array."""
+        """Return the types of the next state and of the draws."""
         expected, got = len(self.ins), len(types) - 2
         if got != expected:
             raise TypeError(located(f"takes {expected} parameters, not {got}", op=self))
         for t in types[2:]:
             if isinstance(t, TensorType) and t.kind == "c":
-                raise DTypeError(f"parameters are real numbers, not a {t}")
+                raise DTypeError(f"parameters must be real numbers, not type {t}")
         return super().infer_types(types)
 
     def takes(self, types: Types) -> None:
-        """Tensors as parameters."""
+        """Accept tensors as parameters."""
         super().takes(types[2:])
 
     def dtypes(self, *types: Any) -> Sequence[Any]:
-        """The state has none."""
+        """Return the dtype of the draws; the state has none."""
         return [types[0], self.dtype]
 
     def shapes(self, *types: Any) -> Shapes:
-        """The size, or what the parameters broadcast to; then the dimensions of one draw."""
+        """Return the shape rule: the size, or the broadcast shape of the parameters, then the
+        dimensions of one draw.
+        """
         ranks = self.ranks(types)
         own = [t.shape[:n] for t, n in zip(types[2:], ranks)]
         batch, equal = broadcast([(), (), *own])
@@ -246,24 +259,24 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         return Shapes([[], [*batch, *one]], [group for group in equal if len(group) > 1])
 
     def ranks(self, types: Types) -> list[int]:
-        """How many dimensions each parameter has in front of those of one draw. Raises
+        """Return the number of dimensions of each parameter before those of one draw. Raise
         `NDimError`.
         """
         for i, (t, names) in enumerate(zip(types[2:], self.ins, strict=True)):
             if t.ndim < (n := len(names)):
-                what = f"{self.parameters[i]} has {n} dimensions or more, and is a {t}"
+                what = f"{self.parameters[i]} must have {n} dimensions or more, but has type {t}"
                 raise NDimError(f"{what}: the signature is {self.signature}")
         return [t.ndim - len(names) for t, names in zip(types[2:], self.ins)]
 
     def _against_size(self, types: Types, ranks: Sequence[int]) -> tuple[list[Any], list[Any]]:
-        """The lengths of the size, and those of parameters that have to be equal to them."""
+        """Return the lengths of the size, and the lengths of parameters that must equal them."""
         known = self.lengths or ()
         batch = [
             Computed(itemgetter(k), [Value(1)]) if n is None else n for k, n in enumerate(known)
         ]
         if max(ranks, default=0) > len(batch):
-            what = f"the size has {len(batch)} dimensions, parameters broadcast to {max(ranks)}"
-            raise NDimError(f"{what}: it is the shape of all draws")
+            what = f"the size has {len(batch)} dimensions, but parameters broadcast to {max(ranks)}"
+            raise NDimError(f"{what}; the size is the shape of all draws")
         equal = []
         for i, n in enumerate(ranks):
             own = types[i + 2].shape[:n]
@@ -272,29 +285,29 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         return batch, equal
 
     def misfit(self, types: Types, group: Group) -> type[ShapeError]:
-        """Another for lengths that broadcast."""
+        """Return `BroadcastError` for lengths that broadcast, `ShapeError` for others."""
         i, axis = next(member for member in group if is_dimension(member))
         return BroadcastError if axis < self.ranks(types)[i - 2] else ShapeError
 
     def unequal(self, types: Types, shapes: Sequence[Any], group: Group, of: Any) -> ShapeError:
-        """The error for lengths that differ, which names parameters."""
+        """Return the error for lengths that differ, which names parameters."""
         named = self.named_lengths(types, shapes, group, of)
         return self.misfit(types, group)(f"lengths do not fit: {', '.join(named.values())}")
 
     def length_text(self, types: Types, shapes: Sequence[Any], member: Any, n: Any) -> str:
-        """What is said of one length."""
+        """Return the description of one length."""
         if is_dimension(member):
             i, axis = member
             return f"dimension {axis} of {self.parameters[i - 2]}, of shape {shapes[i]}, is {n}"
-        return f"the size is {n} there" if self.lengths else f"it has to be {n}"
+        return f"the size is {n} there" if self.lengths else f"it must be {n}"
 
     @property
     def parameters(self) -> list[str]:
-        """What errors call the parameters."""
+        """The names of the parameters in error messages."""
         return [f"parameter {i}" for i in range(len(self.ins))]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """Other draws for each of a batch, all with one state."""
+        """Apply the op to a batch: independent draws for each element, with one state."""
         rng, size, *params = inputs
         old = tuple([v.type for v in node.inputs])
         if size.type.ndim != old[1].ndim:
@@ -315,13 +328,13 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     # --- running --------------------------------------------------------------------------------
 
     def rng_fn(self, rng: Any, *args: Any) -> Any:
-        """Draw: args are the values of the parameters, and the size, a tuple or None."""
+        """Draw. args: the values of the parameters, then the size, a tuple or None."""
         raise MethodNotDefined(f"{self} defines no rng_fn")
 
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """Draw. Raises `ParameterError`, `DTypeError`, `ShapeError`, `BroadcastError`."""
+        """Draw values. Raise `ParameterError`, `DTypeError`, `ShapeError`, `BroadcastError`."""
         rng, size, *params = inputs
         if size is not None:
             size = tuple(size.tolist())
@@ -346,27 +359,27 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         output_storage[1][0] = draw
 
     def inplace_on_inputs(self, allowed: Sequence[int], node: Apply | None = None) -> Any:
-        """The op that draws with the state itself, not with a copy of it."""
+        """Return the op that draws with the state itself instead of a copy."""
         return with_parameters(self, inplace=True) if 0 in allowed and not self.inplace else None
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
-        """Never."""
+        """Return False: draws are not constants."""
         return False
 
     # --- derivatives ----------------------------------------------------------------------------
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Draws depend on the elements of the parameters."""
+        """Connect the draws to the elements of the parameters."""
         return [[False, i > 1] for i in range(len(node.inputs))]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """Undefined for the parameters."""
+        """Return undefined gradients for the parameters."""
         why = "no gradient is defined for random variables"
         params = [grad_undefined(self, i, x, why) for i, x in enumerate(inputs) if i > 1]
         return [disconnected(), disconnected(), *params]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """Undefined where a parameter moves."""
+        """Return undefined tangents if a parameter has one."""
         moved = [i for i, point in enumerate(eval_points) if i > 1 and point is not None]
         why = "no derivative is defined for random variables"
         return [None, grad_undefined(self, moved[0], inputs[moved[0]], why) if moved else None]
@@ -374,31 +387,31 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     # --- as others read it ----------------------------------------------------------------------
 
     def rng_param(self, node: Apply) -> Any:
-        """The state that a node draws with."""
+        """Return the state with which a node draws."""
         return node.inputs[0]
 
     def size_param(self, node: Apply) -> Any:
-        """The size of a node's draws."""
+        """Return the size of a node's draws."""
         return node.inputs[1]
 
     def dist_params(self, node: Apply) -> Sequence[Any]:
-        """The parameters of a node's distribution."""
+        """Return the parameters of a node's distribution."""
         return list(node.inputs[2:])
 
     def batch_ndim(self, node: Apply) -> int:
-        """How many dimensions there are in front of those of one draw."""
+        """Return the number of dimensions before those of one draw."""
         return node.outputs[1].type.ndim - self.ndim_supp  # type: ignore[no-any-return]
 
     def update(self, node: Apply) -> dict[Any, Any]:
-        """What becomes of the state."""
+        """Return {state: next state} for a node."""
         return {node.inputs[0]: node.outputs[0]}
 
 
 class ScipyRandomVariable(RandomVariable):
-    """Draws from a distribution of SciPy: a subclass has `rng_fn_scipy(rng, *parameters, size)`."""
+    """Base class of draws by SciPy: a subclass defines `rng_fn_scipy(rng, *parameters, size)`."""
 
     def rng_fn_scipy(self, rng: Any, *args: Any) -> Any:
-        """Draw; as of `rng_fn`."""
+        """Draw values (arguments: see `rng_fn`)."""
         raise MethodNotDefined(f"{self} defines no rng_fn_scipy")
 
     def rng_fn(self, rng: Any, *args: Any) -> Any:
@@ -408,43 +421,49 @@ class ScipyRandomVariable(RandomVariable):
 
 
 def as_parameter(x: Any) -> Any:
-    """A parameter as a variable: what has dimensions (a sparse matrix has) as it is."""
+    """Return a parameter as a variable; objects with dimensions, such as a sparse matrix,
+    unchanged.
+    """
     is_other = isinstance(x, Variable) and x.type.ndim is not NO_RANK
     return x if is_other else as_tensor_variable(x)
 
 
 def broadcast_all(drawn: np.ndarray, params: Sequence[Any]) -> np.ndarray:
-    """Draws stretched to the shape of all parameters."""
+    """Return draws broadcast to the shape of all parameters."""
     return np.broadcast_to(drawn, np.broadcast_shapes(*map(np.shape, params)))
 
 
 def fits(shape: tuple[int, ...], static: tuple[int | None, ...]) -> bool:
-    """Return whether a shape is one of those that a type has."""
+    """Return whether a shape matches a static shape."""
     return len(shape) == len(static) and all([n in (None, k) for n, k in zip(static, shape)])
 
 
 @lru_cache(maxsize=1024)
 def version(op: Any, dtype: str, lengths: tuple[int | None, ...] | None) -> RandomVariable:
-    """An op for another dtype and size."""
+    """Return an op for another dtype and size."""
     return with_parameters(op, dtype=dtype, lengths=lengths)  # type: ignore[no-any-return]
 
 
 def applies_to_inputs(args: Sequence[Any]) -> bool:
-    """Return whether an op is applied to all inputs of a node, not to parameters alone: the first
-    is a state (which no distribution has for a parameter), or one of them stands for a pattern.
+    """Return whether an op is applied to all inputs of a node, not to parameters alone.
+
+    The first input is then a state (no distribution has one as parameter), or an input represents a
+    pattern.
     """
     state = bool(args) and isinstance(getattr(args[0], "type", None), RandomGeneratorType)
     return state or any([hasattr(type(x), "__apply_op__") for x in args])
 
 
 def by_ranks(name: str, ranks: Sequence[int] | None, rank: int) -> str:
-    """A signature of which only the numbers of dimensions are known. Raises `MethodNotDefined`.
+    """Return a signature that states only numbers of dimensions. Raise `MethodNotDefined`.
 
     >>> by_ranks("", [0, 2], 1)
     '(),(d0,d1)->(d2)'
     """
     if ranks is None:
-        raise MethodNotDefined(f"{name} has neither a signature nor ndims_params")
+        raise MethodNotDefined(
+            f"{name} has neither a signature nor ndims_params: define one of them"
+        )
     number = itertools.count()
     sides = [
         ",".join([f"({','.join([f'd{next(number)}' for _ in range(n)])})" for n in side])
@@ -454,7 +473,7 @@ def by_ranks(name: str, ranks: Sequence[int] | None, rank: int) -> str:
 
 
 def read_size(op: Any, size: Any) -> tuple[Any, tuple[int | None, ...] | None]:
-    """A size as the input of a node, and what is known of it. Raises `DTypeError`, `NDimError`,
+    """Return a size as the input of a node, and its known lengths. Raise `DTypeError`, `NDimError`,
     `ShapeError`.
     """
     if size is None:
@@ -465,12 +484,12 @@ def read_size(op: Any, size: Any) -> tuple[Any, tuple[int | None, ...] | None]:
     for n in dims:
         kind = n.type.kind if isinstance(n, Variable) else np.asarray(n).dtype.kind
         if kind not in "iu":
-            raise DTypeError(message(f"a size is made of integers, not {n!r}", op=op))
+            raise DTypeError(message(f"a size must consist of integers, not {n!r}", op=op))
     lengths = tuple(
         [getattr(n, "number", None) if isinstance(n, Variable) else int(n) for n in dims]
     )
     if any([n is not None and n < 0 for n in lengths]):
-        raise ShapeError(located(f"a size cannot be negative: {lengths}", op=op))
+        raise ShapeError(located(f"a size must not be negative: {lengths}", op=op))
     if None not in lengths and not isinstance(size, Constant):
         return constant(np.array(lengths, "int64")), lengths
     if isinstance(size, Variable) and size.type.ndim == 1:
@@ -479,5 +498,5 @@ def read_size(op: Any, size: Any) -> tuple[Any, tuple[int | None, ...] | None]:
 
 
 def new_rng() -> Any:
-    """A new shared generator with an arbitrary state."""
+    """Return a new shared generator with an arbitrary state."""
     return hooks.shared(np.random.default_rng(), borrow=True)

@@ -1,5 +1,5 @@
-"""Generators of random numbers in programs: `shared_rng`, `default_rng`, `rng`, and `RandomStream`,
-which keeps one for each draw.
+"""Random generators in programs: `shared_rng`, `default_rng`, `rng`, and `RandomStream`, which has
+one for each draw.
 """
 
 from __future__ import annotations
@@ -40,10 +40,12 @@ def rng(name: str | None = None) -> RandomGeneratorVariable:
 def shared_rng(
     value: Any = None, *, seed: Any = NOT_GIVEN, name: str | None = None, borrow: bool = False
 ) -> RandomGeneratorSharedVariable:
-    """Return a shared variable with a generator: `value`, or that of a seed (None: any state).
+    """Return a shared variable with a generator: `value`, or one made from a seed (None: any
+    state).
 
-    borrow: keep `value` itself, not a copy. A function draws the same numbers at every call, unless
-    it updates the variable. Raises `DTypeError`; `OptionError` unless one of both is given.
+    borrow: store `value` itself, not a copy. A function draws the same numbers at every call,
+    unless it updates the variable. Raises `DTypeError`; `OptionError` unless exactly one of value
+    and seed is passed.
 
     >>> import rewrite_engine as rw
     >>> state = shared_rng(seed=1)
@@ -53,17 +55,16 @@ def shared_rng(
     (array([0.34558419, 0.82161814]), array([ 0.33043708, -1.30315723]))
     """
     if (value is None) == (seed is NOT_GIVEN):
-        raise OptionError(located("shared_rng: takes a generator, or seed=…"))
+        raise OptionError(located("shared_rng: pass either a generator or seed=…"))
     if value is None:
         return hooks.shared(np.random.default_rng(seed), name, borrow=True)
     return hooks.shared(random_generator_type.filter(value), name, borrow=borrow)
 
 
 class DefaultGenerator(Op):
-    """The generator that a seed gives (`numpy.random.default_rng`): an integer, or a vector of
-    them.
+    """Generator made from a seed (`numpy.random.default_rng`): an integer, or a vector of them.
 
-    entropy: of an op that takes the constant None, a number that no other one has; its generator
+    entropy: for an op that takes the constant None, a number that no other op has; its generator
     has another state each time.
     """
 
@@ -77,38 +78,39 @@ class DefaultGenerator(Op):
         return "default_rng"
 
     def convert_input(self, x: Any) -> Any:
-        """A tensor."""
+        """Convert the seed to a tensor."""
         return NoneConst if x is None else as_tensor_variable(x)
 
     def infer_types(self, types: Sequence[Any]) -> list[Any]:
-        """A state. Raises `DTypeError`."""
+        """Return the type of a state. Raise `DTypeError`."""
         (seed,) = types
         whole = isinstance(seed, TensorType) and seed.kind in "iu" and seed.ndim < 2
         if not whole and seed is not NoneConst.type:
-            raise DTypeError(f"a seed is an integer, or a vector of them, not a {seed}")
+            raise DTypeError(f"a seed must be an integer or a vector of integers, not type {seed}")
         return [random_generator_type]
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: Any) -> None:
-        """Make it."""
+        """Create the generator from the seed."""
         (seed,) = inputs
         output_storage[0][0] = np.random.default_rng(None if seed is None else seed.tolist())
 
     def do_constant_folding(self, fgraph: Any, node: Apply) -> bool:
-        """Never."""
+        """Return False: generators are not constants."""
         return False
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Nothing is connected."""
+        """Connect no input to the output."""
         return [[False]]
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
-        """Nothing is connected."""
+        """Return a disconnected gradient for each input."""
         return [disconnected()]
 
 
 def default_rng(seed: Any = None) -> Any:
-    """Return a variable with the generator of a seed, made when a function runs. Without one, its
-    state is another at each call.
+    """Return a variable with a generator, created from a seed at run time.
+
+    Without a seed its state differs at each call.
 
     >>> default_rng(1).normal(0, 1, size=(2,))[1].eval()
     array([0.34558419, 0.82161814])
@@ -118,11 +120,11 @@ def default_rng(seed: Any = None) -> Any:
 
 
 class RandomStream:
-    """Draws that go on from call to call: each has a shared generator of its own, which every
-    function updates that uses it (`default_update`).
+    """Draws that continue from call to call: each has its own shared generator, updated by every
+    function that uses it (`default_update`).
 
-    seed: of all generators, which are spawned from it. Methods are the functions of
-    `rewrite_engine.random`, or of a module `namespace`. rng_ctor: makes a generator of a
+    seed: seed from which all generators are spawned. The methods are the functions of
+    `rewrite_engine.random`, or of a module `namespace`. rng_ctor: creates a generator from a
     `numpy.random.SeedSequence`.
 
     >>> import rewrite_engine as rw
@@ -155,13 +157,12 @@ class RandomStream:
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def gen(self, op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Return what a function or a `RandomVariable` draws with a new generator of this stream.
-        Raises `OptionError` if it is given another.
+        """Return the draws of a function or a `RandomVariable` with a new generator of this stream.
+
+        Raises `OptionError` for another `rng`.
         """
         if "rng" in kwargs:
-            raise OptionError(
-                located("a RandomStream has generators of its own: rng cannot be given")
-            )
+            raise OptionError(located("a RandomStream uses its own generators: omit rng"))
         (seed,) = self.gen_seedgen.spawn(1)
         state = shared_rng(self.rng_ctor(seed), borrow=True)
         both = kwargs.pop("return_next_rng", False)
@@ -171,11 +172,13 @@ class RandomStream:
         return (next_rng, draw) if both else draw
 
     def updates(self) -> list[tuple[Any, Any]]:
-        """The shared generators, and what becomes of them."""
+        """Return the shared generators, and their next states."""
         return list(self.state_updates)
 
     def seed(self, seed: Any = None) -> None:
-        """Start all generators anew, and those that come; by default with the stream's own seed."""
+        """Restart all generators, existing and future ones; by default with the stream's own
+        seed.
+        """
         self.gen_seedgen = np.random.SeedSequence(
             self.default_instance_seed if seed is None else seed
         )

@@ -16,8 +16,10 @@ from rewrite_engine.graph.type import SingletonType
 
 
 class RandomGeneratorVariable(Variable):
-    """A state of a generator. It has the functions of `rewrite_engine.random` as methods, which
-    return the next state and the draws: `next_rng, x = rng.normal(0, 1)`.
+    """Variable for the state of a generator.
+
+    It has the functions of `rewrite_engine.random` as methods, which return the next state and the
+    draws: `next_rng, x = rng.normal(0, 1)`.
     """
 
     __slots__ = ()
@@ -29,7 +31,8 @@ class RandomGeneratorVariable(Variable):
 
 
 class RandomGeneratorType(SingletonType):
-    """States of `numpy.random.Generator`. Two are equal if they will draw the same numbers.
+    """Type of states of `numpy.random.Generator`. Two states are equal if they will draw equal
+    numbers.
 
     An op that draws takes a state and returns the next one as another output.
     """
@@ -37,7 +40,7 @@ class RandomGeneratorType(SingletonType):
     variable_type: ClassVar[type[Variable]] = RandomGeneratorVariable
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        """Return `data` itself; `DTypeError` for what is no generator."""
+        """Return `data` itself. Raise `DTypeError` if it is not a generator."""
         if not is_generator(data):
             raise DTypeError(f"expected a numpy.random.Generator, got {describe(data)}")
         return data
@@ -47,7 +50,7 @@ class RandomGeneratorType(SingletonType):
         return same_state(a.bit_generator.state, b.bit_generator.state)
 
     def may_share_memory(self, a: Any, b: Any) -> bool:
-        """Return whether what one draws is missing in the other."""
+        """Return whether draws from one generator advance the other."""
         return a.bit_generator is getattr(b, "bit_generator", None)
 
 
@@ -58,7 +61,9 @@ def is_generator(value: Any) -> bool:
 
 
 def copied(rng: Any) -> Any:
-    """A generator that will draw the same numbers: `deepcopy`, in a twentieth of the time."""
+    """Return a generator that will draw the same numbers: as `deepcopy`, in a twentieth of the
+    time.
+    """
     bits = rng.bit_generator
     if not type(bits).__module__.startswith("numpy.random."):
         return deepcopy(rng)
@@ -69,7 +74,9 @@ def copied(rng: Any) -> Any:
 
 @cache
 def _no_entropy() -> Any:
-    """A seed for what gets another state at once. (That of a `SeedSequence` takes long.)"""
+    """Return a cheap seed for a generator whose state is then replaced. (A `SeedSequence` takes
+    long.)
+    """
     from numpy.random.bit_generator import ISeedSequence
 
     class NoEntropy(ISeedSequence):

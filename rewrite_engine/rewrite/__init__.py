@@ -1,9 +1,9 @@
-"""Drivers: what applies rules to a graph, in which order, and until when. Knows no tensors.
+"""Drivers: they apply rules to a graph in some order until a condition is met. Knows no tensors.
 
-`driver.py` what all drivers share · `run.py` the one loop, `step.py` one firing · orders:
-`equilibrium.py` to a fixed point, and once · `strategies/` drivers and rules combined ·
-`budget.py` how long, `loop.py` what goes on for ever · `result.py` what was done, `trace/` one by
-one · `ac.py`, `fold.py` rules for any op · `inner.py` graphs inside of ops · `inplace.py` who
-overwrites what, by `reachability.py` · `saturate.py` equations, by `egraph/` and `cost.py` ·
-`expand.py` backwards. Start with `equilibrium.py`.
+`driver.py`: the base of all drivers. `run.py`: the common loop; `step.py`: one firing.
+`equilibrium.py`: rewriting to a fixed point, or once. `strategies/`: combinations of drivers and
+rules. `budget.py`: limits; `loop.py`: detection of loops. `result.py`: outcomes; `trace/`: single
+firings. `ac.py`, `fold.py`: rules for any op. `inner.py`: graphs inside ops. `inplace.py`: in-place
+ops, chosen with `reachability.py`. `saturate.py`: equations, solved with `egraph/` and `cost.py`.
+`expand.py`: rules run backwards. Start with `equilibrium.py`.
 """

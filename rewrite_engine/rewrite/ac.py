@@ -1,12 +1,12 @@
-"""Rules that follow from what ops declare: `associative`, `commutative`, `identity`, `absorbing`,
-`idempotent`. They know no tensor.
+"""Rules that follow from declarations of ops: `associative`, `commutative`, `identity`,
+`absorbing`, `idempotent`. They know no tensor.
 
-Nested sums become one sum of all operands, in an order that depends on the operands alone (those of
-an op that does not commute stay as they are); what changes nothing is dropped. Where values depend
-on the grouping (`Type.regroups_exactly` is False) only the left spine `(a + b) + c` is opened by an
-exact rule: ops of many operands compute from left to right. Any other order takes a rule with the
-tag "reorder". Operands are matched in any order in `match/ac.py`; terms merge in any order in
-`graph/intern.py::key_of`.
+Nested sums become one sum of all operands, in an order that depends on the operands alone (an op
+that does not commute keeps the order); operands without effect are dropped. If values depend on the
+grouping (`Type.regroups_exactly` is False), an exact rule only opens the left spine `(a + b) + c`:
+ops of many operands compute from left to right. Any other order takes a rule with the tag
+"reorder". `match/ac.py` matches operands in any order; `graph/intern.py::key_of` lets terms merge
+in any order.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from rewrite_engine.rewrite.fold import folded
 
 
 def is_associative_op(op: Any) -> bool:
-    """Whether an op declares that operands are taken in any number."""
+    """Return whether an op declares that it takes any number of operands."""
     return bool(op.associative and not op.destroy_map)
 
 
 class Declared(NodeRewriter):
-    """A rule on every op with some declaration.
+    """Rule on every op with some declaration.
 
-    wanted: what one of the constants has to be, where numbers are known; None: anything.
+    wanted: values of which one constant must have one, if numbers are known; None: any value.
     """
 
     single = True
@@ -54,18 +54,18 @@ class Declared(NodeRewriter):
 
 
 def declared(when: When, claim: Claim, **options: Any) -> Callable[..., Declared]:
-    """Make a rule of a function `(fgraph, node)` on the ops whose declarations it follows."""
+    """Make a rule of a function `(fgraph, node)` on the ops with the declarations that it uses."""
     return partial(Declared, when=when, claim=claim, **options)
 
 
 def has(seen: Sequence[Outline], head: Any) -> bool:
-    """Whether one of the operands is computed by an op, or is a constant (`CONSTANT`)."""
+    """Return whether one of the operands is computed by an op, or is a constant (`CONSTANT`)."""
     return any(head_of(s) is head for s in seen)
 
 
 def is_number(v: Variable, declaration: Any, out: Variable) -> bool:
-    """Whether a variable is the number that an op declares, or an array filled with it (-1 as bits:
-    all of them are set, those of True where `out` is a boolean).
+    """Return whether a variable is the number that an op declares, or an array filled with it (-1
+    as bits has all bits set, like True if `out` is a boolean).
     """
     if v.head is not CONSTANT or declaration is None:
         return False
@@ -76,7 +76,7 @@ def is_number(v: Variable, declaration: Any, out: Variable) -> bool:
 
 
 def fitting(out: Variable, new: Any) -> Any:
-    """The new term if it may stand where the old one did, else None."""
+    """Return the new term if its type can replace the old one, else None."""
     return new if new is not None and out.type.yields_to(new.type) else None
 
 
@@ -89,7 +89,7 @@ def fitting(out: Variable, new: Any) -> Any:
     wanted=(0, 1, -1, math.inf, -math.inf),
 )
 def drop_identity(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """0 in a sum, 1 in a product (up to the sign of a zero, and to a complex infinity).
+    """Drop 0 from a sum and 1 from a product (up to the sign of a zero, and to a complex infinity).
 
     Not data: it holds for every op that declares an identity.
 
@@ -104,7 +104,7 @@ def drop_identity(fgraph: FunctionGraph | None, node: Apply) -> Any:
 
 
 def _absorbed(node: Apply) -> Any:
-    """The absorbing operand, in the shape of the result."""
+    """Return the absorbing operand, in the shape of the result."""
     op, out = node.op, node.outputs[0]
     for v in node.inputs:
         if is_number(v, op.absorbing, out):
@@ -118,9 +118,9 @@ def _may_absorb(op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
 
 @declared(_may_absorb, exact, wanted=(0, 1, -1))
 def absorb(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """0 in a product of integers, False in a conjunction.
+    """Replace a product of integers with a factor 0 by 0, and a conjunction with False by False.
 
-    Not data: it holds for every op that declares what absorbs.
+    Not data: it holds for every op that declares an absorbing element.
 
     >>> rewritten(0 * ivector("x"))
     second(x, 0)
@@ -130,9 +130,10 @@ def absorb(fgraph: FunctionGraph | None, node: Apply) -> Any:
 
 @declared(_may_absorb, assumes("fastmath"), wanted=(0, 1, -1))
 def absorb_numbers(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """0 in a product of floats, where 0 * inf and 0 * nan do not occur.
+    """Replace a product of floats with a factor 0 by 0, assuming that 0 * inf and 0 * nan do not
+    occur.
 
-    Not data: it holds for every op that declares what absorbs.
+    Not data: it holds for every op that declares an absorbing element.
 
     >>> rewritten(0 * vector("x"), including=["fastmath"])
     second(x, 0.0)
@@ -142,8 +143,8 @@ def absorb_numbers(fgraph: FunctionGraph | None, node: Apply) -> Any:
 
 @declared(lambda op, seen, distinct: bool(op.idempotent and not distinct), refines)
 def drop_repeated(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """Once is enough, in a maximum or a conjunction (up to the sign of a zero); side by side, where
-    operands have an order.
+    """Drop repeated operands of a maximum or a conjunction (up to the sign of a zero); only
+    adjacent ones, if operands have an order.
 
     Not data: it holds for every op that declares itself idempotent.
 
@@ -165,8 +166,8 @@ def drop_repeated(fgraph: FunctionGraph | None, node: Apply) -> Any:
 
 
 def _joined_constants(node: Apply) -> Any:
-    """The operands with one constant for all constants, where the first one stood (for the first
-    ones that stand side by side, where operands have an order).
+    """Return the operands with one constant in place of all constants, at the first one's position
+    (only of the first adjacent ones, if operands have an order).
     """
     op, inputs = node.op, node.inputs
     places = _constant_places(op, inputs)
@@ -190,7 +191,7 @@ def _joined_constants(node: Apply) -> Any:
 
 
 def _constant_places(op: Any, inputs: Sequence[Variable]) -> list[int]:
-    """Where the constants are that can be joined."""
+    """Return the positions of the constants that can be combined."""
     places = [i for i, v in enumerate(inputs) if v.head is CONSTANT]
     if op.commutative:
         return places
@@ -202,8 +203,8 @@ def _constant_places(op: Any, inputs: Sequence[Variable]) -> list[int]:
 
 
 def _is_harmless(op: Any, folded: Any, inputs: Sequence[Any]) -> bool:
-    """Whether taking constants together first loses nothing: no overflow, no number in a sum beside
-    a larger one, and in products no digit to an underflow, also not on the way to the result.
+    """Return whether combining constants first loses nothing: no overflow, no number in a sum with
+    a larger one, and in products no digit to an underflow, also not in intermediate results.
     """
     if folded.type.regroups_exactly:
         return True
@@ -219,8 +220,8 @@ def _is_harmless(op: Any, folded: Any, inputs: Sequence[Any]) -> bool:
 
 
 def _keeps_products(inputs: Sequence[Any], number: float) -> bool:
-    """Whether each product on the way to the result was computed before, up to its sign, if one
-    number takes the place of the first constant: `2 * x * 3 * y` has `6 * x`.
+    """Return whether each intermediate product was computed before, up to its sign, if one number
+    replaces the first constant: `2 * x * 3 * y` contains `6 * x`.
     """
     factor, now = 1.0, 1.0  # what the constants so far come to, before and now
     seen: list[float] | None = None  # the factors that the operands so far had been multiplied by
@@ -243,7 +244,7 @@ def _may_join_constants(op: Any, seen: Sequence[Outline], distinct: bool) -> boo
 
 @declared(_may_join_constants, exact)
 def join_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """Constants among many operands are computed now.
+    """Combine the constants among many operands at compile time.
 
     Not data: it holds for every op with any number of operands.
 
@@ -255,7 +256,7 @@ def join_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
 
 @declared(_may_join_constants, approx(ulps=2), tags=["reorder"])
 def join_rounded_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """Constants among many floats are computed now, where nothing overflows on the way.
+    """Combine the constants among many floats at compile time, if no intermediate result overflows.
 
     Not data: it holds for every op with any number of operands.
 
@@ -273,7 +274,8 @@ def join_rounded_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
     tags=["reorder"],
 )
 def join_nested_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """Constants meet in `a * (b * x)`, also where others need `b * x`: `flatten` leaves such nests.
+    """Combine the constants in `a * (b * x)`, also if other nodes need `b * x`: `flatten` leaves
+    such nests.
 
     Not data: it holds for every op with any number of operands.
 
@@ -297,7 +299,9 @@ def join_nested_constants(fgraph: FunctionGraph | None, node: Apply) -> Any:
 
 
 def opened(node: Apply, operands: Sequence[Variable]) -> Any:
-    """The node with other operands that give the same type; None if they are those it has."""
+    """Return the node with other operands that give the same type; None if they are its own
+    operands.
+    """
     if len(operands) == len(node.inputs):
         return None
     return build_variable(node.op, tuple(operands), node.outputs[0].type, node.origin)
@@ -316,9 +320,9 @@ def _any_order(fgraph: FunctionGraph | None, node: Apply) -> Any:
     tags=["reorder"],
 )
 def regroup(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """A nest of sums is one sum, sorted by content: the same in every process, however it was
-    written. (8 units per operand, of the largest; products may lose all on the way: see
-    `regroup_products`.)
+    """Flatten a nest of sums to one sum, sorted by content: the same in every process, however it
+    was written. (Error: 8 units per operand, of the largest; products may lose everything in
+    intermediate results: see `regroup_products`.)
 
     Not data: the nest is opened in one step.
 
@@ -335,7 +339,8 @@ def regroup(fgraph: FunctionGraph | None, node: Apply) -> Any:
     tags=["reorder"],
 )
 def regroup_products(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """Nested products are one product, sorted, where nothing overflows or underflows in any order.
+    """Flatten nested products to one product, sorted, assuming that nothing overflows or underflows
+    in any order.
 
     Not data: the nest is opened in one step.
 
@@ -348,8 +353,8 @@ def regroup_products(fgraph: FunctionGraph | None, node: Apply) -> Any:
 
 @declared(lambda op, seen, distinct: has(seen, op), exact)
 def flatten(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """A nest is one op on all operands, where that is exact: any nest of integers, sorted; of
-    floats the left spine, as it stands.
+    """Flatten a nest to one op on all operands, if that is exact: any nest of integers, sorted; for
+    floats the left spine, in its order.
 
     Not data: the nest is opened in one step.
 

@@ -1,8 +1,7 @@
-"""`RunBudget`: how much may happen in one run of a driver; `Account`: what is left of it.
+"""`RunBudget`: limits for one run of a driver; `Account`: what is left of them.
 
-While rules fire, numbers are counted down. At some firings of a lineage, and when a number has run
-out, an account looks at what fires: how loops are told from work that takes long is in
-`rewrite/loop.py`.
+While rules fire, numbers are counted down. At some firings of a lineage, and when a number is used
+up, an account inspects the firings; `rewrite/loop.py` distinguishes loops from long work.
 """
 
 from __future__ import annotations
@@ -25,18 +24,17 @@ from rewrite_engine.rewrite.step import Steps
 
 @dataclass(frozen=True, slots=True)
 class RunBudget:
-    """What one run of a driver may use up. None: a default, which is fixed before the run starts,
-    by the number of nodes that the graph has then. What the rules make does not raise it.
+    """Limits for one run of a driver. None: a default, fixed before the run from the present number
+    of nodes; nodes made by rules do not raise it.
 
     firings: of all rules together (10 for each node, and 10,000). depth: firings at one node and at
-    all that comes of it (10,000; not counted are those that get to see more and more of the graph).
-    per_rule: firings of each rule, also in strategies (no limit). nodes: by how many the graph may
-    grow (2 for each node, and 100,000). operands: how many the nodes have that rules make (100 for
-    each variable, and 1,000,000: a sum may grow for ever and be one node). Where `firings` is
-    given, depth, nodes and operands are at least that, 10 times and 100 times that. seconds: of
-    time (no limit).
-    on_budget: "raise" a `RuleLoopError` and leave the graph as it was before the run, or "stop" and
-    keep what is done (None: `config.on_budget`).
+    its descendants (10,000; firings that reach more and more of the graph do not count). per_rule:
+    firings of each rule, also in strategies (no limit). nodes: growth of the graph (2 for each
+    node, and 100,000). operands: operands of nodes made by rules (100 for each variable, and
+    1,000,000: a sum may grow without end and stay one node). If `firings` is set, depth, nodes and
+    operands are at least 1, 10 and 100 times as large. seconds: time (no limit). on_budget: "raise"
+    a `RuleLoopError` and restore the graph as it was before the run, or "stop" and keep the changes
+    (None: `config.on_budget`).
     """
 
     firings: int | None = None
@@ -49,27 +47,27 @@ class RunBudget:
 
     def __post_init__(self) -> None:
         if self.on_budget not in (None, "raise", "stop"):
-            raise ValueError(f"on_budget is 'raise' or 'stop', not {self.on_budget!r}")
+            raise ValueError(f"on_budget must be 'raise' or 'stop', not {self.on_budget!r}")
         for name in ("firings", "depth", "per_rule", "nodes", "operands", "seconds"):
             limit = getattr(self, name)
             what = "a number" if name == "seconds" else "a whole number"
             kind = int | float if name == "seconds" else int
             if not isinstance(limit, kind | None) or isinstance(limit, bool):
-                raise TypeError(f"a budget of {name} is {what} or None, not {limit!r}")
+                raise TypeError(f"a budget of {name} must be {what} or None, not {limit!r}")
             if limit is not None and not limit >= 0:
-                raise ValueError(f"a budget of {name} is not less than 0, but {limit!r} is")
+                raise ValueError(f"a budget of {name} must be 0 or more, not {limit!r}")
 
     @staticmethod
     def of(budget: RunBudget | None) -> RunBudget:
-        """A budget that was given, or the default one."""
+        """Return a given budget, or the default one."""
         if budget is None:
             return RunBudget()
         if not isinstance(budget, RunBudget):
-            raise TypeError(f"a budget is RunBudget(firings=...) or None, not {budget!r}")
+            raise TypeError(f"a budget must be RunBudget(firings=...) or None, not {budget!r}")
         return budget
 
     def fitted(self, n: int, variables: int = 0) -> RunBudget:
-        """The budget with its defaults, for a graph of n nodes and so many variables."""
+        """Return the budget with its defaults for a graph of `n` nodes and this many variables."""
         given = self.firings or 0  # who sets this knows how long rows may get
         most = max(1_000_000 + 100 * variables, 100 * given)
         return RunBudget(
@@ -84,13 +82,13 @@ class RunBudget:
 
 
 class Account:
-    """What is left of a budget: for one run, or (turns) for all turns of a repetition, each a run
-    with an account within that one's. Turns are expensive, so lineages are looked at from their
-    beginning, and go on from one turn to the next.
+    """Remainder of a budget: for one run, or (turns) for all turns of a repetition, each a run with
+    an account within this one. Turns are expensive, so lineages are inspected from their beginning,
+    and continue from one turn to the next.
 
-    watching: whether every firing is looked at; looks: whether this one is. due: what is `left`
-    when the next must be. lineage, number: of the node at which a rule fires, and of that firing in
-    it. firing: what is compared.
+    watching: whether every firing is inspected; looks: whether this one is. due: the value of
+    `left` at which to inspect next. lineage, number: the lineage of the node at which a rule fires,
+    and the index of the firing in it. firing: the key that is compared.
     """
 
     def __init__(
@@ -127,7 +125,7 @@ class Account:
         self.firing: tuple[Any, ...] | None = None
 
     def within(self, outer: Account, turns: bool) -> None:
-        """Last no longer than what is around it; as one of its turns, go on with what it has."""
+        """Limit this account by an outer one; as one of its turns, also continue its lineages."""
         for name in ("left", "largest", "operands", "deadline"):
             setattr(self, name, min(getattr(self, name), getattr(outer, name)))
         if turns:
@@ -139,7 +137,7 @@ class Account:
         self.budget = replace(outer.budget, on_budget=how)
 
     def spend(self, fired: Mapping[str, int], visits: int, operands: int) -> None:
-        """A turn is over."""
+        """Subtract a finished turn."""
         self.visits -= visits
         self.operands -= operands
         for name, n in fired.items():
@@ -149,7 +147,7 @@ class Account:
             self.outer.spend(fired, visits, operands)
 
     def close(self) -> None:
-        """The run is over."""
+        """Finish the account at the end of the run."""
         if self.outer is not None:
             self.outer.cycle = self.cycle
             self.outer.spend(self.result.fired, self.result.visits, self.given - self.operands)
@@ -157,7 +155,7 @@ class Account:
     # --- firings that are looked at --------------------------------------------------------------
 
     def before(self, node: Apply, rule: Rule, steps: Steps) -> None:
-        """Before a firing: may it be? If it is to be compared, note what it is known by."""
+        """Check that a rule may fire, and record the key of the firing if it will be compared."""
         self.lineage = lineage = self.lineages.of.get(node)
         self.number = 1 if lineage is None else lineage[0] + 1
         compared = self.number % self.every >= self.quiet
@@ -176,7 +174,7 @@ class Account:
             self.firing = rule.name, self.lineages.numbers.key(node)
 
     def after(self, node: Apply, rule: Rule, fresh: Sequence[Apply], steps: int) -> None:
-        """After a firing of so many steps, which made nodes: count; look for loops when due."""
+        """Count a firing of some steps, which made nodes, and look for loops when due."""
         of, lineage, number = self.lineages.of, self.lineage, self.number
         if node in self.fgraph.order.level:
             of[node] = lineage = lineage or [0, 0, None]
@@ -194,13 +192,13 @@ class Account:
             self.check(rule, lineage, fresh)
 
     def check(self, rule: Rule, lineage: Lineage | None, fresh: Sequence[Apply]) -> None:
-        """Is a budget used up, is it a loop?"""
+        """Check whether a budget is used up, or a loop was found."""
         limit, n, firing = self.budget, len(self.fgraph), self.firing
         if self.cycle is not None:
             if self.cycle.taken(fresh, lineage) or -4 * self.operands > self.given:
                 raise Stop(self.cycle.error())
         elif lineage is not None and lineage[0] > self.depth:
-            self.stop(f"more than {limit.depth} firings at what came of one node", rule, lineage)
+            self.stop(f"more than {limit.depth} firings at descendants of one node", rule, lineage)
         elif n > self.largest:
             self.stop(f"the graph grew by more than {limit.nodes} nodes", rule, lineage)
         elif self.operands < 0:
@@ -217,7 +215,7 @@ class Account:
         self.watching |= self.left <= 0  # the next firing would be one too many
 
     def spent(self, steps: Steps) -> Rule | None:
-        """The rule that would fire more often than it may, if what is proposed was taken."""
+        """Return the rule that would exceed its number of firings with these steps, or None."""
         asked, tally = Counter([rule.name for rule, _ in steps]), self.result.tally
         for rule, _ in steps:
             now = tally[rule.name].firings if rule.name in tally else 0
@@ -226,11 +224,15 @@ class Account:
         return None
 
     def in_time(self, order: Iterable[Apply]) -> Iterable[Apply]:
-        """The nodes to visit, while there is time; the clock is looked at if there is a limit."""
+        """Yield the nodes to visit until the time is over; the clock is read only if there is a
+        limit.
+        """
         return order if self.deadline == inf else self.timed(order)
 
     def timed(self, order: Iterable[Apply]) -> Iterator[Apply]:
-        """Yield the nodes while there is time, and then a bit longer, to see what is going on."""
+        """Yield the nodes until the time is over, and then a bit longer, to find what is going
+        on.
+        """
         deadline = self.deadline
         for node in order:
             if perf_counter() > deadline:
@@ -238,11 +240,11 @@ class Account:
             yield node
 
     def late(self) -> float:
-        """Time is over. Returns the new limit, if it goes on."""
+        """Handle the end of the time. Returns the new limit, if the run continues."""
         if perf_counter() <= self.deadline:
             return self.deadline
         if self.cycle is None:
-            self.stop(f"the {self.budget.seconds} seconds it has are over")
+            self.stop(f"its budget of {self.budget.seconds} seconds is used up")
             self.deadline += 0.05 * (self.budget.seconds or 0) + 0.01
             return self.deadline
         if self.cycle.count < LONG and perf_counter() < self.deadline + 1:  # a slow machine
@@ -250,15 +252,15 @@ class Account:
         raise Stop(self.cycle.error())
 
     def still_idle(self, visits: int) -> int:
-        """So many visits, and nothing fires. Returns the new limit, if it goes on."""
+        """Handle many visits without a firing. Returns the new limit, if the run continues."""
         self.idle = max(self.idle, 10_000 + 20 * len(self.fgraph))
         if visits <= self.idle:
             return self.idle
-        self.stop("nodes change again and again though no rule fires")
+        self.stop("nodes change again and again although no rule fires")
         raise Stop(self.cycle.error())  # type: ignore[union-attr]
 
     def stop(self, why: str, rule: Rule | None = None, lineage: Lineage | None = None) -> None:
-        """End the run; or look for the cycle from here on."""
+        """End the run, or search for the cycle from here on."""
         self.result.note = why
         self.result.stopped = StopReason.LOOP if why == AGAIN else StopReason.BUDGET
         if self.budget.on_budget == "stop":

@@ -1,8 +1,8 @@
-"""What a node costs, estimated from its types: the models by which equations choose.
+"""Cost models of nodes, estimated from types: equations choose by them.
 
 A model is a function from a node to a number, at least 0; `flops` and `bytes_moved` are two, and
-users may give their own. A dimension that the type does not know counts as `UNKNOWN`. The report of
-costs with the shapes that were really seen is in `explain/cost.py`.
+users may write their own. A dimension that the type does not know counts as `UNKNOWN`. The report
+of costs with actual shapes is in `explain/cost.py`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ CALL = 2.0**-10
 
 
 def flops(node: Apply) -> float:
-    """Floating-point operations, as the op estimates them (`Op.flops`)."""
+    """Return the floating-point operations of a node, as the op estimates them (`Op.flops`)."""
     shapes = [_shape(v) for v in node.inputs], [_shape(v) for v in node.outputs]
     amount: float = node.op.flops(*shapes)
     return amount
 
 
 def bytes_moved(node: Apply) -> float:
-    """Bytes read and written if the node runs alone; a view moves none."""
+    """Return the bytes read and written if the node runs alone; 0 for a view."""
     if node.op.view_map:
         return 0
     sized = [v for v in (*node.inputs, *node.outputs) if v.type.kind != "?"]
@@ -39,8 +39,8 @@ def bytes_moved(node: Apply) -> float:
 
 
 def price(node: Apply, model: CostModel) -> float:
-    """What a model says, and the price of the call. Raises `ValueError` for what is no cost; an
-    error of the model's own gets a note that names the node.
+    """Return the cost of a node in a model, plus the price of the call. Raises `ValueError` for an
+    invalid cost; an error of the model itself gets a note that names the node.
     """
     try:
         amount = model(node)

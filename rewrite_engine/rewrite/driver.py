@@ -1,7 +1,7 @@
-"""What all drivers share: `GraphRewriter`; drivers made of drivers; merging.
+"""Base of all drivers: `GraphRewriter`; drivers made of drivers; merging.
 
-While a graph is rewritten, Python's cyclic collector is kept still: graphs are reference cycles
-that live, and scanning them again and again makes rewriting superlinear. Which driver is for what:
+While a graph is rewritten, Python's cyclic collector is paused: graphs are live reference cycles,
+and scanning them repeatedly makes rewriting superlinear. Which driver to use: see
 `rewrite/strategies`.
 """
 
@@ -32,9 +32,10 @@ ENDLESS = (StopReason.BUDGET, StopReason.LOOP)
 
 
 class paused_collector:  # noqa: N801  (used as a function)
-    """Switch the collector off, if it is on, until this block ends. A block that is interrupted
-    while it is entered or left ends when its object dies. (In several threads, whoever switched the
-    collector off switches it on again. There is no lock that Ctrl-C could leave locked.)
+    """Context manager that switches the collector off, if it is on, until the block ends. A block
+    that is interrupted on entry or exit ends when its object dies. (With several threads, the one
+    that switched the collector off switches it on again. There is no lock that Ctrl-C could leave
+    locked.)
     """
 
     __slots__ = ("__weakref__", "end")
@@ -53,11 +54,11 @@ class paused_collector:  # noqa: N801  (used as a function)
 
 
 class GraphRewriter:
-    """Something that improves a `FunctionGraph`. Subclasses define `run(fgraph, result)`;
-    or, as elsewhere, `apply(fgraph)`, and `add_requirements(fgraph)` that is called before.
+    """Base class of drivers that improve a `FunctionGraph`. Subclasses define
+    `run(fgraph, result)`; or, as in other libraries, `apply(fgraph)`, and
+    `add_requirements(fgraph)`, which is called first.
 
-    budget: how much may happen in one run, for those that apply rules. name: the class's name,
-    where none is given.
+    budget: limits for one run, for drivers that apply rules. name: by default the class's name.
     """
 
     budget = RunBudget()
@@ -71,23 +72,23 @@ class GraphRewriter:
         cls.name = vars(cls).get("name", cls.__name__)  # `__init__` may be the subclass's own
 
     def optimize(self, fgraph: FunctionGraph) -> Result:
-        """An older name of `rewrite`."""
+        """Call `rewrite`; an older name."""
         return self.rewrite(fgraph)
 
     def __call__(self, fgraph: FunctionGraph) -> Result:
-        """`rewrite`, as elsewhere."""
+        """Call `rewrite`, as in other libraries."""
         return self.rewrite(fgraph)
 
     def rewrite(
         self, fgraph: FunctionGraph, trace: Feature | None = None, within: Result | None = None
     ) -> Result:
-        """Improve the graph in place; return what was done. trace: a `Trace`, or any feature, that
-        is attached meanwhile. within: of the driver that this is a part of: it gets what was done.
+        """Improve the graph in place; return a report. trace: a `Trace`, or any feature, to attach
+        during the run. within: the report of the outer driver, which also gets the changes.
 
-        Errors name the rule (see each driver), and carry as `result` what was done until then.
+        Errors name the rule (see each driver), and carry the report so far as `result`.
         """
         if not isinstance(fgraph, FunctionGraph):
-            what = "a driver rewrites a FunctionGraph(inputs, outputs)"
+            what = "a driver rewrites only a FunctionGraph(inputs, outputs)"
             raise ForeignObjectError(f"{what}, not {describe(fgraph)}")
         if trace is not None and trace not in fgraph.features:
             with paused_collector():
@@ -127,11 +128,13 @@ class GraphRewriter:
     apply = rewrite
 
     def idle(self, fgraph: FunctionGraph) -> bool:
-        """Whether there is nothing here that this is for: it is left out, and reports nothing."""
+        """Return whether the driver has nothing to do in this graph: it is skipped and reports
+        nothing.
+        """
         return False
 
     def run(self, fgraph: FunctionGraph, result: Result) -> None:
-        """Do the work and note it in `result`."""
+        """Do the work and record it in `result`."""
         if type(self).apply is GraphRewriter.apply:
             raise MethodNotDefined(
                 f"{type(self).__name__} defines neither run(fgraph, result) nor apply(fgraph)"
@@ -146,7 +149,7 @@ class GraphRewriter:
 
 
 class FromFunctionGraphRewriter(GraphRewriter):
-    """The driver that a function of a `FunctionGraph` is."""
+    """Driver that calls a function on a `FunctionGraph`."""
 
     def __init__(self, fn: Callable[[FunctionGraph], Any]) -> None:
         super().__init__(fn.__name__)
@@ -160,7 +163,7 @@ graph_rewriter = FromFunctionGraphRewriter  # as a decorator
 
 
 class SequentialOptimizer(GraphRewriter):
-    """Drivers one after the other."""
+    """Driver that runs other drivers one after the other."""
 
     def __init__(self, parts: Sequence[GraphRewriter], name: str = "sequence") -> None:
         super().__init__(name)
@@ -177,15 +180,15 @@ class SequentialOptimizer(GraphRewriter):
         result.stop_as_parts()
 
     def after(self, part: GraphRewriter, fgraph: FunctionGraph) -> None:
-        """What is done with a graph after a part (nothing)."""
+        """Process the graph after a part (by default nothing)."""
 
     def __iter__(self) -> Iterator[GraphRewriter]:
         return iter(self.parts)
 
 
 class Fixpoint(GraphRewriter):
-    """A driver again and again, until it changes nothing. budget: of all turns together; without a
-    number of firings there are no more turns after 2,000,000 visits and 200 for each node.
+    """Driver that repeats another until it changes nothing. budget: of all turns together; without
+    a number of firings, no turn begins after 2,000,000 visits and 200 for each node.
     """
 
     def __init__(self, part: GraphRewriter, budget: RunBudget | None = None) -> None:
@@ -200,7 +203,9 @@ class Fixpoint(GraphRewriter):
             self.turns(fgraph, result, account)
 
     def turns(self, fgraph: FunctionGraph, result: Result, account: Account) -> None:
-        """Turn after turn; what is used up is noticed in them, at the rule that does it."""
+        """Run turn after turn; a turn itself detects a used-up budget, at the rule that
+        exceeds it.
+        """
         done = False
         while not done or account.cycle is not None:
             one = self.part.rewrite(fgraph, None, result)
@@ -221,7 +226,9 @@ class Fixpoint(GraphRewriter):
 
 
 class TryOptimizer(GraphRewriter):
-    """A driver; if a rule fails in it, the graph is put back and the rest goes on."""
+    """Driver that runs another one; if a rule fails in it, the graph is restored and the rest
+    continues.
+    """
 
     def __init__(self, part: GraphRewriter) -> None:
         super().__init__(f"try_({part.name})")
@@ -240,12 +247,11 @@ class TryOptimizer(GraphRewriter):
 
 
 class MergeOptimizer(GraphRewriter):
-    """Equal nodes become one. A graph does that by itself at all times; this driver settles what is
-    left to be done (after `fgraph.merging` was off), and is the phase under which merging shows in
-    a report.
+    """Driver that merges equal nodes. A graph always merges by itself; this driver settles pending
+    changes (after `fgraph.merging` was off), and is the phase under which reports show merging.
 
-    reorders: from here on sums and products of floats merge in whatever order their operands stand
-    (the one that came first stays).
+    reorders: from now on, sums and products of floats merge in any order of their operands (the
+    first one stays).
     """
 
     def __init__(self, name: str = "merge", reorders: bool = False) -> None:

@@ -1,11 +1,12 @@
-"""What is dropped is not lost: whether what a term may do is still done when a rule drops it.
+"""Errors and NaNs of dropped terms: whether they still occur when a rule drops a term.
 
 A term may raise an error, and it may be NaN. The error is kept if the term cannot fail, if it is
-computed anyway, or if what may fail in it is; what is dropped beside others must also be known to
-fit them. A NaN is kept if what stays is computed from it by ops that show it. `Dropping` tells of
-errors, for all rules that drop anything: `@rule` asks it by what its right side does not have
-(`Dropping.keeping`), `@node_rewriter` by what it returns (`Dropping.operands_kept`).
-`shown_through` tells of NaNs. Not here: what is known of ops and terms (facts: `rules/facts.py`).
+computed anyway, or if its failing parts are; a term dropped from an op must also be known to fit
+the other operands. A NaN is kept if the remaining terms are computed from it by ops that propagate
+it. `Dropping` decides about errors, for all rules that drop anything: `@rule` queries it about
+terms missing from its right side (`Dropping.keeping`), `@node_rewriter` about its result
+(`Dropping.operands_kept`). `shown_through` finds NaNs. Facts about ops and terms are in
+`rules/facts.py`.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ MOST = 200  # how many terms are looked at to find whether one stays
 
 
 class Dropping:
-    """Whether errors are lost with what is dropped, by what facts know.
+    """Decision whether errors are lost with dropped terms, by facts.
 
-    fits: nothing fails where a term is computed of its operands. cannot_fail: nor in computing
-    those. length: of a variable and a dimension. compared(node): the groups of lengths that a node
-    compares; None for one that may fail in other ways.
+    fits: nothing fails where a term is computed from its operands. cannot_fail: nor in computing
+    the operands. length: the length of a variable's dimension. compared(node): the groups of
+    lengths that a node compares; None for a node that may fail in other ways.
     """
 
     def __init__(
@@ -58,11 +59,11 @@ class Dropping:
         kept: Collection[Variable],
         new: Variable | None = None,
     ) -> Any:
-        """Evidence that every error of a term is still raised when a node needs it no more.
+        """Return evidence that every error of a term is still raised after a node no longer needs
+        it.
 
-        kept: what takes the place of the node is computed from these. new: what takes its place,
-        which compares lengths, too. fgraph, node: None where the rule is applied outside of a
-        graph.
+        kept: the variables that the replacement of the node is computed from. new: the replacement,
+        which compares lengths, too. fgraph, node: None if the rule is applied outside a graph.
         """
         todo: list[Variable] = [dropped]
         seen: set[Variable] = set()
@@ -84,13 +85,13 @@ class Dropping:
             if not here and not self.are_compared(v.owner, made):
                 return here
             if len(seen) > MOST:
-                return unknown("what is dropped may raise an error", blame=v)
+                return unknown("the dropped term may raise an error", blame=v)
             todo += v.owner.inputs
         return because("no error is lost")
 
     def are_compared(self, node: Apply, new: Iterable[Apply]) -> bool:
-        """Whether new nodes compare all lengths that a node does, one or several together, which
-        fails for no more.
+        """Return whether new nodes compare all lengths that a node does, one or several together,
+        without new failures.
         """
         groups = self.compared(node)
         if groups is None:
@@ -109,7 +110,7 @@ class Dropping:
     def all_stay(
         self, fgraph: Graph, node: Apply, terms: Iterable[Variable], new: Sequence[Variable]
     ) -> Any:
-        """Whether errors of terms are still raised where new ones take the place of a node."""
+        """Return whether errors of terms are still raised after new ones replace a node."""
         kept = set().union(*[parts(one, known(fgraph)) for one in new])
         for v in terms:
             answer = v in kept or self.errors_stay(fgraph, node, v, kept)
@@ -120,11 +121,11 @@ class Dropping:
     # --- rules ----------------------------------------------------------------------------------
 
     def operands_kept(self, fgraph: Graph, node: Apply, new: Any) -> Any:
-        """For node rewriters: whether the errors of operands are still raised that are no more in
-        what takes the place of a node, and whether these fit the others.
+        """Return, for node rewriters, whether errors of operands missing from the replacement of a
+        node are still raised, and whether these fit the others.
 
-        An operand that is taken apart, of which something is kept, is no such operand, and what is
-        in it is looked at instead.
+        An operand that is taken apart and partly kept does not count as missing; its parts are
+        checked instead.
         """
         made = replacements(new)
         there = known(fgraph)
@@ -155,8 +156,8 @@ class Dropping:
         return not dropped or self._all_fit(fgraph, matched, dropped, kept)
 
     def call_errors_kept(self, fgraph: Graph, node: Apply, new: Any) -> Any:
-        """For an op that gives way to its graph: whether the errors of outputs, and of operands,
-        that nobody needs are still raised.
+        """Return, for an op replaced by its graph, whether the errors of unneeded outputs and
+        operands are still raised.
         """
 
         def alike(member: Any) -> Any:
@@ -167,14 +168,14 @@ class Dropping:
         op, numbers = node.op, range(len(node.outputs))
         used = [j for j in numbers if fgraph is None or is_used(fgraph, node.outputs[j])]
         if len(op.needed_outputs(used, alike)) > len(used):
-            return unknown("an output that nobody needs may raise an error", blame=node.outputs[0])
+            return unknown("an unused output may raise an error", blame=node.outputs[0])
         kept = {node.inputs[i] for i in op.needed_inputs(used)}
         stay = (self.errors_stay(fgraph, node, x, kept) for x in node.inputs if x not in kept)
         return next((answer for answer in stay if not answer), True)
 
     def lengths_kept(self, fgraph: Graph, node: Apply, new: Any) -> Any:
-        """Whether no error of a term is lost where something takes the place of its shape. An op
-        that says how its shape follows, and nothing of when it fails, is taken at its word.
+        """Return whether no error of a term is lost when its shape is replaced. An op that defines
+        its shape, but not when it fails, is trusted.
         """
         (x,) = node.inputs
         cls = Op if x.owner is None else type(x.owner.op)
@@ -183,18 +184,18 @@ class Dropping:
         return self.all_stay(fgraph, node, terms, replacements(new))
 
     def _says_when_it_fails(self, cls: type[Op]) -> bool:
-        """Whether anything is declared of when a class of ops fails."""
+        """Return whether a class of ops declares when it fails."""
         declared = cls.equal_lengths is not Op.equal_lengths or "fits" in cls.implied
         return declared or cls in self.fits.cases
 
     def keeping(self, rule: Any) -> Keeping | None:
-        """For `@rule`: what tells whether no error is lost where the rule fires; None for a rule
-        that cannot lose any by what it drops.
+        """Return the check for a `@rule` that no error is lost where it fires; None for a rule that
+        cannot lose any.
 
-        Operands that the right side does not have must not fail, and must fit those beside them; so
-        must ops inside of the left side that may fail for other reasons than shapes, if they are
-        there once more than on the right. Whatever else ops check is the author's affair, who named
-        them.
+        Operands missing from the right side must not fail, and must fit the other operands. Ops
+        inside the left side that may fail for other reasons than shapes must not fail either, if
+        the right side has fewer of them. All other checks of ops are the responsibility of the
+        author, who named them.
         """
         right = rule.right
         names = set(right.names if isinstance(right, Compute) else holes(right))
@@ -211,7 +212,7 @@ class Dropping:
         dropped: Collection[Variable],
         kept: Iterable[Variable],
     ) -> Any:
-        """Whether what is dropped has the lengths of what is kept where they have to be equal."""
+        """Return whether dropped terms have the lengths of kept ones where they must be equal."""
         ask = self.length.ask
         lengths = {ask(fgraph, v, i).value for v in kept for i in range(v.type.ndim or 0)}
         computed = {out for one in matched for out in one.outputs}
@@ -230,15 +231,15 @@ class Dropping:
                         settled.add(n)
                 if not (asked.keys() <= settled if settled else len(asked) < 2):
                     (v, *_) = [v for n, v in asked.items() if n not in settled]
-                    return unknown("what is dropped may not fit what is kept", blame=v)
-        return because("what is dropped fits")
+                    return unknown("the dropped term may not fit the kept ones", blame=v)
+        return because("the dropped term fits")
 
 
 class Keeping:
-    """Whether a data rule loses no error by what takes the place of a node: a function of the
-    graph, the node and that.
+    """Check that a data rule loses no error by its replacement of a node: a function of the graph,
+    the node and the replacement.
 
-    Looked at are the nodes that the left side matched, down to the operands of the right side.
+    It inspects the nodes that the left side matched, down to the operands of the right side.
     """
 
     def __init__(self, dropping: Dropping, rule: Any, may_fail: tuple[type[Op], ...]) -> None:
@@ -271,8 +272,8 @@ class Keeping:
     def matched(
         self, node: Apply, there: Collection[Variable]
     ) -> tuple[list[Apply], dict[Variable, None]]:
-        """The nodes that the left side matched, and the operands of these that are dropped. (A
-        branch that a rule of choices drops is one that is not taken.)
+        """Return the nodes that the left side matched, and their dropped operands. (A branch that a
+        rule for choices drops is one that is not taken.)
         """
         matched, dropped, level = [node], dict[Variable, None](), [node]
         for depth in range(self.depth + 1):
@@ -289,14 +290,14 @@ class Keeping:
 
 
 def _may_fail(pattern: Any) -> list[type]:
-    """The classes of the ops of a pattern that may fail for other reasons than shapes."""
+    """Return the classes of the ops of a pattern that may fail for other reasons than shapes."""
     found = [p.operator for p, _ in subpatterns(pattern) if p.__class__ is OpNode]
     classes = [op if isinstance(op, type) else type(op) for op in found]
     return [cls for cls in classes if getattr(cls, "may_fail", False)]
 
 
 def _operands(pattern: Any, term: Variable, there: Collection[Apply]) -> set[Variable]:
-    """What a right side got for its variables, in the term that it made."""
+    """Return the operands of a right side in the term that it made."""
     if isinstance(pattern, Compute):
         return parts(term, there)
     found, todo = set(), [(pattern, term)]
@@ -319,7 +320,7 @@ def _operands(pattern: Any, term: Variable, there: Collection[Apply]) -> set[Var
 
 
 def replacements(new: Any) -> list[Variable]:
-    """The variables that a rule returned: one, or some in a sequence or a mapping."""
+    """Return the variables in a rule's result: one, or some in a sequence or a mapping."""
     if isinstance(new, Variable):
         return [new]
     found = new.values() if isinstance(new, Mapping) else new
@@ -327,12 +328,12 @@ def replacements(new: Any) -> list[Variable]:
 
 
 def known(fgraph: Graph) -> Collection[Apply]:
-    """The nodes that are in a graph."""
+    """Return the nodes that are in a graph."""
     return () if fgraph is None else fgraph.order.level
 
 
 def parts(term: Variable, there: Collection[Apply], most: int = SMALL) -> set[Variable]:
-    """Terms that a term is made of, as many as matter, down to nodes that are there already."""
+    """Return parts of a term, as many as matter, down to nodes that already exist."""
     found, todo = {term}, deque([term])
     while todo and len(found) < most:
         owner = todo.popleft().owner
@@ -343,7 +344,9 @@ def parts(term: Variable, there: Collection[Apply], most: int = SMALL) -> set[Va
 
 
 def _is_apart(v: Variable, kept: Collection[Variable]) -> bool:
-    """Whether a term is nothing but an op on what is kept, and numbers; quickly seen."""
+    """Return whether a term is only an op on kept variables and numbers, as far as that is quickly
+    seen.
+    """
     one, some = v.owner, False
     if one is None:
         return _is_number(v)
@@ -358,8 +361,8 @@ def _is_apart(v: Variable, kept: Collection[Variable]) -> bool:
 def taken_apart(
     node: Apply, kept: Collection[Variable]
 ) -> tuple[list[Apply], dict[Variable, None]]:
-    """The nodes between a node and what is kept of its operands, and the operands of these that
-    are dropped: of those nothing is kept, as far as `SMALL` terms tell.
+    """Return the nodes between a node and the kept parts of its operands, and the dropped operands
+    of these nodes: nothing of them is kept, as far as `SMALL` terms show.
     """
     order, seen = [node], {node}
     for one in order:
@@ -380,12 +383,12 @@ def taken_apart(
 
 
 def _is_number(v: Variable) -> bool:
-    """Whether a variable fits everything: all of its dimensions are stretched."""
+    """Return whether a variable fits everything because all of its dimensions broadcast."""
     return all(getattr(v.type, "broadcastable", (False,)))
 
 
 def always_read(node: Apply) -> Sequence[Variable]:
-    """The operands of a node but the branches of a choice."""
+    """Return the operands of a node, except for the branches of a choice."""
     if node.op.read_if is None:
         return node.inputs
     return [v for v, asked in zip(node.inputs, node.op.read_if(node), strict=True) if asked is None]
@@ -399,9 +402,8 @@ def below(
     terms: Iterable[Variable],
     operands: Callable[[Apply], Iterable[Variable]],
 ) -> Callable[[Apply], bool]:
-    """A function of a node: whether one of these terms is computed from what it makes, by the
-    operands that are told, as far as that is quickly seen. Nodes that no graph has yet have no
-    level.
+    """Return a predicate of nodes: whether one of these terms is computed from the node's outputs,
+    through the given operands, as far as that is quickly seen. Nodes outside a graph have no level.
     """
     seen: set[Apply] = set()
     heap: list[tuple[float, int, Apply]] = []
@@ -425,7 +427,9 @@ def below(
 def _has_other_uses(
     fgraph: Graph, node: Apply | None, v: Variable, level: Mapping[Apply, int]
 ) -> bool:
-    """Whether a term is computed without a node's use of it, as far as that is quickly seen."""
+    """Return whether a term is computed without a node's use of it, as far as that is quickly
+    seen.
+    """
     here = None if node is None else level.get(node)
     if fgraph is None or here is None or v.owner is None or v.owner not in level:
         return False
@@ -440,8 +444,8 @@ def _has_other_uses(
 
 
 def _needs(fgraph: Any, node: Apply, v: Variable) -> bool:
-    """Whether a node needs an operand, and is computed, whatever branches are taken; as far as that
-    is quickly seen.
+    """Return whether a node needs an operand, and is computed, whatever branches are taken; as far
+    as that is quickly seen.
     """
     if not fgraph.lazy:
         return True
@@ -461,8 +465,8 @@ def _needs(fgraph: Any, node: Apply, v: Variable) -> bool:
 
 
 def shown_through(terms: Iterable[Variable], shows: Callable[[Apply], bool]) -> Iterator[Variable]:
-    """Variables whose NaN is one of these terms, too, the nearest `SMALL`: what they are computed
-    from by ops that show the NaN of each operand.
+    """Yield variables whose NaN makes one of these terms NaN, the nearest `SMALL`: the terms are
+    computed from them by ops that propagate the NaN of each operand.
     """
     todo = list(dict.fromkeys(terms))
     seen = set(todo)

@@ -1,11 +1,11 @@
-"""Rules in some order: to a fixed point by `EquilibriumOptimizer` (innermost) and
-`OutermostOptimizer`, or once at each node by `WalkingOptimizer`.
+"""Drivers that apply rules in some order: to a fixed point by `EquilibriumOptimizer` (innermost)
+and `OutermostOptimizer`, or once at each node by `WalkingOptimizer`.
 
-To a fixed point there are no passes over the whole graph. The worklist is the sorted list of the
-nodes there are, consumed by index, and a heap of those that are new or changed since; both by
-level, so a node is visited when everything below it is settled (outermost: when everything above it
-is done). A node is visited again only if something changed that a rule at it may have looked at.
-What happens at a node is in `rewrite/run.py`.
+Rewriting to a fixed point makes no passes over the whole graph. The worklist is the sorted list of
+the initial nodes, consumed by index, and a heap of new or changed nodes. Both are ordered by level,
+so a node is visited after everything below it is settled (outermost: after everything above it is
+done). A node is visited again only if something changed that a rule at it may have read. Visiting a
+node is defined in `rewrite/run.py`.
 """
 
 from __future__ import annotations
@@ -27,14 +27,16 @@ from rewrite_engine.rewrite.watched import kind_for
 
 
 class Innermost(Run):
-    """A run that visits the lowest node first of those that may have something to match."""
+    """Run that visits the lowest node first among those that may match."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.retries: dict[Apply, int] = {}
 
     def order(self) -> Iterator[Apply]:
-        """Yield live nodes by level, settled: those there are, and those that come on the heap."""
+        """Yield live nodes by level, settled: the initial ones, and those that arrive on the
+        heap.
+        """
         fgraph, heap = self.fgraph, self.heap
         level, dirty, settle, reach = (
             fgraph.order.level, fgraph.dirty, fgraph.settle, self.dispatch.reach,
@@ -74,11 +76,11 @@ class Innermost(Run):
         self.result.stopped = StopReason.SATURATED
 
     def given(self) -> tuple[list[Apply], list[int]]:
-        """The nodes to visit first, and their levels, in order."""
+        """Return the nodes to visit first, and their levels, in order."""
         return self.fgraph.order.arranged()
 
     def retry_above(self, node: Apply, up: int) -> None:
-        """Let nodes be tried again up to so many levels above, from where a rule may look down."""
+        """Retry nodes up to `up` levels above, from where a rule may read this node."""
         fgraph, queued = self.fgraph, self.queued
         for out in node.outputs:
             for client in fgraph.users[out]:
@@ -89,10 +91,10 @@ class Innermost(Run):
 
 
 class InnermostInTurns(Innermost):
-    """Rules innermost first, then in turns: other rules where these have changed something, and
-    these where the others have, until neither do.
+    """Run innermost first and in turns: other rules where these have changed something, and these
+    where the others have, until neither do.
 
-    touched: the nodes that came in, or were to be visited again, in this turn, in this order.
+    touched: the nodes that entered, or were scheduled again, in this turn, in this order.
     """
 
     def __init__(self, others: Dispatch, *args: Any) -> None:
@@ -127,11 +129,11 @@ class InnermostInTurns(Innermost):
 
 
 class Outermost(Run):
-    """A run that visits the highest node first."""
+    """Run that visits the highest node first."""
 
     def order(self) -> Iterator[Apply]:
         """Yield live nodes, the highest level first. After each firing the graph is settled, so
-        that what is above is tried again before what is below.
+        that nodes above are tried again before nodes below.
         """
         fgraph, inbox, level, queued = self.fgraph, self.heap, self.level, self.queued
         raised = fgraph.order.raised = list[Apply]()  # they stand higher than the heap says
@@ -162,7 +164,7 @@ class Outermost(Run):
         self.result.stopped = StopReason.SATURATED
 
     def retry_above(self, changed: Iterable[Apply]) -> None:
-        """Let the nodes be tried again from which a rule may look down at what has changed."""
+        """Retry the nodes from which a rule may read the changed nodes."""
         fgraph, reach = self.fgraph, self.dispatch.reach
         level = fgraph.order.level
         rising = {node: reach(node.op) for node in changed if node in level}
@@ -178,7 +180,7 @@ class Outermost(Run):
 
 
 class Walk(Run):
-    """A run that visits each node once that is still there when its turn comes."""
+    """Run that visits each node once, if it still exists at its turn."""
 
     defers = False
 
@@ -196,12 +198,12 @@ class Walk(Run):
 
 
 class EquilibriumOptimizer(GraphRewriter):
-    """Apply rules until none applies, innermost terms first.
+    """Driver that applies rules until none applies, innermost terms first.
 
-    rules: a `RuleSet`, or rules in order; at a node the first that applies is taken. budget: see
-    `RunBudget`; using it up raises `RuleLoopError`, which shows the cycle, and leaves the graph as
-    it was before. again: rules that have nothing to do in the graph as it is given: they are tried
-    where the others have changed something, and these where they have, in turns.
+    rules: a `RuleSet`, or rules in order; at a node the first that applies is used. budget: see
+    `RunBudget`; using it up raises `RuleLoopError`, which shows the cycle, and restores the graph
+    as it was before. again: rules without work in the initial graph: they are tried where the
+    others have changed something, and the others where they have, in turns.
     """
 
     kind: type[Any] = Innermost
@@ -226,8 +228,8 @@ class EquilibriumOptimizer(GraphRewriter):
 
 
 class OutermostOptimizer(EquilibriumOptimizer):
-    """Apply rules until none applies, outermost terms first: a rule fires at a node only if none
-    applies to anything that is computed from it. What is not needed is then never worked on, so
+    """Driver that applies rules until none applies, outermost terms first: a rule fires at a node
+    only if none applies to anything computed from it. Unneeded terms are then never processed, so
     this ends where innermost rewriting may not (lazy lists).
     """
 
@@ -235,10 +237,10 @@ class OutermostOptimizer(EquilibriumOptimizer):
 
 
 class WalkingOptimizer(EquilibriumOptimizer):
-    """Try the rules once at each node.
+    """Driver that tries the rules once at each node.
 
-    order: "in_to_out" (a node after what it needs) or "out_to_in". At a node the first rule that
-    applies is taken. budget: see `RunBudget`.
+    order: "in_to_out" (a node after its inputs) or "out_to_in". At a node the first rule that
+    applies is used. budget: see `RunBudget`.
     """
 
     kind = Walk
@@ -251,7 +253,7 @@ class WalkingOptimizer(EquilibriumOptimizer):
         budget: RunBudget | None = None,
     ) -> None:
         if order not in ("in_to_out", "out_to_in"):
-            raise ValueError(f'the order is "in_to_out" or "out_to_in", not {order!r}')
+            raise ValueError(f'the order must be "in_to_out" or "out_to_in", not {order!r}')
         super().__init__(rules, name, budget)
         self.order = order
         self.more = (order == "out_to_in",)

@@ -1,8 +1,8 @@
-"""`expand(term, rules, n)`: terms that rewrite to this one, those that need fewest steps first.
+"""`expand(term, rules, n)`: terms that rewrite to this one, those with the fewest steps first.
 
 Rules are run backwards (`rule.goal`) at every place of the term (`terms/relations.py`), and each
 answer is checked forwards: one step of that rule, at that place, makes the term again, up to nests:
-`a + (b + c)` is `a + b + c` here, as a variable of a rule may stand for a part of a sum.
+`a + (b + c)` counts as `a + b + c` here, since a variable of a rule may stand for a part of a sum.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def expand(
     seconds: float | None = 10.0,
     on_budget: OnBudget = "raise",
 ) -> list[Variable]:
-    """Return up to n terms that rewrite to `term`, each another one, those that need fewer steps
-    first; fewer than n if there are no more.
+    """Return up to n different terms that rewrite to `term`, those with the fewest steps first;
+    fewer than n if there are no more.
 
-    rules: data rules, equations and relations; node rewriters have no way back and are passed over.
+    rules: data rules, equations and relations; node rewriters cannot run backwards and are skipped.
     A step is one rule at one place: at the root or inside, at all places where that term occurs.
-    Terms with variables that the rules leave open (the y of `0 * y -> 0`) are not among them.
-    seconds: of searching; `SearchBudgetError` when they are used up, or with on_budget="stop" what
-    was found. Raises `PatternError` if none of the rules has a way back.
+    Terms with variables that the rules leave open (the y of `0 * y -> 0`) are not included.
+    seconds: time limit of the search; at the limit it raises `SearchBudgetError`, or with
+    on_budget="stop" returns the terms so far. Raises `PatternError` if no rule can run backwards.
     """
     from kanren import var
 
@@ -46,11 +46,11 @@ def expand(
     from rewrite_engine.terms.search import search
 
     if not isinstance(term, Variable):
-        raise PatternError(f"expand goes back from a variable, not from {term!r}")
+        raise PatternError(f"expand takes a variable, not {term!r}")
     given = [rules] if isinstance(rules, Rule) or not isinstance(rules, Iterable) else list(rules)
     for rule in given:
         if not isinstance(rule, Rule):
-            raise PatternError(f"expand takes rules, and {rule!r} is none")
+            raise PatternError(f"expand takes rules, not {rule!r}")
     chosen = [r for rule in given for r in (getattr(rule, "directions", None) or (rule,))]
     backward = [rule for rule in chosen if hasattr(rule, "goal")]
     if chosen and not backward:
@@ -62,7 +62,7 @@ def expand(
 
 
 class Inverse:
-    """The relation of terms and what rules make of them at their root, told backwards."""
+    """Relation between terms and their rewritings at the root, run backwards."""
 
     def __init__(self, rules: list[Any]) -> None:
         self.rules = rules
@@ -84,7 +84,7 @@ class Inverse:
         return goal
 
     def rewrites(self, rule: Any, old: Variable, new: Any, state: Any) -> bool:
-        """Whether a rule makes one term of the other in one step."""
+        """Return whether a rule turns one term into the other in one step."""
         from kanren import var
 
         from rewrite_engine.terms.convert import etuplize
@@ -103,7 +103,7 @@ class Inverse:
             return False
 
     def opened(self, v: Variable) -> Variable:
-        """The term of a part whose nest, if it is one, and those of its operands are opened."""
+        """Return a term with its nest, if it is one, and those of its operands opened."""
         if v.owner is None:
             return v
         new = {u: self.whole(u) for u in v.owner.inputs}
@@ -111,7 +111,7 @@ class Inverse:
         return self.shared(self.whole(node.outputs[v.index or 0]))
 
     def whole(self, v: Variable) -> Variable:
-        """A nest as one op."""
+        """Return a nest as one op."""
         node = v.owner
         if (
             node is None

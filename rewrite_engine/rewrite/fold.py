@@ -1,4 +1,4 @@
-"""Constant folding: a node whose inputs are all constants is computed once, now."""
+"""Constant folding: a node whose inputs are all constants is computed once, at compile time."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from rewrite_engine.match.decorate import node_rewriter
 
 @node_rewriter(phase="canonicalize", claim=exact, tags=["fold"], constant_inputs=True)
 def constant_folding(fgraph: FunctionGraph | None, node: Apply) -> Any:
-    """Compute what does not depend on any input. Not data: it applies to every op.
+    """Compute terms that depend on no input at compile time. Not data: it applies to every op.
 
     >>> rewritten(vector("x") * exp(constant(0.0)))
     x
 
-    A result that is larger than `config.fold_limit` and than what it is made from stays symbolic. A
-    node that cannot be computed stays, too: running it will raise the error, with the user's line.
+    A result that is larger than `config.fold_limit` and than its inputs stays symbolic. A node that
+    cannot be computed stays, too: running it will raise the error, with the user's line.
     """
     op = node.op
     if op.destroy_map or not op.do_constant_folding(fgraph, node):
@@ -43,7 +43,9 @@ def constant_folding(fgraph: FunctionGraph | None, node: Apply) -> Any:
 
 
 def folded(op: Any, constants: tuple[Constant, ...]) -> Any:
-    """What an op of one output makes of constants, as a constant; None if it stays symbolic."""
+    """Return the result of an op with one output on constants, as a constant; None if it stays
+    symbolic.
+    """
     if all([c.number is not None for c in constants]):
         return _number(op, constants)
     return constant_folding.fn(None, op.make_node(*constants))
@@ -51,13 +53,15 @@ def folded(op: Any, constants: tuple[Constant, ...]) -> Any:
 
 @lru_cache(maxsize=1024)
 def _number(op: Any, constants: tuple[Constant, ...]) -> Any:
-    """The same for numbers: a model has few of them, and they meet again and again."""
+    """Return the result on numbers, cached: a model has few of them, which occur together
+    repeatedly.
+    """
     return constant_folding.fn(None, op.make_node(*constants))
 
 
 def _constant(type_: Any, value: Any) -> Any:
-    """A constant of a type, or of a narrower one that broadcasts where that does: a length of 1
-    that comes to light may be an error that would be lost.
+    """Return a constant of a type, or of a narrower one that broadcasts in the same way: a newly
+    known length of 1 could hide an error.
     """
     made = type_.make_constant(value)
     ones = getattr(type_, "broadcastable", None)

@@ -1,10 +1,10 @@
-"""`InnerGraphs`: what happens to the graphs inside ops (`graph/inner.py`).
+"""`InnerGraphs`: rewriting of the graphs inside ops (`graph/inner.py`).
 
-An op that is to be inlined gives way to its graph. The graph of any other op is rewritten by
-itself, by the phases that the outer graph gets but for working in place, until nothing is left to
-do: once for each distinct op and what is known of its arguments, however often it is used and
-wherever, inner ones first. The op of the new graph then takes the place of the old one, without the
-inputs and outputs that nobody needs, and what has become equal by that is merged.
+An op to be inlined is replaced by its graph. The graph of any other op is rewritten separately, by
+the phases of the outer graph except for in-place insertion, until nothing is left to do: once for
+each distinct op and known facts about its arguments, wherever and however often it is used, inner
+ones first. The op of the new graph then replaces the old one, without unneeded inputs and outputs,
+and nodes that become equal are merged.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ Known = Mapping[Fact, Any]  # what is known of a variable: fact → evidence
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What is rewritten once. known: of each input of the graph, what counts: given and told say it
-    in full. given: a constant, or a variable of the argument's type, where that says more than the
-    input. told: facts.
+    """Op and facts about its arguments, which together are rewritten once. known: a key for each
+    input of the graph, which given and told state in full. given: a constant, or a variable of the
+    argument's type if that is more precise than the input. told: facts.
     """
 
     op: Any
@@ -48,7 +48,7 @@ class Call:
     told: Sequence[Known] = field(default=(), compare=False)
 
     def graph(self) -> FunctionGraph:
-        """A copy of the graph inside, in which that is known."""
+        """Return a copy of the inner graph with this knowledge."""
         op = self.op
         pairs = [(v, new) for v, new in zip(op.inner_inputs, self.given) if new is not None]
         if not pairs:
@@ -68,7 +68,9 @@ Variants = dict[Any, dict[Call, Call]]  # by op
 
 
 class Site(NamedTuple):
-    """Where a call stands. inputs, outputs: the numbers of those of the node that it has."""
+    """Position of a call. inputs, outputs: the indices of the node's inputs and outputs that it
+    uses.
+    """
 
     call: Call
     inputs: Sequence[int]
@@ -77,10 +79,10 @@ class Site(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a call. graph: that of the op, as it was rewritten. through: the outputs that
-    are constants, or (their numbers) inputs, and need no call. told: of each output. small: the op
-    for the others, without inputs that these do not need, and the numbers of the inputs and outputs
-    that it has.
+    """Result of rewriting a call. graph: the rewritten graph of the op. through: the outputs that
+    are constants or (by index) inputs, and need no call. told: facts about each output. small: the
+    op for the other outputs, without inputs that these do not need, and the indices of its inputs
+    and outputs.
     """
 
     op: Any
@@ -90,7 +92,7 @@ class Outcome:
     small: tuple[Any, Sequence[int], Sequence[int]] | None = None
 
     def outputs(self, inputs: Sequence[Variable], n: int) -> list[Variable]:
-        """The n results of a call on inputs, with nothing that is not needed."""
+        """Return the n results of a call on inputs, without anything unneeded."""
         if self.small is None:
             rest = [j for j in range(n) if j not in self.through]
             if self.op.narrowed is None:
@@ -106,14 +108,14 @@ class Outcome:
 
 
 class InnerGraphs(GraphRewriter):
-    """Inline what is to be inlined, and drivers in each distinct graph inside the other ops, inner
-    ones first; the graph itself is left to others, but for the ops that come of it.
+    """Driver that inlines ops, and runs drivers in each distinct graph inside the other ops, inner
+    ones first. Of the outer graph it changes only the ops with inner graphs.
 
-    rules: those that inline; None: calls are all alike, and every op stays as it is but for its
-    graph. inside: the drivers, in order. facts: those that cross the border; length: one of a
-    variable and a dimension, whose values are equal where lengths are. keeps(fgraph, node, new):
-    whether errors of the arguments of a node are still raised where `new` takes its place; None:
-    nothing is left out. done: ops whose graphs have been rewritten.
+    rules: the rules that inline; None: all calls are treated alike, and every op stays the same
+    except for its graph. inside: the drivers, in order. facts: facts that carry over to the inner
+    graph; length: the fact about a variable's dimension whose values are equal for equal lengths.
+    keeps(fgraph, node, new): whether errors of a node's arguments are still raised after `new`
+    replaces it; None: nothing is left out. done: ops whose graphs have been rewritten.
     """
 
     inside: Sequence[GraphRewriter] = ()
@@ -167,13 +169,13 @@ class InnerGraphs(GraphRewriter):
         result.stop_as_parts()
 
     def open(self, fgraph: FunctionGraph, result: Result) -> None:
-        """Put graphs in the places of the ops that are to be inlined."""
+        """Replace the ops to be inlined by their graphs."""
         if not self.plain and any([op.inline for op in held(fgraph)]):
             part = EquilibriumOptimizer(self.rules, "inline", budget=self.budget)
             part.rewrite(fgraph, None, result)
 
     def sites(self, fgraph: FunctionGraph, variants: Variants) -> dict[Apply, Site]:
-        """What is to be rewritten for each node with a graph. variants: what there is already."""
+        """Return the call to rewrite for each node with a graph. variants: the existing calls."""
         ops = {op for op in held(fgraph) if op.mode is None}.difference(self.done)
         return {n: self.site(fgraph, n, variants) for n in fgraph.toposort() if n.op in ops}
 
@@ -194,7 +196,7 @@ class InnerGraphs(GraphRewriter):
         return Site(known.setdefault(call, call), ins, outs)
 
     def call(self, fgraph: FunctionGraph, op: Any, arguments: Sequence[Variable]) -> Call:
-        """A call with what is known of its arguments."""
+        """Return a call with the facts about its arguments."""
         known: list[Any] = []
         given: list[Variable | None] = []
         told: list[Known] = []
@@ -217,7 +219,7 @@ class InnerGraphs(GraphRewriter):
         return Call(op, tuple(known), given, told)
 
     def lengths(self, fgraph: FunctionGraph, arguments: Sequence[Variable]) -> dict[Any, Any]:
-        """Which lengths of arguments are equal: those have one value on the other side."""
+        """Return which lengths of arguments are equal: those have one value inside."""
         length, found = self.length, dict[Any, dict[Any, Any]]()
         if length is None or len(arguments) < 2:
             return found
@@ -226,13 +228,13 @@ class InnerGraphs(GraphRewriter):
         times, marks = Counter(values), {value: ("alike", k) for k, value in enumerate(values)}
         for (x, i), value in zip(places, values, strict=True):
             if times[value] > 1:
-                said = because("it is that of another argument", value=marks[value])
+                said = because("it equals a length of another argument", value=marks[value])
                 both = {key_for(length, (k,)): said for k in (i, i - x.type.ndim)}
                 found.setdefault(x, {}).update(both)
         return found
 
     def known(self, fgraph: FunctionGraph, x: Variable) -> Known:
-        """The facts that hold for a variable, and not for all of its type."""
+        """Return the facts that hold for a variable, and not for all of its type."""
         bare = x.owner is None or isinstance(x.owner.op, HasInnerGraph)
         if bare and not (fgraph.facts and x in fgraph.facts.declared):
             return {}
@@ -243,7 +245,7 @@ class InnerGraphs(GraphRewriter):
         return {one: said for one, said in found.items() if not one(plain)}
 
     def made(self, op: Any, graph: FunctionGraph) -> Outcome:
-        """What comes of a call: an op, with its graph as it is now."""
+        """Return the outcome of a call: an op with its present graph."""
         if self.plain or not op.runs_once:
             return Outcome(op, graph)
         place: dict[Variable, Any] = {v: i for i, v in enumerate(graph.inputs)}
@@ -254,9 +256,9 @@ class InnerGraphs(GraphRewriter):
 
 
 class OnOps(GraphRewriter):
-    """Rules for ops that hold graphs, and after them `inner` in the graphs of the ops that they
-    made. The rules are tried until they change nothing more: they ask who reads the outputs. again:
-    see `EquilibriumOptimizer`.
+    """Driver that applies rules to ops that hold graphs, and then `inner` in the graphs of the new
+    ops. The rules are tried until they change nothing more, because they depend on the readers of
+    the outputs. again: see `EquilibriumOptimizer`.
     """
 
     def __init__(
@@ -286,12 +288,12 @@ class OnOps(GraphRewriter):
 
 
 def crossing(where: str, known: Known) -> Known:
-    """Facts as they are told on the other side."""
+    """Return facts as stated on the other side of an op's border."""
     return {one: because(where, said, value=said.value) for one, said in known.items()}
 
 
 def inner_first(part: GraphRewriter) -> GraphRewriter:
-    """A driver in the graphs inside ops, and then in the graph itself."""
+    """Return a driver that works in the graphs inside ops, and then in the graph itself."""
     inner = InnerGraphs(None, part.name)
     inner.inside = (part,)
     return SequentialOptimizer([inner, part], part.name)
@@ -301,7 +303,7 @@ def inner_first(part: GraphRewriter) -> GraphRewriter:
 def inside(
     fgraph: FunctionGraph, inner: FunctionGraph, place: str, result: Result
 ) -> Iterator[None]:
-    """A block in which an inner graph is worked on: features of the outer one hear of it, phases
+    """Context manager for work on an inner graph: features of the outer graph are notified, phases
     and errors name its op.
     """
     before = len(result.parts)
@@ -320,7 +322,7 @@ def inside(
 
 
 class Exchange(GraphRewriter):
-    """Put ops in the places of those that they were made of."""
+    """Driver that replaces ops by their rewritten versions."""
 
     #: what a trace and a report call this step
     rule_name = "inner/rewritten"
@@ -350,7 +352,7 @@ class Exchange(GraphRewriter):
                     knowledge_of(fgraph).declare(v, known)
 
     def put(self, fgraph: FunctionGraph, node: Apply, made: Outcome, site: Site) -> list[Variable]:
-        """Replace the outputs of one node; return what took their places."""
+        """Replace the outputs of one node; return the replacements."""
         inputs = [fgraph.present_inputs(node)[i] for i in site.inputs]
         olds = [node.outputs[j] for j in site.outputs]
         used = all([is_used(fgraph, v) for v in olds])  # (else: for their errors)

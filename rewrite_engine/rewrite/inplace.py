@@ -1,15 +1,14 @@
-"""In-place insertion: an op overwrites an input that nobody needs any more, instead of allocating.
+"""In-place insertion: an op overwrites an input that is no longer needed, instead of allocating.
 
-It comes last, on the finished graph. A value that one node reads is for that node to overwrite:
-this costs nobody else anything, and no look at the order. For every other value (memory, with all
-views of it) it is asked which of its readers can be the last one: one from which no other reader
-can be reached. The latest in the graph's order can always be; the others are searched
-(`rewrite/reachability.py`). What was decided is an edge of the order (the other readers first), so
-that later decisions know of it, and all ops are put in together at the end. Nothing is tried and
-taken back.
+It comes last, on the finished graph. A value with one reader may be overwritten by that node: this
+costs nothing else, and needs no look at the order. For every other value (memory, with all views of
+it) the pass finds readers that can be the last: readers from which no other reader can be reached.
+The latest in the graph's order always can; the others are searched (`rewrite/reachability.py`). A
+decision becomes edges of the order (the other readers first), so that later decisions respect it,
+and all ops are inserted together at the end. Nothing is tried and undone.
 
-Each decision is exact; together they are greedy, and may leave out a node that another choice would
-have let work in place (1 in 200 on small random graphs, where all choices can be tried).
+Each decision is exact; together they are greedy, and may miss a node that another choice would have
+let work in place (1 in 200 on small random graphs, where all choices can be tried).
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ Value = tuple[int, Roots, list[tuple[Apply, int]], Collection[Apply]]
 
 
 class InplaceOptimizer(GraphRewriter):
-    """Give ops that can work in place (`Op.inplace_on_inputs`) an input, where it is safe."""
+    """Driver that lets ops overwrite an input (`Op.inplace_on_inputs`) where it is safe."""
 
     name = "inplace"
     #: what a trace and a report call this step
@@ -74,7 +73,7 @@ class InplaceOptimizer(GraphRewriter):
         result.stopped = StopReason.PASSED
 
     def insert(self, fgraph: FunctionGraph, chosen: dict[Apply, Op]) -> None:
-        """Put nodes in the places of those that are somebody else's; settle the graph once."""
+        """Replace nodes that belong to somebody else; settle the graph once."""
         fgraph.worklist = Worklist()  # so that no replacement settles the graph
         order = fgraph.order
         try:
@@ -100,9 +99,9 @@ class InplaceOptimizer(GraphRewriter):
 
 
 class Choice:
-    """Which nodes are to overwrite what: `claims` maps them to the roots, `ops` are those that do.
-    before: what has to run before them; it is in the graph's order, for the caller to leave there
-    or not.
+    """Choice of the nodes that overwrite values: `claims` maps them to the roots, `ops` holds their
+    in-place ops. before: the nodes that must run before them; they are in the graph's order, and
+    the caller may leave them there or not.
     """
 
     def __init__(self, fgraph: FunctionGraph) -> None:
@@ -123,7 +122,9 @@ class Choice:
         self.paths: Paths | None = None  # made for the first search
 
     def _own(self) -> None:
-        """Give each node the first value that only it reads; note others that it might have."""
+        """Give each node the first value that only it reads; record others that it might
+        overwrite.
+        """
         clients, shown, mutable = self.fgraph.users, self.fgraph.out_uses, self.handler.mutable
         for node in self.order.level:
             op, inputs = node.op, node.inputs
@@ -150,8 +151,8 @@ class Choice:
                     self.shared.setdefault(roots, []).append((node, i))
 
     def version(self, node: Apply, i: int) -> Op | None:
-        """The version of a node's op that overwrites input `i` (`overwriting`), or None; asked for
-        once for all nodes with that op and such inputs and outputs.
+        """Return the version of a node's op that overwrites input `i` (`overwriting`), or None;
+        cached for all nodes with that op and such inputs and outputs.
         """
         inputs, outputs = node.inputs, node.outputs
         n = len(inputs)
@@ -164,10 +165,10 @@ class Choice:
         return row[i] if i in row else row.setdefault(i, overwriting(node, i))
 
     def choose(self) -> None:
-        """Decide for every value; of those that several read first where few nodes could take it,
-        so that one who could take several leaves it the one that only it can have. Among those,
-        what is read latest comes first: what is moved behind its readers need not be moved again
-        for the others.
+        """Decide for every value. Shared values with few candidate nodes come first, so that a node
+        with several candidates leaves a value to the node that has only one. Among those, the value
+        that is read latest comes first: nodes moved behind its readers need not be moved again for
+        the others.
         """
         self._own()
         level, claims, by_number = self.order.level, self.claims, dict[int, list[Value]]()
@@ -215,7 +216,7 @@ class Choice:
             return
 
     def _put_first(self, readers: Iterable[Apply], node: Apply) -> None:
-        """Put the other readers before the node that is to overwrite what they read."""
+        """Order the other readers before the node that will overwrite the value."""
         others = dict.fromkeys(readers)
         others.pop(node, None)
         raised = self.order.raised = []
@@ -229,12 +230,12 @@ class Choice:
             self.paths.link(others, node, {higher: level[higher] for higher in raised})
 
     def leave_order(self) -> None:
-        """Take out of the graph's order what was put in."""
+        """Remove the added constraints from the graph's order."""
         for node, others in self.before.items():
             self.order.remove_edges([(reader, node) for reader in others])
 
     def _who_reads(self, roots: Roots) -> Collection[Apply]:
-        """The readers of a value, through all views."""
+        """Return the readers of a value, through all views."""
         if len(roots) > 1:
             return dict.fromkeys([r for root in roots for r in self._who_reads((root,))])
         (root,) = roots
@@ -247,7 +248,7 @@ class Choice:
         return found
 
     def _reads_again(self, node: Apply, roots: Roots) -> bool:
-        """Whether a node reads one of the roots through several inputs."""
+        """Return whether a node reads one of the roots through several inputs."""
         inputs = node.inputs
         if len(inputs) == 1:
             return False
@@ -260,13 +261,13 @@ class Choice:
         return not found.isdisjoint(roots)
 
     def reason(self, node: Apply, i: int) -> str:
-        """Why a node that was not chosen does not overwrite an input."""
+        """Explain why a node that was not chosen does not overwrite an input."""
         if self.version(node, i) is None:
             return f"input {i}: no version of {node.op} overwrites it"
         roots = self.handler.roots(node.inputs[i])
         for root in roots:
             if root in self.taken:
-                return f"input {i}: {root!r} is overwritten by {named(self.taken[root])} already"
+                return f"input {i}: {root!r} is already overwritten by {named(self.taken[root])}"
         return f"input {i}: {self.handler.refusal(self.fgraph, node, i)}"
 
 
@@ -275,7 +276,9 @@ def _is_view(v: Variable) -> bool:
 
 
 def overwriting(node: Apply, i: int) -> Op | None:
-    """The version of a node's op that overwrites input `i` and has no other effect on memory."""
+    """Return the version of a node's op that overwrites input `i` and has no other effect on
+    memory.
+    """
     op: Op | None = node.op.inplace_on_inputs([i], node)
     if op is None or memory_of(op).destroyed != {i}:
         return None

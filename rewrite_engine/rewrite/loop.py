@@ -1,14 +1,14 @@
-"""Rules that do not come to an end: `Lineages` (what goes on at one place), periods, and `Cycle`:
-what happens after a budget has run out, until the cycle is known, and the error that tells it. Only
-then are terms noted as text. How much may happen is in `rewrite/budget.py`.
+"""Detection of rules that do not end: `Lineages` (firings at one place), periods, and `Cycle`. A
+`Cycle` records firings after a budget has run out, until the cycle is known, and builds the error
+that shows it. Only then are terms recorded as text. Budgets are in `rewrite/budget.py`.
 
-Every firing happens at a node that an earlier firing made, or at one of the graph as it came. All
-that comes of one such node is a *lineage*; its firings are counted. The count of a loop grows
-without end, wherever it is and whether it is deep or broad, and however large the graph is; that of
-honest work grows only while it looks at nodes that the lineage has not made. Of every thousand
-firings of a lineage some are looked at: where the same rules fire at the same terms again and again
-it is a loop, and no budget has to run out. Terms are numbered for that: equal terms on the same
-variables have the same number, also when the nodes are not the same (the earlier ones have left the
+Every firing happens at a node that an earlier firing made, or at a node of the original graph. All
+descendants of one original node form a *lineage*; its firings are counted. The count of a loop
+grows without end, wherever it is, whether it is deep or broad, and however large the graph is; the
+count of productive work grows only while it inspects nodes that the lineage has not made. Of every
+thousand firings of a lineage some are compared: if the same rules fire at the same terms
+repeatedly, it is a loop, and no budget needs to run out. Terms are numbered for this: equal terms
+on the same variables have the same number, also if the nodes differ (the earlier ones have left the
 graph).
 """
 
@@ -42,23 +42,23 @@ Lineage = list[Any]
 
 
 class Numbering:
-    """Numbers of terms, and of firings."""
+    """Numbering of terms and of firings."""
 
     def __init__(self) -> None:
         self.number: dict[Variable, int] = {}
         self.table: dict[Any, int] = {}
 
     def key(self, node: Apply) -> tuple[Any, ...]:
-        """What a node computes, of variables and numbered terms."""
+        """Return the key of a node's term, made of variables and numbered terms."""
         number = self.number
         return (node.op, *[number.get(v, v) for v in node.inputs])
 
     def number_of(self, key: Any) -> int:
-        """The number of a term or firing."""
+        """Return the number of a term or firing."""
         return self.table.setdefault(key, len(self.table))
 
     def number_all(self, made: Iterable[Apply]) -> tuple[int, ...]:
-        """Number the terms of nodes that were made."""
+        """Number the terms of new nodes."""
         found = []
         for new in made:
             index = self.number_of(self.key(new))
@@ -69,7 +69,7 @@ class Numbering:
 
 
 class Lineages:
-    """Who comes of whom. of: the lineage of a node that a firing made."""
+    """Table of the descent of nodes. of: the lineage of a node that a firing made."""
 
     def __init__(self) -> None:
         self.of: dict[Apply, Lineage] = {}
@@ -77,7 +77,7 @@ class Lineages:
         self.numbers = Numbering()
 
     def sees(self, lineage: Lineage | None, node: Apply, levels: int) -> None:
-        """A rule looks at a node of a lineage, and so many levels below it."""
+        """Record that a rule reads a node of a lineage, and `levels` levels below it."""
         if lineage is None or levels < 1:
             return
         of, seen, news = self.of, self.seen, False
@@ -92,7 +92,9 @@ class Lineages:
         lineage[1] += news
 
     def fired(self, lineage: Lineage, firing: Any, made: Sequence[Apply]) -> None:
-        """Compare a firing, which made nodes. (One that makes none is not part of a loop.)"""
+        """Record a firing, which made nodes, for comparison. (One that makes none is not part of a
+        loop.)
+        """
         if len(self.numbers.table) > LONGEST:
             self.numbers = Numbering()
         numbers = self.numbers.number_all(made)
@@ -103,8 +105,8 @@ class Lineages:
             lineage[2] = None
 
     def goes_on(self, lineage: Lineage, every: int, window: int) -> bool:
-        """A lineage was looked at: False if the firings that were compared go round in a circle,
-        three times at least. What gets to see more and more of the graph goes on.
+        """Return False if the compared firings of a lineage go round in a circle, at least three
+        times. A lineage that reads more and more of the graph continues.
         """
         row = (lineage[2] or [])[-EVERY:]
         turn = period(row)
@@ -117,18 +119,20 @@ class Lineages:
         return True
 
     def forget(self, level: Mapping[Apply, int]) -> None:
-        """Only nodes of the graph matter."""
+        """Remove nodes that have left the graph."""
         self.of = {node: lineage for node, lineage in self.of.items() if node in level}
         self.seen = {node for node in self.seen if node in level}
 
     def longest(self, own: Lineage | None) -> Lineage:
-        """The lineage to suspect: the longest, or one's own if it is not much shorter."""
+        """Return the lineage to suspect: the longest, or the present one if it is not much
+        shorter.
+        """
         found = max(self.of.values(), key=lambda one: one[0], default=[0, 0, None])
         return own if own is not None and 4 * own[0] >= found[0] else found
 
 
 def operands_of(node: Apply | None, there: Container[Apply], seen: set[Apply]) -> int:
-    """How many operands the nodes of a term have that were not there before, and not seen."""
+    """Count the operands of a term's nodes that did not exist before and were not seen yet."""
     count, todo = 0, [node]
     while todo:
         one = todo.pop()
@@ -140,7 +144,7 @@ def operands_of(node: Apply | None, there: Container[Apply], seen: set[Apply]) -
 
 
 def period(keys: Sequence[Any]) -> int | None:
-    """After how many items at its end a sequence repeats; None if it does not."""
+    """Return the period with which the end of a sequence repeats; None if it does not."""
     n = len(keys)
     last = keys[-1] if keys else None
     for p in range(1, n // 2 + 1):
@@ -150,7 +154,9 @@ def period(keys: Sequence[Any]) -> int | None:
 
 
 def whole_period(keys: Sequence[Any]) -> int | None:
-    """After how many items all of a sequence repeats, twice at least (Knuth, Morris, Pratt)."""
+    """Return the period of a whole sequence, if it repeats at least twice (Knuth, Morris,
+    Pratt).
+    """
     border = [0] * len(keys)
     k = 0
     for i in range(1, len(keys)):
@@ -167,10 +173,11 @@ Noted = tuple[list[tuple[str, str, str]], int]
 
 
 class Cycle:
-    """The firings after a budget has run out: shows the cycle.
+    """Record of the firings after a budget has run out, which shows the cycle.
 
-    what: has no end, by its name. lineage: the suspected one. Its firings are compared until they
-    repeat; the first `NOTED`, or those of one turn, are noted with their terms.
+    what: the name of the part that does not end. lineage: the suspected one. Its firings are
+    compared until they repeat; the first `NOTED`, or those of one turn, are recorded with their
+    terms.
     """
 
     def __init__(
@@ -192,7 +199,7 @@ class Cycle:
         self.now: Any = None  # what is proposed
 
     def note(self, node: Apply, steps: Steps, nodes: int, lineage: Lineage | None) -> None:
-        """Steps are proposed at a node (of a lineage) of a graph that has so many nodes."""
+        """Record steps proposed at a node (of a lineage) of a graph with `nodes` nodes."""
         told = self.noted if lineage is self.lineage else self.others
         noted: Noted = [], nodes
         before = node.outputs[0] if node.outputs else node.op
@@ -203,7 +210,9 @@ class Cycle:
         self.now = told, noted, tuple([rule.name for rule, _ in steps]), self.numbers.key(node)
 
     def taken(self, made: Iterable[Apply], lineage: Lineage | None) -> bool:
-        """The proposal was taken, and made nodes; whether that is enough."""
+        """Record that the proposal was accepted and made nodes; return whether the record is
+        complete.
+        """
         self.numbers.number_all(made)
         self.count += 1
         told, noted, names, key = self.now
@@ -228,12 +237,12 @@ class Cycle:
         return n <= NOTED
 
     def _sizes(self, turn: int) -> list[int]:
-        """The nodes of the graph turn by turn, if they are more and more."""
+        """Return the numbers of nodes in the graph turn by turn, if they grow."""
         sizes = [nodes for _, nodes in self.noted[:: max(turn, 1)]][:4]
         return sizes if all(a < b for a, b in pairwise(sizes)) else []
 
     def error(self) -> RuleLoopError:
-        """The error that tells it."""
+        """Return the error that shows the cycle."""
         ours = len(self.keys) > 1 or not self.others
         told = self.noted if ours else self.others
         turn, head = self.turn, "one turn of the cycle:"
@@ -251,10 +260,10 @@ class Cycle:
                 f"    the rules of the cycle: {', '.join(rules) or 'none that fired'}",
             ]
         else:  # there may be much to do, and no loop
-            head = "the firings for which nothing was left:"
+            head = "the firings after the budget was used up:"
             lines = [
-                f"{self.what} is not done, but {self.why}",
-                f"    the rules that go on: {', '.join(rules)}; a `RunBudget` may allow them more",
+                f"{self.what} did not finish: {self.why}",
+                f"    rules that still fire: {', '.join(rules)}; a `RunBudget` may allow them more",
             ]
         places = [(name, self.places.get(name)) for name in rules[:SHOWN]]
         lines += [f"        {name} is at {at[0]}:{at[1]}" for name, at in places if at is not None]
@@ -265,13 +274,13 @@ class Cycle:
             lines.append(f"        … {len(events) - SHOWN} more")
         advice = "exclude one of the rules, or let it apply to fewer terms"
         if not self.sure:
-            advice += "; if it is no loop, give them more: `RunBudget(...)`"
+            advice += "; if it is no loop, raise the limit: `RunBudget(...)`"
         error = RuleLoopError("\n".join([*lines, *self._grown(turn or len(told)), f"    {advice}"]))
         error.rules, error.turn = tuple(rules), tuple(events)
         return error
 
     def _grown(self, turn: int) -> list[str]:
-        """How the graph grows from turn to turn, if it does."""
+        """Describe how the graph grows from turn to turn, if it does."""
         before, now = self.growth
         if now <= before:
             return []
@@ -281,7 +290,7 @@ class Cycle:
 
 
 def _replaced(before: Any, made: Any) -> Any:
-    """What a rule's result takes the place of: of some of several outputs only these."""
+    """Return the term that a rule's result replaces: for some of several outputs only these."""
     outputs = before.owner.outputs if isinstance(before, Variable) and before.owner else ()
     if not isinstance(made, list | tuple) or len(made) != len(outputs):
         return before
@@ -289,8 +298,8 @@ def _replaced(before: Any, made: Any) -> Any:
 
 
 def texts_of(before: Any, after: Any) -> tuple[str, str]:
-    """Two terms as text. Where both are cut to the same, letters stand for what the first one is
-    made of, some levels below, so that the texts differ.
+    """Return two terms as text. If both are cut to the same text, letters replace parts of the
+    first, some levels below, so that the texts differ.
     """
     texts = text_of(before), text_of(after)
     if texts[0] != texts[1] or not isinstance(before, Variable):
@@ -308,8 +317,8 @@ def texts_of(before: Any, after: Any) -> tuple[str, str]:
 
 
 def text_of(v: Any, letters: Mapping[Any, str] = MappingProxyType({})) -> str:
-    """A term as text of limited length and depth; its own name does not hide it. Of what a rule
-    returned for several outputs: all terms. letters: what to call subterms.
+    """Return a term as text of limited length and depth, ignoring its own name. For a rule's result
+    with several outputs: all terms. letters: names for subterms.
     """
     if isinstance(v, Mapping):
         pairs = [(text_of(old, letters), text_of(new, letters)) for old, new in v.items()]
@@ -325,7 +334,9 @@ def text_of(v: Any, letters: Mapping[Any, str] = MappingProxyType({})) -> str:
 
 
 class Stop(BaseException):
-    """The run is over before its end. (No `Exception`, so that it is not taken for a rule's.)"""
+    """Raised to end the run early. (It is no `Exception`, so that it is not attributed to a
+    rule.)
+    """
 
     def __init__(self, error: RuleLoopError | None = None) -> None:
         self.error = error

@@ -1,14 +1,15 @@
-"""Can a reader of a value run after all the others? It can unless one of them is reachable from it.
+"""Reachability between readers of a value: one can run after all the others unless one of them is
+reachable from it.
 
 Searching the graph for every reader would cost the distance between the readers: in the gradient of
-a deep graph, most of the graph for each value. Three things keep it short. No path leads to a lower
-level. One traversal of the graph tells at once of most paths that they are there. And the readers
-of one value share what a search has found (`Search`). The answers are exact.
+a deep graph, most of the graph for each value. Three properties keep the search short. No path
+leads to a lower level. One traversal of the graph proves most existing paths at once. And the
+readers of one value share the results of a search (`Search`). The answers are exact.
 
-Nodes are numbers here (`Paths.number_of`), and what is known of them stands in lists: a search that
-looked each of them up by object would spend its time waiting for memory.
+Nodes are numbers here (`Paths.number_of`), and their data are in lists: a search that looked each
+of them up by object would spend its time waiting for memory.
 
-Who asks: `rewrite/inplace.py`.
+Used by `rewrite/inplace.py`.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from rewrite_engine.graph.node import Apply
 
 
 class Paths:
-    """The paths of a graph, as numbers: nodes in topological order have the numbers 0, 1, …
+    """Paths of a graph, as numbers: nodes in topological order have the numbers 0, 1, …
 
-    after: the numbers of the nodes that come next, `link` adds to them. level: the graph's, as they
-    were or lower. found, last: of a depth-first traversal, when a node was found, and which were
-    found from it (those up to `last`), so that they can be reached from it; that stays true while
-    edges are added. The nearest client is followed first, which finds long paths.
+    after: the numbers of the direct successors, to which `link` adds. level: the graph's levels, as
+    they were or lower. found, last: results of a depth-first traversal: when each node was found,
+    and the last node found from it, so that all nodes in between can be reached from it; that stays
+    true while edges are added. The nearest client is followed first, which finds long paths.
     """
 
     def __init__(self, fgraph: FunctionGraph) -> None:
@@ -50,7 +51,7 @@ class Paths:
                 count = self._walk(k, count)
 
     def _walk(self, start: int, count: int) -> int:
-        """Traverse what is not found yet from a node; return how many are found then."""
+        """Traverse unvisited nodes from a node; return how many have been found then."""
         after, found, last = self.after, self.found, self.last
         found[start] = count
         count += 1
@@ -78,7 +79,7 @@ class Paths:
 
 
 class Search:
-    """Searches from the readers of one value for its other readers."""
+    """Search from the readers of one value for its other readers."""
 
     def __init__(self, paths: Paths, readers: Collection[Apply]) -> None:
         self.paths = paths
@@ -88,19 +89,23 @@ class Search:
         self.known = dict.fromkeys(numbers, True)  # whether this is a reader, or reaches one
 
     def is_followed(self, reader: Apply) -> bool:
-        """Whether another reader can be reached from this one."""
+        """Return whether another reader can be reached from this one."""
         start = self.paths.number_of[reader]
         if self.paths.level[start] >= self.top:
             return False
         return self._sees(start) or self._search(start)
 
     def _sees(self, k: int) -> bool:
-        """Whether the traversal found a reader from a node (another one, if it is a reader)."""
+        """Return whether the traversal found a reader from a node (another one, if it is a
+        reader).
+        """
         place = bisect_right(self.found, self.paths.found[k])
         return place < len(self.found) and self.found[place] <= self.paths.last[k]
 
     def _search(self, start: int) -> bool:
-        """Depth first. What is on the path to a reader reaches it; what was left does not."""
+        """Search depth first. Nodes on the path to a reader reach it; nodes that were left do
+        not.
+        """
         known, top, sees = self.known, self.top, self._sees
         after, level = self.paths.after, self.paths.level
         path, rests = [start], [iter(after[start])]

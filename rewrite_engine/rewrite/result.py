@@ -1,4 +1,4 @@
-"""What a driver reports: why it stopped, what each rule did, and where the time went."""
+"""Reports of drivers: why they stopped, what each rule did, and where the time went."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class StopReason(enum.Enum):
-    """Why a driver stopped."""
+    """Reason why a driver stopped."""
 
     SATURATED = "nothing more to do"
     PASSED = "one pass is done"
@@ -28,17 +28,17 @@ class StopReason(enum.Enum):
 
 @dataclass(slots=True)
 class RuleStats:
-    """What one rule did in a run.
+    """Statistics of one rule in a run.
 
-    calls: nodes at which it was tried (counted where somebody asks for it: `Feature.times`).
-    matches: how often it proposed something. firings: how often
-    the graph took it. taken_back: how often it did, and was put back later. refused: how often the
-    graph did not, because the type does not fit or a feature is against it. errors: how often it
-    raised (with `config.on_rule_error` "warn"). created, dropped: nodes that came into the graph
-    and left it at its firings. loading: seconds of tries that loaded modules, as the first of a
-    process may (as calls). seconds: spent in other tries, matching and replacing (as calls). A
-    strategy has calls, matches, and the seconds that its rules have not: what it does is counted
-    for them, and what it brings into the graph for the last of them.
+    calls: nodes at which it was tried (counted if `Feature.times` is set). matches: how often it
+    proposed a replacement. firings: how often the graph accepted it. taken_back: how often an
+    accepted one was undone later. refused: how often the graph refused it because of its type or a
+    feature. errors: how often it raised (with `config.on_rule_error` "warn"). created, dropped:
+    nodes that entered and left the graph at its firings. loading: seconds of tries that loaded
+    modules, as the first of a process may (counted like calls). seconds: spent in other tries,
+    matching and replacing (counted like calls). A strategy has calls, matches, and the seconds not
+    spent in its rules: its firings are counted for them, and the nodes that it creates for the last
+    of them.
     """
 
     calls: int = 0
@@ -54,7 +54,7 @@ class RuleStats:
 
 
 class Tally(dict[str, RuleStats]):
-    """What each rule did, by its name."""
+    """Statistics of each rule, by its name."""
 
     def __missing__(self, name: str) -> RuleStats:
         self[name] = stats = RuleStats()
@@ -69,13 +69,13 @@ HEADINGS = {"firings": "fired", "taken_back": "taken back", "created": "new", "d
 
 @dataclass(slots=True)
 class Result:
-    """Of one run of a driver.
+    """Report of one run of a driver.
 
-    tally: what each rule did, by its name. refusals: how often a feature refused a firing, by the
-    feature's class. parts: the results of what it is made of. note: more on why it stopped.
-    taken_back_by: the driver that put the graph back to where it was before, if one did. place: the
-    op whose graph it was, if it was an inner one (its phases are called "canonicalize in f").
-    within: what a repetition around it has left of its budget, while it runs.
+    tally: statistics of each rule, by its name. refusals: how often a feature refused a firing, by
+    the feature's class. parts: the reports of its parts. note: more on why it stopped.
+    taken_back_by: the driver that restored the graph, if one did. place: the op whose graph it was,
+    if it was an inner one (its phases are called "canonicalize in f"). within: the rest of the
+    budget of a repetition around it, while it runs.
     """
 
     name: str
@@ -95,7 +95,9 @@ class Result:
 
     @property
     def rules(self) -> dict[str, RuleStats]:
-        """What each rule did, by its name; of all parts together if there are any."""
+        """Return the statistics of each rule, by its name; of all parts together if there are
+        any.
+        """
         if not self.parts:
             return dict(self.tally)
         total = Tally()
@@ -107,19 +109,19 @@ class Result:
         return dict(total)
 
     def stop_as_parts(self) -> None:
-        """End as the part does that ended worst."""
+        """Stop with the worst reason of the parts."""
         ends = {part.stopped for part in self.parts}
         worst = (StopReason.LOOP, StopReason.BUDGET, StopReason.FAILED, StopReason.PASSED)
         self.stopped = next((r for r in worst if r in ends), StopReason.SATURATED)
 
     @property
     def fired(self) -> dict[str, int]:
-        """Firings per rule name, of the rules that fired."""
+        """Return the firings per rule name, of the rules that fired."""
         return {name: stats.firings for name, stats in self.rules.items() if stats.firings}
 
     @property
     def firings(self) -> int:
-        """How many rules fired."""
+        """Number of firings of all rules."""
         return sum(s.firings for leaf in self.leaves() for s in leaf.tally.values())
 
     @property
@@ -129,11 +131,11 @@ class Result:
 
     @property
     def taken_back(self) -> int:
-        """How many more fired, before the graph was put back."""
+        """Number of firings that were undone when the graph was restored."""
         return sum(s.taken_back for leaf in self.leaves() for s in leaf.tally.values())
 
     def take_back(self, by: str) -> None:
-        """A driver has put the graph back to where it was before."""
+        """Record that a driver has restored the graph."""
         for leaf in self.leaves():
             if leaf.firings:
                 leaf.taken_back_by = by
@@ -142,15 +144,15 @@ class Result:
                 stats.firings = stats.created = stats.dropped = 0
 
     def count(self, name: str, firings: int = 1) -> None:
-        """Note firings of something that is not tried by the common loop of the drivers."""
+        """Record firings of something outside the common loop of the drivers."""
         stats = self.tally[name]
         stats.calls += firings
         stats.matches += firings
         stats.firings += firings
 
     def fire(self, steps: Steps) -> RuleStats:
-        """Note that rules fired; what the last of them has done. Reports name rules in the order in
-        which they first fired.
+        """Record that rules fired; return the statistics of the last of them. Reports name rules in
+        the order in which they first fired.
         """
         tally = self.tally
         for rule, _ in steps:
@@ -162,7 +164,7 @@ class Result:
         return stats
 
     def leaves(self) -> Iterator[Result]:
-        """The results without parts, in order."""
+        """Yield the reports without parts, in order."""
         if not self.parts:
             yield self
         for part in self.parts:
@@ -177,8 +179,8 @@ class Result:
         )
 
     def table(self, most: int = 20, columns: Sequence[str] = COUNTS) -> Any:
-        """A `rich` table: each phase, and in it the rules that were tried, those that took the
-        most time first, at most so many. columns: of `COLUMNS`; one of only zeros is left out.
+        """Return a `rich` table: each phase, and in it the rules that were tried, the most
+        expensive first, at most `most`. columns: of `COLUMNS`; a column of zeros is left out.
         """
         from rich import box
         from rich.table import Table
@@ -216,12 +218,12 @@ class Result:
 
 
 class Rollback:
-    """The way back to where a driver begins, as soon as `take` was called: of the graph, of what is
-    counted, and of what features of the graph have noted since this was made.
+    """Way back to the start of a driver, prepared when `take` is called: for the graph, the counts,
+    and the records of the graph's features since this object was made.
 
-    Noting the state is linear in the graph, so it is done just before the first change. A block
-    of it goes back if rules do not come to an end in it, or it is interrupted (Ctrl-C); a rule that
-    fails has changed nothing.
+    Recording the state is linear in the graph, so it is done just before the first change. Its
+    block goes back if rules do not end in it, or it is interrupted (Ctrl-C); a rule that fails has
+    changed nothing.
     """
 
     def __init__(self, fgraph: FunctionGraph, result: Result) -> None:
@@ -230,7 +232,7 @@ class Rollback:
         self.taken: Callable[[], State] | None = None
 
     def take(self) -> None:
-        """Note how the graph is now."""
+        """Record the present state of the graph."""
         self.taken = State.noted(self.fgraph)
 
     def __enter__(self) -> Rollback:
@@ -245,7 +247,9 @@ class Rollback:
                 raise
 
     def restore(self, why: object) -> None:
-        """Go back. why: what went wrong; the beginning of it is kept."""
+        """Restore the recorded state. why: what went wrong; only the beginning of the text is
+        stored.
+        """
         if self.taken is not None:
             self.fgraph.restore(self.taken())
         by = self.result.name

@@ -1,9 +1,9 @@
-"""The one loop of all drivers that apply rules: `Run`.
+"""`Run`: the common loop of all drivers that apply rules.
 
-A driver says in which order nodes are visited; at each, the loop tries the rules that may match,
-puts in what the first of them makes, and counts. What may be done is kept in `budget.py`, what goes
-round in circles is recognised in `loop.py`; one replacement is made, or refused, in `step.py`. The
-subclass that counts and times every try, where somebody asks for that, is in `watched.py`.
+A driver defines the order in which nodes are visited. At each node, the loop tries the rules that
+may match, inserts the result of the first, and counts. Budgets are in `budget.py`, the detection of
+loops in `loop.py`; one replacement is made, or refused, in `step.py`. The subclass that counts and
+times every try, on request, is in `watched.py`.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ Called = list[tuple[Rule, Function]]
 
 
 class Run(Worklist):
-    """One run of rules over one graph. Subclasses say in which `order` nodes are visited.
+    """Run of rules over one graph. Subclasses define the `order` of visits.
 
-    hit: whether a rule fired at the node that was visited last (the order sets it back). reason:
-    why the last match was not put in. kept: nodes still there after a rule replaced them. asks:
-    whether there are features that may refuse a replacement (`Feature.on_validate`); it is then
-    taken back, and is not tried again on the same inputs (refused).
+    hit: whether a rule fired at the node visited last (the order resets it). reason: why the last
+    match was not inserted. kept: nodes that still exist after a rule replaced them. asks: whether
+    there are features that may refuse a replacement (`Feature.on_validate`); it is then undone, and
+    is not tried again on the same inputs (refused).
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Run(Worklist):
                 current.fgraph = outer
 
     def go(self, order: Iterable[Apply]) -> None:
-        """The loop: at each node the first rule that applies is taken."""
+        """Apply the first matching rule at each node."""
         fgraph, account, candidates = self.fgraph, self.account, self.dispatch.candidates
         known: dict[Candidates, Called] = {}
         visits, last, idle = 0, 0, account.idle
@@ -124,13 +124,13 @@ class Run(Worklist):
         self.result.visits += visits
 
     def called(self, rules: Candidates) -> Called:
-        """What is called to try each of some rules."""
+        """Return the function to call for each of some rules."""
         return [(rule, rule.apply) for rule in rules]
 
     # --- one match -------------------------------------------------------------------------------
 
     def take(self, node: Apply, rule: Rule, new: Any) -> bool:
-        """Put in what a rule proposes, and count; False if the graph does not change."""
+        """Insert the result of a rule, and count; False if the graph does not change."""
         if new.__class__ is Unknown:  # it says why it proposes nothing
             self.reason = new
             return False
@@ -205,9 +205,8 @@ class Run(Worklist):
         return changed
 
     def ask(self, came: Iterable[Apply]) -> None:
-        """Ask the features about nodes that came in. A `DestroyHandler` is asked only while
-        something is overwritten; where it is strict, a rule that wants to overwrite what it must
-        not has failed.
+        """Let the features check new nodes. A `DestroyHandler` is used only while something is
+        overwritten; if it is strict, a rule that overwrites a protected value has failed.
         """
         fgraph, handler = self.fgraph, self.fgraph.destroy_handler
         for check in fgraph.on_validate:
@@ -224,8 +223,8 @@ class Run(Worklist):
                 raise Refusal(str(error), type(feature).__name__) from error
 
     def take_back(self, node: Apply, rule: Rule, new: Any, came: Collection[Apply]) -> None:
-        """Undo the last replacement. One new node in the place of one output is replaced by it
-        again, which costs its clients; else the journal is gone back, which costs the graph.
+        """Undo the last replacement. If one new node replaced one output, it is replaced back,
+        which costs its clients; otherwise the journal is undone, which costs the graph.
         """
         fgraph = self.fgraph
         fgraph.flush()
@@ -239,7 +238,7 @@ class Run(Worklist):
         self.journal.revert(fgraph)
 
     def fail(self, node: Apply, rule: Rule, error: Exception) -> None:
-        """A rule raised, or proposed what cannot be put in."""
+        """Handle a rule that raised, or proposed an invalid replacement."""
         if isinstance(error, CycleError) and (node, rule) in self.kept:
             self.endless(node, rule)
         if isinstance(error, RuleLoopError):
@@ -248,9 +247,9 @@ class Run(Worklist):
         fail(rule, node, error)
 
     def endless(self, node: Apply, rule: Rule) -> None:
-        """A rule's right side contains what it replaces, and it has done so twice."""
+        """Handle a rule whose result contained the replaced term twice in a row."""
         term = text_of(node.outputs[0])
-        what = f"makes of {term} a term that contains it, again and again: exclude it, or guard it"
+        what = f"turns {term} into a term that contains it, again and again: exclude or guard it"
         with suppress(Exception):  # it is shown if it can be made a second time
             new = rule.apply(self.fgraph, node)
             made = new.steps[-1][1] if isinstance(new, Derived) else new

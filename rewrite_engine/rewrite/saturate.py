@@ -1,9 +1,9 @@
-"""`SaturationOptimizer`: all equal forms of a region are held at once, the cheapest one is chosen,
-and the steps that lead to it are done like any other rewriting.
+"""`SaturationOptimizer`: collects all equal forms of a region, chooses the cheapest, and performs
+the steps that lead to it like any other rewriting.
 
-A region is what is computed by ops that occur in the equations and is connected by such ops; what
-else there is stays as it is and is a leaf of the region. The graph is changed only if the chosen
-terms are cheaper than what was there.
+A region is computed by ops that occur in the equations and is connected by such ops; everything
+else stays unchanged and is a leaf of the region. The graph is changed only if the chosen terms are
+cheaper than the original ones.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from rewrite_engine.rewrite.result import Result, StopReason
 #: what a replacement that turns out to be impossible raises
 IMPOSSIBLE = (CycleError, TypeMismatchError, LosesError)
 
-DEARER = "it cannot be done after all, or the graph does not get cheaper by it"
+DEARER = "the steps cannot be done after all, or do not make the graph cheaper"
 
 SHORT = 8  # short searches come first, of such a part of the budget: many find more than a long one
 FEWEST = 100  # e-nodes of a short search
@@ -45,14 +45,14 @@ SMALL = 100
 
 
 class SaturationOptimizer(GraphRewriter):
-    """Choose among all terms that equations prove equal.
+    """Driver that chooses among all terms that equations prove equal.
 
-    rules: equations, and data rules (used as equations with one direction). cost: a function from
-    a node to a number, such as `flops` or `bytes_moved` (default: what most equations prefer, else
-    `flops`). node_budget: e-nodes held at once for one region; a region of more than a quarter as
-    many nodes is looked at in parts. seconds: time for all of them. If one is used up, the best
-    that was found is taken, and the search starts from there, as long as that pays; if it is still
-    used up then, or there were parts, `Result.stopped` is BUDGET.
+    rules: equations, and data rules (used as equations with one direction). cost: a function from a
+    node to a number, such as `flops` or `bytes_moved` (default: the preference of most equations,
+    else `flops`). node_budget: e-nodes stored at once for one region; a region of more than a
+    quarter as many nodes is processed in parts. seconds: time for all of them. If a limit is
+    reached, the best result so far is used, and the search starts from there, as long as that pays;
+    if the limit is then reached again, or there were parts, `Result.stopped` is BUDGET.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class SaturationOptimizer(GraphRewriter):
         wishes = [w for rule in given if (w := getattr(rule, "prefer", None)) is not None]
         self.cost = cost or max(wishes, key=wishes.count, default=flops)
         if not callable(self.cost):
-            raise TypeError(f"a cost is a function of a node, such as flops, not {cost!r}")
+            raise TypeError(f"a cost must be a function of a node, such as flops, not {cost!r}")
         for what, amount in (("node_budget", node_budget), ("seconds", seconds)):
             if not isinstance(amount, int | float) or not amount >= 0:
                 raise ValueError(f"{what} must be a number >= 0, not {amount!r}")
@@ -82,7 +82,9 @@ class SaturationOptimizer(GraphRewriter):
 
 
 def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:
-    """The data rules of equations and rules. Raises `RuleError` for what is no term of values."""
+    """Return the data rules of equations and rules. Raises `RuleError` for a side that is not a
+    term of values.
+    """
     found: list[DataRule] = []
     for rule in rules:
         if isinstance(rule, Equation):
@@ -93,17 +95,17 @@ def directions(rules: Iterable[Rule]) -> tuple[DataRule, ...]:
             raise TypeError(f"{rule!r} is neither an equation nor a data rule")
     for rule in found:
         if isinstance(rule.right, Compute):
-            raise rule.error(RuleError, "a computed right side is no term that can be held")
+            raise rule.error(RuleError, "a computed right side cannot be stored in an e-graph")
         for p in [p for side in (rule.left, rule.right) for p, _ in subpatterns(side)]:
             if isinstance(p, OpNode) and getattr(p.op, "destroy_map", None):
-                what = f"equations speak of values; {p.op} overwrites an input, it is no value"
+                what = f"an equation must be about values, but {p.op} overwrites an input"
                 raise rule.error(RuleError, what)
     return tuple(found)
 
 
 def regions(fgraph: FunctionGraph, rules: Sequence[DataRule]) -> list[list[Apply]]:
-    """The nodes that equations speak of, by connected regions, operands first. Small regions that
-    use the same variable count as connected: what is in one may be of use in the other.
+    """Return the nodes that equations mention, by connected regions, operands first. Small regions
+    that use the same variable count as connected: terms of one may be useful in the other.
     """
     sides = [side for rule in rules for side in (rule.left, rule.right)]
     patterns = [p for side in sides for p, _ in subpatterns(side) if isinstance(p, OpNode)]
@@ -128,7 +130,9 @@ def regions(fgraph: FunctionGraph, rules: Sequence[DataRule]) -> list[list[Apply
 
 
 def pieces(region: list[Apply], largest: int, shifted: bool) -> Iterator[list[Apply]]:
-    """Yield the parts of a region that are looked at one by one. shifted: across the last cuts."""
+    """Yield the parts of a region that are processed one by one. shifted: across the previous
+    cuts.
+    """
     if len(region) <= largest:
         yield region
         return
@@ -144,7 +148,7 @@ def pieces(region: list[Apply], largest: int, shifted: bool) -> Iterator[list[Ap
 
 
 def _join(region: dict[Apply, list[Apply]], a: Apply, b: Apply, limit: int | None = None) -> None:
-    """Make one region of those of two nodes, unless it would have more than `limit` nodes."""
+    """Merge the regions of two nodes, unless the result would have more than `limit` nodes."""
     small, large = sorted((region[a], region[b]), key=len)
     if small is large or (limit is not None and len(small) + len(large) > limit):
         return
@@ -155,8 +159,8 @@ def _join(region: dict[Apply, list[Apply]], a: Apply, b: Apply, limit: int | Non
 
 @dataclass(slots=True)
 class Saturation:
-    """One run of a `SaturationOptimizer` on a graph. settled: parts in which nothing more was found
-    -> why the search stopped.
+    """Run of a `SaturationOptimizer` on a graph. settled: parts without further improvements -> why
+    the search stopped.
     """
 
     driver: SaturationOptimizer
@@ -174,7 +178,7 @@ class Saturation:
                     return
 
     def _search(self, most: int, until: float) -> None:
-        """Improve all regions as long as that helps, with so many e-nodes at once."""
+        """Improve all regions as long as that helps, with at most `most` e-nodes at once."""
         known, result = self.settled, self.result
         self.settled = {k: why for k, why in known.items() if why is StopReason.SATURATED}
         largest = max(most // 4, 1)  # the rest is for what is equal
@@ -193,7 +197,7 @@ class Saturation:
             again = again and perf_counter() < until
 
     def _improve(self, part: list[Apply], most: int, until: float) -> bool:
-        """Improve a part of a region; whether that should be done again."""
+        """Improve a part of a region; return whether to do that again."""
         alive = [node for node in part if node in self.fgraph.apply_nodes]
         key, before = frozenset(alive), self.result.firings
         stopped = self.settled.get(key)
@@ -210,7 +214,7 @@ class Saturation:
         return stopped is StopReason.BUDGET and self.result.firings > before
 
     def _replay(self, region: Region, choice: Choice) -> None:
-        """Do the steps; if the graph does not get cheaper by them after all, take them back."""
+        """Perform the steps; undo them if the graph does not get cheaper after all."""
         fgraph, marks = self.fgraph, self.fgraph.marks()
         journal, balance = Journal(), Balance(self.driver.cost)
         fgraph.flush()
@@ -235,8 +239,9 @@ class Saturation:
 
 
 class Region:
-    """A region of a graph, or a part of one, as an e-graph. enode: of each of its variables;
-    outputs: what it computes, operands first."""
+    """Region of a graph, or a part of one, as an e-graph. enode: the e-node of each of its
+    variables; outputs: its results, operands first.
+    """
 
     def __init__(self, fgraph: FunctionGraph, nodes: list[Apply]) -> None:
         self.fgraph = fgraph
@@ -255,7 +260,9 @@ class Region:
     def search(
         self, driver: SaturationOptimizer, most: int, until: float
     ) -> tuple[StopReason, Choice | None]:
-        """Why the search stopped, and the cheapest equal terms if they are cheaper than these."""
+        """Return why the search stopped, and the cheapest equal terms if they are cheaper than the
+        present ones.
+        """
         before = len(self.egraph)
         stopped = Explorer(self.egraph, driver.rules, most, until).run()
         if not self.egraph.unions:
@@ -264,7 +271,7 @@ class Region:
 
     @property
     def roots(self) -> list[int]:
-        """The e-classes of what is used outside."""
+        """Return the e-classes of results that are used outside."""
         fgraph, inside = self.fgraph, self.nodes
         used = [
             v
@@ -275,7 +282,7 @@ class Region:
 
 
 class Balance(Feature):
-    """How much dearer a graph has become."""
+    """Feature that sums up how much more expensive a graph has become."""
 
     def __init__(self, model: CostModel) -> None:
         self.model = model

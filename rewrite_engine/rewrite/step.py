@@ -1,5 +1,6 @@
-"""One step: take what a rule returned for a node, check it, and put it into the graph, or leave
-the graph alone. (What a feature of the graph does not want `rewrite/run.py` takes back.)
+"""One step of rewriting: check the result of a rule for a node, and insert it into the graph or
+leave the graph unchanged. (`rewrite/run.py` undoes replacements that a feature of the graph
+refuses.)
 """
 
 from __future__ import annotations
@@ -38,14 +39,16 @@ AWAY = (
 
 
 class RuleWarning(UserWarning):
-    """A rule failed, and `config.on_rule_error` is "warn"; or it is hardly meant as it is."""
+    """Warning that a rule failed while `config.on_rule_error` is "warn", or that a rule is probably
+    a mistake.
+    """
 
 
 class Refusal(Exception):
-    """What a rule proposes is not put in, and that is no error.
+    """Raised when a rule's result is not inserted, without that being an error.
 
-    feature: the class of the feature that is against it; None if the type does not fit (a data rule
-    applies only where the types allow it).
+    feature: the class of the feature that refuses it; None if the type does not fit (a data rule
+    applies only if the types allow it).
     """
 
     def __init__(self, text: str, feature: str | None = None) -> None:
@@ -58,7 +61,7 @@ Steps = Sequence[tuple[Rule, Any]]
 
 
 class Derived:
-    """What a strategy returns."""
+    """Result of a strategy: its steps."""
 
     __slots__ = ("steps",)
 
@@ -67,8 +70,8 @@ class Derived:
 
 
 def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
-    """Check what a rule returned and put it in; True if the graph changed. Raises `Refusal`, and
-    errors that say what is wrong with it; the graph is then as before.
+    """Check the result of a rule and insert it; True if the graph changed. Raises `Refusal`, and
+    errors that explain what is wrong with it; the graph is then unchanged.
     """
     if result is None or result is False or result.__class__ is Unknown:
         return False
@@ -79,7 +82,9 @@ def put(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
 
 
 def enact(fgraph: FunctionGraph, node: Apply, whole: Any, steps: Steps) -> bool:
-    """`put`, without telling features what belongs together. whole: the rule, or the strategy."""
+    """Insert a result like `put`, without notifying features of the group. whole: the rule, or the
+    strategy.
+    """
     rule, result = steps[-1]
     if isinstance(result, Variable):
         return fire(fgraph, default_of(node, rule), rule, result)
@@ -89,7 +94,7 @@ def enact(fgraph: FunctionGraph, node: Apply, whole: Any, steps: Steps) -> bool:
 
 
 class applying:  # noqa: N801  (used as a function)
-    """A block in which what a rule returned for a node is put in. done: whether it stays."""
+    """Context manager for inserting the result of a rule for a node. done: whether it stays."""
 
     def __init__(self, fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> None:
         self.fgraph, self.done = fgraph, False
@@ -106,7 +111,7 @@ class applying:  # noqa: N801  (used as a function)
 
 
 def default_of(node: Apply, rule: Any) -> Variable:
-    """The output that a single term replaces."""
+    """Return the output that a single term replaces."""
     outputs = node.outputs
     if len(outputs) == 1:
         return outputs[0]  # type: ignore[no-any-return]
@@ -128,23 +133,23 @@ def fire(fgraph: FunctionGraph, old: Variable, rule: Any, new: Variable) -> bool
 
 
 def check_type(rule: Any, old: Variable, new: Variable) -> None:
-    """Raise a `Refusal`, or the rule's error, if `new` cannot stand for `old`."""
+    """Raise a `Refusal`, or the rule's error, if `new` cannot replace `old`."""
     if not rule.accept(old, new):
         raise Refusal(unfit(old, new))
 
 
 def unfit(old: Variable, new: Variable) -> str:
-    """Why a term of another type is not put in."""
-    return f"{old!r} has type {old.type}, what should replace it has {new.type}"
+    """Explain why a term of another type is not inserted."""
+    return f"{old!r} has type {old.type}, but its replacement has {new.type}"
 
 
 def is_used(fgraph: FrozenGraph, v: Variable) -> bool:
-    """Whether a variable has clients in the graph, or is an output."""
+    """Return whether a variable has clients in the graph, or is an output."""
     return bool(fgraph.users.get(v)) or v in fgraph.out_uses
 
 
 def fire_all(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool:
-    """Replace the outputs of a node by a list (None: not used), or whatever a mapping says."""
+    """Replace the outputs of a node by a list (None: not used), or by a mapping."""
     if isinstance(result, Mapping):
         pairs = [(old, new) for old, new in result.items() if isinstance(old, Variable)]
     elif isinstance(result, list | tuple) and len(result) == len(node.outputs):
@@ -167,8 +172,8 @@ def fire_all(fgraph: FunctionGraph, node: Apply, rule: Any, result: Any) -> bool
 
 def fail(rule: Any, node: Apply, error: Exception) -> None:
     """Report a rule that failed at a node: an error that names both, a warning, or nothing
-    (`config.on_rule_error`). No rule is to blame for shapes that do not fit in the graph itself:
-    the graph says so when it runs.
+    (`config.on_rule_error`). Shapes that do not fit in the graph itself are not a rule's fault: the
+    graph reports them when it runs.
     """
     if isinstance(error, ShapeError) and not fits(node):
         return
@@ -182,7 +187,7 @@ def fail(rule: Any, node: Apply, error: Exception) -> None:
 
 
 def fits(node: Apply) -> bool:
-    """Whether a node, and some before it, could be built with the shapes known by now."""
+    """Return whether a node, and some before it, could be built with the shapes known by now."""
     near = [node]
     for n in near:
         try:
@@ -194,7 +199,7 @@ def fits(node: Apply) -> bool:
 
 
 def explain_failure(rule: Any, node: Apply, error: Exception) -> RewriteEngineError:
-    """The error for a rule that failed at a node."""
+    """Return the error for a rule that failed at a node."""
     at = message(f"at {brief(node)}", inputs=node.inputs, where=node.where())
     if isinstance(error, RuleError):
         kind, what = type(error), str(error)

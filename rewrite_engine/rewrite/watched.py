@@ -1,8 +1,8 @@
-"""The loop of the drivers where somebody asks for every try of a rule: how often, how long, and,
-for a trace with attempts, why it came out as it did.
+"""Loop of the drivers that counts and times every try of a rule and, for a trace with attempts,
+records the reason for its outcome.
 
-A feature of the graph asks (`Feature.times`): a trace does, and a `Stopwatch` does nothing else.
-What is done to the graph is the same.
+A feature of the graph requests this (`Feature.times`): a trace does, and a `Stopwatch` does nothing
+else. The changes to the graph are the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rewrite_engine.rewrite.trace import asked_for_tries
 
 
 class Stopwatch(Feature):
-    """Asks drivers to count every try of a rule, and to take its time:
+    """Feature that makes drivers count and time every try of a rule:
     `driver.rewrite(fgraph, Stopwatch())`.
     """
 
@@ -33,19 +33,19 @@ class Stopwatch(Feature):
 
 
 def kind_for(fgraph: FunctionGraph, kind: Any) -> Any:
-    """The kind of run that does what features of a graph ask for."""
+    """Return the kind of run that the features of a graph require."""
     return watched(kind) if any([f.times for f in fgraph.features]) else kind
 
 
 @cache
 def watched(kind: type[Any]) -> type[Any]:
-    """The same kind of run, with every try counted, timed and told."""
+    """Return a subclass of a kind of run that counts, times and records every try."""
     return type(f"Watched{kind.__name__}", (kind, Watched), {})
 
 
 class Watched(Run):
-    """Counts, times and tells every try. then: when the present one began; loaded: how many modules
-    there were; inside: the seconds of all rules within strategies.
+    """Run that counts, times and records every try. then: when the present one began; loaded: how
+    many modules there were; inside: the seconds of all rules within strategies.
     """
 
     def __init__(self, *args: Any) -> None:
@@ -58,7 +58,7 @@ class Watched(Run):
         super().go(order if self.tries is None else self.told(order))
 
     def told(self, order: Iterable[Apply]) -> Iterator[Apply]:
-        """Yield the nodes; the trace hears first which rules are tried there."""
+        """Yield the nodes; notify the trace first of the rules tried there."""
         dispatch = self.dispatch
         for node in order:
             known = dispatch.rules_for(node.op).rules
@@ -69,7 +69,7 @@ class Watched(Run):
         return [(rule, partial(self.time, rule, rule.apply)) for rule in rules]
 
     def time(self, rule: Rule, apply: Any, fgraph: FunctionGraph, node: Apply) -> Any:
-        """Try a rule. What rules took within a strategy is theirs."""
+        """Try a rule and time it. Time that rules take within a strategy counts for them."""
         stats, before, self.loaded = self.tally[rule.name], self.inside, len(modules)
         stats.calls += 1
         self.then = perf_counter()
@@ -106,13 +106,13 @@ class Watched(Run):
         super().fail(node, rule, error)
 
     def tell(self, node: Apply, rule: Rule, hit: bool) -> None:
-        """A try that somebody asked for is over (that of a rule that raised is told already)."""
+        """Record a finished try in the trace (a rule that raised is already recorded)."""
         reason, self.reason = self.reason, None
         verdict = "fired" if hit else "refused" if isinstance(reason, Refusal) else "failed"
         self.tries.tried(rule, node, verdict, reason, self.took(rule))
 
     def took(self, rule: Rule) -> float:
-        """How long the present try took; it is noted, apart where it loaded modules."""
+        """Return how long the present try took, and record it, separately if it loaded modules."""
         seconds = perf_counter() - self.then
         if len(modules) > self.loaded:
             self.tally[rule.name].loading += seconds
@@ -121,7 +121,9 @@ class Watched(Run):
         return seconds
 
     def time_part(self, part: Rule, node: Apply, ask: Callable[[], tuple[Any, str, Any]]) -> Any:
-        """Try a rule within a strategy: ask, which gives what it does, a verdict, and why."""
+        """Try a rule within a strategy and time it. ask: a function that returns its result, a
+        verdict, and why.
+        """
         stats = self.tally[part.name]
         stats.calls += 1
         verdict, why = "error", None

@@ -64,7 +64,7 @@ def _in_floats(f: Any, xs: Any) -> Any:
     """
     if any(f.kind_of(x) == "f" for x in xs):
         return f.because("nothing wraps around")
-    return f.unknown("what is made of integers may wrap around", blame=xs[0])
+    return f.unknown("a result of integers may wrap around", blame=xs[0])
 
 
 def semidefinite_multiple(f: Any, *xs: Any) -> Any:

@@ -41,6 +41,7 @@ from rewrite_engine.scalar.dtype import (
     quotient_dtype,
     weak_dtype,
 )
+from rewrite_engine.scalar.fold import fold
 from rewrite_engine.scalar.own_code import check_own_code
 from rewrite_engine.scalar.type import ScalarType
 
@@ -143,13 +144,13 @@ class ScalarOp(Op):
             known = (*signature(ScalarOp.__init__).parameters, *dir(type(self)))
             refuse_unknown(f"ScalarOp({self.name!r}, …)", unknown, known)
         if not isinstance(self.function, str | None):
-            what = f"function is the name of a ufunc, not {describe(self.function)}"
+            what = f"function must be the name of a ufunc, not {describe(self.function)}"
             raise OptionError(message(what, op=self, hint="pass any other function as compute=…"))
         check_own_code(self, others.get("formula"), others.get("c_source"))
         grad, nin = self.gradient, self.nin
         if isinstance(grad, tuple) and not (len(grad) == nin and all(map(callable, grad))):
-            what = f"grad is a function for each of {nin} inputs, or one for all, not {grad!r}"
-            hint = "a gradient of 0 is what a function says that returns None"
+            what = f"grad must be a function for each of {nin} inputs, or one for all, not {grad!r}"
+            hint = "for a gradient of 0 pass a function that returns None"
             raise OptionError(message(what, op=self, hint=hint))
 
     @classmethod
@@ -167,9 +168,8 @@ class ScalarOp(Op):
         return super().__reduce__()
 
     def __key__(self) -> tuple[Any, ...]:
-        """Return all that was declared: two ops are equal if their declarations are.
-
-        The name is not enough: an op of a user may have the name of another op.
+        """Return all declarations: two ops are equal if these are, as an op of a user may have the
+        name of another op.
         """
         if self.__props__ is not ScalarOp.__props__:  # ops of a subclass are told by their props
             return super().__key__()
@@ -199,9 +199,8 @@ class ScalarOp(Op):
     _ufunc: np.ufunc | None
 
     def is_total(self, inputs: Sequence[Any]) -> bool:
-        """Return whether the op has a result for all values of these inputs.
-
-        Of the ops in the library only powers of integers have none, for negative exponents.
+        """Return whether the op has a result for all values of these inputs: in the library all but
+        powers of integers with negative exponents.
         """
         if not self.listed:
             return False
@@ -294,10 +293,8 @@ class ScalarOp(Op):
         return result
 
     def _alone(self, values: Sequence[Any]) -> str | None:
-        """Return the common dtype of Python numbers without other operands; None: each has its own.
-
-        There is a common one if the result is a float and floatX is not float64 (to which integers
-        and floats promote anyway).
+        """Return the common dtype of Python numbers alone (None: each has its own): floatX if the
+        result is a float and floatX is not float64.
         """
         if config.floatX == "float64" or complex in map(type, values):
             return None
@@ -355,8 +352,8 @@ class ScalarOp(Op):
     # --- values -----------------------------------------------------------------------------
 
     def impl(self, *arrays: Any, out: Any = None) -> Any:
-        """Compute on arrays that broadcast together, into `out` (which may be one of them) if it is
-        not None.
+        """Compute on arrays that broadcast, into `out` if it is not None (it may be one of
+        them).
         """
         dtype = self._inner(arrays)
         if self.compute is not None:
@@ -369,7 +366,7 @@ class ScalarOp(Op):
                 f"{self} has neither a ufunc nor a compute function: define it with one of them"
             )
         if self.nin is None:
-            return _fold(ufunc, arrays, dtype, out)
+            return fold(ufunc, arrays, dtype, out)
         if out is not None and ufunc is np.negative:
             factor = minus_one(arrays[0].dtype)
             if factor is not None:
@@ -500,10 +497,9 @@ def _in_range(range: Interval | None) -> dict[str, Any]:
 
 @cache
 def minus_one(dtype: np.dtype[Any]) -> Any:
-    """Return -1 of a dtype if NumPy cannot reliably negate such numbers in place, else None.
-
-    NumPy up to 2.4 treats numbers of 8 bytes at a stride of 64 bytes, and of 4 bytes at a stride of
-    16 bytes, as neighbours. A product with -1 has the same value.
+    """Return -1 of a dtype if NumPy cannot reliably negate such numbers in place, else None. NumPy
+    up to 2.4 treats numbers of 8 bytes at a stride of 64 bytes, and of 4 bytes at a stride of 16
+    bytes, as neighbours. A product with -1 has the same value.
     """
     if dtype.kind not in "iuf":
         return None
@@ -514,27 +510,6 @@ def minus_one(dtype: np.dtype[Any]) -> Any:
         if not np.array_equal(np.negative(some, some), wanted):
             return np.asarray(-1).astype(dtype)[()]
     return None
-
-
-def _fold(ufunc: np.ufunc, arrays: Sequence[Any], dtype: Any, out: Any) -> Any:
-    """Compute a ∘ b ∘ c ∘ … in this dtype (None: the dtype of the operands)."""
-    if len(arrays) == 1:
-        return _copy(arrays[0] if dtype is None else arrays[0].astype(dtype), out)
-    first, second, *rest = arrays
-    # writing into an operand that is still to be read would destroy it
-    late = out is not None and any(np.may_share_memory(out, x) for x in rest)
-    into = None if late else out
-    result = ufunc(first, second, out=into, dtype=dtype)
-    for x in rest[:-1]:
-        result = ufunc(result, x, out=into, dtype=dtype)
-    return ufunc(result, rest[-1], out=out, dtype=dtype) if rest else result
-
-
-def _copy(x: Any, out: Any) -> Any:
-    if out is None:
-        return np.array(x)
-    np.copyto(out, x)
-    return out
 
 
 # --- how the table is written -------------------------------------------------------------------
@@ -553,18 +528,15 @@ _float = partial(_unary, inner=float_dtype)
 
 
 def goes_by_int64(own: Any, dtype: Any) -> bool:
-    """Return whether a conversion from dtype `own` to `dtype` goes through int64.
-
-    It does for floats to uint32: NumPy's result for a float outside of uint32 depends on its
-    position in the array; through int64 it does not.
+    """Return whether a conversion from dtype `own` to `dtype` goes through int64: from floats to
+    uint32, as NumPy's result for numbers outside of uint32 depends on their position in the array.
     """
     return np.dtype(dtype) == np.uint32 and np.dtype(own).kind == "f"
 
 
 class Cast(ScalarOp):
-    """Conversion to another dtype: `Cast("float32")`, or to a scalar type.
-
-    Raises `DTypeError` for complex numbers and a real dtype.
+    """Conversion to another dtype: `Cast("float32")`, or to a scalar type. Raises `DTypeError` for
+    complex numbers and a real dtype.
     """
 
     __props__ = ("dtype",)

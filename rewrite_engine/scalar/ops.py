@@ -33,7 +33,8 @@ from rewrite_engine.scalar.dtype import (
     promote,
     quotient_dtype,
 )
-from rewrite_engine.scalar.op import Cast, ScalarOp, _copy, _float, _step, _unary
+from rewrite_engine.scalar.fold import copy_into
+from rewrite_engine.scalar.op import Cast, ScalarOp, _float, _step, _unary
 from rewrite_engine.scalar.parts import *  # noqa: F403
 from rewrite_engine.scalar.special import *  # noqa: F403
 
@@ -69,7 +70,7 @@ def _positive_sum(f: Any, *xs: Any) -> Any:
 
 
 def _nonzero_sum(f: Any, *xs: Any) -> Any:
-    return _above_zero(f, *xs) and f.every("a sum with what is above 0", f.nonneg, xs)
+    return _above_zero(f, *xs) and f.every("a sum with a positive term", f.nonneg, xs)
 
 
 def _above_zero(f: Any, *xs: Any) -> Any:
@@ -98,7 +99,7 @@ def _squares(f: Any, *xs: Any) -> Any:
 
 def _nonneg_quotient(f: Any, x: Any, y: Any) -> Any:
     below = f.positive(y)
-    return below and f.every("divided by what is positive", f.nonneg, [x])
+    return below and f.every("divided by a positive number", f.nonneg, [x])
 
 
 def _finite_modulus(f: Any, x: Any) -> Any:
@@ -254,7 +255,7 @@ def _log1mexp(x: Any, out: Any = None) -> Any:
     """Return log(1 - exp(x)) for x < 0, by the accurate branch (Mächler 2012)."""
     with np.errstate(all="ignore"):
         result = np.where(x > -_LN2, np.log(-np.expm1(x)), np.log1p(-np.exp(x)))
-    return result if out is None else _copy(result, out)
+    return result if out is None else copy_into(result, out)
 
 
 def _logdiffexp(x: Any, y: Any, out: Any = None) -> Any:
@@ -266,7 +267,7 @@ def _logdiffexp(x: Any, y: Any, out: Any = None) -> Any:
         if np.isnan(result).any():
             lost = np.isnan(result) & (np.exp(x) - np.exp(y) == 0)
             result = np.where(lost, np.array(-np.inf, result.dtype), result)
-    return result if out is None else _copy(result, out)
+    return result if out is None else copy_into(result, out)
 
 
 def _softplus(x: Any, out: Any = None) -> Any:
@@ -399,16 +400,16 @@ def _clip(x: Any, low: Any, high: Any, out: Any = None) -> Any:
 
 def _switch(condition: Any, x: Any, y: Any, out: Any = None) -> Any:
     result = np.where(condition, x, y)
-    return result if out is None else _copy(result, out)
+    return result if out is None else copy_into(result, out)
 
 
 def _second(shape_giver: Any, x: Any, out: Any = None) -> Any:
     shape = np.broadcast_shapes(np.shape(shape_giver), np.shape(x))
-    return _copy(np.broadcast_to(x, shape), out)
+    return copy_into(np.broadcast_to(x, shape), out)
 
 
 def _identity(x: Any, out: Any = None) -> Any:
-    return _copy(x, out)
+    return copy_into(x, out)
 
 
 _chooses: Any = {"elements": slice(None), **_moves}
@@ -489,7 +490,7 @@ def _round_dtype(x: str) -> str:
 
 
 def _round(x: Any, out: Any = None) -> Any:
-    return _copy(x, out) if x.dtype.kind in "iu" else np.rint(x, out=out)
+    return copy_into(x, out) if x.dtype.kind in "iu" else np.rint(x, out=out)
 
 
 _rounding: Any = {
@@ -513,7 +514,7 @@ round = _op(
 
 def _round_away(x: Any, out: Any = None) -> Any:
     if x.dtype.kind in "iu":
-        return _copy(x, out)
+        return copy_into(x, out)
     whole = np.trunc(x)
     more = np.where(np.abs(x - whole) >= 0.5, np.copysign(np.ones((), x.dtype), x), whole * 0)
     return np.add(whole, np.where(np.isinf(x), 0, more), out=out)

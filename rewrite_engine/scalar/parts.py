@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.scalar.dtype import KIND, float_dtype
-from rewrite_engine.scalar.op import ScalarOp, _copy, _step, _unary
+from rewrite_engine.scalar.fold import copy_into
+from rewrite_engine.scalar.op import ScalarOp, _step, _unary
 
 _op = ScalarOp.define
 _ac: Any = {"associative": True, "commutative": True}
@@ -82,7 +83,7 @@ ldexp = _op(
 
 def _frexp(part: int, x: Any, out: Any = None) -> Any:
     x = np.asarray(x)
-    return _copy(np.frexp(x.astype(float_dtype(x.dtype.name), copy=False))[part], out)
+    return copy_into(np.frexp(x.astype(float_dtype(x.dtype.name), copy=False))[part], out)
 
 
 #: x is frexp_mantissa(x) * 2**frexp_exponent(x)
@@ -143,11 +144,11 @@ def _angle_grad(m: Any, g: Any, z: Any, x: Any) -> Any:
 
 real = _op(
     "real", 1, grad=(lambda m, g, z, x: m.complex(g, 0.0) if _is_complex(x) else g,),
-    compute=lambda x, out=None: _copy(x.real, out), dtypes=lambda x: _REAL.get(x, x), **_apart,
+    compute=lambda x, out=None: copy_into(x.real, out), dtypes=lambda x: _REAL.get(x, x), **_apart,
 )  # fmt: skip
 imag = _op(
     "imag", 1, grad=(lambda m, g, z, x: m.complex(0.0, g) if _is_complex(x) else None,),
-    compute=lambda x, out=None: _copy(x.imag, out), dtypes=lambda x: _REAL.get(x, x), **_apart,
+    compute=lambda x, out=None: copy_into(x.imag, out), dtypes=lambda x: _REAL.get(x, x), **_apart,
 )  # fmt: skip
 conj = _unary("conj", "conjugate", lambda m, g, z, x: m.conj(g), aliases="conjugate", **_apart)
 angle = _op(

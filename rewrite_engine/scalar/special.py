@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from rewrite_engine.scalar.dtype import float_dtype
-from rewrite_engine.scalar.op import ScalarOp, _copy, _float
+from rewrite_engine.scalar.fold import copy_into
+from rewrite_engine.scalar.op import ScalarOp, _float
 
 _SQRT_PI = math.sqrt(math.pi)
 _TWO_BY_SQRT_PI = 2 / _SQRT_PI
@@ -77,7 +78,7 @@ def _logerfc(x: Any, out: Any = None) -> Any:
     with np.errstate(all="ignore"):
         below = np.log1p(-erf.impl(x))
         result = np.where(x > 0.5, np.log(erfcx.impl(x)) - np.square(x, dtype=below.dtype), below)
-    return result if out is None else _copy(result, out)
+    return result if out is None else copy_into(result, out)
 
 
 def _as_sum(*dtypes: str) -> str:
@@ -155,7 +156,7 @@ def _polygamma(n: Any, x: Any, out: Any = None) -> Any:
         found = np.where(turned, np.square(np.pi / sine) - found, found)
         found = np.where(order == 0, special.psi(x), found)
     found = np.where((order >= 0) & (order == np.floor(order)), found, np.nan)
-    return _copy(found.astype(_real_dtype(x.dtype.name)), out)
+    return copy_into(found.astype(_real_dtype(x.dtype.name)), out)
 
 
 polygamma = ScalarOp.define("polygamma", 2, grad=(
@@ -205,7 +206,7 @@ def _of_parameters(name: str, nin: int, grads: tuple[Any, ...], **options: Any) 
 
         with np.errstate(all="ignore"):
             found = getattr(parameters, name)(*[np.asarray(x, np.float64) for x in arrays])
-        return _copy(found.astype(_real_dtype(*[x.dtype.name for x in arrays])), out)
+        return copy_into(found.astype(_real_dtype(*[x.dtype.name for x in arrays])), out)
 
     return ScalarOp.define(
         name, nin, grad=grads, compute=compute, dtypes=_real_dtype, cost=400, **options

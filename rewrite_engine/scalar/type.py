@@ -33,7 +33,7 @@ class ScalarVariable(Variable):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape, always ()."""
+        """The shape of a number, ()."""
         return ()
 
     def __bool__(self) -> bool:

@@ -1,11 +1,11 @@
 """Sparse matrices: `import rewrite_engine.sparse as sparse`. Values are those of `scipy.sparse`, in
 the formats csr and csc.
 
-`type.py` the type · `variable.py` variables and their operators · `constant.py` making them ·
-`op.py` the base of ops · `parts.py` what matrices consist of, sums, dense and back · `tidy.py` how
-they are stored · `convert.py` formats, transposes, dtypes · `elementwise.py` · `product.py` ·
-`index.py` · `join.py` · `linalg.py` (solving, determinants). A program that needs none of it does
-not load it, nor SciPy's.
+`type.py` the type · `variable.py` variables and their operators · `constant.py` conversion of
+values · `op.py` the base class of ops · `parts.py` the arrays of a matrix, sums, conversion to and
+from dense · `tidy.py` storage order · `convert.py` formats, transposes, dtypes · `elementwise.py` ·
+`product.py` · `index.py` · `join.py` · `linalg.py` (solving, determinants). A program that does not
+use sparse matrices loads neither this package nor SciPy's.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Making sparse variables out of values: `constant`, `as_sparse_variable`, and the constructors
+"""Conversion of values to sparse variables: `constant`, `as_sparse_variable`, and the constructors
 `matrix`, `csr_matrix`, `csc_matrix`.
 """
 
@@ -33,9 +33,10 @@ sparse_formats = ["csc", "csr"]
 
 
 def constant(x: Any, name: str | None = None) -> Any:
-    """Return a constant with the value of a sparse array or matrix of SciPy, in its format if that
-    is csr or csc, else in csr. Raises `NoTensorError` for what is none, `NDimError` for sparse
-    arrays of other ranks.
+    """Return a constant with the value of a sparse array or matrix of SciPy, in its format (csr or
+    csc, others become csr).
+
+    Raises `NoTensorError` for other values, `NDimError` for sparse arrays of other ranks.
 
     >>> from scipy.sparse import csr_array
     >>> constant(csr_array([[0.0, 2.0]])).type
@@ -45,10 +46,12 @@ def constant(x: Any, name: str | None = None) -> Any:
         x = x.data
     if not is_sparse(x):
         what = f"not a sparse matrix: {describe(x)}"
-        hint = "`scipy.sparse.csr_array(…)` makes one; `tensor.constant` takes dense arrays"
+        hint = (
+            "create one by `scipy.sparse.csr_array(…)`, or use `tensor.constant` for dense arrays"
+        )
         raise NoTensorError(message(what, hint=hint))
     if x.ndim != 2:
-        raise NDimError(message(f"a sparse matrix has 2 dimensions, not {x.ndim}"))
+        raise NDimError(message(f"a sparse matrix must have 2 dimensions, not {x.ndim}"))
     format = x.format if x.format in FORMATS else "csr"
     return SparseTensorType(format, dtype_name(x.dtype)).make_constant(x, name)
 
@@ -56,21 +59,21 @@ def constant(x: Any, name: str | None = None) -> Any:
 def as_sparse_variable(x: Any, name: str | None = None, ndim: int | None = None) -> Any:
     """Return `x` as a sparse variable: itself if it is one, a constant for a value of SciPy.
 
-    ndim: taken for what it is elsewhere; 2 is meant. A pattern (an object with `__apply_op__`) is
-    returned unchanged. Raises `ForeignObjectError` for a dense variable, `NoTensorError` for what
-    is no sparse matrix, `NDimError`.
+    ndim: accepted for compatibility; must be 2 or None. A pattern (an object with `__apply_op__`)
+    is returned unchanged. Raises `ForeignObjectError` for a dense variable, `NoTensorError` for
+    other values, `NDimError`.
     """
     if hasattr(type(x), "__apply_op__"):
         return x
     if ndim not in (None, 2):
-        raise NDimError(message(f"a sparse matrix has 2 dimensions, not {ndim}"))
+        raise NDimError(message(f"a sparse matrix must have 2 dimensions, not {ndim}"))
     if isinstance(x, Apply):
         x = x.default_output()
     if not isinstance(x, Variable):
         return constant(x, name)
     if not isinstance(x.type, SparseTensorType):
-        hint = "`csr_from_dense(x)` makes a dense matrix sparse"
-        raise ForeignObjectError(message("not a sparse variable", inputs=[x], hint=hint))
+        hint = "use `csr_from_dense(x)` to make a dense matrix sparse"
+        raise ForeignObjectError(message("the variable is not sparse", inputs=[x], hint=hint))
     return x
 
 
@@ -78,8 +81,10 @@ as_sparse = as_sparse_variable
 
 
 def as_sparse_or_tensor_variable(x: Any, name: str | None = None, **options: Any) -> Any:
-    """Return a sparse variable for what is sparse, a tensor variable for all else: numbers, arrays
-    and lists. options: as of `as_tensor_variable`.
+    """Return a sparse variable for a sparse object, a tensor variable for numbers, arrays and
+    lists.
+
+    options: see `as_tensor_variable`.
     """
     if hasattr(type(x), "__apply_op__"):
         return x
@@ -89,19 +94,21 @@ def as_sparse_or_tensor_variable(x: Any, name: str | None = None, **options: Any
 
 
 def matrix(format: str, name: str | None = None, dtype: Any = None, shape: Any = None) -> Any:
-    """Return a new sparse variable. dtype: by default `config.floatX`. shape: two lengths, None
-    where they are not known. Raises `OptionError`, `DTypeError`, `NDimError`.
+    """Return a new sparse variable.
+
+    format: "csr" or "csc". dtype: by default `config.floatX`. shape: two lengths, None if unknown.
+    Raises `OptionError`, `DTypeError`, `NDimError`.
     """
     return SparseTensorType(format, config.floatX if dtype is None else dtype, shape)(name)
 
 
 def csr_matrix(name: str | None = None, dtype: Any = None, shape: Any = None) -> Any:
-    """Return a new sparse variable that is stored by rows."""
+    """Return a new sparse variable stored by rows (arguments: see `matrix`)."""
     return matrix("csr", name, dtype, shape)
 
 
 def csc_matrix(name: str | None = None, dtype: Any = None, shape: Any = None) -> Any:
-    """Return a new sparse variable that is stored by columns."""
+    """Return a new sparse variable stored by columns (arguments: see `matrix`)."""
     return matrix("csc", name, dtype, shape)
 
 

@@ -1,4 +1,4 @@
-"""The same elements stored in another way: other formats, transposes, other dtypes."""
+"""Conversions of sparse matrices: other formats, transposes, other dtypes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OTHER = {"csr": "csc", "csc": "csr"}
 
 
 class AsFormat(SparseOp):
-    """The same matrix, stored by rows ("csr") or by columns ("csc"). Plain gradient."""
+    """Sparse matrix stored by rows ("csr") or by columns ("csc"). Plain gradient."""
 
     __props__ = ("format",)
     only_lengths = True
@@ -48,7 +48,7 @@ class AsFormat(SparseOp):
 
 
 def to_format(x: Any, format: str) -> Any:
-    """Return a matrix, sparse or dense, as a sparse one of a format: itself if it is one."""
+    """Return a sparse or dense matrix as a sparse one of this format; itself if it is one."""
     x = as_sparse_or_tensor_variable(x)
     if not is_sparse_variable(x):
         return SparseFromDense(format)(x)
@@ -56,7 +56,7 @@ def to_format(x: Any, format: str) -> Any:
 
 
 class SparseTranspose(SparseOp):
-    """The transpose, in the other format: a view. Plain gradient."""
+    """Transpose of a sparse matrix, in the other format; a view. Plain gradient."""
 
     __props__ = ()
     only_lengths = True
@@ -69,7 +69,7 @@ class SparseTranspose(SparseOp):
         return "transpose"
 
     def notation(self, args: Sequence[Any]) -> Any:
-        """`x.T`."""
+        """Return the term as formulas write it, `x.T`."""
         return [(args[0], 10), ".T"]
 
     def formats(self, *types: Any) -> list[str]:

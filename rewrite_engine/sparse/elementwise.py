@@ -1,9 +1,9 @@
 """Elementwise functions of sparse matrices.
 
-A function that gives 0 for 0 is one of what is stored (`structured`): an ordinary elementwise op on
-`csm_data(x)`, put into the pattern of x, so that rules, fusion and gradients of tensors hold of it.
-Products with dense arrays are such functions, too: of `entries_at(y, x)`. Sums and products of two
-sparse matrices, and comparisons, are ops of their own (`Add`, `Multiply`, `Compare`).
+A function that maps 0 to 0 acts on the stored elements (`structured`): an ordinary elementwise op
+on `csm_data(x)`, put into the pattern of x. So rules, fusion and gradients of tensors apply to it.
+Products with dense arrays are such functions, too, of `entries_at(y, x)`. Sums and products of two
+sparse matrices, and comparisons, are separate ops (`Add`, `Multiply`, `Compare`).
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from rewrite_engine.tensor.op import Shapes
 
 
 def structured(function: Any, x: Any, *others: Any) -> Any:
-    """Return a function of what is stored in a sparse matrix, in its pattern: 0 stays 0.
+    """Return a function of the stored elements of a sparse matrix, in its pattern: 0 stays 0.
 
-    function: of tensors, or its name in `rewrite_engine.tensor`; it takes the stored elements (each
-    place once, in order) and `others`: numbers, or dense arrays that are broadcast to the shape of
-    x, of which the elements at the same places are taken. The gradient is that of what is stored.
-    Raises `OptionError` for a name that does not exist.
+    function: a function of tensors, or its name in `rewrite_engine.tensor`. It takes the stored
+    elements (each position once, in order) and `others`: numbers, or dense arrays that broadcast to
+    the shape of x, whose elements at the same positions are used. The gradient is that of the
+    stored elements. Raises `OptionError` for an unknown name.
 
     >>> from scipy.sparse import csr_array
     >>> structured("exp", csr_array([[0.0, 1.0]])).toarray().eval()
@@ -52,7 +52,7 @@ def structured(function: Any, x: Any, *others: Any) -> Any:
 
 
 def _at_places(y: Any, x: Any) -> Any:
-    """The elements of y where x has some stored; a number itself."""
+    """Return the elements of y where x has stored ones; a number unchanged."""
     if isinstance(y, bool | int | float | complex):
         return y
     y = as_sparse_or_tensor_variable(y)
@@ -64,7 +64,7 @@ def _of_stored(name: str, tensor_name: str | None = None) -> Callable[[Any], Any
         return structured(tensor_name or name, x)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"Return `{tensor_name or name}` of what is stored in a sparse matrix."
+    function.__doc__ = f"Return `{tensor_name or name}` of the stored elements of a sparse matrix."
     return function
 
 
@@ -140,27 +140,27 @@ __all__ = [
 
 
 def structured_pow(x: Any, y: Any) -> Any:
-    """Return the powers of what is stored in x. y: a number, or dense."""
+    """Return powers of the stored elements of x. y: a number, or dense."""
     return structured("pow", x, y)
 
 
 def structured_minimum(x: Any, y: Any) -> Any:
-    """Return the minimum of what is stored in x and y: a number, or dense."""
+    """Return the minimum of the stored elements of x and y: a number, or dense."""
     return structured("minimum", x, y)
 
 
 def structured_maximum(x: Any, y: Any) -> Any:
-    """Return the maximum of what is stored in x and y: a number, or dense."""
+    """Return the maximum of the stored elements of x and y: a number, or dense."""
     return structured("maximum", x, y)
 
 
 def structured_add(x: Any, y: Any) -> Any:
-    """Return x with y, a number or dense, added to what is stored."""
+    """Return x with y, a number or dense, added to the stored elements."""
     return structured("add", x, y)
 
 
 def structured_add_s_v(x: Any, y: Any) -> Any:
-    """Return x with the vector y added to what is stored in each row."""
+    """Return x with the vector y added to the stored elements of each row."""
     return structured("add", x, _vector(y))
 
 
@@ -175,8 +175,8 @@ def _vector(y: Any) -> Any:
 
 
 class OfTwo(SparseOp):
-    """An op on the elements of two sparse matrices of one shape. The result has the format of the
-    first one.
+    """Base class of elementwise ops on two sparse matrices of one shape. The result has the format
+    of the first.
     """
 
     __props__: tuple[str, ...] | None = ()
@@ -192,7 +192,7 @@ class OfTwo(SparseOp):
         return Shapes([[(0, 0), (0, 1)]], [[(0, 0), (1, 0)], [(0, 1), (1, 1)]])
 
     def on_values(self, x: Any, y: Any) -> Any:
-        """Compute it."""
+        """Return the result for two values."""
         raise NotImplementedError
 
     def function(self, node: Apply) -> Callable[..., Any]:
@@ -208,7 +208,7 @@ class OfTwo(SparseOp):
 
 
 class Add(OfTwo):
-    """The sum. Plain gradient."""
+    """Sum of two sparse matrices. Plain gradient."""
 
     implied = {"band": lambda f, x, y: f.in_any(f.band(x), f.band(y))}
 
@@ -223,7 +223,7 @@ class Add(OfTwo):
 
 
 class Multiply(OfTwo):
-    """Elements times elements; stored is what is stored in both. Plain gradient."""
+    """Elementwise product; it stores the elements stored in both. Plain gradient."""
 
     implied = {"band": lambda f, x, y: f.in_all(f.band(x), f.band(y))}
 
@@ -239,8 +239,10 @@ class Multiply(OfTwo):
 
 
 class Compare(OfTwo):
-    """A comparison of elements: "eq", "neq", "lt", "le", "gt" or "ge", as a sparse matrix of
-    booleans. (Where 0 compared with 0 is true, almost all of it is stored.)
+    """Comparison of elements: "eq", "neq", "lt", "le", "gt" or "ge", as a sparse matrix of
+    booleans.
+
+    (If comparing 0 with 0 is true, almost all elements are stored.)
     """
 
     __props__ = ("name",)
@@ -250,7 +252,7 @@ class Compare(OfTwo):
 
     def __init__(self, name: str) -> None:
         if name not in COMPARED:
-            raise OptionError(f"{name!r} is no comparison: {', '.join(COMPARED)}")
+            raise OptionError(f"{name!r} is not a comparison; use one of {', '.join(COMPARED)}")
         self.name = name
 
     def __str__(self) -> str:
@@ -258,7 +260,7 @@ class Compare(OfTwo):
 
     def dtypes(self, *types: Any) -> list[str]:
         if any([t.numpy_dtype.kind == "c" for t in types]) and self.name not in ("eq", "neq"):
-            raise DTypeError("complex numbers have no order")
+            raise DTypeError("complex numbers have no order: compare them by eq or neq")
         return ["bool"]
 
     def on_values(self, x: Any, y: Any) -> Any:
@@ -267,7 +269,7 @@ class Compare(OfTwo):
         return type(x)(COMPARED[self.name](x.toarray(), y.toarray()))  # SciPy forgets NaNs
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Nothing is connected."""
+        """Connect no input to the output."""
         return [[False], [False]]
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
@@ -287,8 +289,8 @@ add_s_s, mul_s_s = Add(), Multiply()
 
 
 def add_s_s_data(x: Any, y: Any) -> Any:
-    """Return the sum of two matrices with one pattern, where both store each place once: what is
-    stored is added.
+    """Return the sum of two matrices with one pattern that store each position once, by adding the
+    stored elements.
     """
     return with_data(x, csm_data(x) + csm_data(y))
 
@@ -297,21 +299,21 @@ def add_s_s_data(x: Any, y: Any) -> Any:
 
 
 def pair(what: str, x: Any, y: Any) -> tuple[Any, Any]:
-    """Two operands as variables, one of which is sparse. Raises `NoTensorError`."""
+    """Return two operands as variables, at least one of them sparse. Raise `NoTensorError`."""
     x, y = as_sparse_or_tensor_variable(x), as_sparse_or_tensor_variable(y)
     if not any([is_sparse_variable(v) or hasattr(type(v), "__apply_op__") for v in (x, y)]):
-        hint = f"`rewrite_engine.tensor.{what}` takes dense arrays"
+        hint = f"use `rewrite_engine.tensor.{what}` for dense arrays"
         what = located(f"{what}: neither operand is sparse", inputs=[x, y], hint=hint)
         raise NoTensorError(what)
     return x, y
 
 
 def add(x: Any, y: Any) -> Any:
-    """Return x + y, of which one is sparse: a sparse matrix if both are (in the format of the
-    first), else a dense one (with a structured gradient of the sparse one).
+    """Return x + y, at least one of them sparse.
 
-    A dense operand has two dimensions. Raises `NDimError` for a number or a vector, which would
-    fill the matrix (`structured_add` adds to what is stored).
+    The result is sparse if both are (in the format of the first), else dense (with a structured
+    gradient of the sparse one). A dense operand has two dimensions. Raises `NDimError` for a number
+    or a vector, which would fill the matrix (use `structured_add` to add to the stored elements).
     """
     x, y = pair("add", x, y)
     if is_sparse_variable(x) and is_sparse_variable(y):
@@ -320,17 +322,17 @@ def add(x: Any, y: Any) -> Any:
 
 
 def add_s_d(x: Any, y: Any) -> Any:
-    """Return the sum of a sparse and a dense matrix: dense (structured gradient)."""
+    """Return the sum of a sparse and a dense matrix, which is dense (structured gradient)."""
     x, y = as_sparse_variable(x), pt.as_tensor_variable(y)
     if y.type.ndim != 2:
-        hint = "`structured_add(x, y)` adds to what is stored, `x.toarray() + y` to all elements"
-        what = "a sparse matrix is added to a matrix"
+        hint = "use `structured_add(x, y)` for the stored elements, `x.toarray() + y` for all"
+        what = "a sparse matrix can only be added to a matrix"
         raise NDimError(located(what, inputs=[x, y], hint=hint))
     return dense_from_sparse(x) + y
 
 
 def subtract(x: Any, y: Any) -> Any:
-    """Return x - y, of which one is sparse; see `add`."""
+    """Return x - y, at least one of them sparse (see `add`)."""
     x, y = pair("sub", x, y)
     return add(x, structured("neg", y) if is_sparse_variable(y) else -y)
 
@@ -339,10 +341,11 @@ sub = subtract
 
 
 def multiply(x: Any, y: Any) -> Any:
-    """Return x * y, elements times elements, of which one is sparse: a sparse matrix.
+    """Return x * y, element by element, at least one of them sparse: a sparse matrix.
 
-    Of two sparse ones the result has the format of the first, and plain gradients; a dense operand
-    (a number, a vector, which multiplies each row, or a matrix) is read where something is stored.
+    For two sparse ones the result has the format of the first, and plain gradients. A dense operand
+    (a number, a vector, which multiplies each row, or a matrix) is read only at the stored
+    elements.
     """
     x, y = pair("mul", x, y)
     if is_sparse_variable(x) and is_sparse_variable(y):
@@ -359,7 +362,7 @@ def mul_s_d(x: Any, y: Any) -> Any:
 
 
 def mul_s_v(x: Any, y: Any) -> Any:
-    """Return a sparse matrix of which each row is multiplied by the vector y."""
+    """Return a sparse matrix with each row multiplied by the vector y."""
     return structured("mul", x, _vector(y))
 
 
@@ -374,13 +377,15 @@ def row_scale(x: Any, s: Any) -> Any:
 
 
 def divide(x: Any, y: Any) -> Any:
-    """Return a sparse matrix divided by y, a number or dense, where something is stored: 0 / 0 is
-    0 elsewhere.
+    """Return a sparse matrix divided by y, a number or dense, at the stored elements; 0 elsewhere,
+    even for 0 / 0.
     """
     x, y = pair("true_div", x, y)
     if is_sparse_variable(y):
-        what = "what is divided by a sparse matrix is infinite where nothing is stored"
-        raise NoTensorError(located(what, inputs=[x, y], hint="make it dense: `.toarray()`"))
+        what = "division by a sparse matrix is infinite where no element is stored"
+        raise NoTensorError(
+            located(what, inputs=[x, y], hint="make the divisor dense: `.toarray()`")
+        )
     return structured("true_div", x, y)
 
 
@@ -395,7 +400,7 @@ def _comparison(name: str) -> Callable[[Any, Any], Any]:
 
     compare.__name__ = compare.__qualname__ = name
     compare.__doc__ = (
-        f"Return `{name}` of elements: sparse booleans of two sparse matrices, else dense ones."
+        f"Return `{name}` of elements: sparse booleans for two sparse matrices, else dense ones."
     )
     return compare
 

@@ -1,4 +1,4 @@
-"""Parts of sparse matrices, and matrices of elements at given places: `x[...]`, diagonals,
+"""Parts of sparse matrices, and matrices from elements at given positions: `x[...]`, diagonals,
 `from_coordinates`.
 """
 
@@ -66,10 +66,11 @@ __all__ = [
 
 
 class FromCoordinates(SparseOp):
-    """A matrix with elements at given places; what is at one place is added up, and sorted.
+    """Sparse matrix from elements and their positions; elements at one position are added, and
+    sorted.
 
     Inputs: the elements, their rows and columns (vectors of one length, counted from 0), and the
-    shape. Raises `AxisError` for a place that is not in it.
+    shape. Raises `AxisError` for a position outside of the shape.
     """
 
     __props__ = ("format",)
@@ -91,7 +92,7 @@ class FromCoordinates(SparseOp):
     def make_node(  # type: ignore[override]
         self, data: Any, rows: Any, columns: Any, shape: Any
     ) -> Apply:
-        """Return the node; a shape that is constant, or that of a matrix, is known to types."""
+        """Return the node; a constant shape, or the shape of a matrix, becomes static."""
         variables = (pt.as_tensor_variable(data), *map(as_indices, (rows, columns, shape)))
         known = static_numbers(variables[3])
         numbers = () if known is None else (None, None, None, known)
@@ -103,7 +104,7 @@ class FromCoordinates(SparseOp):
 
     def dtypes(self, *types: Any) -> list[str]:
         if any([t.kind not in "iu" for t in types[1:]]):
-            raise DTypeError("rows, columns and shape are vectors of integers")
+            raise DTypeError("rows, columns and shape must be vectors of integers")
         return [types[0].dtype]
 
     def shapes(self, *types: Any) -> Shapes:
@@ -125,11 +126,11 @@ class FromCoordinates(SparseOp):
         return run
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
-        """The two numbers."""
+        """Return the two numbers of the shape."""
         return [tuple([pt.cast(node.inputs[3][i], "int64") for i in (0, 1)])]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """The elements are."""
+        """Connect the elements only."""
         return only(0, node)
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
@@ -139,10 +140,10 @@ class FromCoordinates(SparseOp):
 
 
 def from_coordinates(data: Any, rows: Any, columns: Any, shape: Any, format: str = "csr") -> Any:
-    """Return a sparse matrix with elements at given places; what is at one place is added up.
+    """Return a sparse matrix from elements and their positions; elements at one position are added.
 
-    data, rows, columns: vectors of one length. shape: two lengths. Raises `ShapeError`, and
-    `AxisError` for a place that is not in it, when the graph runs.
+    data, rows, columns: vectors of one length. shape: two lengths. Raises `ShapeError`, and at run
+    time `AxisError` for a position outside of the shape.
 
     >>> from_coordinates([1.0, 2.0, 3.0], [0, 1, 1], [1, 0, 0], (2, 2)).toarray().eval()
     array([[0., 1.],
@@ -152,8 +153,10 @@ def from_coordinates(data: Any, rows: Any, columns: Any, shape: Any, format: str
 
 
 class Elements(SparseOp):
-    """The elements of a sparse matrix at rows and columns: a dense vector. Raises `AxisError` for
-    an index that is out of range. Plain gradient, with what is taken stored.
+    """Elements of a sparse matrix at rows and columns: a dense vector.
+
+    Raises `AxisError` for an index out of range. Plain gradient, which stores the selected
+    elements.
     """
 
     __props__ = ()
@@ -186,7 +189,7 @@ class Elements(SparseOp):
         return run
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Those of the matrix are."""
+        """Connect the elements of the matrix only."""
         return only(0, node)
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
@@ -197,19 +200,20 @@ class Elements(SparseOp):
 
 
 def check_indices(types: Sequence[Any]) -> None:
-    """Raise `DTypeError` unless all are vectors of integers."""
+    """Raise `DTypeError` unless all types are vectors of integers."""
     if any([t.ndim != 1 or t.kind not in "iu" for t in types]):
-        raise DTypeError("indices are vectors of integers")
+        raise DTypeError("indices must be vectors of integers")
 
 
 def counted(i: Any, n: Any) -> Any:
-    """Indices of which some are counted from the end, from the beginning."""
+    """Return indices with negative ones counted from the beginning."""
     return pt.switch(pt.lt(i, 0), i + n, i)
 
 
 class SparseRows(SparseOp):
-    """Some rows of a sparse matrix, in the order of a vector of indices, in its format. Raises
-    `AxisError` for an index that is out of range. Plain gradient.
+    """Rows of a sparse matrix, in the order of a vector of indices, in its format.
+
+    Raises `AxisError` for an index out of range. Plain gradient.
     """
 
     __props__ = ()
@@ -222,7 +226,7 @@ class SparseRows(SparseOp):
         return "sparse_rows"
 
     def notation(self, args: Sequence[Any]) -> Any:
-        """`x[i]`."""
+        """Return the term as formulas write it, `x[i]`."""
         return [(args[0], 10), "[", args[1], "]"]
 
     def shapes(self, *types: Any) -> Shapes:
@@ -241,7 +245,7 @@ class SparseRows(SparseOp):
         return run
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Those of the matrix are."""
+        """Connect the elements of the matrix only."""
         return only(0, node)
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
@@ -251,14 +255,16 @@ class SparseRows(SparseOp):
 
 
 def selection(index: Any, n: Any, dtype: str) -> Any:
-    """The matrix S of ones for which S @ x are the rows of x at some indices, of n."""
+    """Return the matrix S of ones for which S @ x selects the rows of x, which has n rows, at some
+    indices.
+    """
     k = index.shape[0]
     shape = pt.stack([k, pt.cast(n, "int64")])
     return CSR(pt.ones((k,), dtype=dtype), index, pt.arange(k + 1), shape)
 
 
 class SparseSlices(SparseOp):
-    """`x[a:b, c:d]`, in the format of x.
+    """Slices `x[a:b, c:d]` of a sparse matrix, in its format.
 
     idx_list: a template of slices (see `tensor/index/template.py`). Inputs: the matrix, then a 0-d
     integer for each `INPUT` in the template. Plain gradient.
@@ -281,13 +287,13 @@ class SparseSlices(SparseOp):
         return f"SparseSlices{{{show(self.idx_list) or ':'}}}"
 
     def notation(self, args: Sequence[Any]) -> Any:
-        """`x[a:b]`."""
+        """Return the term as formulas write it, such as `x[a:b]`."""
         return [(args[0], 10), "[", *(tokens_of(self.idx_list, args[1:]) or [":"]), "]"]
 
     def takes(self, types: Any) -> None:
-        """A sparse matrix, and integers."""
+        """Accept a sparse matrix and integers. Raise `DTypeError` for others."""
         if any([t.ndim != 0 or t.kind not in "iu" for t in types[1:]]):
-            raise DTypeError("the ends and steps of slices are 0-d integers")
+            raise DTypeError("the ends and steps of slices must be 0-d integers")
         super().takes(types[:1])
 
     def shapes(self, *types: Any) -> Shapes:
@@ -304,7 +310,7 @@ class SparseSlices(SparseOp):
         return run
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Those of the matrix are."""
+        """Connect the elements of the matrix only."""
         return only(0, node)
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
@@ -318,18 +324,18 @@ class SparseSlices(SparseOp):
 
 
 def fill_symbolic(template: Template, numbers: Sequence[Any]) -> list[slice]:
-    """The slices of a template, with variables in them."""
+    """Return the slices of a template, with variables filled in."""
     left = iter(numbers)
     return [slice(*[next(left) if part == INPUT else part for part in e]) for e in template]
 
 
 def get_item(x: Any, index: Any) -> Any:
-    """Return a part of a sparse matrix: `x[i, j]`, of numbers, an element (0-d); of two lists the
-    elements at these places (a vector); else a sparse matrix: `x[rows]`, of a list, a vector of
-    integers, or a mask; `x[a:b, c:d]`; `x[rows, a:b]`, `x[a:b, columns]`.
+    """Return a part of a sparse matrix.
 
-    There are no sparse vectors: raises `AxisError` for one row or column by its number, where
-    `x[i:i+1]` is meant, and for too many indices.
+    `x[i, j]` with numbers is an element (0-d), with two lists the elements at these positions (a
+    vector). Other parts are sparse matrices: `x[rows]` with a list, a vector of integers, or a
+    mask; `x[a:b, c:d]`; `x[rows, a:b]`, `x[a:b, columns]`. There are no sparse vectors: raises
+    `AxisError` for one row or column by its number (write `x[i:i+1]`), and for too many indices.
     """
     x = as_sparse_variable(x)
     items = [as_indices(i) if isinstance(i, list | tuple | range) else i
@@ -343,7 +349,9 @@ def get_item(x: Any, index: Any) -> Any:
         return get_item_2lists(x, *items)
     if "number" in kinds:
         hint = "there are no sparse vectors: write x[i:i+1] for a row, x[:, j:j+1] for a column"
-        raise AxisError(located("one row or column", inputs=[x], hint=hint))
+        raise AxisError(
+            located("cannot select a single row or column by its number", inputs=[x], hint=hint)
+        )
     if kinds[0] == "array":
         found = get_item_list(x, items[0])
         return found if len(items) == 1 else get_item_2d(found, (slice(None), items[1]))
@@ -361,7 +369,7 @@ def _kind(item: Any) -> str:
 
 
 def get_item_2d(x: Any, index: Any) -> Any:
-    """Return `x[a:b, c:d]`, of slices."""
+    """Return the part `x[a:b, c:d]` of a sparse matrix."""
     x = as_sparse_variable(x)
     template, numbers = parse(index, 2)
     if not template:
@@ -370,7 +378,7 @@ def get_item_2d(x: Any, index: Any) -> Any:
 
 
 def get_item_list(x: Any, index: Any) -> Any:
-    """Return the rows of a sparse matrix at a vector of integers (or where a mask is true)."""
+    """Return the rows of a sparse matrix at a vector of integers, or where a mask is true."""
     return SparseRows()(as_sparse_variable(x), _positions(index))
 
 
@@ -380,12 +388,12 @@ def _positions(index: Any) -> Any:
 
 
 def get_item_2lists(x: Any, rows: Any, columns: Any) -> Any:
-    """Return the elements of a sparse matrix at rows and columns: a dense vector."""
+    """Return the elements of a sparse matrix at rows and columns, as a dense vector."""
     return Elements()(as_sparse_variable(x), _positions(rows), _positions(columns))
 
 
 def get_item_scalar(x: Any, index: Any) -> Any:
-    """Return the element `x[i, j]`: a 0-d tensor."""
+    """Return the element `x[i, j]` as a 0-d tensor."""
     i, j = [pt.as_tensor_variable(k)[None] for k in index]
     return get_item_2lists(x, i, j)[0]
 
@@ -394,7 +402,7 @@ def get_item_scalar(x: Any, index: Any) -> Any:
 
 
 class SparseDiagonal(SparseOp):
-    """The diagonal of a sparse matrix: a dense vector. Plain gradient."""
+    """Diagonal of a sparse matrix, as a dense vector. Plain gradient."""
 
     __props__ = ()
     only_lengths = True
@@ -419,12 +427,14 @@ class SparseDiagonal(SparseOp):
 
 
 def diag(x: Any) -> Any:
-    """Return the diagonal of a sparse matrix: a dense vector."""
+    """Return the diagonal of a sparse matrix as a dense vector."""
     return SparseDiagonal()(as_sparse_variable(x))
 
 
 class SquareDiagonal(SparseOp):
-    """A square matrix with a dense vector on its diagonal, stored whole. Plain gradient."""
+    """Square sparse matrix with a dense vector on its diagonal, which is stored completely. Plain
+    gradient.
+    """
 
     __props__ = ("format",)
     kinds = (DENSE,)
@@ -450,7 +460,7 @@ class SquareDiagonal(SparseOp):
 
     def shapes(self, *types: Any) -> Shapes:
         if types[0].ndim != 1:
-            raise NDimError(f"takes a vector, not a {types[0]}")
+            raise NDimError(f"takes a vector, not type {types[0]}")
         return Shapes([[(0, 0), (0, 0)]])
 
     def function(self, node: Apply) -> Callable[..., Any]:
@@ -467,8 +477,8 @@ class SquareDiagonal(SparseOp):
 
 
 def square_diagonal(diag: Any, format: str = "csc") -> Any:
-    """Return a square sparse matrix with a dense vector on its diagonal, which is all stored.
-    Raises `NDimError`.
+    """Return a square sparse matrix with a dense vector on its diagonal, which is stored
+    completely. Raise `NDimError`.
     """
     return SquareDiagonal(format)(pt.as_tensor_variable(diag))
 
@@ -479,8 +489,10 @@ def eye(n: Any, dtype: Any = None, format: str = "csr") -> Any:
 
 
 def construct_sparse_from_list(x: Any, values: Any, ilist: Any) -> Any:
-    """Return a sparse csc matrix in the shape of x, a dense one, whose rows at the indices `ilist`
-    are the rows of `values`, a dense matrix; what goes to one row is added up.
+    """Return a sparse csc matrix in the shape of the dense matrix x, whose rows at the indices
+    `ilist` are the rows of the dense matrix `values`.
+
+    Rows with one index are added.
     """
     x, values = pt.as_tensor_variable(x), pt.as_tensor_variable(values)
     taken = selection(_positions(ilist), x.shape[0], values.type.dtype)

@@ -1,4 +1,4 @@
-"""Sparse matrices put together: `hstack`, `vstack`, `block_diag`."""
+"""Joins of sparse matrices: `hstack`, `vstack`, `block_diag`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ __all__ = ["BlockDiagonal", "SparseStack", "block_diag", "hstack", "vstack"]
 
 
 def sum_of(*lengths: Any) -> Any:
-    """The sum of lengths: integers, or variables."""
+    """Return the sum of lengths: integers, or variables."""
     return reduce(add, lengths)
 
 
 class SparseStack(SparseOp):
-    """Sparse matrices below each other (axis 0), or beside each other (1). Plain gradient."""
+    """Sparse matrices stacked below each other (axis 0), or next to each other (axis 1). Plain
+    gradient.
+    """
 
     __props__ = ("axis", "format")
     nin = None
@@ -44,7 +46,7 @@ class SparseStack(SparseOp):
 
     def __init__(self, axis: int, format: str) -> None:
         if axis not in (0, 1):
-            raise OptionError(f"SparseStack: the axis is 0 or 1, not {axis!r}")
+            raise OptionError(f"SparseStack: the axis must be 0 or 1, not {axis!r}")
         self.axis = axis
         self.format = SparseFromDense(format).format
 
@@ -52,7 +54,7 @@ class SparseStack(SparseOp):
         return f"sparse_{'hv'[self.axis == 0]}stack"
 
     def takes(self, types: Any) -> None:
-        """One matrix or more."""
+        """Accept one matrix or more. Raise `InputCountError`."""
         if not types:
             raise InputCountError("takes one matrix or more")
         super().takes(types)
@@ -81,7 +83,7 @@ class SparseStack(SparseOp):
 
 
 def spans(blocks: Sequence[Any], axis: int) -> list[slice]:
-    """Where blocks are that lie one after the other along an axis."""
+    """Return the positions of blocks that follow each other along an axis."""
     found: list[slice] = []
     start: Any = 0
     for block in blocks:
@@ -98,21 +100,25 @@ def _stacked(axis: int, blocks: Any, format: str | None, dtype: Any) -> Any:
 
 
 def hstack(blocks: Any, format: str | None = None, dtype: Any = None) -> Any:
-    """Return matrices, sparse or dense, beside each other as a sparse one. format: by default csc.
-    Raises `ShapeError` where they have different numbers of rows, `InputCountError` for none.
+    """Return matrices, sparse or dense, next to each other as a sparse one.
+
+    format: by default csc. Raises `ShapeError` if they have different numbers of rows,
+    `InputCountError` without matrices.
     """
     return _stacked(1, blocks, format, dtype)
 
 
 def vstack(blocks: Any, format: str | None = None, dtype: Any = None) -> Any:
-    """Return matrices, sparse or dense, below each other as a sparse one. format: by default csc.
-    Raises `ShapeError` where they have different numbers of columns, `InputCountError` for none.
+    """Return matrices, sparse or dense, below each other as a sparse one.
+
+    format: by default csc. Raises `ShapeError` if they have different numbers of columns,
+    `InputCountError` without matrices.
     """
     return _stacked(0, blocks, format, dtype)
 
 
 class BlockDiagonal(SparseOp):
-    """Matrices, sparse or dense, along the diagonal of a sparse one. Plain gradient."""
+    """Sparse matrix with sparse or dense matrices along its diagonal. Plain gradient."""
 
     __props__ = ("format",)
     nin = None
@@ -130,7 +136,7 @@ class BlockDiagonal(SparseOp):
         return "block_diag"
 
     def takes(self, types: Any) -> None:
-        """One matrix or more."""
+        """Accept one matrix or more. Raise `InputCountError`, `NDimError`."""
         if not types:
             raise InputCountError("takes one matrix or more")
         super().takes(types)
@@ -144,7 +150,7 @@ class BlockDiagonal(SparseOp):
     def shapes(self, *types: Any) -> Shapes:
         for t in types:
             if t.ndim != 2:
-                raise NDimError(f"takes matrices, not a {t}")
+                raise NDimError(f"takes matrices, not type {t}")
         every = range(len(types))
         return Shapes([[Computed(sum_of, [(i, axis) for i in every]) for axis in (0, 1)]])
 
@@ -169,7 +175,7 @@ class BlockDiagonal(SparseOp):
 
 
 def block_diag(*matrices: Any, format: str = "csc") -> Any:
-    """Return matrices, sparse or dense, along the diagonal of a sparse one, with zeros elsewhere.
+    """Return a sparse matrix with sparse or dense matrices along its diagonal, zeros elsewhere.
 
     >>> block_diag([[1, 2]], [[3]], format="csr").toarray().eval()
     array([[1, 2, 0],

@@ -28,8 +28,8 @@ __all__ = ["InverseAt", "SPLU", "SpLogDet", "SpSolve", "block_diag", "slogdet", 
 
 
 class Factored(NamedTuple):
-    """What SuperLU made of a matrix, or of its transpose. trans, back: how it solves with the
-    matrix, and with its transpose.
+    """Factors that SuperLU computed for a matrix, or its transpose. trans, back: options that solve
+    with the matrix, and with its transpose.
     """
 
     lu: Any
@@ -38,7 +38,7 @@ class Factored(NamedTuple):
 
 
 def factored(op: Any, node: Apply, x: Any, dtype: Any) -> Factored:
-    """Factor a square matrix: of csr its transpose, which is csc as it stands. Raises
+    """Factor a square matrix; a csr matrix by its transpose, which is csc without conversion. Raise
     `SingularMatrixError` if it is singular.
     """
     turned = x.format == "csr"
@@ -51,13 +51,13 @@ def factored(op: Any, node: Apply, x: Any, dtype: Any) -> Factored:
 
 
 def singular(op: Any, node: Apply, why: str) -> NoReturn:
-    """Raise `SingularMatrixError`."""
+    """Raise `SingularMatrixError` for a node, with the reason."""
     what = f"the matrix is singular: {why}"
     raise SingularMatrixError(message(what, op=op, inputs=node.inputs, where=node.where()))
 
 
 class OfSquare(SparseOp):
-    """An op on a square sparse matrix, and perhaps dense arrays."""
+    """Base class of ops on a square sparse matrix, and perhaps dense arrays."""
 
     __props__: tuple[str, ...] | None = ()
     may_fail = True
@@ -66,7 +66,7 @@ class OfSquare(SparseOp):
         return [None]
 
     def real_or_complex(self, types: Sequence[Any]) -> str:
-        """The dtype that is computed with: double precision for integers."""
+        """Return the dtype of the computation: double precision for integers."""
         found = result(types)
         return found if np.dtype(found).kind in "fc" else "float64"
 
@@ -75,9 +75,9 @@ SQUARE = [(0, 0), (0, 1)]
 
 
 class SpSolve(OfSquare):
-    """The x of A @ x = b: A sparse and square, b a dense vector, or a matrix of several.
+    """Solution x of A @ x = b: A sparse and square, b a dense vector or matrix.
 
-    Structured gradient of A. Raises `SingularMatrixError` where A is singular.
+    Structured gradient of A. Raises `SingularMatrixError` if A is singular.
     """
 
     nin = 2
@@ -96,7 +96,7 @@ class SpSolve(OfSquare):
     def shapes(self, *types: Any) -> Shapes:
         b = types[1]
         if b.ndim not in (1, 2):
-            raise NDimError(f"takes a vector or a matrix, not a {b}")
+            raise NDimError(f"takes a vector or a matrix, not type {b}")
         return Shapes([[(1, i) for i in range(b.ndim)]], [[*SQUARE, (1, 0)]])
 
     def function(self, node: Apply) -> Callable[..., Any]:
@@ -111,7 +111,9 @@ class SpSolve(OfSquare):
         return run
 
     def L_op(self, inputs: Sequence[Any], outputs: Sequence[Any], gs: Sequence[Any]) -> list[Any]:
-        """That of b solves with the transpose; that of A is - gb @ x.T where A has elements."""
+        """Return gradients: that of b solves with the transpose; that of A is -gb @ x.T at the
+        stored elements.
+        """
         (a, b), (x,), (g,) = inputs, outputs, gs
         gb = self(transpose(conj(a)), g)
         columns = (gb[:, None], x[:, None]) if b.type.ndim == 1 else (gb, x)
@@ -120,17 +122,18 @@ class SpSolve(OfSquare):
 
 
 def spsolve(A: Any, b: Any) -> Any:
-    """Return the x of A @ x = b: dense, in the shape of b.
+    """Return the x of A @ x = b, dense, in the shape of b.
 
-    A: sparse and square; b: a dense vector, or a matrix. Of integers it is float64. The gradient of
-    A is structured. Raises `SingularMatrixError` where A is singular, `ShapeError`, `NDimError`.
+    A: sparse and square; b: a dense vector or matrix. For integers x is float64. The gradient of A
+    is structured. Raises `SingularMatrixError` if A is singular, `ShapeError`, `NDimError`.
     """
     return SpSolve()(as_sparse_variable(A), b)
 
 
 class SpLogDet(OfSquare):
-    """The sign of the determinant of a sparse matrix, and the logarithm of its size. Structured
-    gradient. A singular matrix has the sign 0, and -inf.
+    """Sign of the determinant of a sparse matrix, and logarithm of its absolute value.
+
+    Structured gradient. A singular matrix has the sign 0, and -inf.
     """
 
     output_names = ("sign", "logabsdet")
@@ -146,7 +149,7 @@ class SpLogDet(OfSquare):
     def dtypes(self, *types: Any) -> list[str]:
         dtype = self.real_or_complex(types)
         if np.dtype(dtype).kind == "c":
-            raise DTypeError("takes a real matrix")
+            raise DTypeError("takes a matrix of a real dtype")
         return [dtype] * 2
 
     def shapes(self, *types: Any) -> Shapes:
@@ -169,11 +172,11 @@ class SpLogDet(OfSquare):
         return run
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """The logarithm is."""
+        """Connect the logarithm only."""
         return [[False, True]]
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
-        """The transposed inverse, where A has elements."""
+        """Return the transposed inverse at the stored elements, times the gradient."""
         (a,), g = inputs, output_gradients[1]
         if is_disconnected(g):
             return [disconnected()]
@@ -181,7 +184,7 @@ class SpLogDet(OfSquare):
 
 
 def parity(permutation: np.ndarray) -> int:
-    """Return whether a permutation is odd: 1, or 0."""
+    """Return 1 if a permutation is odd, else 0."""
     seen = np.zeros(len(permutation), bool)
     cycles = 0
     for i in range(len(permutation)):
@@ -195,8 +198,10 @@ def parity(permutation: np.ndarray) -> int:
 
 
 class InverseAt(OfSquare):
-    """The elements of the transposed inverse of a sparse matrix where that has some stored, in the
-    order of `csm_data`: a vector. Some columns are solved for at a time.
+    """Elements of the transposed inverse of a sparse matrix at its stored elements, in the order of
+    `csm_data`: a vector.
+
+    Several columns are solved at a time.
     """
 
     entries_of = 0
@@ -235,7 +240,7 @@ class InverseAt(OfSquare):
         return run
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
-        why = "second derivatives of determinants of sparse matrices are not there"
+        why = "second derivatives of determinants of sparse matrices are not available"
         return [grad_not_implemented(self, 0, inputs[0], why)]
 
 
@@ -243,16 +248,18 @@ def slogdet(A: Any) -> Any:
     """Return the sign of the determinant of a square, sparse, real matrix, and the logarithm of its
     absolute value: two 0-d tensors, `sign` and `logabsdet`.
 
-    By the LU decomposition. The gradient of the logarithm is structured: the transposed inverse
-    where A has elements. A singular matrix has the sign 0 and -inf. Raises `ShapeError`,
+    Computed by the LU decomposition. The gradient of the logarithm is structured: the transposed
+    inverse at the stored elements. A singular matrix has the sign 0 and -inf. Raises `ShapeError`,
     `DTypeError` for complex numbers.
     """
     return SpLogDet()(as_sparse_variable(A))
 
 
 class SPLU(OfSquare):
-    """The LU decomposition of a sparse matrix: csc matrices L and U and permutations of rows and
-    columns, for which A[argsort(perm_r)][:, perm_c] = L @ U. No gradient.
+    """LU decomposition of a sparse matrix: csc matrices L and U and permutations of rows and
+    columns.
+
+    They satisfy A[argsort(perm_r)][:, perm_c] = L @ U. No gradient.
     """
 
     output_names = ("L", "U", "perm_r", "perm_c")
@@ -286,9 +293,10 @@ class SPLU(OfSquare):
 
 
 def splu(A: Any) -> Any:
-    """Return the LU decomposition of a square sparse matrix: `L` and `U`, csc matrices, and the
-    permutations `perm_r` and `perm_c`, as `scipy.sparse.linalg.splu` has them: the row i of A is
-    the row perm_r[i] of L @ U, its column i the column perm_c[i]. No gradient. Raises
-    `SingularMatrixError` where A is singular, `ShapeError`.
+    """Return the LU decomposition of a square sparse matrix: csc matrices `L` and `U`, and
+    permutations `perm_r` and `perm_c`.
+
+    As in `scipy.sparse.linalg.splu`, row i of A is row perm_r[i] of L @ U, and column i is column
+    perm_c[i]. No gradient. Raises `SingularMatrixError` if A is singular, `ShapeError`.
     """
     return SPLU()(as_sparse_variable(A))

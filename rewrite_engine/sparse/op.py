@@ -1,7 +1,7 @@
-"""`SparseOp`: the base of ops with sparse matrices among their inputs or outputs.
+"""`SparseOp`: base class of ops with sparse matrices among their inputs or outputs.
 
-It is a `TensorOp`: shapes, lengths and their checks are stated in the same way. Which outputs are
-sparse, and in which format, is told by `formats`.
+It is a `TensorOp`: shapes, lengths and their checks are declared in the same way. `formats`
+declares which outputs are sparse, and in which format.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ KEEPS: dict[str, Any] = {
 
 
 class SparseOp(TensorOp):
-    """An op on sparse matrices. A subclass says which inputs are sparse (`kinds`), which formats
-    the outputs have (`formats`), their `dtypes` and `shapes`, and computes by `function`.
+    """Base class of ops on sparse matrices.
+
+    A subclass declares which inputs are sparse (`kinds`), the formats of the outputs (`formats`),
+    their `dtypes` and `shapes`, and computes by `function`.
     """
 
     #: of each input: "sparse", "dense" or "any"
@@ -39,30 +41,32 @@ class SparseOp(TensorOp):
     entries_of: int | None = None
 
     def formats(self, *types: Any) -> Sequence[str | None]:
-        """The format of each output; None for a dense one. By default one, that of the first
-        input.
+        """Return the format of each output; None for a dense one. By default one output, in the
+        format of the first input.
         """
         return [types[0].format]
 
     def convert_input(self, x: Any) -> Variable:
-        """A sparse or dense variable. Raises `NoTensorError`."""
+        """Convert one argument to a sparse or dense variable. Raise `NoTensorError`."""
         return as_sparse_or_tensor_variable(x)  # type: ignore[no-any-return]
 
     def takes(self, types: Types) -> None:
-        """Raise `ForeignObjectError` unless inputs are sparse and dense where they have to be."""
+        """Raise `ForeignObjectError` unless inputs are sparse and dense as declared."""
         kinds = self.kinds if self.nin is not None else [self.kinds[0]] * len(types)
         for i, (t, kind) in enumerate(zip(types, kinds, strict=False)):
             sparse = isinstance(t, SparseTensorType)
             if kind == SPARSE and not sparse:
-                hint = "`csr_from_dense(x)` makes a sparse matrix of a dense one"
-                raise ForeignObjectError(f"input {i} has to be sparse, not a {t}; {hint}")
+                hint = "use `csr_from_dense(x)` to make it sparse"
+                raise ForeignObjectError(f"input {i} must be sparse, not type {t}; {hint}")
             if kind == DENSE and sparse:
-                hint = "`x.toarray()` makes it dense"
-                raise ForeignObjectError(f"input {i} has to be dense, not a {t}; {hint}")
+                hint = "use `x.toarray()` to make it dense"
+                raise ForeignObjectError(f"input {i} must be dense, not type {t}; {hint}")
         super().takes([getattr(t, "dense", t) for t in types])  # type: ignore[arg-type]
 
     def infer_types(self, types: Types, numbers: Sequence[Any] = ()) -> Sequence[Any]:
-        """Dense types as those of any `TensorOp`, and sparse ones of the same dtype and shape."""
+        """Return the output types: dense ones as for any `TensorOp`, sparse ones with the same
+        dtype and shape.
+        """
         found = super().infer_types(types, numbers)
         pairs = zip(found, self.formats(*types), strict=True)
         return [t if f is None else SparseTensorType(f, t.dtype, t.shape) for t, f in pairs]
@@ -70,13 +74,15 @@ class SparseOp(TensorOp):
     # --- running ------------------------------------------------------------------------------
 
     def function(self, node: Apply) -> Callable[..., Any]:
-        """Return what computes the output (or a tuple of them) of the values of the inputs, whose
+        """Return a function that computes the output (or a tuple of them) from input values whose
         lengths fit.
         """
         raise MethodNotDefined(f"{self} defines no function")
 
     def make_function(self, node: Apply) -> Callable[..., Any]:
-        """`function`, after lengths that have to be equal are compared: SciPy does not always."""
+        """Return `function` preceded by a comparison of lengths, which SciPy does not always
+        make.
+        """
         run = self.function(node)
         pairs = [pair for group in self.shapes_of(node).equal for pair in compared(group)]
         if not pairs:
@@ -93,7 +99,7 @@ class SparseOp(TensorOp):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """By `function`."""
+        """Compute the outputs by `function`."""
         self.check(node, inputs)
         found = self.function(node)(*inputs)
         values = found if isinstance(found, tuple) else (found,)
@@ -102,7 +108,7 @@ class SparseOp(TensorOp):
 
 
 def compared(group: Group) -> list[tuple[int, int, int | None, int]]:
-    """Pairs of dimensions of inputs that are equal if all lengths of a group are: (input, axis,
+    """Return pairs of dimensions whose equality makes all lengths of a group equal: (input, axis,
     other input, axis), or (input, axis, None, length).
     """
     (i, axis), *others = sorted(group, key=lambda m: not is_dimension(m))
@@ -110,10 +116,10 @@ def compared(group: Group) -> list[tuple[int, int, int | None, int]]:
 
 
 def result(types: Sequence[Any]) -> str:
-    """The dtype that holds the values of all types, as NumPy promotes them."""
+    """Return the dtype that holds the values of all types (NumPy's promotion)."""
     return np.result_type(*[t.numpy_dtype for t in types]).name
 
 
 def is_sparse_variable(x: Any) -> bool:
-    """Return whether something is a variable of a sparse matrix."""
+    """Return whether an object is a variable for a sparse matrix."""
     return isinstance(getattr(x, "type", None), SparseTensorType)

@@ -1,11 +1,12 @@
-"""What a sparse matrix consists of, and how it becomes dense and back.
+"""Arrays that a sparse matrix consists of, and conversions between sparse and dense.
 
-`CSMProperties` takes a matrix apart, `CSM` puts one together; `WithData` has the pattern of another
-one. `At` reads elements where a matrix has some stored. `DenseFromSparse`, `SparseFromDense` and
-`SpSum` stand between sparse and dense. Almost all else is made of these.
+`CSMProperties` splits a matrix into its arrays, `CSM` assembles one; `WithData` has the pattern of
+another matrix. `At` reads elements at the stored positions of a matrix. `DenseFromSparse`,
+`SparseFromDense` and `SpSum` convert between sparse and dense. Almost everything else is built from
+these.
 
-A gradient is *plain* if it is that of all elements, *structured* if it is left out where nothing is
-stored.
+A gradient is *plain* if it is that of all elements, *structured* if it is omitted where no element
+is stored.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ __all__ = [
 
 
 def only(first: int, node: Apply) -> list[list[bool]]:
-    """The connection pattern of an op of whose inputs one counts, and the positions of others."""
+    """Return the connection pattern of an op with one connected input."""
     return [[i == first] * len(node.outputs) for i in range(len(node.inputs))]
 
 
@@ -67,10 +68,10 @@ def only(first: int, node: Apply) -> list[list[bool]]:
 
 
 class CSMProperties(SparseOp):
-    """The arrays that a matrix consists of: `data`, `indices`, `indptr` (as SciPy has them), and
-    its `shape`; all but the first are int32. Views.
+    """Arrays that a matrix consists of: `data`, `indices`, `indptr` (as in SciPy), and its `shape`;
+    all but the first are int32. Views.
 
-    Plain gradient: of what is stored, so it is one matrix with the pattern of the input.
+    Plain gradient of the stored elements: a matrix with the pattern of the input.
     """
 
     __props__ = ()
@@ -99,7 +100,7 @@ class CSMProperties(SparseOp):
         return run
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Only elements of `data` are."""
+        """Connect the elements of `data` only."""
         return [[True, False, False, False]]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
@@ -108,7 +109,7 @@ class CSMProperties(SparseOp):
 
 
 def one_more(n: Any) -> Any:
-    """n + 1, of an integer or a variable."""
+    """Return n + 1 for an integer or a variable."""
     return n + 1
 
 
@@ -116,41 +117,43 @@ csm_properties = CSMProperties()
 
 
 def csm_data(csm: Any) -> Any:
-    """Return what is stored in a sparse matrix: a vector."""
+    """Return the stored elements of a sparse matrix as a vector."""
     return csm_properties(as_sparse_variable(csm))[0]
 
 
 def csm_indices(csm: Any) -> Any:
-    """Return the column of each stored element (of csc: its row): an int32 vector."""
+    """Return the column of each stored element (csc: its row) as an int32 vector."""
     return csm_properties(as_sparse_variable(csm))[1]
 
 
 def csm_indptr(csm: Any) -> Any:
-    """Return where rows (of csc: columns) begin among the stored elements: an int32 vector."""
+    """Return the positions at which rows (csc: columns) begin among the stored elements, as an
+    int32 vector.
+    """
     return csm_properties(as_sparse_variable(csm))[2]
 
 
 def csm_shape(csm: Any) -> Any:
-    """Return the shape: an int32 vector of two."""
+    """Return the shape as an int32 vector of two."""
     return csm_properties(as_sparse_variable(csm))[3]
 
 
 def nnz(x: Any) -> Any:
-    """Return how many elements are stored, zeros among them: 0-d int64."""
+    """Return the number of stored elements, including zeros, as 0-d int64."""
     return csm_data(x).shape[0]
 
 
 def shape(x: Any) -> Any:
-    """Return the shape of a sparse matrix as an int64 vector; nothing dense is made for it."""
+    """Return the shape of a sparse matrix as an int64 vector, without making it dense."""
     return pt.stack(shape_tuple(as_sparse_variable(x)))
 
 
 class CSM(SparseOp):
-    """A matrix of its parts: data, indices, indptr and shape, as SciPy has them; an array of SciPy
+    """Sparse matrix from its parts: data, indices, indptr and shape, as in SciPy; a SciPy array
     that shares their memory.
 
-    format: "csr" or "csc". Raises `ShapeError` where the parts do not fit together. The gradient is
-    that of what is stored.
+    format: "csr" or "csc". Raises `ShapeError` if the parts do not fit together. The gradient is
+    that of the stored elements.
     """
 
     __props__ = ("format",)
@@ -170,7 +173,7 @@ class CSM(SparseOp):
 
     def __init__(self, format: str) -> None:
         if format not in FORMATS:
-            raise OptionError(f"a sparse matrix has the format csr or csc, not {format!r}")
+            raise OptionError(f"the format of a sparse matrix must be csr or csc, not {format!r}")
         self.format = format
 
     def __str__(self) -> str:
@@ -179,7 +182,7 @@ class CSM(SparseOp):
     def make_node(  # type: ignore[override]
         self, data: Any, indices: Any, indptr: Any, shape: Any
     ) -> Apply:
-        """Return the node; a shape that is constant, or that of a matrix, is known to types."""
+        """Return the node; a constant shape, or the shape of a matrix, becomes static."""
         given = [np.zeros(0, "int32") if isinstance(x, list) and not x else x
                  for x in (indices, indptr, shape)]  # fmt: skip
         variables = (pt.as_tensor_variable(data), *map(pt.as_tensor_variable, given))
@@ -193,7 +196,7 @@ class CSM(SparseOp):
 
     def dtypes(self, *types: Any) -> list[str]:
         if any([t.kind not in "iu" for t in types[1:]]):
-            raise DTypeError("indices, indptr and shape are vectors of integers")
+            raise DTypeError("indices, indptr and shape must be vectors of integers")
         return [types[0].dtype]
 
     def shapes(self, *types: Any) -> Shapes:
@@ -216,11 +219,11 @@ class CSM(SparseOp):
         return run
 
     def infer_shape(self, fgraph: Any, node: Apply, shapes: Sequence[Any]) -> list[Any]:
-        """The two numbers."""
+        """Return the two numbers of the shape."""
         return [tuple([pt.cast(node.inputs[3][i], "int64") for i in (0, 1)])]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """The data are."""
+        """Connect the data only."""
         return only(0, node)
 
     def L_op(self, inputs: Sequence[Any], outputs: Sequence[Any], gs: Sequence[Any]) -> list[Any]:
@@ -228,7 +231,7 @@ class CSM(SparseOp):
 
 
 def static_numbers(shape: Any) -> tuple[int | None, ...] | None:
-    """The two lengths that a vector is, as far as they are known."""
+    """Return the two lengths in a vector; None for unknown ones."""
     if isinstance(shape, Constant):
         return tuple(map(int, shape.data))
     if shape.owner is not None and shape.owner.op is csm_properties:
@@ -240,11 +243,11 @@ CSR, CSC = CSM("csr"), CSM("csc")
 
 
 class WithData(SparseOp):
-    """A matrix that has the pattern of the first input, with other data: a vector of as many
-    elements as are stored there. Both share their memory with it.
+    """Sparse matrix with the pattern of the first input and other data: a vector with one number
+    for each stored element.
 
-    The gradient of the data is what is stored; nothing depends on the elements of the first input.
-    Raises `ShapeError` where there are more or fewer elements.
+    The result shares memory with both. The gradient of the data is the stored elements; nothing
+    depends on the elements of the first input. Raises `ShapeError` for another number of elements.
     """
 
     __props__ = ()
@@ -264,7 +267,7 @@ class WithData(SparseOp):
 
     def shapes(self, *types: Any) -> Shapes:
         if types[1].ndim != 1:
-            raise NDimError(f"takes a vector of data, not a {types[1]}")
+            raise NDimError(f"takes a vector of data, not type {types[1]}")
         return same_shape(types[0])
 
     def function(self, node: Apply) -> Callable[..., Any]:
@@ -279,7 +282,7 @@ class WithData(SparseOp):
         return run
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """The data are."""
+        """Connect the data only."""
         return only(1, node)
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Any]) -> list[Any]:
@@ -287,19 +290,21 @@ class WithData(SparseOp):
 
 
 def with_data(x: Any, data: Any) -> Any:
-    """Return a matrix with the pattern of `x` and other data: a vector, one element for each that
-    is stored.
+    """Return a matrix with the pattern of `x` and other data: a vector with one number for each
+    stored element.
     """
     return WithData()(as_sparse_variable(x), data)
 
 
 def sp_ones_like(x: Any) -> Any:
-    """Return ones where `x` has an element stored, in its format and dtype."""
+    """Return ones at the stored elements of `x`, in its format and dtype."""
     return with_data(x, pt.ones_like(csm_data(x)))
 
 
 def sp_zeros_like(x: Any, dtype: Any = None) -> Any:
-    """Return a matrix of the shape and format of `x` (and its dtype) in which nothing is stored."""
+    """Return a matrix without stored elements in the shape and format of `x` (and its dtype by
+    default).
+    """
     x = as_sparse_variable(x)
     _, _, indptr, shape = csm_properties(x)
     data = np.zeros(0, x.type.dtype if dtype is None else dtype)
@@ -310,11 +315,10 @@ def sp_zeros_like(x: Any, dtype: Any = None) -> Any:
 
 
 class At(SparseOp):
-    """The elements of y where s has some stored, in the order of `csm_data(s)`: a vector.
+    """Elements of y at the stored elements of s, in the order of `csm_data(s)`: a vector.
 
-    y: sparse, or dense of up to two dimensions, which is broadcast to the shape of s (as in
-    elementwise ops, where its length is known to be 1). Plain gradient; nothing depends on the
-    elements of s.
+    y: sparse, or dense with up to two dimensions, broadcast to the shape of s (static lengths of 1,
+    as in elementwise ops). Plain gradient; nothing depends on the elements of s.
     """
 
     __props__ = ()
@@ -339,7 +343,7 @@ class At(SparseOp):
     def shapes(self, *types: Any) -> Shapes:
         y = types[0]
         if y.ndim > 2:
-            raise NDimError(f"takes up to 2 dimensions, not a {y}")
+            raise NDimError(f"takes an array with up to 2 dimensions, not type {y}")
         off = 2 - y.ndim
         pairs = [[(0, i), (1, i + off)] for i in range(y.ndim) if y.shape[i] != 1]
         return Shapes([[None]], pairs)
@@ -359,7 +363,7 @@ class At(SparseOp):
         return lambda y, s: y[coordinates(s)]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Those of y."""
+        """Connect the elements of y only."""
         return only(0, node)
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
@@ -369,7 +373,7 @@ class At(SparseOp):
 
 
 def stored_at(y: Any, s: Any) -> np.ndarray:
-    """The elements of a sparse matrix where another one has some stored."""
+    """Return the elements of a sparse matrix at the stored elements of another one."""
     same = y.format == s.format and y.indptr is s.indptr and y.indices is s.indices
     if same and y.has_canonical_format:
         return y.data  # type: ignore[no-any-return]
@@ -380,7 +384,7 @@ def stored_at(y: Any, s: Any) -> np.ndarray:
 
 
 def elements(x: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """The elements of a sparse matrix at some places."""
+    """Return the elements of a sparse matrix at some positions."""
     if not len(rows):
         return np.zeros(0, x.dtype)
     found = deduplicated(x)[rows, columns]
@@ -388,7 +392,7 @@ def elements(x: Any, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
 
 
 def summed_to(y: Any, s: Any, g: Any) -> Any:
-    """The gradient of y where that of its elements at those of s is g."""
+    """Return the gradient of y from the gradient g of its elements at those of s."""
     if is_sparse_variable(y):
         return WithData()(s, g)
     ones = (1,) * (2 - y.type.ndim) + y.type.shape
@@ -404,9 +408,10 @@ def summed_to(y: Any, s: Any, g: Any) -> Any:
 
 
 def entries_at(y: Any, s: Any) -> Any:
-    """Return the elements of y where s has some stored, in the order of `csm_data(s)`: a vector.
+    """Return the elements of y at the stored elements of s, in the order of `csm_data(s)`, as a
+    vector.
 
-    y: sparse, or dense of up to two dimensions, broadcast to the shape of s.
+    y: sparse, or dense with up to two dimensions, broadcast to the shape of s.
     """
     return At()(as_sparse_or_tensor_variable(y), as_sparse_variable(s))
 
@@ -415,8 +420,8 @@ def entries_at(y: Any, s: Any) -> Any:
 
 
 class DenseFromSparse(SparseOp):
-    """The matrix with all its elements. structured: whether the gradient is left out where nothing
-    is stored.
+    """Dense matrix with all elements of a sparse one. structured: whether the gradient is omitted
+    where no element is stored.
     """
 
     __props__ = ("structured",)
@@ -448,19 +453,19 @@ class DenseFromSparse(SparseOp):
 
 
 def as_structured(x: Any, of: Callable[[Any], Any]) -> Any:
-    """A gradient where something is stored in x: of(pattern) gives the elements there."""
+    """Return a gradient at the stored elements of x; `of(pattern)` returns the elements there."""
     pattern = canonical(x)
     return WithData()(pattern, of(pattern))
 
 
 def dense_from_sparse(x: Any) -> Any:
-    """Return a sparse matrix as a dense one; a dense one as it is. The gradient is structured."""
+    """Return a sparse matrix as a dense one; a dense one unchanged. The gradient is structured."""
     x = as_sparse_or_tensor_variable(x)
     return DenseFromSparse()(x) if is_sparse_variable(x) else x
 
 
 class SparseFromDense(SparseOp):
-    """A matrix of which the elements that are not 0 are stored. Plain gradient."""
+    """Sparse matrix that stores the nonzero elements of a dense one. Plain gradient."""
 
     __props__ = ("format",)
     implied = {"band": KEEPS["band"], "stored_once": True}
@@ -478,14 +483,14 @@ class SparseFromDense(SparseOp):
         return f"{self.format}_from_dense"
 
     def __call__(self, x: Any, **options: Any) -> Any:  # type: ignore[override]
-        """A sparse matrix stays what it is; a vector is a matrix of one row, a number of one
-        element. Raises `NDimError`.
+        """Return a sparse matrix unchanged; a vector becomes a matrix of one row, a number one of
+        one element. Raise `NDimError`.
         """
         if is_sparse_variable(x) or hasattr(type(x), "__apply_op__"):
             return x if is_sparse_variable(x) else super().__call__(x, **options)
         x = pt.as_tensor_variable(x)
         if x.type.ndim > 2:
-            raise NDimError(message("a sparse matrix has 2 dimensions", op=self, inputs=[x]))
+            raise NDimError(message("a sparse matrix must have 2 dimensions", op=self, inputs=[x]))
         return super().__call__(pt.atleast_2d(x) if x.type.ndim < 2 else x, **options)
 
     def formats(self, *types: Any) -> list[str]:
@@ -493,7 +498,7 @@ class SparseFromDense(SparseOp):
 
     def shapes(self, *types: Any) -> Shapes:
         if types[0].ndim != 2:
-            raise NDimError(f"takes a matrix, not a {types[0]}")
+            raise NDimError(f"takes a matrix, not type {types[0]}")
         return same_shape(types[0])
 
     def function(self, node: Apply) -> Callable[..., Any]:
@@ -507,10 +512,10 @@ csr_from_dense, csc_from_dense = SparseFromDense("csr"), SparseFromDense("csc")
 
 
 class SpSum(SparseOp):
-    """The sum of all elements (axis None), of those of each column (0) or row (1): dense.
+    """Sum of all elements (axis None), or of each column (0) or row (1), as a dense array.
 
     The dtype is that of `numpy.sum`. sparse_grad: whether the gradient is structured; else it is a
-    sparse matrix in which all elements are stored. Raises `AxisError`.
+    sparse matrix that stores all elements. Raises `AxisError`.
     """
 
     __props__ = ("axis", "sparse_grad")
@@ -521,7 +526,7 @@ class SpSum(SparseOp):
 
     def __init__(self, axis: int | None = None, sparse_grad: bool = True) -> None:
         if axis not in (None, 0, 1):
-            raise AxisError(f"the axis of a sum is 0, 1 or None, not {axis!r}")
+            raise AxisError(f"the axis of a sum must be 0, 1 or None, not {axis!r}")
         self.axis = axis
         self.sparse_grad = bool(sparse_grad)
 
@@ -552,8 +557,8 @@ class SpSum(SparseOp):
 def sp_sum(x: Any, axis: int | None = None, sparse_grad: bool = False) -> Any:
     """Return the sum of a sparse matrix: of all elements, of each column (axis 0) or row (1).
 
-    sparse_grad: whether the gradient is structured, left out where nothing is stored; else it is a
-    sparse matrix in which all elements are stored. Raises `AxisError`.
+    sparse_grad: whether the gradient is structured (omitted where no element is stored); else it is
+    a sparse matrix that stores all elements. Raises `AxisError`.
     """
     axis = axis + 2 if axis is not None and axis < 0 else axis
     return SpSum(axis, sparse_grad)(as_sparse_variable(x))

@@ -1,4 +1,4 @@
-"""Products of matrices, one of which is sparse.
+"""Products of matrices with at least one sparse operand.
 
 | function | the result | gradient of a sparse operand |
 |---|---|---|
@@ -51,19 +51,19 @@ CHUNK = 1 << 22
 
 
 def conj(x: Any) -> Any:
-    """The conjugate of a complex matrix, sparse or dense; a real one as it is."""
+    """Return the conjugate of a complex matrix, sparse or dense; a real one unchanged."""
     if is_sparse_variable(x):
         return conjugate(x) if x.type.numpy_dtype.kind == "c" else x
     return conjugated(x)
 
 
 def turned(x: Any) -> Any:
-    """The transpose of a matrix, sparse or dense."""
+    """Return the transpose of a matrix, sparse or dense."""
     return transpose(x) if is_sparse_variable(x) else x.T
 
 
 class DotAt(SparseOp):
-    """The elements of x @ y.T where p has some stored, in the order of `csm_data(p)`: a vector.
+    """Elements of x @ y.T at the stored elements of p, in the order of `csm_data(p)`: a vector.
     Only these are computed.
 
     Inputs: dense matrices x (m, k) and y (n, k), a sparse one p (m, n). Nothing depends on the
@@ -111,7 +111,7 @@ class DotAt(SparseOp):
         return run
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Those of the dense matrices."""
+        """Connect the dense matrices only."""
         return [[True], [True], [False]]
 
     def grad(self, inputs: Sequence[Any], output_gradients: Sequence[Any]) -> list[Any]:
@@ -122,9 +122,9 @@ class DotAt(SparseOp):
 
 
 class Product(SparseOp):
-    """A product of two matrices, of which the first or both are sparse.
+    """Base class of products of two matrices; the first or both are sparse.
 
-    structured: whether gradients of sparse operands are left out where nothing is stored.
+    structured: whether gradients of sparse operands are omitted where no element is stored.
     """
 
     __props__ = ("structured",)
@@ -141,15 +141,15 @@ class Product(SparseOp):
     def shapes(self, *types: Any) -> Shapes:
         a, b = types
         if a.ndim not in (1, 2) or b.ndim not in (1, 2):
-            raise NDimError(f"takes matrices, or a matrix and a vector, not {a}, {b}")
+            raise NDimError(f"takes matrices, or a matrix and a vector, not types {a} and {b}")
         inner = [(0, a.ndim - 1), (1, 0)]
         out = [(0, i) for i in range(a.ndim - 1)] + [(1, i) for i in range(1, b.ndim)]
         return Shapes([out], [inner])
 
 
 class SparseDot(Product):
-    """The product as a dense array, of two operands of which one or both are sparse; a dense one
-    may be a vector.
+    """Product as a dense array; one or both operands are sparse, and a dense one may be a
+    vector.
     """
 
     samples: Sequence[Any] = tuple(
@@ -170,13 +170,13 @@ class SparseDot(Product):
         return "structured_dot" if self.structured else "sparse_dot"
 
     def notation(self, args: Sequence[Any]) -> Any:
-        """`x @ y`."""
+        """Return the term as formulas write it, `x @ y`."""
         return [(args[0], 7), " @ ", (args[1], 8)]
 
     def formats(self, *types: Any) -> list[None]:
         if not any([isinstance(t, SparseTensorType) for t in types]):
             raise ForeignObjectError(
-                "one of the operands has to be sparse; `tensor.dot` takes dense ones"
+                "one of the operands must be sparse; use `tensor.dot` for dense ones"
             )
         return [None]
 
@@ -190,7 +190,7 @@ class SparseDot(Product):
         return lambda x, y: np.asarray(x @ y, dtype)
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any] | None:
-        """All of a batch of the dense operand is one matrix."""
+        """Apply the op to a batch of the dense operand, joined to one matrix."""
         first = is_sparse_variable(inputs[1])  # the dense one
         if first == is_sparse_variable(inputs[0]):
             return None
@@ -221,7 +221,9 @@ class SparseDot(Product):
                 for v, gv in zip(inputs, (gx, gy), strict=True)]  # fmt: skip
 
     def _of_operand(self, v: Any, left: Any, right: Any) -> Any:
-        """The gradient of an operand: left @ right, of which a structured one needs a part."""
+        """Return the gradient of an operand: left @ right; for a structured one only the part at
+        stored elements.
+        """
         sparse = [is_sparse_variable(w) for w in (left, right)]
         if not is_sparse_variable(v):
             return self(left, right) if any(sparse) else pt.dot(left, right)
@@ -235,9 +237,7 @@ class SparseDot(Product):
 
 
 class TrueDot(Product):
-    """The product of a sparse matrix and another one, as a sparse matrix in the format of the
-    first.
-    """
+    """Product of a sparse matrix and another one, as a sparse matrix in the format of the first."""
 
     kinds = (SPARSE, ANY)
     implied = {"band": lambda f, x, y: f.along(f.band(x), f.band(y))}
@@ -254,7 +254,7 @@ class TrueDot(Product):
 
     def shapes(self, *types: Any) -> Shapes:
         if types[1].ndim != 2:
-            raise NDimError(f"takes two matrices, not a {types[1]}; `dot` takes vectors")
+            raise NDimError(f"takes two matrices, not type {types[1]}; use `dot` for vectors")
         return super().shapes(*types)
 
     def function(self, node: Apply) -> Callable[..., Any]:
@@ -282,18 +282,21 @@ class TrueDot(Product):
 
 
 def dot(x: Any, y: Any) -> Any:
-    """Return the product of x and y, of which one or both are sparse: a dense matrix, or a vector
-    where a dense operand is one. The gradient of a sparse operand is plain: all of its elements
-    are computed, and stored.
+    """Return the product of x and y, one or both sparse: a dense matrix, or a vector if a dense
+    operand is one.
 
-    Raises `NoTensorError` where both are dense, `NDimError`, `ShapeError`.
+    The gradient of a sparse operand is plain: all of its elements are computed, and stored. Raises
+    `NoTensorError` if both are dense, `NDimError`, `ShapeError`.
     """
     return SparseDot()(*pair("dot", x, y))
 
 
 def structured_dot(x: Any, y: Any) -> Any:
-    """Return the product of x and y, with a structured gradient: dense, but sparse if both are
-    sparse. Only what is stored in a sparse operand has a gradient.
+    """Return the product of x and y with a structured gradient: dense, or sparse if both are
+    sparse.
+
+    Only the stored elements of a sparse operand have a gradient. Raises `NoTensorError` if both are
+    dense, `NDimError`, `ShapeError`.
     """
     x, y = pair("dot", x, y)
     both = is_sparse_variable(x) and is_sparse_variable(y)
@@ -301,11 +304,14 @@ def structured_dot(x: Any, y: Any) -> Any:
 
 
 def true_dot(x: Any, y: Any, grad_preserves_dense: bool = True) -> Any:
-    """Return the product of x and y, of which one or both are sparse, as a sparse matrix, with
-    plain gradients. A dense operand has a dense one: `grad_preserves_dense=False` is refused.
+    """Return the product of x and y, one or both sparse, as a sparse matrix with plain gradients.
+
+    The gradient of a dense operand is dense: `grad_preserves_dense=False` is refused.
     """
     if not grad_preserves_dense:
-        what = "true_dot: the gradient of a dense matrix is dense; grad_preserves_dense is True"
+        what = (
+            "true_dot: the gradient of a dense matrix is dense; grad_preserves_dense must be True"
+        )
         raise OptionError(what)
     x, y = pair("dot", x, y)
     if is_sparse_variable(x):
@@ -314,18 +320,19 @@ def true_dot(x: Any, y: Any, grad_preserves_dense: bool = True) -> Any:
 
 
 def matmul(x: Any, y: Any) -> Any:
-    """Return `x @ y`: `structured_dot`."""
+    """Return `x @ y`, computed by `structured_dot`."""
     return structured_dot(x, y)
 
 
 def sampling_dot(x: Any, y: Any, p: Any) -> Any:
-    """Return p * (x @ y.T), computed where p has something stored. x: a dense (m, k) matrix, y:
-    (n, k), p: a sparse (m, n) one. Raises `NDimError`, `ShapeError`.
+    """Return p * (x @ y.T), computed only at the stored elements of p.
+
+    x: a dense (m, k) matrix, y: (n, k), p: a sparse (m, n) one. Raises `NDimError`, `ShapeError`.
     """
     x, y, p = pt.as_tensor_variable(x), pt.as_tensor_variable(y), canonical(as_sparse_variable(p))
     return structured(lambda data: data * DotAt()(x, y, p), p)
 
 
 def usmm(alpha: Any, x: Any, y: Any, z: Any) -> Any:
-    """Return alpha * (x @ y) + z, where x or y is sparse: a dense matrix."""
+    """Return alpha * (x @ y) + z, where x or y is sparse, as a dense matrix."""
     return alpha * dot(x, y) + z

@@ -1,4 +1,4 @@
-"""How the elements of a sparse matrix are stored: sorted, once, without zeros."""
+"""Storage order of the elements of a sparse matrix: sorted, each position once, without zeros."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ __all__ = [
 
 
 class Tidied(SparseOp):
-    """The same matrix, stored in another way; itself where it is already. Plain gradient."""
+    """Base class of ops that change the storage order; a matrix that has it already is returned
+    unchanged. Plain gradient.
+    """
 
     __props__ = ()
     implied = KEEPS
@@ -32,7 +34,7 @@ class Tidied(SparseOp):
     samples: Sequence[Any] = (({}, (3, 4)), ({}, (0, 2)))
 
     def tidy(self, x: Any) -> Any:
-        """Compute it."""
+        """Return the tidied matrix."""
         raise NotImplementedError
 
     def shapes(self, *types: Any) -> Shapes:
@@ -46,7 +48,7 @@ class Tidied(SparseOp):
 
 
 class Canonical(Tidied):
-    """With sorted indices, and each place once: what is stored in parts is added up."""
+    """Matrix with sorted indices and each position stored once; duplicates are added."""
 
     implied = {**KEEPS, "stored_once": True, "same_pattern": lambda f, x: f.stored_once(x)}
 
@@ -58,7 +60,7 @@ class Canonical(Tidied):
 
 
 class EnsureSortedIndices(Tidied):
-    """With sorted indices."""
+    """Matrix with sorted indices."""
 
     def __str__(self) -> str:
         return "ensure_sorted_indices"
@@ -68,7 +70,7 @@ class EnsureSortedIndices(Tidied):
 
 
 class Remove0(Tidied):
-    """Without zeros among what is stored."""
+    """Matrix without zeros among the stored elements."""
 
     def __str__(self) -> str:
         return "remove0"
@@ -85,10 +87,10 @@ _canonical, ensure_sorted_indices, remove0 = Canonical(), EnsureSortedIndices(),
 
 
 def canonical(x: Any) -> Any:
-    """Return a sparse matrix with sorted indices, in which each place is stored once."""
+    """Return a sparse matrix with sorted indices, and with each position stored once."""
     return _canonical(as_sparse_variable(x))
 
 
 def clean(x: Any) -> Any:
-    """Return a sparse matrix with sorted indices, and without zeros among what is stored."""
+    """Return a sparse matrix with sorted indices, and without zeros among the stored elements."""
     return ensure_sorted_indices(remove0(as_sparse_variable(x)))

@@ -51,13 +51,12 @@ all_dtypes = [
 
 
 class SparseTensorType(Type):
-    """Sparse matrices of one format, dtype and static shape.
+    """Type of sparse matrices of one format, dtype and static shape.
 
-    format: "csr" or "csc". dtype: any but float16. shape: two lengths, None for "not known". A
-    value is an array of `scipy.sparse` (`csr_array`, `csc_array`) or a matrix (`csr_matrix`,
-    `csc_matrix`) and stays what it is; what is made of dense values is an array, or a matrix with
-    `config.sparse_values = "matrix"`. Raises
-    `OptionError`, `DTypeError`, `NDimError`.
+    format: "csr" or "csc". dtype: any but float16. shape: two lengths, None if unknown. A value is
+    an array of `scipy.sparse` (`csr_array`, `csc_array`) or a matrix (`csr_matrix`, `csc_matrix`)
+    and stays in its class; dense values become arrays, or matrices with `config.sparse_values =
+    "matrix"`. Raises `OptionError`, `DTypeError`, `NDimError`.
 
     >>> SparseTensorType("csr", "float64", (None, 3))
     Sparse(csr, float64, (None, 3))
@@ -83,15 +82,17 @@ class SparseTensorType(Type):
     ) -> None:
         if format not in FORMATS:
             hint = did_you_mean(format, FORMATS)
-            raise OptionError(f"a sparse matrix has the format csr or csc, not {format!r}{hint}")
+            raise OptionError(
+                f"the format of a sparse matrix must be csr or csc, not {format!r}{hint}"
+            )
         if shape is not None and broadcastable is not None:
             raise OptionError("SparseTensorType takes shape or broadcastable, not both")
         dims = shape if shape is not None else broadcastable
         dense = TensorType(dtype_name(dtype), (None, None) if dims is None else tuple(dims))
         if dense.dtype not in all_dtypes:
-            raise DTypeError(f"a sparse matrix cannot be of dtype {dense.dtype}")
+            raise DTypeError(f"a sparse matrix cannot have dtype {dense.dtype}")
         if dense.ndim != 2:
-            raise NDimError(f"a sparse matrix has 2 dimensions, not {dense.ndim}")
+            raise NDimError(f"a sparse matrix must have 2 dimensions, not {dense.ndim}")
         self.format = format
         self.dtype: str = dense.dtype
         self.shape = dense.shape
@@ -105,7 +106,7 @@ class SparseTensorType(Type):
 
     @property
     def is_continuous(self) -> bool:
-        """Return whether it has real or complex floats."""
+        """Whether the dtype is a real or complex float."""
         return self.numpy_dtype.kind in "fc"
 
     def clone(  # type: ignore[override]
@@ -123,16 +124,16 @@ class SparseTensorType(Type):
 
     @property
     def classes(self) -> tuple[type, type]:
-        """SciPy's two classes of values; the first is that of values made of dense ones."""
+        """SciPy's two classes of values; the first is that of values made from dense ones."""
         arrays, matrices = FORMATS[self.format]
         return (arrays, matrices) if config.sparse_values == "array" else (matrices, arrays)
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
         """Return `data` as a matrix of this format and dtype.
 
-        strict: the object itself must be one. Otherwise other formats, dense matrices and nested
-        lists are converted, and dtypes as `TensorType.filter` does it. Raises `DTypeError`,
-        `NDimError`, `StaticShapeError`, `ForeignObjectError`; all are a `TypeError`.
+        strict: accept only such a matrix. Otherwise other formats, dense matrices and nested lists
+        are converted, and dtypes as in `TensorType.filter`. Raises `DTypeError`, `NDimError`,
+        `StaticShapeError`, `ForeignObjectError`; all are a `TypeError`.
         """
         if type(data) in self.classes and data.dtype == self.numpy_dtype:
             if data.ndim != 2 or self.shape != (None, None):
@@ -166,24 +167,24 @@ class SparseTensorType(Type):
         return made if made.dtype == self.numpy_dtype else made.astype(self.numpy_dtype)
 
     def values_eq(self, a: Any, b: Any) -> bool:
-        """Return whether two matrices have the same format, dtype, shape and elements (NaN equals
-        NaN); how they are stored (order, zeros, duplicates) does not count.
+        """Return whether two matrices have equal format, dtype, shape and elements (NaN equals
+        NaN), whatever their storage (order, zeros, duplicates).
         """
         return self._same(a, b, lambda x, y: np.array_equal(x, y, equal_nan=self.is_continuous))
 
     def values_eq_approx(
         self, a: Any, b: Any, rtol: float | None = None, atol: float | None = None
     ) -> bool:
-        """Return whether two matrices agree up to rounding, as `TensorType.values_eq_approx` has
-        it.
-        """
+        """Return whether two matrices agree up to rounding (see `TensorType.values_eq_approx`)."""
         dense = self.dense.clone(shape=(None,))
         if not self.is_continuous:
             return self.values_eq(a, b)
         return self._same(a, b, lambda x, y: dense.values_eq_approx(x, y, rtol, atol))
 
     def _same(self, a: Any, b: Any, equal: Any) -> bool:
-        """Return whether matrices are alike but for their elements, and these are equal."""
+        """Return whether two matrices agree in everything but their elements, and `equal` holds for
+        these.
+        """
         if not (is_sparse(a) and is_sparse(b)):
             return False
         if (a.shape, a.dtype, a.format) != (b.shape, b.dtype, b.format):
@@ -193,7 +194,8 @@ class SparseTensorType(Type):
             return bool(equal(a.data, b.data))
         return bool(equal(*on_one_pattern(a, b)))
 
-    def may_share_memory(self, a: Any, b: Any) -> bool:
+    @staticmethod
+    def may_share_memory(a: Any, b: Any) -> bool:
         """Return whether the arrays of two matrices, or of one and a dense array, could share
         memory.
         """
@@ -201,11 +203,11 @@ class SparseTensorType(Type):
         return any([np.may_share_memory(x, y) for x, y in pairs])
 
     def get_shape_info(self, obj: Any) -> Any:
-        """The bytes of the three arrays of a value."""
+        """Return the number of bytes of the three arrays of a value."""
         return sum([x.nbytes for x in arrays_of(obj)])
 
     def get_size(self, shape_info: Any) -> int:
-        """Bytes of what is stored."""
+        """Return the number of bytes of a value."""
         return int(shape_info)
 
     # --- other types ------------------------------------------------------------------------
@@ -218,8 +220,8 @@ class SparseTensorType(Type):
         return same and self.broadcastable == otype.broadcastable
 
     def is_super(self, otype: Type) -> bool | None:
-        """Return whether all values of `otype` are of this type: the same format and dtype, and no
-        known length differs.
+        """Return whether all values of `otype` have this type: same format and dtype, and no known
+        length differs.
         """
         if otype is self:
             return True
@@ -234,8 +236,8 @@ class SparseTensorType(Type):
         return getattr(otype, "dtype", None) == self.dtype
 
     def convert_variable(self, var: Variable) -> Variable | None:
-        """`var` itself if its type is as specific; in this format if only that differs, or made
-        sparse if it is dense; else None.
+        """Return `var` itself if its type is as specific, converted if only its format differs or
+        it is dense; else None.
         """
         otype = var.type
         if self.is_super(otype):
@@ -249,25 +251,27 @@ class SparseTensorType(Type):
     # --- gradients --------------------------------------------------------------------------
 
     def gradient_zeros(self, var: Variable) -> Variable:
-        """A matrix of its shape, format and the dtype of its gradient, in which nothing is
-        stored.
+        """Return a matrix without stored elements, in the shape and format of `var` and the dtype
+        of its gradient.
         """
         return variable.sp.sp_zeros_like(var, self.gradient_dtype)  # type: ignore[no-any-return]
 
     @property
     def gradient_dtype(self) -> str:
-        """The dtype of a gradient: its own, or float64 where that is discrete."""
+        """The dtype of a gradient: the own dtype, or float64 if that is discrete."""
         return self.dtype if self.is_continuous else "float64"
 
     def as_gradient(self, g: Any) -> Any:
-        """A gradient, dense or of another format, in this format and the dtype of gradients."""
+        """Return a gradient, dense or of another format, in this format and the dtype of
+        gradients.
+        """
         g = variable.sp.to_format(g, self.format)
         if g.type.numpy_dtype.kind == "c" and self.numpy_dtype.kind != "c":
             g = variable.sp.structured("real", g)
         return variable.sp.cast(g, self.gradient_dtype)
 
     def sum_of_gradients(self, terms: Sequence[Any]) -> Any:
-        """The sum of gradients of one variable."""
+        """Return the sum of gradients of one variable."""
         total = self.as_gradient(terms[0])
         for term in terms[1:]:
             total = variable.sp.add(total, self.as_gradient(term))
@@ -276,16 +280,18 @@ class SparseTensorType(Type):
     # --- variables --------------------------------------------------------------------------
 
     def __call__(self, name: str | None = None, shape: Iterable[Any] | None = None) -> Any:
-        """Return a new variable of this type, or of the part of it with that static shape."""
+        """Return a new variable of this type, or of the subtype with this static shape. Raise
+        `ShapeError`.
+        """
         if shape is None:
             return self.make_variable(name)
         narrow = self.clone(shape=shape)
         if not self.is_super(narrow):
-            raise ShapeError(f"shape {narrow.shape} is not one of {self}")
+            raise ShapeError(f"shape {narrow.shape} does not belong to {self}")
         return narrow.make_variable(name)
 
     def make_constant(self, value: Any, name: str | None = None) -> Any:
-        """Return a constant that nobody can write to; its type has the value's own shape."""
+        """Return a read-only constant; its type has the value's own shape."""
         found = self.filter(value)
         type_ = self if found.shape == self.shape else self.clone(shape=found.shape)
         kept = found.copy()
@@ -300,14 +306,14 @@ def is_sparse(value: Any) -> bool:
 
 
 def arrays_of(value: Any) -> list[np.ndarray]:
-    """The arrays that a sparse matrix consists of; a dense one itself."""
+    """Return the arrays that a sparse matrix consists of; a dense one itself."""
     if isinstance(value, np.ndarray):
         return [value]
     return [value.data, value.indices, value.indptr] if hasattr(value, "indptr") else []
 
 
 def deduplicated(x: Any) -> Any:
-    """A matrix with sorted indices and no duplicates: itself, if it is so."""
+    """Return a matrix with sorted indices and no duplicates; unchanged if it is one."""
     if x.has_canonical_format:
         return x
     x = x.copy()
@@ -316,7 +322,7 @@ def deduplicated(x: Any) -> Any:
 
 
 def on_one_pattern(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The elements of two canonical matrices where one of them has some stored."""
+    """Return the elements of two canonical matrices at the union of their stored positions."""
     spots: Any = [_positions(x) for x in (a, b)]
     every = np.union1d(*spots)
     found = []
@@ -328,18 +334,18 @@ def on_one_pattern(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def major_of(x: Any) -> np.ndarray:
-    """For each stored element, its row (of csc: its column)."""
+    """Return the row of each stored element (csc: its column)."""
     lengths = np.diff(x.indptr)
     return np.repeat(np.arange(len(lengths), dtype=x.indices.dtype), lengths)
 
 
 def _positions(x: Any) -> np.ndarray:
-    """For each stored element, a number that tells where it is."""
+    """Return a number for each stored element that identifies its position."""
     width = x.shape[1] if x.format == "csr" else x.shape[0]
     return major_of(x).astype("int64") * width + x.indices  # type: ignore[no-any-return]
 
 
 def coordinates(x: Any) -> tuple[np.ndarray, np.ndarray]:
-    """For each stored element, its row and its column."""
+    """Return the row and the column of each stored element."""
     major = major_of(x)
     return (major, x.indices) if x.format == "csr" else (x.indices, major)

@@ -1,14 +1,16 @@
-"""`SparseVariable` and `SparseConstant`: the variables whose type is a `SparseTensorType`.
+"""`SparseVariable` and `SparseConstant`: variables whose type is a `SparseTensorType`.
 
-A method only calls the function of the same meaning in `rewrite_engine.sparse`, which stands above
-and hands itself down (`sp`). What only dense arrays have is an `AttributeError` that says so.
+Each method calls the function of `rewrite_engine.sparse` with the same meaning; that package passes
+itself in (`sp`). Attributes that only dense arrays have raise an `AttributeError` that says so.
 """
 
 from __future__ import annotations
 
+import warnings
+from types import MethodType
 from typing import Any
 
-from rewrite_engine import hooks
+from rewrite_engine.config import config
 from rewrite_engine.errors import DenseOnlyError, NotConstantError, describe
 from rewrite_engine.graph.node import Constant, Variable
 
@@ -62,9 +64,32 @@ DENSE_ONLY = frozenset(
 )
 
 
+def method_of_dense(x: SparseVariable, name: str) -> Any:
+    """Return the method (or attribute) of that name of the matrix converted to a dense one. A
+    warning says so when it is used.
+    """
+
+    def warn() -> None:
+        what = f"{describe(x)} is converted to dense: sparse matrices have no {name!r}"
+        warnings.warn(what, UserWarning, stacklevel=3)
+
+    found = getattr(x.toarray(), name)
+    if not isinstance(found, MethodType):
+        warn()
+        return found
+
+    def method(*args: Any, **options: Any) -> Any:
+        warn()
+        dense = [a.toarray() if isinstance(a, SparseVariable) else a for a in args]
+        return found(*dense, **options)
+
+    method._is_dense_override = True  # type: ignore[attr-defined]  # (PyTensor's mark)
+    return method
+
+
 class SparseVariable(Variable):
-    """A variable that stands for a sparse matrix. `*` multiplies elements, `@` is the product of
-    matrices; `==` compares identity.
+    """Variable that represents a sparse matrix. `*` multiplies elements, `@` is the matrix product;
+    `==` compares identity.
     """
 
     __slots__ = ()
@@ -74,9 +99,12 @@ class SparseVariable(Variable):
 
     def __getattr__(self, name: str) -> Any:
         if name in DENSE_ONLY:
+            if config.sparse_methods == "warn":
+                return method_of_dense(self, name)
             raise DenseOnlyError(
-                f"{describe(self)}: sparse matrices have no {name!r}; `.toarray().{name}` is that "
-                f"of a dense one, `sparse.structured({name!r}, x)` a function of what is stored"
+                f"{describe(self)}: sparse matrices have no {name!r}; use `.toarray().{name}` "
+                "for a "
+                f"dense matrix, or `sparse.structured({name!r}, x)` for the stored elements"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -84,62 +112,64 @@ class SparseVariable(Variable):
 
     @property
     def dtype(self) -> str:
-        """Name of the dtype."""
+        """The name of the dtype."""
         return self.type.dtype  # type: ignore[no-any-return]
 
     @property
     def format(self) -> str:
-        """How it is stored: "csr" or "csc"."""
+        """The storage format: "csr" or "csc"."""
         return self.type.format  # type: ignore[no-any-return]
 
     @property
     def ndim(self) -> int:
-        """Two."""
+        """The number of dimensions, always 2."""
         return 2
 
     @property
     def broadcastable(self) -> tuple[bool, ...]:
-        """Which dimensions are known to have length 1."""
+        """For each dimension, whether its static length is 1."""
         return self.type.broadcastable  # type: ignore[no-any-return]
 
     @property
     def shape(self) -> Any:
-        """The shape, as an int64 vector; no dense matrix is made for it."""
+        """The shape, as an int64 vector, computed without making the matrix dense."""
         return sp.shape(self)
 
     @property
     def size(self) -> Any:
-        """How many elements are stored, zeros among them, as SciPy counts: 0-d int64."""
+        """The number of stored elements, including zeros, as in SciPy: 0-d int64."""
         return sp.nnz(self)
 
     @property
     def nnz(self) -> Any:
-        """The same."""
+        """The number of stored elements, including zeros: 0-d int64."""
         return sp.nnz(self)
 
     @property
     def indices(self) -> Any:
-        """Of each stored element, its column (of csc: its row): an int32 vector."""
+        """The column of each stored element (csc: its row), as an int32 vector."""
         return sp.csm_indices(self)
 
     @property
     def indptr(self) -> Any:
-        """Where the rows (of csc: the columns) begin among the stored elements: int32."""
+        """The positions at which rows (csc: columns) begin among the stored elements, as an int32
+        vector.
+        """
         return sp.csm_indptr(self)
-
-    def dprint(self, **options: Any) -> Any:
-        """Print what the variable is computed from, as a tree; options as of `dprint`."""
-        return hooks.dprint(self, **options)
 
     def __bool__(self) -> bool:
         raise NotConstantError(f"{describe(self)} has no truth value before the graph runs")
 
     def __len__(self) -> int:
-        raise NotConstantError(f"the length of {describe(self)} is ambiguous; use `.shape[0]`")
+        raise NotConstantError(
+            f"the length of a sparse matrix, {describe(self)}, is ambiguous; use `.shape[0]`"
+        )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise NotConstantError(
-            f"{describe(self)} has no values before the graph runs and cannot become a NumPy array"
+            f"{describe(self)} has no values before the graph runs and cannot become a NumPy "
+            "array; "
+            "compute them by `.eval({input: value})` or a `function`"
         )
 
     # --- arithmetic -------------------------------------------------------------------------
@@ -208,35 +238,35 @@ class SparseVariable(Variable):
 
     @property
     def T(self) -> Any:
-        """The transpose, in the other format: a view."""
+        """The transpose, in the other format; a view."""
         return sp.transpose(self)
 
     def transpose(self) -> Any:
-        """The same as `T`."""
+        """Return the transpose, in the other format; a view."""
         return sp.transpose(self)
 
     def diagonal(self) -> Any:
-        """The diagonal, a dense vector."""
+        """Return the diagonal as a dense vector."""
         return sp.diag(self)
 
     # --- as something else ------------------------------------------------------------------
 
     def toarray(self) -> Any:
-        """The matrix as a dense one (structured gradient)."""
+        """Return the matrix as a dense one (structured gradient)."""
         return sp.dense_from_sparse(self)
 
     todense = toarray
 
     def asformat(self, format: str) -> Any:
-        """The matrix in a format."""
+        """Return the matrix in another format."""
         return sp.to_format(self, format)
 
     def tocsr(self) -> Any:
-        """The matrix in the format csr."""
+        """Return the matrix in the format csr."""
         return sp.to_format(self, "csr")
 
     def tocsc(self) -> Any:
-        """The matrix in the format csc."""
+        """Return the matrix in the format csc."""
         return sp.to_format(self, "csc")
 
     def astype(self, dtype: Any) -> Any:
@@ -244,35 +274,35 @@ class SparseVariable(Variable):
         return sp.cast(self, dtype)
 
     def copy(self, name: str | None = None) -> Any:
-        """The same values as another variable."""
+        """Return another variable with the same values."""
         found = sp.with_data(self, sp.csm_data(self))
         found.name = name
         return found
 
     def zeros_like(self, dtype: Any = None) -> Any:
-        """A matrix of this shape in which nothing is stored."""
+        """Return a matrix of this shape without stored elements."""
         return sp.sp_zeros_like(self, dtype)
 
     def ones_like(self) -> Any:
-        """Ones where something is stored."""
+        """Return ones at the stored elements."""
         return sp.sp_ones_like(self)
 
     # --- functions --------------------------------------------------------------------------
 
     def sum(self, axis: Any = None, sparse_grad: bool = False) -> Any:
-        """Sum along an axis, or of all: dense."""
+        """Return the sum along an axis, or of all elements, as a dense array."""
         return sp.sp_sum(self, axis, sparse_grad)
 
     def dot(self, other: Any) -> Any:
-        """The product with another matrix, or a vector (structured gradient)."""
+        """Return the product with another matrix, or a vector (structured gradient)."""
         return sp.structured_dot(self, other)
 
     def multiply(self, other: Any) -> Any:
-        """Elements times elements."""
+        """Return the elementwise product with another matrix."""
         return sp.multiply(self, other)
 
     def conj(self) -> Any:
-        """The complex conjugate."""
+        """Return the complex conjugate."""
         return sp.conjugate(self)
 
     conjugate = conj
@@ -282,7 +312,7 @@ def _method(name: str) -> Any:
     def method(self: Any) -> Any:
         return getattr(sp, name)(self)
 
-    method.__name__, method.__doc__ = name, f"`{name}(x)`, of what is stored."
+    method.__name__, method.__doc__ = name, f"Return `{name}(x)` of the stored elements."
     return method
 
 
@@ -307,17 +337,32 @@ for _name in [
     setattr(SparseVariable, _name, _method(_name))
 
 
+def _operator(name: str) -> Any:
+    def operator(self: Any, other: Any) -> Any:
+        if config.sparse_methods == "raise":
+            return NotImplemented
+        return method_of_dense(self, name)(other)
+
+    operator.__name__, operator.__doc__ = name, "As of a dense matrix (`config.sparse_methods`)."
+    operator._is_dense_override = True  # type: ignore[attr-defined]  # (PyTensor's mark)
+    return operator
+
+
+for _name in ["and", "divmod", "floordiv", "mod", "or", "xor"]:
+    setattr(SparseVariable, f"__{_name}__", _operator(f"__{_name}__"))
+
+
 class SparseConstant(SparseVariable, Constant):
-    """A sparse matrix that is part of the graph. The arrays of `data` are read-only."""
+    """Sparse matrix that is part of the graph. The arrays of `data` are read-only."""
 
     __slots__ = ()
 
     def as_number(self) -> Any:
-        """It is no number."""
+        """Return None: a matrix is not a number."""
         return None
 
     def signature(self) -> Any:
-        """Equal iff type, class of SciPy and what is stored are equal, bit by bit."""
+        """Return a key that is equal for equal types, SciPy classes and stored bits."""
         if self._signature is None:
             from rewrite_engine.tensor.variable import _content
 
@@ -335,6 +380,6 @@ class SparseConstant(SparseVariable, Constant):
         return None
 
     def summary(self) -> str:
-        """How it is stored, the dtype, the shape, and how many elements are stored."""
+        """Return the format, the dtype, the shape, and the number of stored elements as text."""
         rows, columns = self.data.shape
         return f"{self.type.format} {self.type.dtype}[{rows}, {columns}] nnz={self.data.nnz}"

@@ -142,7 +142,7 @@ class Blockwise(TensorOp):
 
     def dtypes(self, *types: TensorType) -> list[str]:
         """Return the output dtypes of the core op."""
-        return [t.dtype for t in self.core_op.infer_types(self.core_types(types))]
+        return [t.dtype for t in types_made_by(self.core_op, self.core_types(types))]
 
     def shapes(self, *types: TensorType) -> Shapes:
         """Return the shape rule: the batch dimensions, then those of the signature and the core
@@ -176,7 +176,7 @@ class Blockwise(TensorOp):
         """
         own = self.core_types(types)
         if not isinstance(self.core_op, TensorOp):
-            return [t.shape for t in self.core_op.infer_types(own)], []
+            return [t.shape for t in types_made_by(self.core_op, own)], []
         rule = self.core_op.shape_rule(own)
 
         def lifted(length: Any) -> Any:
@@ -314,6 +314,15 @@ class Blockwise(TensorOp):
                 v = v if v.type.broadcastable == z.type.broadcastable else second(z, v)
             found.append(v)
         return found
+
+
+def types_made_by(op: Op, types: Types) -> Sequence[Any]:
+    """The types of an op's outputs for inputs of these types: as `infer_types` says, or as
+    `make_node` makes them where an op has its own.
+    """
+    if type(op).make_node is Op.make_node:
+        return op.infer_types(types)
+    return [v.type for v in op.make_node(*[t() for t in types]).outputs]
 
 
 def of_arrays(

@@ -248,7 +248,7 @@ def matrix_transpose(x: TensorLike) -> TensorVariable:
 
 
 def swapaxes(a: TensorLike, axis1: int, axis2: int) -> TensorVariable:
-    """Exchange two dimensions."""
+    """Exchange two dimensions of an array. Raise `AxisError`."""
     a = as_tensor_variable(a)
     order = list(range(a.ndim))
     i, j = normalize_axis(axis1, len(order)), normalize_axis(axis2, len(order))

@@ -100,7 +100,7 @@ def spacing(x: Any) -> TensorVariable:
 
 
 def positive(x: TensorLike) -> TensorVariable:
-    """Return `x` unchanged."""
+    """Return `x` unchanged, as `numpy.positive` does."""
     return as_tensor_variable(x)
 
 

@@ -272,7 +272,8 @@ class Elemwise(TensorOp):
         for o, i in self.inplace_pattern:
             if not _can_hold(types[i], outputs[o]):
                 raise ShapeError(
-                    f"output {o} of type {outputs[o]} cannot overwrite input {i}: the shapes differ"
+                    f"output {o} of type {outputs[o]} does not fit into input {i}, which it "
+                    "overwrites"
                 )
         return outputs
 
@@ -407,7 +408,7 @@ class Elemwise(TensorOp):
     # --- analysis ---------------------------------------------------------------------------
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Connect all inputs, except those of which only the shape is used."""
+        """Connect all inputs, except those whose values do not matter."""
         unread = self.scalar_op.shape_only
         return [[i not in unread] * self.nout for i in range(len(node.inputs))]
 

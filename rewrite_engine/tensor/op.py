@@ -376,11 +376,11 @@ class NoGradient(TensorOp):
     """Base class of ops whose outputs do not change with small changes of the inputs' elements."""
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Connect no input."""
+        """Connect no input to an output."""
         return [[False] * len(node.outputs) for _ in node.inputs]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """Return disconnected gradients."""
+        """Return a disconnected gradient for each input."""
         return [disconnected() for _ in inputs]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:

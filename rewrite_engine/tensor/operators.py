@@ -216,7 +216,7 @@ class TensorOperators:
         return pt.transpose(self, axes or None)
 
     def swapaxes(self, axis1: int, axis2: int) -> TensorVariable:
-        """Exchange two dimensions."""
+        """Exchange two dimensions of the array."""
         return pt.swapaxes(self, axis1, axis2)
 
     def dimshuffle(self, *pattern: Any) -> TensorVariable:
@@ -415,12 +415,12 @@ class TensorOperators:
 
     @property
     def real(self) -> TensorVariable:
-        """The real part."""
+        """The real part of each element."""
         return pt.real(self)
 
     @property
     def imag(self) -> TensorVariable:
-        """The imaginary part."""
+        """The imaginary part of each element."""
         return pt.imag(self)
 
     def copy(self, name: str | None = None) -> TensorVariable:
@@ -483,7 +483,7 @@ def _method(name: str) -> Any:
     def method(self: Any) -> Any:
         return getattr(pt, name)(self)
 
-    method.__name__, method.__doc__ = name, f"`{name}(x)`, element by element."
+    method.__name__, method.__doc__ = name, f"Return `{name}(x)`, element by element."
     return method
 
 

@@ -66,7 +66,7 @@ class _Convolve(_MatrixOp):
         known = [(n, k) for n, k in zip(a, b, strict=True) if None not in (n, k)]
         if self.mode == "valid" and {n > k for n, k in known if n != k} == {True, False}:
             raise ShapeError(
-                f"mode valid needs one array that fits into the other, but the shapes are {a} "
+                f"mode 'valid' needs one array that fits into the other, but the shapes are {a} "
                 f"and {b}"
             )
 

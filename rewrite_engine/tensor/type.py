@@ -206,9 +206,10 @@ class TensorType(Type):
         np.copyto(storage, array)
         return storage  # type: ignore[no-any-return]
 
-    def values_eq(self, a: Any, b: Any) -> bool:
+    @staticmethod
+    def values_eq(a: Any, b: Any) -> bool:
         """Return whether two arrays have the same dtype, shape and elements (NaN equals NaN)."""
-        return _comparable(a, b) and bool(np.array_equal(a, b, equal_nan=self.kind in "fc"))
+        return _comparable(a, b) and bool(np.array_equal(a, b, equal_nan=a.dtype.kind in "fc"))
 
     def values_eq_approx(
         self, a: Any, b: Any, rtol: float | None = None, atol: float | None = None
@@ -224,7 +225,8 @@ class TensorType(Type):
         rtol, atol = default_rtol if rtol is None else rtol, default_atol if atol is None else atol
         return _comparable(a, b) and bool(np.allclose(a, b, rtol=rtol, atol=atol, equal_nan=True))
 
-    def may_share_memory(self, a: Any, b: Any) -> bool:
+    @staticmethod
+    def may_share_memory(a: Any, b: Any) -> bool:
         """Return whether two arrays could share memory (False is certain, True is not)."""
         if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return False

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewrite_engine import hooks
 from rewrite_engine.errors import NotConstantError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.tensor.operators import TensorOperators
@@ -50,10 +49,6 @@ class TensorVariable(TensorOperators, Variable):
     def broadcastable(self) -> tuple[bool, ...]:
         """For each dimension, whether its static length is 1."""
         return self.type.broadcastable
-
-    def dprint(self, **options: Any) -> Any:
-        """Print the graph of the variable as a tree; arguments: see `dprint`."""
-        return hooks.dprint(self, **options)
 
     def __bool__(self) -> bool:
         raise NotConstantError(

@@ -1,13 +1,13 @@
-"""Arrays whose dimensions have names: `import rewrite_engine.xtensor as px`.
+"""Arrays with named dimensions: `import rewrite_engine.xtensor as px`.
 
-A variable here is a tensor with a name for each dimension. Operands are put beside each other by
-names, not by position; reductions, indices and `dot` say which dimensions they are about. What is
-meant is what `xarray` means by it (coordinates are not here: lengths and positions are). Each
-function is written in those of `rewrite_engine.tensor` and names what comes of it, so that a graph
-holds ordinary ops between two that change nothing but the type, `tensor_from_xtensor` and
-`xtensor_from_tensor`; where a graph is compiled they cancel (`lowering.py`, decision 63).
+A variable here is a tensor with a name for each dimension. Operands are aligned by names, not by
+position; reductions, indices and `dot` name the dimensions they work on. The meaning is that of
+`xarray` (without coordinates: there are only lengths and positions). Each function is built from
+functions of `rewrite_engine.tensor` and names the dimensions of its result. So a graph has ordinary
+ops between two ops that change only the type, `tensor_from_xtensor` and `xtensor_from_tensor`;
+these cancel when the graph is compiled (`lowering.py`, decision 63).
 
-Types: `type.py`. Variables: `variable.py`. How names become positions: `alignment.py`.
+Types: `type.py`. Variables: `variable.py`. Alignment of names: `alignment.py`.
 
 >>> x = xtensor("x", dims=("city", "year"))
 >>> w = xtensor("w", dims=("year",))

@@ -1,6 +1,8 @@
-"""How names become positions: what is given as a variable with names (`as_xtensor`), and several of
-them as tensors whose dimensions stand in one order (`aligned`). Every function of this package is
-made of these two, a function of tensors, and the names of what comes of it.
+"""Conversion of names to positions: `as_xtensor` returns a variable with named dimensions,
+`aligned` returns several as tensors with one order of dimensions.
+
+Every function of this package is built from these two, a function of tensors, and names for the
+result.
 """
 
 from __future__ import annotations
@@ -32,12 +34,12 @@ if TYPE_CHECKING:
 def as_xtensor(
     x: Any, dims: Sequence[str] | None = None, *, name: str | None = None
 ) -> XTensorVariable:
-    """Return `x` as a variable whose dimensions have names: itself if it is one.
+    """Return `x` as a variable with named dimensions; itself if it is one.
 
     x: a variable with names, a tensor, a number, an array, a list, or an `xarray.DataArray`. dims:
-    the names, in the order of the dimensions; they have to be given where x has dimensions without
-    names, and to be those that it has. name: of what is made. Raises `NDimError` where names are
-    missing, `DimsError` where they are others, `ForeignObjectError` for other variables.
+    the names, in the order of the dimensions; required if x has dimensions without names, and
+    otherwise equal to its names. name: name of a new variable. Raises `NDimError` if names are
+    missing, `DimsError` if they differ, `ForeignObjectError` for other variables.
 
     >>> import rewrite_engine.tensor as pt
     >>> as_xtensor(pt.matrix("x"), dims=("city", "year")).sizes.keys()
@@ -55,16 +57,18 @@ def as_xtensor(
     if isinstance(x.type, ScalarType):
         x = tensor_from_scalar(x)
     if not isinstance(x.type, TensorType):
-        raise ForeignObjectError(located("no array with names can be made of it", inputs=[x]))
+        raise ForeignObjectError(
+            located("the object cannot become an array with named dimensions", inputs=[x])
+        )
     if dims is None and x.type.ndim:
-        hint = "as_xtensor(x, dims=…) names them"
-        raise NDimError(located("its dimensions have no names", inputs=[x], hint=hint))
+        hint = "name them by as_xtensor(x, dims=…)"
+        raise NDimError(located("the dimensions of the array have no names", inputs=[x], hint=hint))
     return xtensor_from_tensor(x, dims or (), name)
 
 
 def operand(x: Any) -> Any:
-    """What is given to an elementwise function: a variable with names, or a Python number, which
-    takes the precision of the others.
+    """Return an operand of an elementwise function: a variable with names, or a Python number,
+    which takes the precision of the others.
     """
     if x.__class__ in (int, float, complex):
         return x
@@ -75,9 +79,11 @@ def operand(x: Any) -> Any:
 
 
 def joined(operands: Iterable[Any], but: Sequence[str] = ()) -> dict[str, int | None]:
-    """The names of all operands, in the order in which they come first, without some; and what is
-    known of the lengths. Raises `BroadcastError` where two lengths of one name are known to differ:
-    nothing is stretched that has the name.
+    """Return the names of all operands, in order of first occurrence, except some; and their known
+    lengths.
+
+    Raises `BroadcastError` if two lengths of one name are known to differ: dimensions with a common
+    name do not broadcast.
     """
     found: dict[str, int | None] = {}
     for x in operands:
@@ -88,16 +94,16 @@ def joined(operands: Iterable[Any], but: Sequence[str] = ()) -> dict[str, int | 
             if known is None:
                 found[dim] = n
             elif n not in (None, known):
-                what = f"the dimension {dim!r} has the lengths {known} and {n}"
+                what = f"dimension {dim!r} has the lengths {known} and {n}"
                 raise BroadcastError(located(what, inputs=list(operands)))
     return found
 
 
 def in_order(x: Any, dims: Sequence[str], lengths: dict[str, int | None] | None = None) -> Any:
-    """A variable with names as a tensor with these dimensions; one that it has not has length 1.
+    """Return a variable with names as a tensor with these dimensions; missing ones have length 1.
 
-    lengths: known of others. One that is 1 there is 1 here, too, or an error when it runs: a tensor
-    would be stretched along it.
+    lengths: known lengths of other operands. A length that is 1 there must be 1 here, checked at
+    run time: a tensor would broadcast along it.
     """
     tensor = tensor_from_xtensor(x)
     own = x.type.dims
@@ -110,8 +116,8 @@ def in_order(x: Any, dims: Sequence[str], lengths: dict[str, int | None] | None 
 
 
 def aligned(operands: Sequence[Any]) -> tuple[tuple[str, ...], list[Any]]:
-    """The names of all operands, and tensors with these dimensions in this order; numbers as they
-    are.
+    """Return the names of all operands, and tensors with these dimensions in this order; numbers
+    unchanged.
     """
     variables = [x for x in operands if isinstance(x, Variable)]
     lengths = joined(variables)
@@ -120,7 +126,7 @@ def aligned(operands: Sequence[Any]) -> tuple[tuple[str, ...], list[Any]]:
 
 
 def elementwise(function: Callable[..., Any], *operands: Any, **options: Any) -> Any:
-    """Apply an elementwise function of tensors to what stands under the same names."""
+    """Apply an elementwise function of tensors to operands aligned by names."""
     given = [operand(x) for x in operands]
     if not any([isinstance(x, Variable) for x in given]):
         given[0] = as_xtensor(given[0])
@@ -132,7 +138,9 @@ def elementwise(function: Callable[..., Any], *operands: Any, **options: Any) ->
 
 
 def along(function: Callable[..., Any], x: Any, dim: Any, **options: Any) -> Any:
-    """Apply a function of a tensor that takes `axis`, and leaves these dimensions out."""
+    """Apply a function of a tensor that takes `axis` along these dimensions, and remove them from
+    the names.
+    """
     x = as_xtensor(x)
     dims = dims_of(x, dim)
     axes = tuple([x.type.dims.index(d) for d in dims])
@@ -141,8 +149,8 @@ def along(function: Callable[..., Any], x: Any, dim: Any, **options: Any) -> Any
 
 
 def dims_of(x: Any, dim: Any) -> tuple[str, ...]:
-    """The dimensions that an argument `dim` means: None and `...` are all. Raises `DimsError` for
-    one that is not there.
+    """Return the dimensions of an argument `dim`: None and `...` mean all. Raise `DimsError` for a
+    missing one.
     """
     if dim is None or dim is ...:
         return x.type.dims  # type: ignore[no-any-return]
@@ -152,22 +160,26 @@ def dims_of(x: Any, dim: Any) -> tuple[str, ...]:
 
 
 def refuse_missing(x: Any, dims: Iterable[str]) -> None:
-    """Raise `DimsError` for dimensions that are not there."""
+    """Raise `DimsError` for names without dimension."""
     for dim in dims:
         if dim not in x.type.dims:
-            what = f"there is no dimension {dim!r}; there are {x.type.dims}"
+            what = f"there is no dimension {dim!r}; the dimensions are {x.type.dims}"
             raise DimsError(located(what, inputs=[x]))
 
 
 def refuse_taken(x: Any, dims: Iterable[str]) -> None:
-    """Raise `DimsError` for names that a dimension has already."""
+    """Raise `DimsError` for names that a dimension already has."""
     for dim in dims:
         if dim in x.type.dims:
-            raise DimsError(located(f"there is a dimension {dim!r} already", inputs=[x]))
+            raise DimsError(
+                located(f"dimension {dim!r} already exists: choose another name", inputs=[x])
+            )
 
 
 def stretched(tensor: Any, dims: Sequence[str], lengths: dict[str, Any]) -> Any:
-    """A tensor with these dimensions, those of static length 1 as long as they are elsewhere."""
+    """Return a tensor with these dimensions; those of static length 1 are broadcast to the known
+    lengths.
+    """
     pairs = list(zip(tensor.type.shape, dims, strict=True))
     if all([n != 1 or lengths[dim] == 1 for n, dim in pairs]):
         return tensor
@@ -176,7 +188,7 @@ def stretched(tensor: Any, dims: Sequence[str], lengths: dict[str, Any]) -> Any:
 
 
 def lengths_of(operands: Iterable[Any], dims: Sequence[str]) -> dict[str, Any]:
-    """The length of each dimension: an integer where one is known, else a variable."""
+    """Return the length of each dimension: an integer if one is known, else a variable."""
     found: dict[str, Any] = {}
     for x in operands:
         for k, (dim, n) in enumerate(zip(x.type.dims, x.type.shape, strict=True)):

@@ -1,8 +1,9 @@
-"""Parts of arrays with names, as `xarray` has them.
+"""Indexing of arrays with named dimensions, as in `xarray`.
 
-A slice keeps the dimension; an integer leaves it out; an array of integers puts its own dimensions
-in its place (one without names: that of the place). Arrays under one name go along together, under
-different names all combinations are taken. An array of booleans takes where it is true.
+A slice keeps the dimension; an integer removes it; an array of integers replaces it by its own
+dimensions (one dimension without a name: by that of the position). Arrays with a common name are
+indexed together, arrays with different names in all combinations. An array of booleans selects
+where it is true.
 """
 
 from __future__ import annotations
@@ -34,33 +35,38 @@ WHOLE = slice(None)
 
 
 def isel(x: Any, indexers: Mapping[str, Any], missing_dims: str = "raise") -> Any:
-    """Return parts of `x` along named dimensions: `{"year": slice(1, None)}`. missing_dims: as of
-    `transpose`. Raises as `index`.
+    """Return parts of `x` along named dimensions: `{"year": slice(1, None)}`.
+
+    missing_dims: treatment of names without dimension (see `transpose`). Raises the errors of
+    `index`.
     """
     known = known_only(x, list(indexers), missing_dims)
     return index(x, *[indexers[d] if d in known else WHOLE for d in x.type.dims])
 
 
 def head(x: Any, counts: Mapping[str, Any]) -> Any:
-    """The first so many along dimensions."""
+    """Return the first elements along dimensions. counts: {name: number}."""
     return isel(x, {d: slice(None, n) for d, n in counts.items()})
 
 
 def tail(x: Any, counts: Mapping[str, Any]) -> Any:
-    """The last so many along dimensions, all where there are fewer."""
+    """Return the last elements along dimensions, or all if there are fewer. counts: {name:
+    number}.
+    """
     starts = {d: pt.maximum(x.sizes[d] - n, 0) for d, n in counts.items() if d in x.type.dims}
     return isel(x, {d: slice(starts.get(d), None) for d in counts})
 
 
 def thin(x: Any, steps: Mapping[str, Any]) -> Any:
-    """Every n-th along dimensions."""
+    """Return every n-th element along dimensions. steps: {name: n}."""
     return isel(x, {d: slice(None, None, n) for d, n in steps.items()})
 
 
 def index(x: Any, *indices: Any) -> Any:
-    """Return parts of `x`, an index for each dimension, in their order; `...` for some in between.
+    """Return parts of `x`, with an index for each dimension in order; `...` stands for several
+    dimensions.
 
-    The dimensions of the result come in the order of the indices. Raises `DimsError` for too many
+    The dimensions of the result are in the order of the indices. Raises `DimsError` for too many
     indices, or names that do not fit, `NDimError`, `DTypeError`, `BroadcastError`.
 
     >>> from rewrite_engine.xtensor import as_xtensor, xtensor
@@ -86,14 +92,15 @@ def index(x: Any, *indices: Any) -> Any:
 
 
 def _of(arrays: Mapping[str, Any], dim: str) -> Sequence[str]:
-    """The dimensions that come in the place of one."""
+    """Return the dimensions that replace an indexed one."""
     return arrays[dim].type.dims if dim in arrays else (dim,)
 
 
 def _at_arrays(x: Any, dims: Sequence[str], arrays: dict[str, Any]) -> tuple[Any, list[str]]:
-    """What arrays take of a tensor with these dimensions; and the dimensions of that.
+    """Return a tensor with these dimensions indexed by arrays, and the dimensions of the result.
 
-    A dimension that is called as one of theirs, and has no array, goes along with them.
+    A dimension that has the name of an array's dimension, and no array of its own, is indexed
+    together with them.
     """
     theirs = joined(arrays.values())
     for k, d in enumerate(dims):
@@ -111,11 +118,11 @@ def _at_arrays(x: Any, dims: Sequence[str], arrays: dict[str, Any]) -> tuple[Any
 
 
 def _all_indices(x: Any, indices: Sequence[Any]) -> list[Any]:
-    """An index for each dimension."""
+    """Return an index for each dimension."""
     given = list(indices)
     dots = [k for k, i in enumerate(given) if i is ...]
     if len(dots) > 1 or len(given) - len(dots) > x.type.ndim:
-        what = f"there are {len(given)} indices for the dimensions {x.type.dims}"
+        what = f"there are {len(given)} indices, but only the dimensions {x.type.dims}"
         raise DimsError(located(what, inputs=[x]))
     more = [WHOLE] * (x.type.ndim - len(given) + len(dots))
     return [*given[: dots[0]], *more, *given[dots[0] + 1 :]] if dots else [*given, *more]
@@ -125,7 +132,7 @@ def _all_indices(x: Any, indices: Sequence[Any]) -> list[Any]:
 
 
 def read_index(x: Any, dim: str, given: Any) -> Any:
-    """An index along a dimension as a slice, or as integers with names. Raises `DimsError`,
+    """Return an index along a dimension as a slice, or as integers with names. Raise `DimsError`,
     `NDimError`, `DTypeError`.
     """
 
@@ -133,26 +140,26 @@ def read_index(x: Any, dim: str, given: Any) -> Any:
         return error(located(f"the index along {dim!r} {what}", inputs=[x], hint=hint))
 
     if given is None:
-        raise wrong(DimsError, "is None", "expand_dims names a new dimension")
+        raise wrong(DimsError, "is None", "use expand_dims for a new dimension")
     if isinstance(given, slice):
         return _read_slice(given)
     if isinstance(given, Mapping):
-        raise wrong(DimsError, "is a dict: it stands alone")
+        raise wrong(DimsError, "is a dict, which must be the only index")
     at = _named_index(given, dim)
     if at is None:
-        raise wrong(NDimError, "has several dimensions without names", "as_xtensor names them")
+        raise wrong(NDimError, "has several dimensions without names", "name them by as_xtensor")
     if at.type.kind == "b":
         if at.type.dims != (dim,):
-            raise wrong(DimsError, f"is a mask along {at.type.dims}; it has to be along {dim!r}")
+            raise wrong(DimsError, f"is a mask along {at.type.dims}, but must be along {dim!r}")
         (positions,) = at.values.nonzero()
         return xtensor_from_tensor(positions, [dim])
     if at.type.kind not in "iu":
-        raise wrong(DTypeError, f"is of dtype {at.type.dtype}; integers or booleans are taken")
+        raise wrong(DTypeError, f"has dtype {at.type.dtype}, but must be integers or booleans")
     return at
 
 
 def _read_slice(given: slice) -> slice:
-    """A slice whose ends are numbers or tensors."""
+    """Return a slice whose ends are numbers or tensors."""
     if given == WHOLE:
         return WHOLE
     ends = [given.start, given.stop, given.step]
@@ -160,18 +167,25 @@ def _read_slice(given: slice) -> slice:
 
 
 def _named_index(given: Any, dim: str) -> Any:
-    """An index as an array with names: `(names, array)` has its own, one dimension without a name
-    that of the place. None for more dimensions.
+    """Return an index as an array with names.
+
+    `(names, array)` has its own names; a single dimension without a name has that of the position.
+    None for more dimensions.
     """
     if is_named(given) or is_data_array(given):
         return as_xtensor(given)
     if isinstance(given, tuple) and len(given) == 2 and _are_names(given[0]):
         names, array = given
         if is_named(array):
-            raise DimsError(located(f"names, {names!r}, for what has some", inputs=[array]))
+            raise DimsError(
+                located(
+                    f"the array already has names and cannot get the names {names!r}",
+                    inputs=[array],
+                )
+            )
         return as_xtensor(pt.as_tensor(array), names)
     if isinstance(given, Variable) and not isinstance(given.type, TensorType):
-        raise ForeignObjectError(located("no index", inputs=[given]))
+        raise ForeignObjectError(located("the object is not an index", inputs=[given]))
     array = given if isinstance(given, Variable) else _integers(given)
     return None if array.type.ndim > 1 else xtensor_from_tensor(array, [dim][: array.type.ndim])
 
@@ -183,7 +197,7 @@ def _are_names(x: Any) -> bool:
 
 
 def _integers(given: Any) -> Any:
-    """A value as a tensor; an empty list is one of integers."""
+    """Return a value as a tensor; an empty list as integers."""
     empty = isinstance(given, list | tuple) and not len(given)
     return pt.constant(np.zeros(0, "int64") if empty else given)
 
@@ -192,9 +206,10 @@ def _integers(given: Any) -> Any:
 
 
 def written(part: Any, value: Any, mode: str) -> Any:
-    """For `part`, which is `x[index]`: x with it replaced ("set"), or increased ("inc"), by a value
-    that has no dimensions but those of the part. Raises `ForeignObjectError` where it is no part,
-    `DimsError`.
+    """Return x with its part `x[index]` replaced ("set") or increased ("inc") by a value.
+
+    The value has no dimensions other than those of the part. Raises `ForeignObjectError` if `part`
+    is not a part of an array, `DimsError`.
     """
     steps, array = _steps(part)
     dims = part.type.dims
@@ -202,7 +217,7 @@ def written(part: Any, value: Any, mode: str) -> Any:
         value = xtensor_from_tensor(pt.as_tensor(value), dims)
     y: Any = as_xtensor(value)
     if not {*y.type.dims} <= {*dims}:
-        what = f"the value has dimensions {y.type.dims}, the part {dims}"
+        what = f"the value has dimensions {y.type.dims}, but the part has {dims}"
         raise DimsError(located(what, inputs=[y, part]))
     joined([y, part])
     y = in_order(y, dims)
@@ -219,7 +234,7 @@ def written(part: Any, value: Any, mode: str) -> Any:
 
 
 def _steps(part: Any) -> tuple[list[Any], Any]:
-    """The tensors between a part and the array it is taken of, the last first; and that array."""
+    """Return the tensors between a part and its array, the last first; and the array."""
     steps: list[Any] = []
     at = part.owner.inputs[0] if part.owner is not None else part
     while at.owner is not None and _is_step(at.owner.op):
@@ -227,12 +242,14 @@ def _steps(part: Any) -> tuple[list[Any], Any]:
         at = at.owner.inputs[0]
     if at.owner is None or not isinstance(at.owner.op, TensorFromXTensor):
         hint = "write x[index].set(value), or x.isel(dim=index).set(value)"
-        raise ForeignObjectError(located("not a part of an array", inputs=[part], hint=hint))
+        raise ForeignObjectError(
+            located("expected an expression x[index]", inputs=[part], hint=hint)
+        )
     return steps, at
 
 
 def _is_step(op: Any) -> bool:
-    """Return whether an op takes a part, or puts dimensions in order."""
+    """Return whether an op selects a part, or reorders dimensions."""
     if isinstance(op, DimShuffle):
         return op.is_transpose
     return isinstance(op, Subtensor | AdvancedSubtensor)

@@ -1,4 +1,4 @@
-"""Linear algebra along named dimensions. What has other dimensions, too, is a batch."""
+"""Linear algebra along named dimensions. All other dimensions are a batch."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ def apply_core(
     core_dims: Sequence[Sequence[str]],
     out_dims: Sequence[str],
 ) -> Any:
-    """Apply a function of tensors that works on the last dimensions of each, along all others.
+    """Apply a function of tensors that works on the last dimensions of each operand, along all
+    others.
 
-    core_dims: for each operand the names of those it works on, in order. out_dims: those of the
-    result, behind all others. Raises `DimsError` for names that are not there, or that stand for
-    another operand's dimension among the others.
+    core_dims: for each operand the names of the dimensions it works on, in order. out_dims: those
+    of the result, after all others. Raises `DimsError` for missing names, and for a name that is a
+    core dimension of one operand and another dimension of a second one.
 
     >>> import rewrite_engine.tensor as pt
     >>> from rewrite_engine.xtensor import xtensor
@@ -37,7 +38,7 @@ def apply_core(
     for x, dims in zip(given, core_dims, strict=True):
         refuse_missing(x, dims)
         if wrong := [d for d in x.type.dims if d in core and d not in dims]:
-            what = f"the dimension {wrong[0]!r} is not among {tuple(dims)}, on which it works"
+            what = f"dimension {wrong[0]!r} must be among the core dimensions {tuple(dims)}"
             raise DimsError(located(what, inputs=[x]))
     lengths = joined(given)
     batch = [d for d in lengths if d not in core]
@@ -46,8 +47,9 @@ def apply_core(
 
 
 def cholesky(x: Any, lower: bool = True, *, check_finite: bool = True, dims: Sequence[str]) -> Any:
-    """Return the Cholesky factor of matrices along two dimensions: lower triangular (or upper) with
-    the first as rows. Raises `DimsError`.
+    """Return the Cholesky factors of matrices along two dimensions (rows, then columns).
+
+    lower: lower triangular factors, else upper ones. Raises `DimsError`.
     """
     rows, columns = _several("cholesky", dims, 2)
     core = (rows, columns)
@@ -66,10 +68,10 @@ def solve(
     lower: bool = False,
     check_finite: bool = True,
 ) -> Any:
-    """Return x with a · x = b, where the product goes along what is new in x.
+    """Return the x of a · x = b, where the product sums over the dimension that is new in x.
 
-    dims: the two dimensions of the matrices `a`, of which `b` has one (that is not in x; the other
-    is), and of more right sides a third that only `b` has. assume_a, lower, check_finite: as of
+    dims: the two dimensions of the matrices `a` (`b` has one of them, x the other); and, for
+    several right sides, a third that only `b` has. assume_a, lower, check_finite: see
     `linalg.solve`. Raises `DimsError`.
 
     >>> from rewrite_engine.xtensor import xtensor
@@ -82,7 +84,7 @@ def solve(
     of_a = [d for d in given if d in a.type.dims]
     both, more = [d for d in of_a if d in b.type.dims], [d for d in given if d not in of_a]
     if len(of_a) != 2 or len(both) != 1 or len(more) > 1:
-        what = "takes two dimensions of a, one of which b has, and perhaps one that only b has"
+        what = "takes two dimensions of a (b has one of them), and optionally one that only b has"
         raise DimsError(located(f"solve: {what}; got {given}", inputs=[a, b]))
     (rows,), (columns,) = both, [d for d in of_a if d not in both]
 

@@ -1,6 +1,7 @@
-"""The rules that turn arrays with names into tensors, where a graph is compiled or differentiated.
+"""Rules that turn arrays with named dimensions into tensors, when a graph is compiled or
+differentiated.
 
-They are known to every mode once this package is imported (`register`), and to PyMC as
+Importing this package adds them to every mode (`register`), and to PyMC's
 `optdb.query("+lower_xtensor")`.
 """
 
@@ -20,14 +21,16 @@ TAGS = ["lower_xtensor", pipeline.BEFORE_GRADIENTS]
 
 @node_rewriter([XOp], phase="canonicalize", claim=exact, tags=TAGS)
 def in_ops_of_tensors(fgraph: Any, node: Any) -> Any:
-    """What waits is written in ops of tensors. Not data: each op says what it is."""
+    """Replace an op on named dimensions by ops of tensors. Not a data rule: each op has its own
+    replacement.
+    """
     return node.op.lowered(*node.inputs)
 
 
 @node_rewriter([TensorFromXTensor], phase="canonicalize", claim=exact, tags=TAGS)
 def tensor_of_named(fgraph: Any, node: Any) -> Any:
-    """The values of a tensor with names are that tensor. Not data: tensors get names by ops of
-    programs, too, and an array that lost its names is one.
+    """Replace the values of a tensor with names by that tensor. Not a data rule: ops of programs
+    name tensors, too, and an array that lost its names is one.
 
     >>> import rewrite_engine.tensor as pt
     >>> from rewrite_engine.rules.language import rewritten
@@ -45,7 +48,7 @@ def tensor_of_named(fgraph: Any, node: Any) -> Any:
 
 @node_rewriter([XTensorFromTensor], phase="canonicalize", claim=exact, tags=TAGS)
 def named_again(fgraph: Any, node: Any) -> Any:
-    """An array with names whose values get the same names again is itself."""
+    """Replace an array whose values get the same names again by the array itself."""
     made = node.inputs[0].owner
     if type(node.op) is not XTensorFromTensor or made is None:
         return None
@@ -58,6 +61,6 @@ RULES = RuleSet([in_ops_of_tensors, tensor_of_named, named_again])
 
 
 def register() -> None:
-    """Let every mode know the rules."""
+    """Add the rules to every mode."""
     for rule in RULES:
         pipeline.register(rule)

@@ -1,7 +1,7 @@
-"""Elementwise functions of arrays with names, and `dot`, `softmax`, `logsumexp`.
+"""Elementwise functions of arrays with named dimensions, and `dot`, `softmax`, `logsumexp`.
 
-The elementwise functions are those of `rewrite_engine.tensor` with the same names, applied to what
-stands under the same names; each is made when it is first asked for.
+The elementwise functions are those of `rewrite_engine.tensor` with the same names, applied to
+operands aligned by names; each is created at its first use.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ __all__ = ["cast", "dot", "logsumexp", "softmax", *_ELEMENTWISE]
 
 
 def _by_name(name: str) -> Any:
-    """The function of arrays with names for one of tensors."""
+    """Return the function of arrays with names for a function of tensors."""
     function = getattr(pt, name)
 
     def applied(*operands: Any, **options: Any) -> Any:
         return elementwise(function, *operands, **options)
 
     applied.__name__ = applied.__qualname__ = name
-    applied.__doc__ = f"`{name}` of what stands under the same names, element by element."
+    applied.__doc__ = f"Return `{name}` of operands aligned by names, element by element."
     return applied
 
 
@@ -70,23 +70,23 @@ def cast(x: Any, dtype: Any) -> XTensorVariable:
 
 
 def softmax(x: Any, dim: Any = None) -> XTensorVariable:
-    """exp(x) / sum(exp(x)), the sum along dimensions (by default all). Raises `DimsError`."""
+    """Return exp(x) / sum(exp(x)), summed along dimensions (by default all). Raise `DimsError`."""
     x = as_xtensor(x)
     axes = tuple([x.type.dims.index(d) for d in dims_of(x, dim)])
     return xtensor_from_tensor(pt.softmax(x.values, axis=axes), x.type.dims)
 
 
 def logsumexp(x: Any, dim: Any = None) -> XTensorVariable:
-    """log(sum(exp(x))) along dimensions (by default all). Raises `DimsError`."""
+    """Return log(sum(exp(x))) along dimensions (by default all). Raise `DimsError`."""
     return along(pt.logsumexp, x, dim)
 
 
 def dot(x: Any, y: Any, dim: str | Sequence[str] | Any = None) -> XTensorVariable:
-    """Sum of the products of what stands under the same names.
+    """Return the sum of products of two operands aligned by names.
 
-    dim: the dimensions along which the sum goes; by default those that both have; `...`: all. What
-    only one of both has is summed, too, if it is named. Raises `DimsError` for a dimension that
-    neither has, `BroadcastError` where lengths differ.
+    dim: the dimensions to sum over; by default those that both have; `...`: all. A named dimension
+    that only one operand has is summed, too. Raises `DimsError` for a dimension that neither has,
+    `BroadcastError` if lengths differ.
 
     >>> from rewrite_engine.xtensor import xtensor
     >>> x, w = xtensor("x", dims=("row", "a")), xtensor("w", dims=("a", "b"))
@@ -101,7 +101,7 @@ def dot(x: Any, y: Any, dim: str | Sequence[str] | Any = None) -> XTensorVariabl
         summed = tuple(known) if dim is ... else named(dim)
     for d in summed:
         if d not in known:
-            what = f"neither has a dimension {d!r}; there are {tuple(known)}"
+            what = f"neither operand has a dimension {d!r}; the dimensions are {tuple(known)}"
             raise DimsError(located(f"dot: {what}", inputs=[x, y]))
     own = x.type.dims, y.type.dims
     x, y = [in_order(z, z.type.dims, known) for z in (x, y)]
@@ -110,7 +110,7 @@ def dot(x: Any, y: Any, dim: str | Sequence[str] | Any = None) -> XTensorVariabl
 
 
 def _products(x: Any, y: Any, own: tuple[tuple[str, ...], ...], dims: Sequence[str]) -> Any:
-    """The sum of products of two tensors, whose dimensions are `own`, along all but `dims`."""
+    """Return the sum of products of two tensors with dimensions `own`, over all except `dims`."""
     left, right = own
     if left[-1:] == right[:1] and (*left[:-1], *right[1:]) == (*dims,) and len(left + right) < 5:
         return pt.dot(x, y)

@@ -10,17 +10,17 @@ def cast(x: Any, dtype: Any) -> XTensorVariable:
     """Convert to another dtype."""
 
 def softmax(x: Any, dim: Any=None) -> XTensorVariable:
-    """exp(x) / sum(exp(x)), the sum along dimensions (by default all). Raises `DimsError`."""
+    """Return exp(x) / sum(exp(x)), summed along dimensions (by default all). Raise `DimsError`."""
 
 def logsumexp(x: Any, dim: Any=None) -> XTensorVariable:
-    """log(sum(exp(x))) along dimensions (by default all). Raises `DimsError`."""
+    """Return log(sum(exp(x))) along dimensions (by default all). Raise `DimsError`."""
 
 def dot(x: Any, y: Any, dim: str | Sequence[str] | Any=None) -> XTensorVariable:
-    """Sum of the products of what stands under the same names.
+    """Return the sum of products of two operands aligned by names.
 
-    dim: the dimensions along which the sum goes; by default those that both have; `...`: all. What
-    only one of both has is summed, too, if it is named. Raises `DimsError` for a dimension that
-    neither has, `BroadcastError` where lengths differ.
+    dim: the dimensions to sum over; by default those that both have; `...`: all. A named dimension
+    that only one operand has is summed, too. Raises `DimsError` for a dimension that neither has,
+    `BroadcastError` if lengths differ.
 
     >>> from rewrite_engine.xtensor import xtensor
     >>> x, w = xtensor("x", dims=("row", "a")), xtensor("w", dims=("a", "b"))

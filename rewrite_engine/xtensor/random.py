@@ -1,7 +1,7 @@
-"""Random variables whose dimensions have names: `XRV`, and a function for each distribution.
+"""Random variables with named dimensions: `XRV`, and a function for each distribution.
 
 `normal(mu, sigma, extra_dims={"city": 3}, rng=rng)` draws for all dimensions of the parameters, and
-for more of the lengths that are given. Distributions of vectors are told the names of the vector's
+for additional ones of these lengths. Distributions of vectors take the names of the vector's
 dimensions: `dirichlet(a, core_dims="kind")`.
 """
 
@@ -33,14 +33,14 @@ CoreDims = tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]
 
 
 class XRV(RNGConsumerOp, XOp):
-    """Draws from a distribution, by the names of dimensions.
+    """Draws from a distribution with named dimensions.
 
-    A node's inputs are the state of a generator, the lengths of more dimensions, and the
-    parameters; its outputs the next state and the draws, which is what `op(…)` returns. The draws'
+    The inputs of a node are the state of a generator, the lengths of additional dimensions, and the
+    parameters; its outputs are the next state and the draws. `op(…)` returns the draws. Their
     dimensions are the additional ones, those of the parameters, and those of one draw.
 
     core_op: the `RandomVariable` (or an op with its inputs). core_dims: for each parameter the
-    names of the dimensions of one draw's, and those of a draw. extra_dims: the names of the
+    names of its dimensions in one draw, and those of a draw. extra_dims: the names of the
     additional ones. name: by default that of core_op. Raises `DimsError`.
     """
 
@@ -59,7 +59,7 @@ class XRV(RNGConsumerOp, XOp):
             self._print_name = printed
 
     def __state__(self) -> dict[str, Any]:
-        """All but caches: `_print_name`, too."""
+        """Return all attributes except caches such as `_print_name`."""
         kept = {"_print_name": self._print_name} if hasattr(self, "_print_name") else {}
         return super().__state__() | kept
 
@@ -68,13 +68,13 @@ class XRV(RNGConsumerOp, XOp):
         return f"{name}{{core_dims={self.core_dims}, extra_dims={self.extra_dims}}}"
 
     def convert_inputs(self, inputs: Sequence[Any]) -> tuple[Variable, ...]:
-        """A state, lengths as 0-d tensors of integers, and parameters. Raises
+        """Convert the inputs to a state, lengths as 0-d tensors of integers, and parameters. Raise
         `ForeignObjectError`, `DTypeError`, `OptionError`.
         """
         rng, *others = inputs
         if not isinstance(getattr(rng, "type", None), RandomGeneratorType):
-            hint = "rewrite_engine.xtensor.random.shared_rng(seed=…) makes one"
-            what = "takes a variable with the state of a generator"
+            hint = "create one by rewrite_engine.xtensor.random.shared_rng(seed=…)"
+            what = "the first input must be a variable with the state of a generator"
             raise ForeignObjectError(located(what, op=self, inputs=[rng], hint=hint))
         count = len(self.extra_dims)
         if len(others) != count + len(self.core_dims[0]):
@@ -83,12 +83,14 @@ class XRV(RNGConsumerOp, XOp):
         lengths = [pt.as_tensor(n, allow_xtensor_conversion=True) for n in others[:count]]
         for n in lengths:
             if n.type.ndim or n.type.kind not in "iu":
-                raise DTypeError(located("a length is an integer", op=self, inputs=[n]))
+                raise DTypeError(located("a length must be an integer", op=self, inputs=[n]))
         return (rng, *lengths, *map(as_xtensor, others[count:]))
 
     def lowered(self, *inputs: Any) -> list[Any]:
-        """The next state, and the draws of the core op. Raises `DimsError` for parameters with
-        dimensions of one draw that are another parameter's, or with additional ones.
+        """Return the next state, and the draws of the core op.
+
+        Raises `DimsError` for parameters that have a core dimension of another parameter, or an
+        additional dimension.
         """
         rng, lengths, params = inputs[0], *self.parts(inputs)
         ins, out = self.core_dims
@@ -97,7 +99,7 @@ class XRV(RNGConsumerOp, XOp):
             refuse_missing(x, dims)
             for d in x.type.dims:
                 if d in self.extra_dims or (d in core and d not in dims):
-                    what = f"a parameter has the dimension {d!r}, which is not its own"
+                    what = f"a parameter has dimension {d!r}, a core or extra dimension of others"
                     raise DimsError(located(what, op=self, inputs=[x]))
         known = joined(params)
         batch = [d for d in known if d not in core]
@@ -107,24 +109,24 @@ class XRV(RNGConsumerOp, XOp):
         return [next_rng, xtensor_from_tensor(draw, [*self.extra_dims, *batch, *out])]
 
     def parts(self, inputs: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
-        """The lengths, and the parameters, among the inputs of a node."""
+        """Return the lengths, and the parameters, among the inputs of a node."""
         count = 1 + len(self.extra_dims)
         return inputs[1:count], inputs[count:]
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Draws depend on the elements of the parameters."""
+        """Connect the draws to the elements of the parameters."""
         first = 1 + len(self.extra_dims)
         return [[False, i >= first] for i in range(len(node.inputs))]
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """Undefined for the parameters."""
+        """Return undefined gradients for the parameters."""
         first, why = 1 + len(self.extra_dims), "no gradient is defined for random variables"
         params = [grad_undefined(self, i, inputs[i], why) for i in range(first, len(inputs))]
         return [*[disconnected()] * first, *params]
 
     def vectorize_named(self, inputs: Sequence[Any], batch: tuple[str, ...]) -> Sequence[Any]:
-        """Other draws for each of a batch of parameters, all with one state. Raises `DimsError`
-        where lengths have a batch.
+        """Apply the op to a batch of parameters: independent draws for each, with one state. Raise
+        `DimsError` if lengths have a batch.
         """
         if any([n.type.ndim for n in self.parts(inputs)[0]]):
             raise DimsError(located("a length cannot have a batch", op=self, inputs=inputs))
@@ -133,25 +135,25 @@ class XRV(RNGConsumerOp, XOp):
     # --- as others read it ------------------------------------------------------------------------
 
     def rng_param(self, node: Apply) -> Any:
-        """The state that a node draws with."""
+        """Return the state with which a node draws."""
         return node.inputs[0]
 
     def size_params(self, node: Apply) -> Sequence[Any]:
-        """The lengths of the additional dimensions."""
+        """Return the lengths of the additional dimensions."""
         return self.parts(node.inputs)[0]
 
     def dist_params(self, node: Apply) -> Sequence[Any]:
-        """The parameters of a node's distribution."""
+        """Return the parameters of a node's distribution."""
         return self.parts(node.inputs)[1]
 
     def update(self, node: Apply) -> dict[Any, Any]:
-        """What becomes of the state."""
+        """Return {state: next state} for a node."""
         return {node.inputs[0]: node.outputs[0]}
 
 
 def batch_shape(tensors: Sequence[Any], core_dims: Sequence[Sequence[str]]) -> list[Any]:
-    """The lengths of the dimensions in front of those of one draw's parameters, which are as many
-    in each tensor.
+    """Return the lengths of the dimensions before the core dimensions; each tensor has equally
+    many.
     """
     found: list[Any] = []
     for x, dims in zip(tensors, core_dims, strict=True):
@@ -170,14 +172,16 @@ def as_xrv(
     core_out_dims_map: Sequence[int] | None = None,
     name: str | None = None,
 ) -> Callable[..., Any]:
-    """Return the function that draws by names from the distribution of a `RandomVariable`.
+    """Return the function that draws with named dimensions from the distribution of a
+    `RandomVariable`.
 
-    core_inps_dims_map: for each parameter, which of the `core_dims` that the function is given its
-    dimensions are; core_out_dims_map: of a draw. By default they are the first ones, in order.
+    core_inps_dims_map: for each parameter, the positions of its dimensions among the `core_dims`
+    passed to the function; core_out_dims_map: those of a draw. By default they are the first ones,
+    in order.
 
     The function takes the parameters, `core_dims` (names), `extra_dims` ({name: length}), `rng` (a
-    state; by default a new shared one), `return_next_rng`: whether it returns the next state, too,
-    in front of the draws. It raises `DimsError`.
+    state; by default a new shared one) and `return_next_rng`: whether to return the next state
+    before the draws. It raises `DimsError`.
     """
     if core_inps_dims_map is None:
         core_inps_dims_map = [range(n) for n in core_op.ndims_params]
@@ -203,7 +207,9 @@ def as_xrv(
         return tuple(node.outputs) if return_next_rng else node.outputs[1]
 
     draw.__name__ = draw.__qualname__ = called
-    draw.__doc__ = f"Draw from the distribution `{called}`, by names: see `as_xrv`."
+    draw.__doc__ = (
+        f"Draw from the distribution `{called}`, with named dimensions (arguments: see `as_xrv`)."
+    )
     return draw
 
 
@@ -246,8 +252,10 @@ weibull = as_xrv(functions.weibull)
 def multivariate_normal(
     mean: Any, cov: Any, *, core_dims: Sequence[str], method: str = "cholesky", **options: Any
 ) -> Any:
-    """Draw vectors around `mean`. core_dims: the two dimensions of the covariance `cov`, of which
-    `mean` and the draws have one. method: as of `MvNormalRV`. options: those of all distributions.
+    """Draw vectors around `mean` with covariance `cov`.
+
+    core_dims: the two dimensions of `cov`; `mean` and the draws have one of them. method: see
+    `MvNormalRV`. options: those of all distributions.
     """
     mean, names = as_xtensor(mean), named(core_dims)
     if names and names[0] not in mean.type.dims:
@@ -266,8 +274,8 @@ def chisquare(df: Any, **options: Any) -> Any:
 
 
 def rayleigh(scale: Any, *, return_next_rng: bool = False, **options: Any) -> Any:
-    """Draw from a Rayleigh distribution: the length of two normal draws with this standard
-    deviation.
+    """Draw from a Rayleigh distribution: the length of two normal draws with standard deviation
+    `scale`.
     """
     scale = as_xtensor(scale)
     next_rng, draws = gamma(scale * 0 + 1.0, 2.0, return_next_rng=True, **options)
@@ -289,8 +297,10 @@ __all__ = [
 
 
 class XRandomGeneratorVariable(RandomGeneratorVariable):
-    """A state of a generator that has the functions of this module as methods, which return the
-    next state and the draws: `next_rng, x = rng.normal(0, 1, extra_dims={"city": 3})`.
+    """Variable for the state of a generator, with the functions of this module as methods.
+
+    They return the next state and the draws: `next_rng, x = rng.normal(0, 1, extra_dims={"city":
+    3})`.
     """
 
     __slots__ = ()
@@ -302,8 +312,8 @@ class XRandomGeneratorVariable(RandomGeneratorVariable):
 
 
 class XRandomGeneratorType(RandomGeneratorType):
-    """States of `numpy.random.Generator` with methods that draw by names; in all else as those of
-    the type it is made of.
+    """Type of states of `numpy.random.Generator` whose variables draw with named dimensions;
+    otherwise equal to its base class.
     """
 
     variable_type: ClassVar[type[Variable]] = XRandomGeneratorVariable
@@ -313,20 +323,20 @@ xrandom_generator_type = XRandomGeneratorType()
 
 
 class XRandomGeneratorSharedVariable(SharedVariable, XRandomGeneratorVariable):
-    """A shared generator with methods that draw by names."""
+    """Shared generator with methods that draw with named dimensions."""
 
     __slots__ = ()
 
 
 def rng(name: str | None = None) -> Any:
-    """Return a variable for the state of a generator, an argument of a function."""
+    """Return a variable for the state of a generator, to use as an input of a function."""
     return xrandom_generator_type(name)
 
 
 def shared_rng(
     value: Any = None, *, seed: Any = None, name: str | None = None, borrow: bool = False
 ) -> Any:
-    """Return a shared generator: this one (a copy, unless borrow), or a new one with a seed.
+    """Return a shared generator: `value` (a copy, unless borrow), or a new one made from a seed.
 
     >>> state = shared_rng(seed=3)
     >>> next_state, x = state.normal(0.0, 1.0, extra_dims={"city": 3})

@@ -15,57 +15,61 @@ __all__ = ["all", "any", "cumprod", "cumsum", "max", "mean", "min", "prod", "std
 
 
 def sum(x: Any, dim: Any = None) -> XTensorVariable:
-    """The sum along dimensions (by default all, as of every reduction here). Raises `DimsError`."""
+    """Return sums along dimensions (by default all). Raise `DimsError`."""
     return along(pt.sum, x, dim)
 
 
 def prod(x: Any, dim: Any = None) -> XTensorVariable:
-    """The product along dimensions."""
+    """Return products along dimensions (by default all). Raise `DimsError`."""
     return along(pt.prod, x, dim)
 
 
 def mean(x: Any, dim: Any = None) -> XTensorVariable:
-    """The mean along dimensions."""
+    """Return means along dimensions (by default all). Raise `DimsError`."""
     return along(pt.mean, x, dim)
 
 
 def var(x: Any, dim: Any = None, *, ddof: int = 0) -> XTensorVariable:
-    """The variance along dimensions: squares of deviations, divided by their number less ddof."""
+    """Return variances along dimensions (by default all): squared deviations, divided by their
+    number minus ddof. Raise `DimsError`.
+    """
     return along(pt.var, x, dim, ddof=ddof)
 
 
 def std(x: Any, dim: Any = None, *, ddof: int = 0) -> XTensorVariable:
-    """The root of the variance along dimensions."""
+    """Return standard deviations along dimensions (by default all): the square root of `var`. Raise
+    `DimsError`.
+    """
     return along(pt.std, x, dim, ddof=ddof)
 
 
 def max(x: Any, dim: Any = None) -> XTensorVariable:
-    """The maximum along dimensions."""
+    """Return maxima along dimensions (by default all). Raise `DimsError`."""
     return along(pt.max, x, dim)
 
 
 def min(x: Any, dim: Any = None) -> XTensorVariable:
-    """The minimum along dimensions."""
+    """Return minima along dimensions (by default all). Raise `DimsError`."""
     return along(pt.min, x, dim)
 
 
 def all(x: Any, dim: Any = None) -> XTensorVariable:
-    """Return whether all elements along dimensions are other than 0."""
+    """Return whether all elements along dimensions are nonzero."""
     return along(pt.all, x, dim)
 
 
 def any(x: Any, dim: Any = None) -> XTensorVariable:
-    """Return whether any element along dimensions is other than 0."""
+    """Return whether any element along dimensions is nonzero."""
     return along(pt.any, x, dim)
 
 
 def cumsum(x: Any, dim: Any = None) -> XTensorVariable:
-    """Running sums along a dimension; along several: along one after the other."""
+    """Return running sums along a dimension; along several, one after the other."""
     return _running(pt.cumsum, x, dim)
 
 
 def cumprod(x: Any, dim: Any = None) -> XTensorVariable:
-    """Running products along a dimension, or several."""
+    """Return running products along a dimension; along several, one after the other."""
     return _running(pt.cumprod, x, dim)
 
 

@@ -1,4 +1,4 @@
-"""Dimensions: in another order, under other names, more and fewer of them; arrays put together."""
+"""Changes of dimensions: their order, names and number; joined arrays."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ __all__ = [
 
 
 def transpose(x: Any, *dim: Any, missing_dims: str = "raise") -> XTensorVariable:
-    """Return `x` with its dimensions in this order; `...` stands for all that are not named, and
-    without names the order is reversed.
+    """Return `x` with its dimensions in this order; `...` stands for all others, and without names
+    the order is reversed.
 
-    missing_dims: what is done with a name that is not there: "raise" (`DimsError`), "warn",
-    "ignore". Raises `DimsError` where not all dimensions are named and there is no `...`.
+    missing_dims: what to do about a name without dimension: "raise" (`DimsError`), "warn",
+    "ignore". Raises `DimsError` if some dimensions are not named and there is no `...`.
 
     >>> from rewrite_engine.xtensor import xtensor
     >>> transpose(xtensor("x", dims=("a", "b", "c")), "c", ...).dims
@@ -56,7 +56,7 @@ def transpose(x: Any, *dim: Any, missing_dims: str = "raise") -> XTensorVariable
     own = x.type.dims
     named_here = known_only(x, [d for d in dim if d is not ...], missing_dims)
     if dim.count(...) > 1:
-        raise DimsError(located("transpose: takes one `...`", inputs=[x]))
+        raise DimsError(located("transpose: takes only one `...`", inputs=[x]))
     rest = [d for d in own if d not in named_here]
     if not dim:
         order: tuple[str, ...] = own[::-1]
@@ -69,9 +69,11 @@ def transpose(x: Any, *dim: Any, missing_dims: str = "raise") -> XTensorVariable
 
 
 def known_only(x: Any, dims: Sequence[str], missing_dims: str) -> list[str]:
-    """The dimensions that are there; of others it is said what `missing_dims` says."""
+    """Return the existing dimensions; treat the others as `missing_dims` says."""
     if missing_dims not in ("raise", "warn", "ignore"):
-        raise OptionError(located(f"missing_dims is raise, warn or ignore, not {missing_dims!r}"))
+        raise OptionError(
+            located(f"missing_dims must be raise, warn or ignore, not {missing_dims!r}")
+        )
     if missing_dims == "raise":
         refuse_missing(x, dims)
     missing = [d for d in dims if d not in x.type.dims]
@@ -81,17 +83,17 @@ def known_only(x: Any, dims: Sequence[str], missing_dims: str) -> list[str]:
 
 
 def rename(x: Any, names: Mapping[str, str]) -> XTensorVariable:
-    """Return `x` with other names for dimensions: `{"year": "time"}`. Raises `DimsError`."""
+    """Return `x` with dimensions renamed: `{"year": "time"}`. Raise `DimsError`."""
     x = as_xtensor(x)
     refuse_missing(x, names)
     return xtensor_from_tensor(tensor_from_xtensor(x), [names.get(d, d) for d in x.type.dims])
 
 
 def expand_dims(x: Any, dim: Any = None, axis: Any = None, **more: Any) -> XTensorVariable:
-    """Return `x` with new dimensions, in front or at axes of the result.
+    """Return `x` with new dimensions, first or at axes of the result.
 
-    dim: a name, several, or `{name: length}` (as are keywords); by default the length is 1, and
-    what is longer is repeated. Raises `DimsError` for a name that is taken.
+    dim: a name, several, or `{name: length}` (keywords likewise). The default length is 1; elements
+    are repeated for longer ones. Raises `DimsError` for a name that already exists.
 
     >>> from rewrite_engine.xtensor import xtensor
     >>> expand_dims(xtensor("x", dims=("a",)), {"year": 3}).type
@@ -112,7 +114,7 @@ def expand_dims(x: Any, dim: Any = None, axis: Any = None, **more: Any) -> XTens
         return found
     axes = list(axis) if isinstance(axis, Sequence) else [axis]
     if len(axes) != len(new):
-        raise NDimError(located(f"expand_dims: {len(new)} dimensions for {len(axes)} axes"))
+        raise NDimError(located(f"expand_dims: {len(new)} dimensions, but {len(axes)} axes"))
     order = list(x.type.dims)
     for d, k in sorted(zip(new, [k % len(dims) for k in axes], strict=True), key=lambda p: p[1]):
         order.insert(k, d)
@@ -120,15 +122,18 @@ def expand_dims(x: Any, dim: Any = None, axis: Any = None, **more: Any) -> XTens
 
 
 def _length(n: Any) -> Any:
-    """A length: an integer, or a 0-d tensor; a sequence (of coordinates) is as long as it is."""
+    """Return a length: an integer, or a 0-d tensor; for a sequence (of coordinates) its number of
+    elements.
+    """
     if hasattr(n, "__len__") and not hasattr(n, "type"):
         return len(n)
     return n if isinstance(n, int) else pt.as_tensor(n, allow_xtensor_conversion=True)
 
 
 def squeeze(x: Any, dim: Any = None) -> XTensorVariable:
-    """Return `x` without dimensions of length 1: these, or all that are known to be. Raises
-    `DimsError` for a name that is not there, `ShapeError` where the length is another.
+    """Return `x` without dimensions of length 1: those named, or all known ones.
+
+    Raises `DimsError` for a name without dimension, `ShapeError` for another length.
     """
     x = as_xtensor(x)
     if dim is None:
@@ -142,13 +147,15 @@ def squeeze(x: Any, dim: Any = None) -> XTensorVariable:
 
 
 def stack(x: Any, dim: Mapping[str, Any] | None = None, **more: Any) -> XTensorVariable:
-    """Return `x` with several dimensions made one, the last: `stack(x, cell=("city", "year"))`; the
-    last of them runs fastest. Raises `DimsError`.
+    """Return `x` with several dimensions joined into one, the last: `stack(x, cell=("city",
+    "year"))`.
+
+    The last of them changes fastest. Raises `DimsError`.
     """
     found = as_xtensor(x)
     for new, given in {**(dim or {}), **more}.items():
         if isinstance(given, str) or not (dims := named(given)):
-            what = f"stack: {new!r} is made of several dimensions, ({given!r}, …)"
+            what = f"stack: {new!r} must be made of several dimensions, ({given!r}, …)"
             raise DimsError(located(what, inputs=[found]))
         refuse_missing(found, dims)
         rest = [d for d in found.type.dims if d not in dims]
@@ -160,8 +167,10 @@ def stack(x: Any, dim: Mapping[str, Any] | None = None, **more: Any) -> XTensorV
 
 
 def unstack(x: Any, dim: Mapping[str, Any] | None = None, **more: Any) -> XTensorVariable:
-    """Return `x` with a dimension made several, the last ones: `unstack(x, cell={"city": 2, "year":
-    3})`, of which the last runs fastest. Raises `DimsError`; `ShapeError` where lengths do not fit.
+    """Return `x` with a dimension split into several, the last ones: `unstack(x, cell={"city": 2,
+    "year": 3})`.
+
+    The last of them changes fastest. Raises `DimsError`; `ShapeError` if the lengths do not fit.
     """
     found = as_xtensor(x)
     for old, lengths in {**(dim or {}), **more}.items():
@@ -178,9 +187,10 @@ def unstack(x: Any, dim: Mapping[str, Any] | None = None, **more: Any) -> XTenso
 
 
 def broadcast(*args: Any, exclude: Any = None) -> tuple[XTensorVariable, ...]:
-    """Return arrays that all have the dimensions of all, in the order in which they come first, and
-    are as long along them. exclude: dimensions that are left as they are, behind the others. Raises
-    `BroadcastError`.
+    """Return arrays that all have the dimensions of all, in order of first occurrence, with equal
+    lengths.
+
+    exclude: dimensions left unchanged, after the others. Raises `BroadcastError`.
     """
     operands = [as_xtensor(x) for x in args]
     but = () if exclude is None else named(exclude)
@@ -191,15 +201,19 @@ def broadcast(*args: Any, exclude: Any = None) -> tuple[XTensorVariable, ...]:
 
 
 def _stretched(x: Any, dims: Sequence[str], more: Sequence[str], lengths: dict[str, Any]) -> Any:
-    """An array along all dimensions; more: those it has behind them."""
+    """Return an array broadcast along all dimensions; more: its excluded dimensions, which come
+    last.
+    """
     every = [*dims, *more]
     own = lengths_of([x], more)
     return xtensor_from_tensor(stretched(in_order(x, every), every, lengths | own), every)
 
 
 def concat(xtensors: Sequence[Any], dim: str) -> XTensorVariable:
-    """Return arrays one behind the other along a dimension; what has no such dimension has length 1
-    there, and along all others each is stretched. Raises `BroadcastError`, `ShapeError`.
+    """Return arrays joined along a dimension.
+
+    An array without that dimension has length 1 there; along all others arrays are broadcast.
+    Raises `BroadcastError`, `ShapeError`.
 
     >>> from rewrite_engine.xtensor import xtensor
     >>> x = xtensor("x", dims=("a", "b"), shape=(2, None))
@@ -220,11 +234,13 @@ def concat(xtensors: Sequence[Any], dim: str) -> XTensorVariable:
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> XTensorVariable:
     """Return an array with the dimensions of `x`, filled with a number (a value, or a 0-d
-    variable). dtype: by default that of x. Raises `NDimError`.
+    variable).
+
+    dtype: by default that of x. Raises `NDimError`.
     """
     x, value = as_xtensor(x), as_xtensor(fill_value)
     if value.type.ndim:
-        raise NDimError(located("full_like: fills with a number", inputs=[x, value]))
+        raise NDimError(located("full_like: fill_value must be a single number", inputs=[x, value]))
     return second(x, cast(value, x.type.dtype if dtype is None else dtype))
 
 

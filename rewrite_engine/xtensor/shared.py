@@ -1,4 +1,4 @@
-"""Shared variables whose dimensions have names."""
+"""Shared variables with named dimensions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rewrite_engine.xtensor.variable import XTensorVariable
 
 
 class XTensorSharedVariable(SharedVariable, XTensorVariable):
-    """A shared array whose dimensions have names."""
+    """Shared array with named dimensions."""
 
     __slots__ = ()
 
@@ -29,8 +29,8 @@ def xtensor_shared(
     """Return a shared variable with this value: a `DataArray`, or an array (a number, a list) with
     names for its dimensions.
 
-    shape: lengths that stay; the others may change when another value is set. The other options are
-    those of `shared`. Raises as `as_xtensor`.
+    shape: lengths that stay fixed; the others may change when another value is set. The other
+    options are those of `shared`. Raises the errors of `as_xtensor`.
     """
     value, names = values_and_dims(x, dims)
     return XTensorSharedVariable(

@@ -1,5 +1,5 @@
-"""`XTensorType`: arrays of one dtype whose dimensions have names; the ops that change nothing but
-the type, to and from tensors; and how variables and constants are made.
+"""`XTensorType`: the type of arrays with named dimensions; ops that convert to and from tensors;
+variables and constants.
 
 At run time a value is the array alone: the names belong to the type.
 """
@@ -23,37 +23,41 @@ from rewrite_engine.xtensor.variable import XTensorConstant, XTensorVariable
 
 
 def named(dims: Any) -> tuple[str, ...]:
-    """Names of dimensions as a tuple; one name stands for itself. Raises `DimsError`."""
+    """Return names of dimensions as a tuple; a single name becomes a tuple of one. Raise
+    `DimsError`.
+    """
     if isinstance(dims, str):
         return (dims,)
     given = tuple(dims) if isinstance(dims, Iterable) else (dims,)
     for dim in given:
         if not isinstance(dim, str):
-            raise DimsError(located(f"a dimension is named by a string, not by {describe(dim)}"))
+            raise DimsError(
+                located(f"the name of a dimension must be a string, not {describe(dim)}")
+            )
     if len({*given}) < len(given):
-        raise DimsError(located(f"dimensions need different names: {given}"))
+        raise DimsError(located(f"the names of dimensions must differ: {given}"))
     return given
 
 
 def is_named(x: Any) -> bool:
-    """Return whether something is a variable whose dimensions have names."""
+    """Return whether an object is a variable with named dimensions."""
     return getattr(getattr(x, "type", None), "dims", None) is not None
 
 
 class XTensorType(Type):
-    """Arrays of one dtype, with a name for each dimension.
+    """Type of arrays of one dtype, with a name for each dimension.
 
     dtype: a dtype or its name. dims: the names, all different, in the order of the dimensions.
-    shape: what is known of the lengths, an integer or None for each; by default nothing. Equal
-    types are one object. Raises `DimsError` for names that are no strings or not all different,
-    `NDimError` for another number of lengths, `DTypeError`.
+    shape: an integer or None (unknown) for each length; by default all are unknown. Equal types are
+    one object. Raises `DimsError` for names that are not strings or not all different, `NDimError`
+    for another number of lengths, `DTypeError`.
 
     >>> XTensorType("float64", dims=("city", "year"), shape=(3, None))
     XTensorType(float64, shape=(3, None), dims=('city', 'year'))
     """
 
     __props__ = ("dtype", "dims", "shape")
-    instead_of_tensor = "its dimensions have names: x.values has none"
+    instead_of_tensor = "its dimensions have names: use x.values, which has none"
     variable_type: ClassVar[type[Variable]] = XTensorVariable
     constant_type: ClassVar[Any] = XTensorConstant
 
@@ -70,7 +74,7 @@ class XTensorType(Type):
         #: the type of the same arrays without names
         self.tensor_type = TensorType(dtype, lengths)
         if self.tensor_type.ndim != len(self.dims):
-            what = f"{len(self.dims)} dimensions are named, {self.dims}, and the shape is {lengths}"
+            what = f"there are {len(self.dims)} names, {self.dims}, but the shape is {lengths}"
             raise NDimError(located(what))
         self.dtype, self.shape = self.tensor_type.dtype, self.tensor_type.shape
         self.ndim: int = len(self.dims)
@@ -96,8 +100,8 @@ class XTensorType(Type):
     # --- values -----------------------------------------------------------------------------------
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        """Return a value as an array, as `TensorType.filter` does; an `xarray.DataArray` with these
-        names is put in this order. Raises `DimsError` for other names.
+        """Return a value as an array, as `TensorType.filter` does. An `xarray.DataArray` with these
+        names is put in this order. Raise `DimsError` for other names.
         """
         if is_data_array(data):
             if {*data.dims} != {*self.dims}:
@@ -108,16 +112,18 @@ class XTensorType(Type):
     def filter_inplace(
         self, value: Any, storage: Any, strict: bool = False, allow_downcast: bool | None = None
     ) -> Any:
-        """As `TensorType.filter_inplace`."""
+        """Return a value as an array, written into the storage if possible (see
+        `TensorType.filter_inplace`).
+        """
         value = self.filter(value, strict, allow_downcast)
         return self.tensor_type.filter_inplace(value, storage, strict, allow_downcast)
 
     def values_eq(self, a: Any, b: Any) -> bool:
-        """Return whether two arrays are equal, as of `TensorType`."""
+        """Return whether two arrays are equal (see `TensorType.values_eq`)."""
         return self.tensor_type.values_eq(a, b)
 
     def values_eq_approx(self, a: Any, b: Any, **tolerance: Any) -> bool:
-        """Return whether two arrays agree up to rounding, as of `TensorType`."""
+        """Return whether two arrays agree up to rounding (see `TensorType.values_eq_approx`)."""
         return self.tensor_type.values_eq_approx(a, b, **tolerance)
 
     def may_share_memory(self, a: Any, b: Any) -> bool:
@@ -125,26 +131,26 @@ class XTensorType(Type):
         return self.tensor_type.may_share_memory(a, b)
 
     def get_shape_info(self, obj: Any) -> Any:
-        """The shape of a value."""
+        """Return the shape of a value."""
         return self.tensor_type.get_shape_info(obj)
 
     def get_size(self, shape_info: Any) -> int:
-        """Bytes of data in an array of that shape."""
+        """Return the number of bytes of an array with that shape."""
         return self.tensor_type.get_size(shape_info)
 
     # --- other types ------------------------------------------------------------------------------
 
     def is_super(self, otype: Type) -> bool | None:
-        """Return whether all arrays of `otype` are of this type: the same names in the same order,
-        and no length differs that is known.
+        """Return whether all arrays of `otype` have this type: the same names in the same order,
+        and no known length differs.
         """
         if not isinstance(otype, XTensorType):
             return None
         return otype.dims == self.dims and self.tensor_type.is_super(otype.tensor_type)
 
     def convert_variable(self, var: Variable) -> Variable | None:
-        """A variable with these names, in this order; or a tensor of this dtype and rank, whose
-        dimensions get them. None for others.
+        """Return a variable with these names, in this order; a tensor of this dtype and rank gets
+        the names. None for others.
         """
         if self.is_super(var.type):
             return var
@@ -159,11 +165,11 @@ class XTensorType(Type):
         return None if fitting is None else xtensor_from_tensor(fitting, self.dims)
 
     def array_of(self, var: Variable) -> Variable:
-        """The tensor with a variable's values."""
+        """Return the tensor with a variable's values."""
         return tensor_from_xtensor(var)  # type: ignore[no-any-return]
 
     def of_array(self, array: Variable) -> Variable:
-        """A tensor with these names."""
+        """Return a tensor with the names of this type."""
         return xtensor_from_tensor(array, self.dims)  # type: ignore[no-any-return]
 
     # --- variables --------------------------------------------------------------------------------
@@ -179,8 +185,9 @@ class XTensorType(Type):
 
 
 class Renaming(Op):
-    """An op whose output is its input, under another type. Gradients of arrays with names are
-    tensors, so they pass as they are.
+    """Base class of ops whose output is their input under another type.
+
+    Gradients of arrays with names are tensors, so they pass unchanged.
     """
 
     view_map = {0: [0]}
@@ -190,23 +197,25 @@ class Renaming(Op):
     def perform(
         self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
     ) -> None:
-        """The value itself."""
+        """Return the value itself."""
         output_storage[0][0] = inputs[0]
 
     def make_function(self, node: Apply) -> Any:
-        """The same, without a cell."""
+        """Return the function that returns its argument."""
         return _itself
 
     def equal_lengths(self, node: Apply) -> list[Any]:
-        """It never fails."""
+        """Return no lengths: the op never fails."""
         return []
 
     def grad(self, inputs: Sequence[Variable], output_gradients: Sequence[Variable]) -> list[Any]:
-        """That of the output; the tensor of one with names, as inside an op that holds a graph."""
+        """Return the output gradient; as a tensor if it has names, as inside an op with an inner
+        graph.
+        """
         return [g.type.array_of(g) for g in output_gradients]
 
     def R_op(self, inputs: Sequence[Variable], eval_points: Sequence[Any]) -> list[Any]:
-        """That of the input."""
+        """Return the tangent of the input."""
         return list(eval_points)
 
 
@@ -215,29 +224,30 @@ def _itself(value: Any) -> Any:
 
 
 class TensorFromXTensor(Renaming):
-    """The values of an array with names, as a tensor. A tensor is itself: PyMC's samplers of
-    discrete variables put one in the place of an array with names.
+    """Values of an array with names, as a tensor. A tensor is returned unchanged.
+
+    (PyMC's samplers of discrete variables replace an array with names by a tensor.)
     """
 
     __props__ = ()
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """The same arrays. Raises `ForeignObjectError` for what are none."""
+        """Return the type of the tensor. Raise `ForeignObjectError` for other inputs."""
         (type_,) = types
         if isinstance(type_, TensorType):
             return types
         if not isinstance(type_, XTensorType):
-            raise ForeignObjectError(f"takes an array with names for its dimensions, not a {type_}")
+            raise ForeignObjectError(f"takes an array with named dimensions, not type {type_}")
         return [type_.tensor_type]
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
-        """What has more names in front is a tensor with a batch."""
+        """Return a tensor with a batch for an array with more leading names."""
         (x,), (old,) = inputs, node.inputs
         return self.make_node(x.transpose(..., *old.type.dims)).outputs
 
 
 class XTensorFromTensor(Renaming):
-    """A tensor with names for its dimensions, in their order."""
+    """Tensor with names for its dimensions, in their order."""
 
     __props__: tuple[str, ...] = ("dims",)
 
@@ -245,14 +255,14 @@ class XTensorFromTensor(Renaming):
         self.dims = named(dims)
 
     def convert_input(self, x: Any) -> Variable:
-        """A tensor, or a constant of a value."""
+        """Convert the input to a tensor or a constant."""
         return as_tensor_variable(x)  # type: ignore[no-any-return]
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
-        """The same arrays. Raises `NDimError` for another number of names."""
+        """Return the type with names. Raise `NDimError` for another number of names."""
         (type_,) = types
         if not isinstance(type_, TensorType):
-            raise ForeignObjectError(f"takes a tensor, not a {type_}")
+            raise ForeignObjectError(f"takes a tensor, not type {type_}")
         if type_.ndim != len(self.dims):
             what = f"{len(self.dims)} names, {self.dims}, for {type_.ndim} dimensions"
             raise NDimError(what)
@@ -260,11 +270,11 @@ class XTensorFromTensor(Renaming):
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         """Raise `NDimError`: a batch has no name here."""
-        hint = "rewrite_engine.xtensor.vectorization.vectorize_graph names batches"
-        raise NDimError(located("a batch has no name", op=self, inputs=inputs, hint=hint))
+        hint = "use rewrite_engine.xtensor.vectorization.vectorize_graph, which names batches"
+        raise NDimError(located("the batch has no name", op=self, inputs=inputs, hint=hint))
 
     def vectorize_named(self, inputs: Sequence[Any], batch: tuple[str, ...]) -> Sequence[Any]:
-        """With the names of the batch, if there is one."""
+        """Apply the op to a batch, with the names of the batch first."""
         first = batch if inputs[0].type.ndim > len(self.dims) else ()
         return XTensorFromTensor((*first, *self.dims)).make_node(*inputs).outputs
 
@@ -273,7 +283,7 @@ tensor_from_xtensor = TensorFromXTensor()
 
 
 def xtensor_from_tensor(x: Any, dims: Sequence[str], name: str | None = None) -> XTensorVariable:
-    """Return a tensor with names for its dimensions. Raises `NDimError`, `DimsError`.
+    """Return a tensor with names for its dimensions. Raise `NDimError`, `DimsError`.
 
     >>> import rewrite_engine.tensor as pt
     >>> xtensor_from_tensor(pt.matrix("x"), ("city", "year")).dims
@@ -298,16 +308,18 @@ def xtensor(
     shape: Sequence[int | None] | None = None,
     dtype: Any = "floatX",
 ) -> XTensorVariable:
-    """Return a variable whose dimensions have names: `xtensor("x", dims=("city", "year"))`.
+    """Return a variable with named dimensions: `xtensor("x", dims=("city", "year"))`.
 
-    shape: what is known of the lengths. dtype: by default `config.floatX`. Raises as `XTensorType`.
+    shape: known lengths, None for others. dtype: by default `config.floatX`. Raises `DimsError`,
+    `NDimError`, `DTypeError`.
     """
     return XTensorType(dtype, dims=dims, shape=shape)(name)
 
 
 def values_and_dims(x: Any, dims: Any = None) -> tuple[Any, tuple[str, ...]]:
-    """An array, and the names of its dimensions: those of a `DataArray`, or those given. Raises
-    `NDimError` where there are none, or another number; `DimsError` where they are others.
+    """Return an array, and the names of its dimensions: those of a `DataArray`, or `dims`.
+
+    Raises `NDimError` for no names or another number of names, `DimsError` for names that differ.
     """
     given = None if dims is None else named(dims)
     if is_data_array(x):
@@ -317,18 +329,22 @@ def values_and_dims(x: Any, dims: Any = None) -> tuple[Any, tuple[str, ...]]:
         return x.values, named(x.dims)
     array = x.data if isinstance(x, XTensorConstant) else constant(x).data
     if given is None and array.ndim:
-        what = f"an array of {array.ndim} dimensions, which have no names: {describe(x)}"
-        raise NDimError(located(what, hint="as_xtensor(x, dims=…) names them"))
+        what = f"the dimensions of the array have no names: {describe(x)}"
+        raise NDimError(located(what, hint="name them by as_xtensor(x, dims=…)"))
     if given is not None and len(given) != array.ndim:
-        raise NDimError(located(f"{len(given)} names, {given}, for {describe(x)}"))
+        raise NDimError(
+            located(f"there are {len(given)} names, {given}, which do not fit {describe(x)}")
+        )
     return array, given or ()
 
 
 def xtensor_constant(
     x: Any, name: str | None = None, dims: Sequence[str] | None = None
 ) -> XTensorVariable:
-    """Return a constant: of a `DataArray`, or of an array (a number, a list) with names for its
-    dimensions. Raises `NDimError`, `DimsError`, `NoTensorError`.
+    """Return a constant made from a `DataArray`, or from an array (a number, a list) with names for
+    its dimensions.
+
+    Raises `NDimError`, `DimsError`, `NoTensorError`.
     """
     array, dims = values_and_dims(x, dims)
     return XTensorType(array.dtype, dims=dims, shape=array.shape).make_constant(array, name)

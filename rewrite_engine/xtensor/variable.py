@@ -1,5 +1,5 @@
-"""`XTensorVariable`: the operators and methods of arrays with names, as those of `xarray.DataArray`
-are called; and constants.
+"""`XTensorVariable`: operators and methods of arrays with named dimensions, under the names of
+`xarray.DataArray`; and constants.
 """
 
 from __future__ import annotations
@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rewrite_engine import hooks
 from rewrite_engine.errors import NotConstantError, OptionError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import located
@@ -15,7 +14,7 @@ from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
 
 
 class Functions(NamedTuple):
-    """The modules whose functions the methods are."""
+    """Modules whose functions implement the methods."""
 
     indexing: Any
     math: Any
@@ -27,7 +26,7 @@ px: Any = None  #: `Functions`, once the package is imported
 
 
 class XTensorVariable(Variable):
-    """A variable that stands for an array whose dimensions have names. `==` compares identity; use
+    """Variable that represents an array with named dimensions. `==` compares identity; use
     `math.eq` for elements.
     """
 
@@ -43,22 +42,22 @@ class XTensorVariable(Variable):
 
     @property
     def dtype(self) -> str:
-        """Name of the dtype."""
+        """The name of the dtype."""
         return self.type.dtype  # type: ignore[no-any-return]
 
     @property
     def ndim(self) -> int:
-        """Number of dimensions."""
+        """The number of dimensions."""
         return self.type.ndim  # type: ignore[no-any-return]
 
     @property
     def broadcastable(self) -> tuple[bool, ...]:
-        """No dimension is stretched by its length."""
+        """False for each dimension: named dimensions never broadcast by their length."""
         return self.type.broadcastable  # type: ignore[no-any-return]
 
     @property
     def values(self) -> TensorVariable:
-        """The same array as a tensor, without names."""
+        """The array as a tensor, without names."""
         return self.type.array_of(self)
 
     @property
@@ -77,14 +76,10 @@ class XTensorVariable(Variable):
         """The number of elements, as a 0-d int64 tensor."""
         return self.values.size
 
-    def dprint(self, **options: Any) -> Any:
-        """Print what the variable is computed from, as a tree; options as of `dprint`."""
-        return hooks.dprint(self, **options)
-
     def _no_value(self, *args: Any, **options: Any) -> Any:
         raise NotConstantError(
-            f"{describe(self)} has no value before the graph runs; `.eval({{input: value}})` or a "
-            "`function` computes it, `.astype(…)` converts it in the graph"
+            f"{describe(self)} has no value before the graph runs; compute it by "
+            "`.eval({input: value})` or a `function`, or convert it in the graph by `.astype(…)`"
         )
 
     __bool__ = __index__ = __int__ = __float__ = __complex__ = _no_value
@@ -204,51 +199,55 @@ class XTensorVariable(Variable):
         return px.math.cast(self, dtype)
 
     def copy(self, name: str | None = None) -> XTensorVariable:
-        """The same values, as another variable."""
+        """Return another variable with the same values."""
         found = px.math.identity(self)
         found.name = name
         return found
 
     def clip(self, min: Any = None, max: Any = None) -> XTensorVariable:
-        """Bring all elements into an interval; None: there is no such end."""
+        """Return all elements limited to an interval; None means no limit."""
         if min is not None and max is not None:
             return px.math.clip(self, min, max)
         found = self if min is None else px.math.maximum(self, min)
         return found if max is None else px.math.minimum(found, max)
 
     def where(self, cond: Any, other: Any = None, drop: bool = False) -> XTensorVariable:
-        """The elements where a condition holds, and those of `other` (NaN) elsewhere."""
+        """Return the elements where a condition is true, and those of `other` (NaN by default)
+        elsewhere.
+        """
         if drop:
-            raise OptionError(located("where: drop=True would need coordinates"))
+            raise OptionError(
+                located("where: drop=True is not supported, as there are no coordinates")
+            )
         found = px.math.where(cond, self, float("nan") if other is None else other)
         return found.transpose(*self.dims, ...)
 
     def fillna(self, value: Any) -> XTensorVariable:
-        """The elements, and `value` where they are NaN."""
+        """Return the elements, with `value` in place of NaN."""
         return px.math.where(px.math.isnan(self), value, self).transpose(*self.dims, ...)
 
     def conj(self) -> XTensorVariable:
-        """The complex conjugate."""
+        """Return the complex conjugate."""
         return px.math.conj(self)
 
     def round(self) -> XTensorVariable:
-        """To the nearest integer; halves to the even one."""
+        """Round to the nearest integer; halves to the even one."""
         return px.math.round(self)
 
     @property
     def real(self) -> XTensorVariable:
-        """The real part."""
+        """The real part of each element."""
         return px.math.real(self)
 
     @property
     def imag(self) -> XTensorVariable:
-        """The imaginary part."""
+        """The imaginary part of each element."""
         return px.math.imag(self)
 
     # --- parts ------------------------------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> XTensorVariable:
-        """Parts, by position; of a dict, by name: see `indexing.index`."""
+        """Return parts by position, or, with a dict, by name (see `indexing.index`)."""
         if isinstance(index, Mapping):
             return px.indexing.isel(self, index)
         return px.indexing.index(self, *(index if isinstance(index, tuple) else (index,)))
@@ -260,19 +259,25 @@ class XTensorVariable(Variable):
         missing_dims: str = "raise",
         **more: Any,
     ) -> XTensorVariable:
-        """Parts by positions along named dimensions: `x.isel(year=slice(1, None))`. missing_dims:
-        "ignore" or "warn" leaves names out that are not there. drop: there are no coordinates.
+        """Return parts by positions along named dimensions: `x.isel(year=slice(1, None))`.
+
+        missing_dims: "ignore" or "warn" omits names without dimension. drop: without effect, as
+        there are no coordinates.
         """
         return px.indexing.isel(self, _one_of("isel", indexers, more), missing_dims)
 
     def tail(self, indexers: Any = None, **more: Any) -> XTensorVariable:
-        """The last 5 along each dimension, or as many as are said: `x.tail(year=2)`. (The first
-        ones: `indexing.head(x, {"year": 2})`; `x.head` is what computes a variable.)
+        """Return the last 5 elements along each dimension, or as many as requested:
+        `x.tail(year=2)`.
+
+        (For the first ones use `indexing.head(x, {"year": 2})`; `x.head` is the op of a variable.)
         """
         return px.indexing.tail(self, self._counts("tail", indexers, more))
 
     def thin(self, indexers: Any = None, **more: Any) -> XTensorVariable:
-        """Every n-th along dimensions: `x.thin(year=2)`, or of all: `x.thin(2)`."""
+        """Return every n-th element along dimensions: `x.thin(year=2)`, or along all:
+        `x.thin(2)`.
+        """
         if indexers is None and not more:
             raise OptionError(located("thin: takes a step, or one for each dimension"))
         return px.indexing.thin(self, self._counts("thin", indexers, more))
@@ -283,15 +288,15 @@ class XTensorVariable(Variable):
         return dict.fromkeys(self.dims, 5 if given is None else given)
 
     def set(self, value: Any) -> XTensorVariable:
-        """For `x[index].set(value)`: `x` with that part replaced."""
+        """Return `x` with the part `x[index]` replaced: use as `x[index].set(value)`."""
         return px.indexing.written(self, value, "set")
 
     def inc(self, value: Any) -> XTensorVariable:
-        """For `x[index].inc(value)`: `x` with that part increased."""
+        """Return `x` with the part `x[index]` increased: use as `x[index].inc(value)`."""
         return px.indexing.written(self, value, "inc")
 
     def diff(self, dim: str, n: int = 1) -> XTensorVariable:
-        """Differences of neighbours along a dimension, n times."""
+        """Return differences of neighbours along a dimension, n times."""
         found = self
         for _ in range(n):
             found = found[{dim: slice(1, None)}] - found[{dim: slice(None, -1)}]
@@ -300,18 +305,16 @@ class XTensorVariable(Variable):
     # --- dimensions -------------------------------------------------------------------------------
 
     def transpose(self, *dim: Any, missing_dims: str = "raise") -> XTensorVariable:
-        """The dimensions in another order: see `shape.transpose`."""
+        """Return the dimensions in another order (see `shape.transpose`)."""
         return px.shape.transpose(self, *dim, missing_dims=missing_dims)
 
     @property
     def T(self) -> XTensorVariable:
-        """The dimensions in reversed order."""
+        """The array with its dimensions in reversed order."""
         return px.shape.transpose(self)
 
     def rename(self, new_name_or_name_dict: Any = None, **names: str) -> XTensorVariable:
-        """Other names for dimensions: `x.rename(year="time")`; of a text: a variable of that
-        name.
-        """
+        """Rename dimensions: `x.rename(year="time")`; with a string: name the variable."""
         if isinstance(new_name_or_name_dict, str):
             found = px.shape.rename(self, names)
             found.name = new_name_or_name_dict
@@ -321,11 +324,11 @@ class XTensorVariable(Variable):
     def expand_dims(
         self, dim: Any = None, create_index_for_new_dim: Any = None, axis: Any = None, **more: Any
     ) -> XTensorVariable:
-        """New dimensions, in front or at an axis: see `shape.expand_dims`."""
+        """Insert new dimensions, first or at an axis (see `shape.expand_dims`)."""
         return px.shape.expand_dims(self, dim, axis=axis, **more)
 
     def squeeze(self, dim: Any = None, drop: Any = None, axis: Any = None) -> XTensorVariable:
-        """Leave out dimensions of length 1: these, or all that are known to be."""
+        """Remove dimensions of length 1: those named, or all known ones."""
         if axis is not None:
             if dim is not None:
                 raise OptionError(located("squeeze: takes dim or axis, not both"))
@@ -333,49 +336,49 @@ class XTensorVariable(Variable):
         return px.shape.squeeze(self, dim)
 
     def stack(self, dim: Any = None, **more: Any) -> XTensorVariable:
-        """Make one dimension of several: `x.stack(cell=("city", "year"))`."""
+        """Join several dimensions into one: `x.stack(cell=("city", "year"))`."""
         return px.shape.stack(self, _one_of("stack", dim, more))
 
     def unstack(self, dim: Any = None, **more: Any) -> XTensorVariable:
-        """Make several dimensions of one: `x.unstack(cell={"city": 2, "year": 3})`."""
+        """Split a dimension into several: `x.unstack(cell={"city": 2, "year": 3})`."""
         return px.shape.unstack(self, _one_of("unstack", dim, more))
 
     def broadcast_like(self, other: Any, exclude: Any = None) -> XTensorVariable:
-        """Stretched along the dimensions of another."""
+        """Broadcast along the dimensions of another array."""
         return px.shape.broadcast(other, self, exclude=exclude)[1]
 
     def dot(self, other: Any, dim: Any = None) -> XTensorVariable:
-        """Sum of products along dimensions: see `math.dot`."""
+        """Return the sum of products along dimensions (see `math.dot`)."""
         return px.math.dot(self, other, dim)
 
     # --- reductions -------------------------------------------------------------------------------
 
     def sum(self, dim: Any = None) -> XTensorVariable:
-        """Sum along dimensions, by default all."""
+        """Return sums along dimensions, by default all."""
         return px.reduction.sum(self, dim)
 
     def prod(self, dim: Any = None) -> XTensorVariable:
-        """Product along dimensions."""
+        """Return products along dimensions, by default all."""
         return px.reduction.prod(self, dim)
 
     def mean(self, dim: Any = None) -> XTensorVariable:
-        """Mean along dimensions."""
+        """Return means along dimensions, by default all."""
         return px.reduction.mean(self, dim)
 
     def var(self, dim: Any = None, ddof: int = 0) -> XTensorVariable:
-        """Variance along dimensions."""
+        """Return variances along dimensions, by default all."""
         return px.reduction.var(self, dim, ddof=ddof)
 
     def std(self, dim: Any = None, ddof: int = 0) -> XTensorVariable:
-        """Standard deviation along dimensions."""
+        """Return standard deviations along dimensions, by default all."""
         return px.reduction.std(self, dim, ddof=ddof)
 
     def max(self, dim: Any = None) -> XTensorVariable:
-        """Maximum along dimensions."""
+        """Return maxima along dimensions, by default all."""
         return px.reduction.max(self, dim)
 
     def min(self, dim: Any = None) -> XTensorVariable:
-        """Minimum along dimensions."""
+        """Return minima along dimensions, by default all."""
         return px.reduction.min(self, dim)
 
     def all(self, dim: Any = None) -> XTensorVariable:
@@ -387,23 +390,23 @@ class XTensorVariable(Variable):
         return px.reduction.any(self, dim)
 
     def cumsum(self, dim: Any = None) -> XTensorVariable:
-        """Running sums along dimensions."""
+        """Return running sums along dimensions."""
         return px.reduction.cumsum(self, dim)
 
     def cumprod(self, dim: Any = None) -> XTensorVariable:
-        """Running products along dimensions."""
+        """Return running products along dimensions."""
         return px.reduction.cumprod(self, dim)
 
 
 def _one_of(method: str, given: Any, more: dict[str, Any]) -> dict[str, Any]:
-    """What a method is told by a dict, or by keywords; not by both."""
+    """Return the argument of a method, passed as a dict or as keywords, not both."""
     if given is not None and more:
         raise OptionError(located(f"{method}: takes a dict or keywords, not both"))
     return more if given is None else dict(given)
 
 
 class XTensorConstant(XTensorVariable, Constant):
-    """An array with names that is part of the graph. `data` is read-only."""
+    """Array with named dimensions that is part of the graph. `data` is read-only."""
 
     __slots__ = ()
 

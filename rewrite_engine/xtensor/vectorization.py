@@ -1,4 +1,4 @@
-"""`vectorize_graph` where dimensions have names: a batch has names, too."""
+"""`vectorize_graph` for named dimensions: the dimensions of a batch have names, too."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ __all__ = ["XRV", "vectorize_graph"]
 def vectorize_graph(
     outputs: Any, replace: Mapping[Any, Any], *, new_tensor_dims: Sequence[str] = ()
 ) -> Any:
-    """What `outputs` (a variable, or several: a list) are when variables have more dimensions, a
-    batch, along which all is computed: those of the variables that replace them.
+    """Return `outputs` (a variable, or a list) with some variables replaced by ones with more
+    dimensions.
 
-    What has names may have new ones anywhere. A tensor has its new dimensions in front; they are
-    called, from the left, as `new_tensor_dims` says, and stretched where they have length 1. The
-    results have all new dimensions in front: first names that are in no tensor, then
-    new_tensor_dims. Raises `DimsError` for a name that is missing, or that the graph has already,
-    `NDimError` for dimensions of tensors that are not named.
+    The additional dimensions are a batch, along which everything is computed. An array with names
+    may have new ones at any position. A tensor has its new dimensions first; new_tensor_dims names
+    them, from the left, and those of length 1 broadcast. The results have all new dimensions first:
+    names that are in no tensor, then new_tensor_dims. Raises `DimsError` for a missing name, or one
+    that the graph already has, `NDimError` for dimensions of tensors without names.
 
     >>> from rewrite_engine.xtensor import xtensor
     >>> x, w = xtensor("x", dims=("a",)), xtensor("w", dims=("a",))
@@ -53,23 +53,25 @@ def vectorize_graph(
 
 
 def _with_names(old: Any, new: Any, of_tensors: tuple[str, ...]) -> Any:
-    """What replaces a variable; a tensor that replaces one with names gets them. Raises
-    `ForeignObjectError`, `NDimError`.
+    """Return the replacement of a variable; a tensor that replaces an array with names gets names.
+    Raise `ForeignObjectError`, `NDimError`.
     """
     if not isinstance(old, Variable) or not isinstance(new, Variable):
-        raise ForeignObjectError(located("vectorize_graph: replaces variables by variables"))
+        raise ForeignObjectError(
+            located("vectorize_graph: each variable must be replaced by a variable")
+        )
     if is_named(new) or not isinstance(new.type, TensorType):
         return new
     count = new.type.ndim - old.type.ndim
     if not 0 <= count <= len(of_tensors):
-        what = f"has {count} new dimensions, and new_tensor_dims names {len(of_tensors)}"
+        what = f"has {count} new dimensions, but new_tensor_dims names {len(of_tensors)}"
         raise NDimError(located(what, inputs=[old, new]))
     first = of_tensors[len(of_tensors) - count :]
     return xtensor_from_tensor(new, (*first, *old.type.dims)) if is_named(old) else new
 
 
 def _batch_dims(replace: Mapping[Any, Any], of_tensors: tuple[str, ...]) -> tuple[str, ...]:
-    """The names of the batch, in order."""
+    """Return the names of the batch, in order."""
     new: dict[str, None] = {}
     for old, x in replace.items():
         if is_named(old):
@@ -79,13 +81,13 @@ def _batch_dims(replace: Mapping[Any, Any], of_tensors: tuple[str, ...]) -> tupl
 
 
 def _in_front(old: Any, new: Any, batch: tuple[str, ...]) -> Any:
-    """What replaces a variable, with all of the batch in front; of length 1 where it has no such
-    dimension.
+    """Return the replacement of a variable with all batch dimensions first, of length 1 if it lacks
+    them.
     """
     if is_named(old):
         for d in batch:
             if d in old.type.dims:
-                raise DimsError(located(f"the graph has a dimension {d!r} already", inputs=[old]))
+                raise DimsError(located(f"the graph already has a dimension {d!r}", inputs=[old]))
         dims = (*batch, *old.type.dims)
         return xtensor_from_tensor(in_order(new, dims), dims)
     if not isinstance(new.type, TensorType):
@@ -95,7 +97,7 @@ def _in_front(old: Any, new: Any, batch: tuple[str, ...]) -> Any:
 
 
 def _batched(node: Apply, inputs: Sequence[Any], batch: tuple[str, ...]) -> Sequence[Any]:
-    """The outputs of a node for inputs that have the batch in front, or have not changed."""
+    """Return the outputs of a node for inputs with the batch first, or unchanged inputs."""
     of_names: Any = getattr(node.op, "vectorize_named", None)
     if of_names is not None:
         return of_names(inputs, batch)  # type: ignore[no-any-return]
@@ -104,7 +106,7 @@ def _batched(node: Apply, inputs: Sequence[Any], batch: tuple[str, ...]) -> Sequ
 
 
 def _batch_lengths(given: Any, batch: tuple[str, ...]) -> dict[str, Any]:
-    """How long the batch is along each of its dimensions."""
+    """Return the lengths of the batch dimensions."""
     found: dict[str, Any] = dict.fromkeys(batch, 1)
     for old, new in given:
         if is_named(old):
@@ -119,7 +121,7 @@ def _batch_lengths(given: Any, batch: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _whole(old: Any, new: Any, batch: tuple[str, ...], lengths: dict[str, Any]) -> Any:
-    """A result with all of the batch."""
+    """Return a result broadcast to the whole batch."""
     if not is_named(old) and not isinstance(old.type, TensorType):
         return new
     rank = old.type.ndim

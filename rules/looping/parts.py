@@ -180,7 +180,7 @@ class Loop:
             if not self.long_enough(x)
         ]
         if not all([isinstance(v, Constant) or length_read(v) is not None for v in least(n)]):
-            asked.append((n >= 0, "the number of steps is negative"))
+            asked.append((n >= 0, "the number of steps must not be negative"))
         for condition, what in asked:
             new = pt.CheckAndRaise(ShapeError, f"{self.op}: {what}")(new, condition)
         return self.fitted(old, new)

@@ -99,6 +99,8 @@ def test_a_test_for_each_rule_and_kind_of_check(tmp_path: Path) -> None:
     assert "pack/wrong[claims] FAILED" in told
     assert "WRONG claim: pack/wrong" in told
     assert "LINT no example: pack/wrong" in told
+    line = path.read_text().splitlines().index("def wrong(x: Inexact, y: Inexact):")
+    assert f"pack.py:{line}: RuleWarning: LINT no example: pack/wrong" in told
     assert "1 failed, " in told
 
 

@@ -28,6 +28,7 @@ def test_it_is_found_by_its_name(fault: Planted, tmp_path: Path) -> None:
     found = next(f for f in report if (f.kind, f.name) == (fault.kind, fault.name))
     assert found.where is not None
     assert found.why
+    assert [f for f in report if f.kind == "WRONG" and not f.fix] == []
     assert report.failed is (fault.kind in ("WRONG", "LOOPS", "DEAD") or report.failed)
 
 

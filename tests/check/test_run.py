@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -412,3 +413,113 @@ def test_lengths_that_are_tried_are_small() -> None:
     assert (int(found[n]), int(found[k])) == (0, 2**31 - 1)
     assert int(small_lengths(given, [pt.arange(k)])[k]) == 2
     assert small_lengths(given, [x[k]])[x] is given[x]
+
+
+# --- overlaps with rules of others ----------------------------------------------------------------
+
+TERM = "arcsinh(-x2 * -y2)"
+NAMED = """
+@rule(phase="canonicalize", claim=exact{})
+def outer(x: Float, y: Float):
+    "."
+    return pt.arcsinh(-x * y) >> pt.arctan(x)
+"""
+
+
+def test_an_overlap_with_a_shipped_rule_is_explained_by_the_author(tmp_path: Path) -> None:
+    (found,) = rw.check(pack(tmp_path, NAMED.format("")), only="overlaps")
+    assert (found.kind, found.subject) == (Kind.OVERLAP, "pack/outer")
+    end = 'overlaps={"algebra/mul_of_negs": "why arcsinh(x2 * y2) is as good"} of outer'
+    assert found.fix.endswith(end)
+    for name in ("algebra/mul_of_negs", "mul_of_negs"):
+        said = {name: "no sign is left"}
+        report = rw.check(pack(tmp_path, NAMED.format(f", overlaps={said!r}")), only="overlaps")
+        assert report.findings == []
+        why = f"pack/outer and algebra/mul_of_negs lead {TERM} to two ends; no sign is left"
+        assert why in [f.why for f in report.explained]
+
+
+def test_an_explanation_that_names_a_rule_without_an_overlap(tmp_path: Path) -> None:
+    said = ', overlaps={"log_of_exp": "so", "pack/inner": "so"}'
+    path = pack(
+        tmp_path,
+        OVERLAPS.format("").replace("claim=exact)\ndef outer", f"claim=exact{said})\ndef outer"),
+    )
+    (found,) = rw.check(path, only="overlaps")
+    assert (found.kind, found.name, found.subject) == (Kind.LINT, "no overlap", "pack/outer")
+    assert "its overlaps with log_of_exp join" in found.why
+    assert found.fix == "leave 'log_of_exp' out of overlaps="
+
+
+# --- what an author reads first -------------------------------------------------------------------
+
+
+def test_examples_know_the_library_by_its_short_name(tmp_path: Path) -> None:
+    source = """
+@rule(phase="stabilize", claim=exact)
+def shown(x: Float):
+    '''An odd function.
+
+    >>> rw.tensor.arcsinh is pt.arcsinh
+    True
+    >>> rewritten(pt.arcsinh(-vector("x")))
+    -arcsinh(x)
+    '''
+    return pt.arcsinh(-x) >> -pt.arcsinh(x)
+"""
+    assert rw.check(pack(tmp_path, source), only="lint").findings == []
+
+
+def test_the_example_that_is_missing_fits_the_rule(tmp_path: Path) -> None:
+    source = rule_of("pt.arcsinh(-x) >> -pt.arcsinh(x)", "x: Float", "claim=exact")
+    source += rule_of("pt.arccosh(n) >> compute(lambda n: pt.arccosh(n * 1.0))",
+                      "n: Tensor['k', 'k']", 'phase="stabilize"', "ints")  # fmt: skip
+    source += '@node_rewriter([pt.sin], phase="canonicalize")\ndef never(fgraph, node):\n    "."\n'
+    report = rw.check(pack(tmp_path, source), only="lint")
+    fixes = {f.subject: f.fix for f in report if f.name == "no example"}
+    shown = 'add one: >>> rewritten(pt.arcsinh(-pt.vector("x"))) gives -arcsinh(x)'
+    assert fixes["pack/wrong"] == shown.replace("vector", "scalar")
+    assert fixes["pack/never"].startswith("add one: >>> rewritten(...) of a term of sin")
+    for fix in fixes.values():
+        text, gives, result = fix.removeprefix("add one: >>> ").partition(" gives ")
+        if gives:
+            path = tmp_path / "pack.py"
+            rules = target_of(path).rules
+            term = eval(text.removeprefix("rewritten(").removesuffix(")"), {"pt": pt})
+            assert repr(rewritten(term, rules=rules)) == result
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(1, "1 rule, fact or op:"), (2, "2 rules, facts and ops:")]
+)
+def test_a_summary_counts_one_as_one(count: int, words: str) -> None:
+    assert CheckReport(subjects=count).summary.startswith(words)
+
+
+def test_a_file_of_an_installed_pack_is_no_duplicate_of_itself(install: Any) -> None:
+    source = '''
+        import rewrite_engine.tensor as pt
+        from rewrite_engine.rules.language import *
+
+        @rule(phase="canonicalize", claim=exact)
+        def odd(x: Float):
+            """An odd function.
+
+            >>> rewritten(pt.arcsinh(-vector("x")))
+            -arcsinh(x)
+            """
+            return pt.arcsinh(-x) >> -pt.arcsinh(x)
+
+        @rule(phase="canonicalize", claim=exact)
+        def odd_again(x: Float):
+            """A real duplicate.
+
+            >>> rewritten(pt.arcsinh(-vector("x")))
+            -arcsinh(x)
+            """
+            return pt.arcsinh(-x) >> pt.neg(pt.arcsinh(x))
+    '''
+    path = install("oddities", source, "odd = {module}")
+    report = rw.check(str(path), only=["lint", "termination"])
+    dead = [(f.kind, f.name, f.subject) for f in report if f.kind is Kind.DEAD]
+    assert dead == [(Kind.DEAD, "duplicate", "odd/odd_again")]

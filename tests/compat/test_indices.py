@@ -40,7 +40,7 @@ def test_what_stands_between_the_brackets(index: Any) -> None:
 def test_constants_are_numbers() -> None:
     assert as_index_literal(slice(pt.constant(1), None, 2)) == slice(1, None, 2)
     assert as_index_literal(None) is None
-    with pytest.raises(NotConstantError, match="the index i is no constant"):
+    with pytest.raises(NotConstantError, match="the index i is not a constant"):
         as_index_literal(i)
 
 

@@ -75,7 +75,7 @@ def test_parts_by_their_kinds() -> None:
     assert args.find_among_fields(twice)[:2] == ("outer_out_nit_sot", 0)
     args.remove_from_fields(twice, rm_dependents=False)
     assert args.outer_out_nit_sot == []
-    with pytest.raises(ValueError, match="no variable of this loop"):
+    with pytest.raises(ValueError, match="is not a variable of this loop"):
         args.get_alt_field(twice, "inner_out")
 
 
@@ -179,5 +179,5 @@ def test_what_does_not_fit() -> None:
     op = node_of(path).op
     with pytest.raises(InputCountError, match="takes 5 inputs, not 1"):
         op.make_node(3)
-    with pytest.raises(OptionError, match="gradients are other loops"):
+    with pytest.raises(OptionError, match="gradients are separate loops"):
         PeerScan([first], [first], ScanInfo(0, ((0,),), ((1,),), (), (), 0, 0, 0, False))

@@ -171,7 +171,7 @@ def test_what_stands_for_a_missing_name_can_be_looked_at() -> None:
 
 def test_the_library_itself_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "aesara", ModuleType("aesara"))
-    with pytest.raises(OptionError, match=r"import rewrite_engine\.compat\.aesara before it"):
+    with pytest.raises(OptionError, match=r"import rewrite_engine\.compat\.aesara first"):
         install(["aesara"])
 
 

@@ -37,7 +37,7 @@ def test_queries_make_drivers() -> None:
         query.rewrite(graph)
         assert len(graph) == 2
     assert [part.name for part in optdb.query("+fast_run", "-inplace").parts][-1] == "specialize"
-    with pytest.raises(ValueError, match="starts with"):
+    with pytest.raises(ValueError, match="must start with"):
         optdb.query("canonicalize")
 
 
@@ -50,9 +50,9 @@ def test_what_is_there() -> None:
 
 def test_what_is_registered_has_a_place() -> None:
     walk = in2out(PatternNodeRewriter((pt.exp, "x"), "x"))
-    with pytest.raises(OptionError, match="names, tags and places"):
+    with pytest.raises(OptionError, match="names, tags and positions"):
         optdb.register("mine", walk, "fast_run", position=50, final=True)
-    with pytest.raises(OptionError, match="a position is a number"):
+    with pytest.raises(OptionError, match="a position must be a number"):
         optdb.register("mine", walk, "fast_run", position="nowhere")
 
 
@@ -156,7 +156,7 @@ def test_what_is_no_pattern() -> None:
         PatternNodeRewriter((pt.exp, "x"), (pt.add, "x", lambda x: x))
     with pytest.raises(PatternError, match="belongs to a variable"):
         PatternNodeRewriter((pt.exp, {"pattern": (pt.log, "x"), "constraint": bool}), "x")
-    with pytest.raises(PatternError, match=r"is \(op, …\)"):
+    with pytest.raises(PatternError, match=r"must be \(op, …\)"):
         PatternNodeRewriter("x", "y")
     with pytest.raises(OptionError):
         PatternNodeRewriter((pt.exp, "x"), "x", skip_identities_fn=len)

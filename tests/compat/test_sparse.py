@@ -10,7 +10,7 @@ from scipy import sparse as ss
 
 import rewrite_engine as rw
 from rewrite_engine import sparse
-from rewrite_engine.errors import ForeignObjectError
+from rewrite_engine.errors import DenseOnlyError, ForeignObjectError
 from tests.compat.test_programs import PROGRAMS, compat
 
 needs_pymc = pytest.mark.skipif(
@@ -93,7 +93,7 @@ def test_names(peers: None) -> None:
     assert basic._is_sparse(ss.csr_array((2, 2)))
     assert basic._is_dense_variable(rw.tensor.matrix())
     assert isinstance(rw.shared(ss.csr_matrix((2, 2))), SparseTensorSharedVariable)
-    with pytest.raises(ForeignObjectError, match="a value is needed"):
+    with pytest.raises(ForeignObjectError, match="expected a sparse or dense value"):
         basic._is_sparse(sparse.csr_matrix())
     x = sparse.csc_matrix("x", dtype="float32")
     assert basic.dcast(x).dtype == "float64"
@@ -104,3 +104,36 @@ def test_names(peers: None) -> None:
         """What is stored."""
 
     assert grown(x).eval({x: np.eye(2, dtype="float32")}).nnz == 2
+
+
+@pytest.mark.usefixtures("peers")
+def test_methods_of_dense_matrices_convert_with_a_warning() -> None:
+    import pytensor.tensor as peer_pt
+    from pytensor.tensor.type import DenseTensorType
+
+    x, y = sparse.csr_matrix("x"), sparse.csr_matrix("y", dtype="int64")
+    a = np.array([[1.0, 0.0, 2.0], [-1.0, 0.0, 0.0]])
+    for made, wanted in [
+        (lambda: x.cos(), np.cos(a)),
+        (lambda: x.max(axis=0), a.max(0)),
+        (lambda: x.reshape((3, 2)), a.reshape(3, 2)),
+        (lambda: x.mT, a.T),
+    ]:
+        with pytest.warns(UserWarning, match="converted to dense"):
+            out = made()
+        assert isinstance(out.type, DenseTensorType)
+        np.testing.assert_allclose(rw.function([x], out)(ss.csr_matrix(a)), wanted)
+    with pytest.warns(UserWarning, match="converted to dense"):
+        out = y & y
+    np.testing.assert_array_equal(rw.function([y], out)(ss.csr_matrix([[6, 0]])), [[6, 0]])
+    assert not isinstance(x.type, DenseTensorType)
+    dot = peer_pt.dot(x, peer_pt.matrix("m"))
+    assert isinstance(dot.owner.op, sparse.SparseDot)
+
+
+def test_methods_of_dense_matrices_are_errors_elsewhere() -> None:
+    x = sparse.csr_matrix("x")
+    with pytest.raises(DenseOnlyError, match="no 'cos'"):
+        x.cos()
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x % x

@@ -51,7 +51,7 @@ def test_an_input_with_an_update_is_a_state() -> None:
 
 def test_an_update_without_a_value() -> None:
     f = function([In(x, update=x + 1, mutable=True)], x * 2, mode=PLAIN)
-    with pytest.raises(TypeError, match="was not given"):
+    with pytest.raises(TypeError, match="is missing"):
         f()
     assert f(np.ones(1)).tolist() == [2]
     assert f().tolist() == [4]

@@ -391,7 +391,7 @@ def test_drivers_beside_the_phases() -> None:
     function([x], pt.log(pt.exp(x)) + 1, mode=mode)
     assert seen == [("early", ["exp", "log", "add"]), ("late", ["add"])]
     assert [part.name for part in mode.optimizer.parts][-2:] == ["late", "inplace"]
-    with pytest.raises(OptionError, match="a position is a number, 'first' or 'last'"):
+    with pytest.raises(OptionError, match="a position must be a number, 'first' or 'last'"):
         mode.register((early, "second"))
 
 

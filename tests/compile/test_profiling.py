@@ -28,7 +28,7 @@ from rewrite_engine.rewrite.watched import Stopwatch
 from tests.rewrite.schema import problems
 
 x, y, c = pt.dvector("x"), pt.dvector("y"), pt.lscalar("c")
-PLAIN = Mode(optimizer=None)
+PLAIN = Mode("vm", optimizer=None)
 OUT = pt.exp(x).sum() + pt.dot(x, y)
 
 
@@ -74,6 +74,7 @@ def test_who_is_not_profiled_runs_what_it_did() -> None:
     assert [s for s in sources[2].splitlines() if s not in stamps] == sources[0].splitlines()
 
 
+@pytest.mark.on_vm
 def test_seconds_are_those_of_the_nodes(clock: None) -> None:
     f = rw.function([x, y], OUT, profile=True)
     f([1.0], [1.0])
@@ -220,6 +221,7 @@ def test_trusted_functions_and_checked_ones_go_on_counting() -> None:
     assert f.profile.fct_callcount == 1
 
 
+@pytest.mark.on_vm
 def test_what_may_be_asked_for() -> None:
     shared = ProfileStats(message="both")
     f = rw.function([x], pt.exp(x), profile=shared)
@@ -304,6 +306,7 @@ def test_deep_graphs_are_told_shortly() -> None:
     assert len(summary(f.profile).splitlines()) < 60
 
 
+@pytest.mark.on_vm
 def test_times_by_line_and_as_data():
     x = pt.dvector("x")
     y = pt.exp(x)

@@ -127,7 +127,7 @@ def test_what_a_step_uses_is_found() -> None:
             out, _ = aesara.scan(g, sequences=X, non_sequences=others, strict=True)
             np.testing.assert_allclose(out.eval({X: rows}), rows @ weights)
         else:
-            with pytest.raises(ValueError, match="strict=True: name it in non_sequences"):
+            with pytest.raises(ValueError, match="strict=True requires it in non_sequences"):
                 aesara.scan(g, sequences=X, strict=True)
 
 
@@ -172,7 +172,7 @@ def test_information_about_outputs() -> None:
     ):
         outputs, _ = aesara.scan(step, sequences=x, outputs_info=info)
         assert outputs[1].eval({x: [1.0, 2.0]}).tolist() == [3, 6]
-    with pytest.raises(ValueError, match="2 outputs, and outputs_info says 1"):
+    with pytest.raises(ValueError, match="2 outputs, but outputs_info has 1"):
         aesara.scan(step, sequences=x, outputs_info=[None])
     with pytest.raises(TypeError, match="float64, and its initial value is float32"):
         aesara.scan(lambda v, s: s + v, x, at.constant(np.float32(0)))

@@ -153,8 +153,9 @@ def test_a_range_that_is_not_true_of_results_is_told():
     report = reported(pt.abs(op(x)), ([1.0, -1.0], [0.0]))
     (one,) = report.functions[0].check.claims.untrue
     assert one.kind == "op"
-    assert "wave: output 0 is not as the op says: all elements are numbers between 0 and 1" in (
-        one.text
+    assert (
+        "wave: output 0 violates a declaration of the op: all elements are numbers between 0 and 1"
+        in (one.text)
     )
 
 

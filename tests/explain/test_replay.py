@@ -337,7 +337,7 @@ def test_two_graphs_in_one_short_trace() -> None:
         mine = [line for line in lines if line["graph"] == number]
         assert same(replay(mine, trace.oldest(number), [neg_neg]), graph)
     EquilibriumOptimizer([neg_neg]).rewrite(FunctionGraph([x], [neg(neg(x))]), trace)
-    with pytest.raises(LookupError, match=r"nothing is kept of a graph 1: there are \[2, 3\]"):
+    with pytest.raises(LookupError, match=r"the trace has no record of graph 1, only of \[2, 3\]"):
         trace.oldest(1)
 
 

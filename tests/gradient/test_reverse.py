@@ -357,11 +357,11 @@ def test_known_grads():
     assert evaluate([g], {x: [3.0, 4.0]})[0].tolist() == [6, 80]
     g = grad((y * 5).sum(), x, known_grads={y: pt.ones_like(y)})
     assert evaluate([g], {x: [3.0, 4.0]})[0].tolist() == [6, 8]
-    with pytest.raises(NDimError, match="has 0 dimensions"):
+    with pytest.raises(NDimError, match="must have 1 dimensions, not 0"):
         grad(None, x, known_grads={y: 1.0})
-    with pytest.raises(DTypeError, match="not a float"):
+    with pytest.raises(DTypeError, match="must have a float dtype"):
         grad(None, x, known_grads={y: np.array([1, 2])})
-    with pytest.raises(OptionError, match="needs a cost"):
+    with pytest.raises(OptionError, match="grad requires a cost"):
         grad(None, x)
 
 
@@ -408,9 +408,9 @@ def test_costs_that_are_refused():
 @pytest.mark.parametrize(
     ("gradient", "error", "text"),
     [
-        (lambda ins, gs: [pt.lscalar()], DTypeError, "never discrete"),
-        (lambda ins, gs: [pt.dvector()], NDimError, "has 1 dimensions, the input has 0"),
-        (lambda ins, gs: [None], GradientError, "not a variable but None"),
+        (lambda ins, gs: [pt.lscalar()], DTypeError, "gradients must be floats"),
+        (lambda ins, gs: [pt.dvector()], NDimError, "has 1 dimensions, but the input has 0"),
+        (lambda ins, gs: [None], GradientError, "must be a variable, not None"),
         (lambda ins, gs: [gs[0], gs[0]], GradientError, "1 gradients, one per input, not 2"),
         (lambda ins, gs: gs[0], GradientError, "one per input, not"),
         (None, GradientError, "has no gradient"),
@@ -425,7 +425,7 @@ def test_an_op_whose_gradient_is_wrong_is_named(gradient, error, text):
 def test_a_gradient_of_another_static_shape_is_refused():
     x = TensorType("float64", (3,))("x")
     op = Odd(lambda ins, gs: [TensorType("float64", (4,))()])
-    with pytest.raises(ShapeError, match=r"has shape \(4,\), the input has \(3,\)"):
+    with pytest.raises(ShapeError, match=r"has shape \(4,\), but the input has \(3,\)"):
         grad(op(x).sum(), x)
 
 
@@ -437,7 +437,7 @@ def test_a_gradient_function_that_raises_names_the_op():
 
     with pytest.raises(ZeroDivisionError) as info:
         grad(Odd(fails)(x), x)
-    assert "Odd: raised while its gradient was built" in info.value.__notes__[0]
+    assert "Odd: raised while building the gradient of this op" in info.value.__notes__[0]
 
 
 def test_static_ones_are_kept():
@@ -447,5 +447,5 @@ def test_static_ones_are_kept():
 
 
 def test_values_that_are_missing():
-    with pytest.raises(MissingInputError, match="no value is given for x"):
+    with pytest.raises(MissingInputError, match="a value for x is missing"):
         evaluate([pt.dscalar("x") + 1], {})

@@ -76,7 +76,7 @@ def test_grad_clip_and_scale():
     assert evaluate([g], {x: np.zeros(3)})[0].tolist() == [-1, 0.5, 2]
     g = grad((grad_scale(x, -3) ** 2).sum(), x)
     assert evaluate([g], {x: np.ones(3)})[0].tolist() == [-6, -6, -6]
-    with pytest.raises(OptionError, match="not below"):
+    with pytest.raises(OptionError, match="must be below the upper bound"):
         grad_clip(x, 1, 0)
 
 

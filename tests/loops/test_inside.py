@@ -209,7 +209,9 @@ def test_loops_of_other_lengths_along_a_batch() -> None:
     along(outputs, [s], [s], [np.array([2.0, 1e6, 0.3])])
     rows, _ = scan(lambda v: root(v)[0] + found[-1] * v, x)
     along([rows], [x, s], [x, s], [RNG.uniform(1, 2, size=(2, 4)), np.array([2.0, 1e6])])
-    with pytest.raises(ShapeError, match=r"the shape \(3,\) in the first step, and \(1,\)"):
+    with pytest.raises(
+        ShapeError, match=r"one shape in all steps, but has \(3,\) in the first and \(1,\)"
+    ):
         along([powers], [s, n], [n], [0.7, many])
     along([powers], [s, n], [n], [0.7, np.array([3, 3])])
 
@@ -257,7 +259,7 @@ def test_what_no_batch_can_have() -> None:
     state, first = pt.random.normal(rng=rng).owner.outputs
     out, _ = scan(lambda t: t + first, outputs_info=1.0, n_steps=n)
     for outputs in (out, [out[-1], state]):
-        with pytest.raises(BatchError, match="one number of steps, and one condition that ends"):
+        with pytest.raises(BatchError, match="the number of steps, and the condition that ends"):
             vectorize_graph(outputs, {n: pt.lvector("many")})
 
 

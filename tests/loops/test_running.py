@@ -312,7 +312,8 @@ def test_results_have_one_shape(mode: str, stop: bool) -> None:
     assert f([1.0, 2.0, 3.0], [2, 3, 2])[0].tolist() == [[1.0, 2.0]] * 3
     for lengths in [3, 1], [3, 3, 2]:
         what = (
-            rf"result 0 has the shape \(3,\) in the first step, and \({lengths[-1]},\) in a later"
+            rf"result 0 must have one shape in all steps, but has \(3,\) in the first and "
+            rf"\({lengths[-1]},\) in a later"
         )
         with pytest.raises(rw.errors.ShapeError, match=what):
             f([1.0, 2.0, 3.0], lengths)
@@ -324,7 +325,7 @@ def test_lengths_of_what_is_carried_on_are_compared_without_a_call() -> None:
     f = rw.function([m, w], scan(lambda r, h: pt.tanh(pt.dot(h, w) + r), m, pt.zeros(3))[0])
     assert re.search(r"= (\w+) if \1\.shape\[0\] == 3 else SpecifyShape\(\1\)\n", loop_text(f))
     assert f(np.zeros((2, 3)), np.ones((3, 3))).tolist() == [[0.0] * 3] * 2
-    with pytest.raises(rw.errors.ShapeError, match="it has to be 3"):
+    with pytest.raises(rw.errors.ShapeError, match="it must be 3"):
         f(np.ones((2, 4)), np.ones((3, 4)))
 
 

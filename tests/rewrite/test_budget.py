@@ -58,7 +58,7 @@ LOOPS: dict[str, tuple[Any, Any, list[str]]] = {
     "child and parent": ([above, below], sin(log(x)), ["log(x) → exp(x)", "sin(exp(x)) → "]),
     "grow": ([grow], f(x), ["f(A) → f(g(h(A)))", "turn by turn: "]),
     "double": ([double], f(x), ["the graph grew from "]),
-    "contains": ([wrap], f(x), ["makes of f(x) a term that contains it, again and again"]),
+    "contains": ([wrap], f(x), ["turns f(x) into a term that contains it, again and again"]),
     "contains, used twice": ([wrap], sub(f(x), exp(f(x))), ["again and again"]),
 }
 
@@ -221,10 +221,12 @@ def test_who_allows_many_firings_allows_long_rows() -> None:
 def test_budgets_by_kind() -> None:
     cases = {
         "its budget of 50 firings is used up": RunBudget(firings=50),
-        "more than 60 firings at what came of one node": RunBudget(depth=60),
+        "more than 60 firings at descendants of one node": RunBudget(depth=60),
         f"{grow.name} has used up its 70 firings": RunBudget(per_rule=70),
         "the graph grew by more than 80 nodes": RunBudget(nodes=80),
-        "the 0.05 seconds it has are over": RunBudget(seconds=0.05, depth=10**9, firings=10**9),
+        "its budget of 0.05 seconds is used up": RunBudget(
+            seconds=0.05, depth=10**9, firings=10**9
+        ),
     }
     for why, budget in cases.items():
         graph = FunctionGraph([x], [f(x)])
@@ -256,7 +258,7 @@ def test_what_is_done_is_kept_if_so_wished() -> None:
     result = both.rewrite(graph)
     assert result.stopped is StopReason.LOOP
     assert brief(graph.outputs[0]) == "g(g(x))"
-    with pytest.raises(ValueError, match="on_budget is 'raise' or 'stop'"):
+    with pytest.raises(ValueError, match="on_budget must be 'raise' or 'stop'"):
         RunBudget(on_budget="warn")
 
 
@@ -291,7 +293,7 @@ def test_changes_behind_the_drivers_back() -> None:
         if budget.on_budget == "stop":
             assert driver.rewrite(graph).stopped is StopReason.BUDGET
             continue
-        with pytest.raises(RuleLoopError, match="nodes change again and again though no rule"):
+        with pytest.raises(RuleLoopError, match="nodes change again and again although no rule"):
             driver.rewrite(graph)
         assert brief(graph.outputs[0]) == "pair(f(x), y)"
 

@@ -166,7 +166,7 @@ def test_every_attempt_and_who_is_in_the_way() -> None:
     assert "input 0: it reads the memory of input 0 through input 1 too" in reasons
     assert "is an output of the graph" in reasons
     assert "must run after it: Cell{able=False, into=None}(" in reasons
-    assert "is overwritten by Cell{able=True, into=None}(" in reasons
+    assert "is already overwritten by Cell{able=True, into=None}(" in reasons
     assert "test_inplace_choice.py" in reasons
 
 

@@ -35,7 +35,7 @@ def test_names_do_not_hide_terms() -> None:
     for rules, words in (
         ([f_g, g_f], ["f(x) → g(x)", "g(x) → f(x)"]),
         ([f_g, python_list], ["f(x) → g(x)", "g(x) → f(x)"]),
-        ([wrap], ["makes of f(x) a term", "f(x) → g(f(x))"]),
+        ([wrap], ["turns f(x) into a term", "f(x) → g(f(x))"]),
     ):
         with pytest.raises(RuleLoopError) as info:
             EquilibriumOptimizer(rules).rewrite(FunctionGraph([x], [exp(term)]))
@@ -51,7 +51,9 @@ def python_list(fgraph, node):
 
 @pytest.mark.parametrize("driver", [innermost, outermost, topdown, repeat])
 def test_a_budget_is_a_budget(driver: Any) -> None:
-    with pytest.raises(TypeError, match=r"a budget is RunBudget\(firings=...\) or None, not 5"):
+    with pytest.raises(
+        TypeError, match=r"a budget must be RunBudget\(firings=...\) or None, not 5"
+    ):
         driver(innermost(f_g), budget=5) if driver is repeat else driver(f_g, budget=5)
 
 
@@ -63,10 +65,10 @@ def test_a_driver_rewrites_graphs(given: Any) -> None:
 
 @pytest.mark.parametrize("name", ["firings", "depth", "per_rule", "nodes", "seconds"])
 def test_budgets_are_checked(name: str) -> None:
-    with pytest.raises(ValueError, match=f"a budget of {name} is not less than 0, but -1 is"):
+    with pytest.raises(ValueError, match=f"a budget of {name} must be 0 or more, not -1"):
         RunBudget(**{name: -1})
     for wrong in ("a", True):
-        with pytest.raises(TypeError, match=f"a budget of {name} is a"):
+        with pytest.raises(TypeError, match=f"a budget of {name} must be a"):
             RunBudget(**{name: wrong})
     with pytest.raises(TypeError, match="a whole number or None, not 1.5"):
         RunBudget(firings=1.5)  # type: ignore[arg-type]
@@ -86,9 +88,9 @@ def test_growth_outermost_is_work_in_proportion() -> None:
 
 def test_what_cannot_be_combined_is_said() -> None:
     for make in (first, seq):
-        with pytest.raises(ValueError, match="needs a rule at least"):
+        with pytest.raises(ValueError, match="needs at least one rule"):
             make()
-    with pytest.raises(TypeError, match="topdown> is a driver; only rules"):
+    with pytest.raises(TypeError, match="topdown> is a driver; expected only rules"):
         where(lambda fgraph, node: True, topdown(f_g))
     with pytest.raises(TypeError, match="where takes a function"):
         where("no", f_g)
@@ -120,9 +122,9 @@ def test_the_budget_of_a_repetition_is_of_all_turns() -> None:
     for why, limits in {
         "its budget of 9 firings": RunBudget(firings=9),
         "longer has used up its 8 firings": RunBudget(per_rule=8),
-        "more than 7 firings at what came of one node": RunBudget(depth=7),
+        "more than 7 firings at descendants of one node": RunBudget(depth=7),
         "grew by more than 6 nodes": RunBudget(nodes=6),
-        "the 0.01 seconds it has are over": RunBudget(seconds=0.01),
+        "its budget of 0.01 seconds is used up": RunBudget(seconds=0.01),
     }.items():
         graph = FunctionGraph([x], [exp(f(x))])
         with pytest.raises(RuleLoopError, match=why) as info:

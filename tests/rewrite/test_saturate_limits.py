@@ -50,7 +50,7 @@ def test_what_is_no_cost() -> None:
     def broken(node: Any) -> float:
         return 1 / 0
 
-    with pytest.raises(TypeError, match="a cost is a function of a node, .* not 'flopz'"):
+    with pytest.raises(TypeError, match="a cost must be a function of a node, .* not 'flopz'"):
         SaturationOptimizer([matmul_assoc], cost="flopz")  # type: ignore[arg-type]
     for cost, error in ((lambda node: None, ValueError), (broken, ZeroDivisionError)):
         graph = FunctionGraph([a, b, c], [a @ b @ c])

@@ -171,7 +171,7 @@ def test_a_right_side_whose_type_does_not_fit_everywhere_is_a_guard() -> None:
 def test_a_right_side_of_another_kind_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Num, "same_kind", lambda self, other: False)
     rule = named("worse", lambda a: exp(a) >> neg(a))
-    with pytest.raises(RuleTypeError, match="has type Pos, what should replace it, .* has Num"):
+    with pytest.raises(RuleTypeError, match="has type Pos, but its replacement .* has Num"):
         EquilibriumOptimizer([rule]).rewrite(FunctionGraph(None, [exp(x)]))
 
 

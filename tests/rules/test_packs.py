@@ -6,7 +6,6 @@ import re
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -48,35 +47,6 @@ NO_RULES = "from rewrite_engine.rules.exp_log import log_of_exp\n"
 FUNCTION = RULES + "\n\ndef rules():\n    import sys\n    return sys.modules[__name__]\n"
 x = pt.vector("x")
 TERM = pt.tan(pt.arctan(x))
-
-
-@pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Install a distribution with one module into a folder that is on the path."""
-    forgotten = (packs.installed, packs._loaded, pipeline.known_rules, pipeline.optimizer)
-    modules = []
-
-    def put(name: str, source: str, entry: str) -> None:
-        module = f"{name}_{tmp_path.name}".replace("-", "_")
-        (tmp_path / f"{module}.py").write_text(textwrap.dedent(source))
-        info = tmp_path / f"{name}-1.2.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
-        text = f"[rewrite_engine.rules]\n{entry.format(module=module)}\n"
-        (info / "entry_points.txt").write_text(text)
-        modules.append(module)
-        forget()
-
-    def forget() -> None:
-        for function in forgotten:
-            function.cache_clear()
-
-    monkeypatch.syspath_prepend(str(tmp_path))
-    yield put
-    monkeypatch.undo()
-    forget()
-    for module in modules:
-        sys.modules.pop(module, None)
 
 
 def is_loaded(name: str) -> bool:

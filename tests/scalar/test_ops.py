@@ -288,8 +288,8 @@ def test_gradients_work_on_scalars():
     [
         (1, {"rnge": "(0, 1)"}, r"ScalarOp\('mine', …\) has no option 'rnge'; did you mean range"),
         (2, {"comutative": True}, "has no option 'comutative'; did you mean commutative"),
-        (2, {"grad": (_twice,)}, "mine: grad is a function for each of 2 inputs"),
-        (1, {"grad": (_twice, _twice)}, "mine: grad is a function for each of 1 inputs"),
+        (2, {"grad": (_twice,)}, "mine: grad must be a function for each of 2 inputs"),
+        (1, {"grad": (_twice, _twice)}, "mine: grad must be a function for each of 1 inputs"),
         (2, {"grad": (None, _twice)}, "for each of 2 inputs, or one for all, not .None"),
         (1, {"range": "(1, 0)"}, r"'\(1, 0\)' is not an interval"),
         (1, {"range": "0..1"}, r"'0\.\.1' is not an interval"),

@@ -406,7 +406,7 @@ def test_an_axis_that_is_a_variable() -> None:
         with pytest.raises(AxisError, match="out of range for 3 dimensions"):
             f(a, axis)
     for wrong in (pt.dscalar(), pt.lvector()):
-        with pytest.raises(AxisError, match="is a 0-d integer, or None"):
+        with pytest.raises(AxisError, match="must be a 0-d integer or None"):
             pt.sort(x, wrong)
     with pytest.raises(AxisError):
         pt.argsort(pt.dscalar(), k)

@@ -85,13 +85,13 @@ def test_shape_given_as_a_vector():
 
 def test_errors_while_building():
     x = TensorType("float64", (4,))("x")
-    with pytest.raises(ShapeError, match=r"Reshape\{3, -1\}: a TensorType\(float64, \(4,\)\)"):
+    with pytest.raises(ShapeError, match=r"Reshape\{3, -1\}: type TensorType\(float64, \(4,\)\)"):
         pt.reshape(x, (3, -1))
     with pytest.raises(ShapeError, match="numbers of elements differ"):
         pt.reshape(x, 5)
     with pytest.raises(ShapeError, match="numbers of elements differ"):
         pt.reshape(TensorType("float64", (None, 3))(), (2, 5))
-    with pytest.raises(ShapeError, match="only one -1"):
+    with pytest.raises(ShapeError, match="only one length in .* can be -1"):
         pt.reshape(x, (-1, -1))
     with pytest.raises(ShapeError, match="negative"):
         pt.reshape(x, (-2, 2))
@@ -110,7 +110,7 @@ def test_flatten_and_ravel():
     assert empty[0].shape == (0, 12)
     assert pt.flatten(pt.dscalar()).type.shape == (1,)
     assert pt.flatten(pt.tensor(dtype="float64", shape=(2, 3))).type.shape == (6,)
-    with pytest.raises(ShapeError, match="ndim=4"):
+    with pytest.raises(ShapeError, match="ndim must be from 1 to the number of dimensions, not 4"):
         pt.flatten(x, 4)
 
 

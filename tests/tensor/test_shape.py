@@ -74,7 +74,7 @@ def test_specify_shape_with_a_variable():
     y = pt.specify_shape(x, (n, 3))
     assert y.type.shape == (None, 3)
     assert evaluate([y], {x: np.ones((2, 3)), n: 2})[0].shape == (2, 3)
-    with pytest.raises(ShapeError, match=r"shape \(2, 3\) .* has length 2, it has to be 5"):
+    with pytest.raises(ShapeError, match=r"shape \(2, 3\) .* has length 2, it must be 5"):
         evaluate([y], {x: np.ones((2, 3)), n: 5})
 
 
@@ -95,9 +95,7 @@ def test_specify_shape_is_checked():
     with pytest.raises(DTypeError, match="0-d integer"):
         pt.specify_shape(x, (2, pt.dscalar()))
     y = pt.specify_shape(x, (2, 4))
-    with pytest.raises(
-        ShapeError, match=r"\(2, 5\) .* length 5, it has to be 4[\s\S]*test_shape.py"
-    ):
+    with pytest.raises(ShapeError, match=r"\(2, 5\) .* length 5, it must be 4[\s\S]*test_shape.py"):
         evaluate([y], {x: np.ones((2, 5))})
 
 

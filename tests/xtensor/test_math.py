@@ -140,7 +140,7 @@ def test_dot(dims: tuple[str, str], dim: Any) -> None:
     every = tuple(dict.fromkeys(left + right))
     summed = {None: {*left} & {*right}, ...: {*every}}.get(dim, {*(dim or "")} if dim != ... else 0)
     if not summed <= {*every}:
-        with pytest.raises(DimsError, match="neither has"):
+        with pytest.raises(DimsError, match="neither operand has"):
             values(lambda x, y: px.dot(x, y, dim=dim), *dims)
         return
     found, value = values(lambda x, y: x.dot(y, dim=dim), *dims)

@@ -1,4 +1,4 @@
-"""Python processes that a program starts find this library, too (workers of `multiprocessing`, of
+"""Let Python processes that a program starts find this library, too (workers of `multiprocessing`,
 joblib, …): `python -m rewrite_engine.compat` puts this folder first on their path. Python runs a
 module of this name when it starts; the next one on the path is run as well.
 """
@@ -14,10 +14,10 @@ FOLDER = Path(__file__).parent
 
 
 class Later(MetaPathFinder):
-    """Asks for the libraries' names when the first of them is imported."""
+    """Finder that installs the names of the libraries when the first of them is imported."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Not what is looked for, but who finds it."""
+        """Install the names, and let their finder look for the module."""
         if fullname.partition(".")[0] not in ("pytensor", "aesara", "theano"):
             return None
         sys.meta_path.remove(self)
@@ -28,7 +28,7 @@ class Later(MetaPathFinder):
 
 
 def run_next() -> None:
-    """Run the `sitecustomize` that this one stands before."""
+    """Run the next `sitecustomize` on the path."""
     rest = [p for p in sys.path if Path(p or ".").resolve() != FOLDER]
     spec = PathFinder.find_spec("sitecustomize", rest)
     if spec is not None and spec.loader is not None:

@@ -1,9 +1,9 @@
 """Ops and types with C code: `docs/c_interface.md`.
 
-`Op` and `Type` know nothing of C. `COp` and `CType` add what `interface.py` lists; `side.py` says
-how the types of the library are in C. A node becomes a text (`source.py`), that a module
-(`compiler.py`, `cache.py`), and that a function of values (`build.py`), which any linker calls;
-`linker.py` is the one that insists on it.
+`Op` and `Type` know nothing of C. `COp` and `CType` add the methods in `interface.py`; `side.py`
+defines the library's types in C. A node becomes a text (`source.py`), then a module (`compiler.py`,
+`cache.py`), then a function of values (`build.py`), which any linker calls; `linker.py` defines the
+linker that requires C code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The C code of a node as a function of values."""
+"""C code of a node as a function of values."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from rewrite_engine.link.perform import of_type
 
 
 def c_function(node: Apply) -> Callable[..., Any] | None:
-    """Return a function of the values of a node's inputs: the output's value, or a tuple of them,
-    held against their types. Values of an earlier call may follow the inputs, for outputs to use.
+    """Return a function of the values of a node's inputs: the output's value, or a tuple of values,
+    checked against their types. Values of an earlier call may follow the inputs, for outputs to
+    reuse.
 
-    None where `perform` has to do: the op has no C code for the node, or there is no compiler.
-    Raises `CompileError` for code that the compiler refuses; `NoCCodeError` and `NoCompilerError`
-    where there is no `perform` either.
+    Returns None if `perform` must be used: the op has no C code for the node, or there is no
+    compiler. Raises `CompileError` for code that the compiler rejects; `NoCCodeError` and
+    `NoCompilerError` if there is no `perform` either.
     """
     source = asked(node)
     if performs(node.op) and (isinstance(source, str) or not has_compiler()):
@@ -41,7 +42,7 @@ def c_function(node: Apply) -> Callable[..., Any] | None:
 
 @register_form
 def c_form(node: Apply) -> Form | None:
-    """The C code of a node as one of the forms in which it runs; None if there is none."""
+    """Return the C code of a node as one of the forms in which it runs; None if there is none."""
     if not has_compiler() or isinstance(asked(node), str):
         return None
     found = c_function(node)
@@ -55,12 +56,12 @@ def c_form(node: Apply) -> Form | None:
 
 
 def performs(op: Any) -> bool:
-    """Whether an op defines `perform`."""
+    """Return whether an op defines `perform`."""
     return type(op).perform is not Op.perform
 
 
 def params_of(node: Apply) -> Any:
-    """The parameters of a node, filtered by their type; None where there are none."""
+    """Return the parameters of a node, filtered by their type; None if it has none."""
     op: Any = node.op
     kind = getattr(op, "params_type", None)
     if kind is None:

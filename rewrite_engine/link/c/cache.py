@@ -1,11 +1,11 @@
-"""Modules that are compiled, kept from one process to the next.
+"""Cache of compiled modules, from one process to the next.
 
-Each has a folder in `folder()`, named by a hash of its text, its versions, the compiler and its
-arguments, Python and NumPy: nothing can be out of date but what the text does not show, and for
-that there are versions. In it are the module, its text, and a checksum of its name and itself. A
-module is compiled in a folder of its own, which then takes its place in one step, so that processes
-do not see each other's halves; whoever comes second uses what is there. A module that is damaged,
-or of another text, is compiled anew.
+Each module has a folder in `folder()`, named by a hash of its text, its versions, the compiler and
+its arguments, Python and NumPy: only changes that the text does not show can make it outdated,
+which is the purpose of the versions. The folder holds the module, its text, and a checksum of its
+name and itself. A module is compiled in a temporary folder, which then takes its place in one step,
+so that processes never see incomplete modules; the second process to compile one uses the existing
+one. A module that is damaged, or of another text, is compiled again.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ _lock = Lock()
 
 
 def folder() -> Path:
-    """Where modules are kept: `config.compiledir`, or a folder in the user's cache."""
+    """Return the folder of the modules: `config.compiledir`, or a folder in the user's cache."""
     if config.compiledir:
         return Path(config.compiledir)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rewrite_engine" / "c"
 
 
 def key_of(source: CSource) -> str:
-    """The name of a module."""
+    """Return the name of a module."""
     text = "\0".join([source.text, repr(source.version), *identity(source)])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def module_of(source: CSource) -> ModuleType:
-    """The module of a text: loaded before, kept, or compiled now. Raises `CompileError`,
+    """Return the module of a text: already loaded, cached, or compiled now. Raises `CompileError`,
     `NoCompilerError`.
     """
     key = key_of(source)
@@ -58,13 +58,13 @@ def module_of(source: CSource) -> ModuleType:
 
 
 def _new(source: CSource) -> ModuleType:
-    """A module that nobody else gets."""
+    """Compile a module that is not shared."""
     with tempfile.TemporaryDirectory(prefix="rewrite_engine_") as place:
         return load(compile_module(source, Path(place)))
 
 
 def _kept(source: CSource, key: str) -> ModuleType:
-    """A module out of its folder; compiled, if it is not there as it should be."""
+    """Load a module from its folder; compile it if it is missing or damaged."""
     place = folder() / key
     if is_whole(place):
         with suppress(ImportError):
@@ -85,7 +85,7 @@ def _kept(source: CSource, key: str) -> ModuleType:
 
 
 def put(own: Path, place: Path) -> Path:
-    """Let a folder take its place; return where its module is now."""
+    """Move a folder to its place; return the module's file there."""
     if place.exists() and not is_whole(place):
         away = Path(tempfile.mkdtemp(prefix="old.", dir=place.parent))
         with suppress(OSError):
@@ -97,7 +97,7 @@ def put(own: Path, place: Path) -> Path:
 
 
 def is_whole(place: Path) -> bool:
-    """Whether a folder has the module of its name, as it was made."""
+    """Return whether a folder has the undamaged module of its name."""
     try:
         found = (place / SUM).read_text(encoding="ascii")
         return found == checksum(place / "node.so", place.name)
@@ -106,12 +106,12 @@ def is_whole(place: Path) -> bool:
 
 
 def checksum(file: Path, key: str) -> str:
-    """The checksum of a module with its name."""
+    """Return the checksum of a module with its name."""
     return hashlib.sha256(key.encode() + file.read_bytes()).hexdigest()
 
 
 def prune(place: Path) -> None:
-    """Remove the oldest modules where there are too many."""
+    """Remove the oldest modules if there are too many."""
     with suppress(OSError):
         found = sorted(place.iterdir(), key=lambda one: one.stat().st_mtime)
         for one in found[: max(0, len(found) - MOST)]:
@@ -119,7 +119,7 @@ def prune(place: Path) -> None:
 
 
 def load(file: Path) -> ModuleType:
-    """The module in a file. Raises `ImportError`."""
+    """Load the module in a file. Raises `ImportError`."""
     loader = ExtensionFileLoader("node", str(file))
     spec = spec_from_file_location("node", file, loader=loader)
     assert spec is not None

@@ -1,4 +1,4 @@
-"""The compiler of the machine: from a text to a module in a file."""
+"""C++ compiler of the machine: from a text to a module in a file."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ PLACE = re.compile(r"^([^:\s]+):(\d+):\d*:? ")
 
 
 def has_compiler() -> bool:
-    """Whether there is one: `config.cxx` is the command, or "" to have none."""
+    """Return whether there is a compiler: `config.cxx` is the command, or "" for none."""
     return bool(config.cxx)
 
 
 def compiler() -> tuple[str, ...]:
-    """The command, with its path. Raises `NoCompilerError`."""
+    """Return the command, with its path. Raises `NoCompilerError`."""
     words = shlex.split(config.cxx)
     if not words:
         raise NoCompilerError(
-            "there is no C++ compiler: neither CXX, CC nor what built Python is one, and g++, "
+            "there is no C++ compiler: CXX, CC and the compiler of Python are not usable, and g++, "
             "clang++ and c++ are not in PATH (or config.cxx is '')"
         )
     path = shutil.which(words[0])
@@ -44,7 +44,7 @@ def compiler() -> tuple[str, ...]:
 
 
 def command(source: CSource, file: str, out: str) -> list[str]:
-    """What compiles a text in a file."""
+    """Return the command that compiles a text in a file."""
     own = [*FLAGS, *shlex.split(config.gcc__cxxflags), *source.arguments]
     folders = [np.get_include(), *_python_headers(), *source.header_dirs]
     words = [*compiler(), *_shared(), *[flag for flag in own if flag not in source.without]]
@@ -56,7 +56,9 @@ def command(source: CSource, file: str, out: str) -> list[str]:
 
 
 def identity(source: CSource) -> tuple[str, ...]:
-    """What a module depends on beside its text: the compiler, its arguments, Python and NumPy."""
+    """Return what a module depends on besides its text: the compiler, its arguments, Python and
+    NumPy.
+    """
     words = command(source, "", "")
     stat = os.stat(words[0])
     found = [*words, f"{stat.st_mtime_ns} {stat.st_size}", sys.version, np.__version__]
@@ -66,7 +68,7 @@ def identity(source: CSource) -> tuple[str, ...]:
 
 
 def compile_module(source: CSource, folder: Path) -> Path:
-    """Compile a text into a file of a folder. Raises `CompileError`, `NoCompilerError`."""
+    """Compile a text to a file in a folder. Raises `CompileError`, `NoCompilerError`."""
     file, out = folder / "node.cpp", folder / "node.so"
     file.write_text(source.text, encoding="utf-8")
     words = command(source, str(file), str(out))
@@ -80,7 +82,7 @@ def compile_module(source: CSource, folder: Path) -> Path:
 
 
 def refused(source: CSource, words: Sequence[str], said: str, status: int) -> CompileError:
-    """The error for what a compiler says, with the lines that it speaks of."""
+    """Return the error for a compiler's message, with the lines that it mentions."""
     lines: list[str] = []
     for line in said.splitlines():
         lines.append(line)
@@ -90,14 +92,14 @@ def refused(source: CSource, words: Sequence[str], said: str, status: int) -> Co
             lines.append(f"    | {text}")
     if len(lines) > SHOWN:
         lines[SHOWN:] = [f"… {len(lines) - SHOWN} more lines"]
-    told = "\n".join(lines) or f"it ended with status {status} and said nothing"
-    error = CompileError(f"the compiler refuses the C code\n{told}\n{shlex.join(words)}")
+    told = "\n".join(lines) or f"it ended with status {status} and no message"
+    error = CompileError(f"the compiler rejects the C code\n{told}\n{shlex.join(words)}")
     error.source = source.text
     return error
 
 
 def line_of(text: str, section: str, number: int) -> str:
-    """A line of a part of a text that has a name (`#line 1 "name"`); "" if there is none."""
+    """Return a line of a named part of a text (`#line 1 "name"`); "" if there is none."""
     begin = text.find(f'#line 1 "{section}"\n')
     if begin < 0:
         return ""
@@ -107,7 +109,7 @@ def line_of(text: str, section: str, number: int) -> str:
 
 @cache
 def supports(cxx: str, flag: str, program: str) -> bool:
-    """Whether the compiler (`config.cxx`) takes an argument, for a small program."""
+    """Return whether the compiler (`config.cxx`) accepts an argument, for a small program."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +121,9 @@ def supports(cxx: str, flag: str, program: str) -> bool:
 
 @cache
 def _shared() -> tuple[str, ...]:
-    """How modules of Python are linked, as setuptools does: what follows the compiler's name."""
+    """Return the arguments with which setuptools links Python modules, after the compiler's
+    name.
+    """
     linker = shlex.split(sysconfig.get_config_var("LDSHARED") or "cc -shared")[1:]
     return (*linker, *shlex.split(sysconfig.get_config_var("CCSHARED") or "-fPIC"))
 
@@ -132,7 +136,7 @@ def _python_headers() -> tuple[str, ...]:
 
 @cache
 def _processor() -> str:
-    """What code for this very processor depends on."""
+    """Return a description of this processor, on which its code depends."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

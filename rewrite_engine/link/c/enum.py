@@ -1,4 +1,4 @@
-"""Enumerations: constants that have one name in Python and in C, as types of parameters."""
+"""Enumerations: constants with one name in Python and in C, as types of parameters."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ C_TYPE = re.compile(r"[A-Za-z_]\w*(\s+[A-Za-z_]\w*)*")
 
 
 class EnumNameError(ParameterError, AttributeError, TypeError):
-    """A name of an enumeration, or of a field, that it cannot have."""
+    """Error for an invalid name of an enumeration or a field."""
 
 
 class EnumType(CType):
-    """Numbers with names: `EnumType(LOW=0, HIGH=("high", 2.5), ctype="double")`; of a pair, the
-    first is another name, for Python alone.
+    """Type of named numbers: `EnumType(LOW=0, HIGH=("high", 2.5), ctype="double")`; the first of a
+    pair is an alias, for Python only.
 
-    They are attributes of the type, and macros in C. A value is one of the numbers, or a name of
-    one. ctype: what it is in C. cname: a name for the whole. Raises `EnumNameError` for constants
-    that are not in capital letters, and names that are there twice, `DTypeError` for what is no
-    number.
+    The names are attributes of the type, and macros in C. A value is one of the numbers, or one of
+    their names. ctype: its type in C. cname: a name for the enumeration. Raises `EnumNameError` for
+    names that are not in capital letters or occur twice, `DTypeError` for values that are not
+    numbers.
     """
 
     __props__ = ("ctype", "cname", "constants", "alias_pairs")
@@ -58,19 +58,19 @@ class EnumType(CType):
 
     @property
     def aliases(self) -> dict[str, str]:
-        """{other name: name}."""
+        """Mapping {alias: name}."""
         return dict(self.alias_pairs)
 
     def fromalias(self, alias: str) -> Any:
-        """The number with a name, of either kind. Raises `KeyError`."""
+        """Return the number with a name or an alias. Raises `KeyError`."""
         return self[self.aliases.get(alias, alias)]
 
     def has_alias(self, alias: str) -> bool:
-        """Whether a constant has this other name."""
+        """Return whether a constant has this alias."""
         return alias in self.aliases
 
     def get_aliases(self) -> tuple[str, ...]:
-        """The other names."""
+        """Return the aliases of all constants."""
         return tuple(self.aliases)
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
@@ -103,9 +103,8 @@ if (PyErr_Occurred()) {sub["fail"]}"""
 
 
 class EnumList(EnumType):
-    """Names that are numbered from 0 on: `EnumList("RED", ("GREEN", "green"))`; of a pair, the
-    second is another name, for Python alone. The C type is `int`, if it is not given. Raises
-    `EnumNameError`.
+    """Type of names numbered from 0: `EnumList("RED", ("GREEN", "green"))`; the second of a pair is
+    an alias, for Python only. The C type is `int` by default. Raises `EnumNameError`.
     """
 
     def __init__(
@@ -115,14 +114,14 @@ class EnumList(EnumType):
         for i, one in enumerate(names):
             name, *alias = (one,) if isinstance(one, str) else one
             if name in constants or len(alias) > 1:
-                raise EnumNameError(f"expected a name that is new, or a pair, got {one!r}")
+                raise EnumNameError(f"expected a new name, or a pair, got {one!r}")
             constants[name] = (alias[0], i) if alias else i
         super().__init__(ctype, cname, **constants)
 
 
 class CEnumType(EnumList):
-    """Names of constants that the C code has, as by a header. In Python they are numbered from 0
-    on; in C a parameter has the constant's value.
+    """Type of names of constants in the C code, such as those of a header. In Python they are
+    numbered from 0; in C a parameter has the constant's value.
     """
 
     def c_support_code(self, **kwargs: Any) -> str:
@@ -137,9 +136,9 @@ default: PyErr_SetString(PyExc_ValueError, "no constant of the enumeration"); {s
 
 
 def _number(name: str, value: Any) -> int | float:
-    """The value of a constant, whose name has to be one."""
+    """Return the value of a constant, after checking it and its name."""
     if not CONSTANT.fullmatch(name):
         raise EnumNameError(f"{name!r} is not a name in capital letters, digits and underscores")
     if not isinstance(value, int | float):
-        raise DTypeError(f"{name} has to be a number, not {describe(value)}")
+        raise DTypeError(f"{name} must be a number, not {describe(value)}")
     return int(value) if isinstance(value, bool) else value

@@ -1,4 +1,4 @@
-"""`ExternalCOp`: an op whose C code is in files, in sections."""
+"""`ExternalCOp`: an op with its C code in files, in sections."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ SECTIONS = ("code", "code_cleanup", "init_code", "init_code_apply", "init_code_s
 
 
 class ExternalCOp(COp):
-    """Base of ops whose C code is in files: `super().__init__("norm.c", "APPLY_SPECIFIC(norm)")`.
+    """Base class of ops with C code in files: `super().__init__("norm.c", "APPLY_SPECIFIC(norm)")`.
 
-    func_files: paths, as from the file of the op's class. A line `#section support_code_apply`
-    begins what `c_support_code_apply` returns; sections of one name are joined. func_name: the
-    function that computes the outputs, `int f(input, …, output *, …, params)`, which returns 0, or
-    sets an exception and returns something else; or None, and a section `code` has the statements.
+    func_files: paths, relative to the file of the op's class. A line `#section support_code_apply`
+    begins the text that `c_support_code_apply` returns; sections of one name are joined. func_name:
+    the function that computes the outputs, `int f(input, …, output *, …, params)`, which returns 0,
+    or sets an exception and returns another number; or None, if a section `code` has the
+    statements.
 
-    Macros in all sections but `support_code` and `init_code`: `APPLY_SPECIFIC(name)`, a name of
-    this node's own; `DTYPE_INPUT_0`, `TYPENUM_INPUT_0`, `ITEMSIZE_INPUT_0` (and of `OUTPUT`s) of
-    arrays and numbers, if `check_input` is not False; `PARAMS_TYPE` and `DTYPE_PARAM_name` of a
-    `ParamsType`. In statements also `FAIL` and `PARAMS`, and `INPUT_0`, `OUTPUT_0` in the sections
-    `code` and `code_cleanup`. The version is a hash of the files. Raises `OptionError` for what
-    cannot be read so, `OSError` for files that cannot be read.
+    Macros in all sections but `support_code` and `init_code`: `APPLY_SPECIFIC(name)`, a name that
+    belongs to this node; `DTYPE_INPUT_0`, `TYPENUM_INPUT_0`, `ITEMSIZE_INPUT_0` (and those of
+    `OUTPUT`s) for arrays and numbers, if `check_input` is not False; `PARAMS_TYPE` and
+    `DTYPE_PARAM_name` for a `ParamsType`. In statements also `FAIL` and `PARAMS`, and `INPUT_0`,
+    `OUTPUT_0` in the sections `code` and `code_cleanup`. The version is a hash of the files. Raises
+    `OptionError` for files with another structure, `OSError` for files that cannot be read.
     """
 
     _cop_num_inputs: int | None = None
@@ -57,11 +58,11 @@ class ExternalCOp(COp):
                 self.code_sections[name] = self.code_sections.get(name, "") + section
         self.files_hash = hashed.hexdigest()
         if func_name is not None and "code" in self.code_sections:
-            raise OptionError(f"{files[0]} has a section `code`: then there is no func_name")
+            raise OptionError(f"{files[0]} has a section `code`: leave out func_name")
 
     @classmethod
     def get_path(cls, file: str | Path) -> Path:
-        """A path as from the file of this class."""
+        """Return a path relative to the file of this class."""
         path = Path(file)
         return path if path.is_absolute() else Path(inspect.getfile(cls)).parent / path
 
@@ -71,7 +72,7 @@ class ExternalCOp(COp):
     # --- macros ---------------------------------------------------------------------------------
 
     def macros(self, node: Apply, name: str) -> dict[str, Any]:
-        """{macro: its text}, for a node."""
+        """Return {macro: its text} for a node."""
         found: dict[str, Any] = {"APPLY_SPECIFIC(str)": f"str##_{name}"}
         sides = [("INPUT", node.inputs), ("OUTPUT", node.outputs)] if self.check_input else []
         for side, variables in sides:
@@ -90,7 +91,7 @@ class ExternalCOp(COp):
         return found
 
     def _section(self, section: str, macros: dict[str, Any]) -> str:
-        """A section between its macros; "" if there is none."""
+        """Return a section between its macros; "" if there is none."""
         text = self.code_sections.get(section, "")
         return _between(macros, text) if text.strip() else ""
 
@@ -149,21 +150,21 @@ class ExternalCOp(COp):
 
 
 def _between(macros: dict[str, Any], text: str) -> str:
-    """A text for which macros are defined."""
+    """Return a text between definitions of macros and their removal."""
     defined = [f"#define {name} {value}".replace("\n", " \\\n") for name, value in macros.items()]
     undefined = [f"#undef {name.partition('(')[0]}" for name in macros]
     return "\n".join([*defined, text, *undefined])
 
 
 def _sections(text: str, file: str | Path) -> list[tuple[str, str]]:
-    """The sections of a file, with their names."""
+    """Return the sections of a file, with their names."""
     before, *found = SECTION.split(text)
     if before.strip():
         raise OptionError(f"{file}: there is code before the first `#section`")
     names, sections = found[::2], found[1::2]
     for name in names:
         if name not in SECTIONS:
-            raise OptionError(f"{file}: no section is called {name!r}; {', '.join(SECTIONS)} are")
+            raise OptionError(f"{file}: unknown section {name!r}; use {', '.join(SECTIONS)}")
     if not names:
         raise OptionError(f"{file}: there is no line `#section name`")
     return list(zip(names, sections, strict=True))

@@ -1,9 +1,9 @@
-"""What an op and a type say of themselves in C: methods that return text, with their defaults.
+"""C interface of ops and types: methods that return text, with their defaults.
 
-Texts are C++ (decision 62). `name` is what a variable is called there: `py_<name>` is its value as
-a `PyObject *`, what `c_declare` declares contains `<name>`. `sub["fail"]` is what to write where a
-Python exception has been set: it leads to the cleanups, and out. Where the texts are put together:
-`source.py`.
+Texts are C++ (decision 62). `name` is the name of a variable there: `py_<name>` is its value as a
+`PyObject *`, and declarations of `c_declare` contain `<name>`. `sub["fail"]` is the code to write
+after a Python exception has been set: it leads to the cleanups, and out. `source.py` combines the
+texts.
 """
 
 from __future__ import annotations
@@ -21,49 +21,53 @@ Names = Sequence[str]
 
 
 class CLinkerObject:
-    """What ops and types have in common: what the compiler needs for their code."""
+    """Common base of ops and types: requirements of their code on the compiler."""
 
     def c_headers(self, **kwargs: Any) -> Sequence[str]:
-        """Headers to include: `"<vector>"`, `"/full/path.h"`, or `"name.h"`, which is quoted."""
+        """Return headers to include: `"<vector>"`, `"/full/path.h"`, or `"name.h"`, which is
+        quoted.
+        """
         return []
 
     def c_header_dirs(self, **kwargs: Any) -> Sequence[str]:
-        """Folders in which headers are looked for."""
+        """Return folders to search for headers."""
         return []
 
     def c_libraries(self, **kwargs: Any) -> Sequence[str]:
-        """Libraries to link: `"gsl"`."""
+        """Return libraries to link: `"gsl"`."""
         return []
 
     def c_lib_dirs(self, **kwargs: Any) -> Sequence[str]:
-        """Folders in which libraries are looked for, when it is linked and when it runs."""
+        """Return folders to search for libraries, when linking and when running."""
         return []
 
     def c_compile_args(self, **kwargs: Any) -> Sequence[str]:
-        """More arguments for the compiler."""
+        """Return additional arguments for the compiler."""
         return []
 
     def c_no_compile_args(self, **kwargs: Any) -> Sequence[str]:
-        """Arguments that the compiler must not get, whoever asks for them."""
+        """Return arguments that the compiler must not get, whatever else requests them."""
         return []
 
     def c_support_code(self, **kwargs: Any) -> str | Sequence[str]:
-        """Functions and structs, at global scope; written once, however many variables need it."""
+        """Return functions and structs, at global scope; written once, however many variables need
+        it.
+        """
         return ""
 
     def c_init_code(self, **kwargs: Any) -> Sequence[str]:
-        """Statements that run once, when the module is loaded."""
+        """Return statements that run once, when the module is loaded."""
         return []
 
     def c_code_cache_version(self) -> tuple[Hashable, ...]:
-        """The version of the code: another one for every change that the text does not show, as of
-        a header. Of (), the default, a module is never kept for other processes.
+        """Return the version of the code: change it with every change that the text does not show,
+        such as one of a header. With (), the default, a module is never cached for other processes.
         """
         return ()
 
 
 class CLinkerOp(CLinkerObject):
-    """What an op says of its nodes."""
+    """C interface of an op, for each of its nodes."""
 
     #: the type of the parameters, which are no part of the text: the same module serves all values
     params_type: Any = None
@@ -71,48 +75,50 @@ class CLinkerOp(CLinkerObject):
     check_input: bool = True
 
     def c_code(self, node: Apply, name: str, inputs: Names, outputs: Names, sub: Sub) -> str:
-        """Statements that compute the outputs.
+        """Return statements that compute the outputs.
 
-        name: for what the code names at global scope. inputs, outputs: names of C variables, as the
-        types declare them; an output that has not been computed is as `c_init` of its type leaves
-        it, and one of an earlier call, of any lengths and strides, may be used. sub: `fail`, and
-        `params`, the name of the parameters.
+        name: for names at global scope. inputs, outputs: names of C variables, as the types declare
+        them; an output that has not been computed is in the state of its type's `c_init`, and one
+        from an earlier call, of any lengths and strides, may be reused. sub: `fail`, and `params`,
+        the name of the parameters.
         """
         raise MethodNotDefined(f"{self} defines no c_code")
 
     def c_code_cleanup(
         self, node: Apply, name: str, inputs: Names, outputs: Names, sub: Sub
     ) -> str:
-        """Statements that run after those of `c_code`, also if they failed."""
+        """Return statements that run after those of `c_code`, also if they failed."""
         return ""
 
     def c_code_cache_version_apply(self, node: Apply) -> tuple[Hashable, ...]:
-        """The version of the code for one node."""
+        """Return the version of the code for one node."""
         return self.c_code_cache_version()
 
     def c_support_code_apply(self, node: Apply, name: str) -> str:
-        """Functions and structs for one node, at global scope, with names that contain `name`."""
+        """Return functions and structs for one node, at global scope, with names that contain
+        `name`.
+        """
         return ""
 
     def c_init_code_apply(self, node: Apply, name: str) -> str:
-        """Statements for one node that run once, when the module is loaded."""
+        """Return statements for one node that run once, when the module is loaded."""
         return ""
 
     def c_support_code_struct(self, node: Apply, name: str) -> str:
-        """Declarations of what a node keeps from one call to the next: members of a struct."""
+        """Return declarations of the state that a node keeps between calls: members of a struct."""
         return ""
 
     def c_init_code_struct(self, node: Apply, name: str, sub: Sub) -> str:
-        """Statements that run once for each node of each compiled function."""
+        """Return statements that run once for each node of each compiled function."""
         return ""
 
     def c_cleanup_code_struct(self, node: Apply, name: str) -> str:
-        """Statements that run when the compiled function goes."""
+        """Return statements that run when the compiled function is deleted."""
         return ""
 
     def get_params(self, node: Apply) -> Any:
-        """The parameters of a node. The default: what `params_type`, a `ParamsType`, reads of the
-        op's attributes. Raises `MethodNotDefined`.
+        """Return the parameters of a node. The default: those that `params_type`, a `ParamsType`,
+        reads from the op's attributes. Raises `MethodNotDefined`.
         """
         if hasattr(self.params_type, "get_params"):
             return self.params_type.get_params(self)
@@ -120,56 +126,60 @@ class CLinkerOp(CLinkerObject):
 
 
 class CLinkerType(CLinkerObject):
-    """What a type says of its variables: how a Python object becomes C variables, and back."""
+    """C interface of a type: conversion between a Python object and C variables."""
 
     def c_declare(self, name: str, sub: Sub, check_input: bool = True) -> str:
-        """Declarations of the C variables, all of which contain `name`; no values."""
+        """Return declarations of the C variables, all of which contain `name`; no values."""
         raise MethodNotDefined(f"{self} defines no c_declare")
 
     def c_init(self, name: str, sub: Sub) -> str:
-        """Statements that give them a value where there is no Python object: of outputs."""
+        """Return statements that initialize the C variables of outputs without a Python object."""
         raise MethodNotDefined(f"{self} defines no c_init")
 
     def c_extract(self, name: str, sub: Sub, check_input: bool = True, **kwargs: Any) -> str:
-        """Statements that read them from `py_<name>`, or set an exception and `fail`."""
+        """Return statements that read the C variables from `py_<name>`, or set an exception and
+        `fail`.
+        """
         raise MethodNotDefined(f"{self} defines no c_extract")
 
     def c_extract_out(self, name: str, sub: Sub, check_input: bool = True, **kwargs: Any) -> str:
-        """The same for an output of an earlier call, or None: then they are as of `c_init`."""
+        """Return statements that read an output of an earlier call, or None, which acts as
+        `c_init`.
+        """
         options: dict[str, Any] = {} if check_input else {"check_input": False}
         extract = self.c_extract(name, sub, **options, **kwargs)
         empty = self.c_init(name, sub)
         return f"if (py_{name} == Py_None) {{\n{empty}\n}} else {{\n{extract}\n}}"
 
     def c_sync(self, name: str, sub: Sub) -> str:
-        """Statements that put their value into `py_<name>`: a new reference; the one that is there
-        is given up.
+        """Return statements that store the value in `py_<name>`, as a new reference that replaces
+        the present one.
         """
         raise MethodNotDefined(f"{self} defines no c_sync")
 
     def c_cleanup(self, name: str, sub: Sub) -> str:
-        """Statements that free what was allocated, after `c_sync`, and after a failure. Optional:
-        raises `MethodNotDefined` where there are none (`cleanup_of`).
+        """Return statements that free allocated memory, after `c_sync`, and after a failure.
+        Optional: raises `MethodNotDefined` if there are none (`cleanup_of`).
         """
         raise MethodNotDefined(f"{self} defines no c_cleanup")
 
     def c_literal(self, data: Any) -> str:
-        """A constant's value as an expression. Of types that are `c_is_simple`, it is written in
-        the place of the variable. Raises `MethodNotDefined` where there is none.
+        """Return a constant's value as an expression. For types that are `c_is_simple`, it replaces
+        the variable. Raises `MethodNotDefined` if there is none.
         """
         raise MethodNotDefined(f"{self} defines no c_literal")
 
     def c_is_simple(self) -> bool:
-        """Whether the C variable is a number or a small struct, which may be copied."""
+        """Return whether the C variable is a number or a small struct, which may be copied."""
         return False
 
     def c_element_type(self) -> str | None:
-        """The C type of an element: `"npy_float64"`; None where there is none."""
+        """Return the C type of an element: `"npy_float64"`; None if there is none."""
         return None
 
     def c_is_valid(self, value: str) -> str:
-        """An expression for whether a `PyObject *` is certainly a value of the type. Where it is
-        false the type's `filter` tells.
+        """Return an expression that is true only if a `PyObject *` is a value of the type. If it is
+        false, the type's `filter` decides.
         """
         return "0"
 

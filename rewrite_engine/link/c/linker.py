@@ -1,7 +1,7 @@
-"""`Mode(linker="c")`: every node by its C code, or not at all.
+"""Linker "c" (`Mode(linker="c")`): every node runs by its C code, or the function is not compiled.
 
-`Mode()` and `Mode(linker="c|py")` run C code where there is some, and `perform` or what the VM
-writes elsewhere; this one is for who wants to know that nothing else runs.
+`Mode()` and `Mode(linker="c|py")` run C code where it exists, and otherwise `perform` or the VM's
+code; use this linker to ensure that nothing else runs.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rewrite_engine.link.linker import Linker, get_linker
 
 
 class CLinker(Linker):
-    """Insists on C code; what the VM writes calls it. Raises `NoCCodeError` for a node without,
-    `NoCompilerError` and `CompileError`.
+    """Linker that requires C code; the VM's code calls it. Raises `NoCCodeError` for a node
+    without, `NoCompilerError` and `CompileError`.
     """
 
     name = "c"

@@ -1,4 +1,4 @@
-"""`COp`: an op whose nodes have C code. `OpenMPOp`: one whose code may use OpenMP."""
+"""`COp`: an op with C code for its nodes. `OpenMPOp`: a `COp` whose code may use OpenMP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rewrite_engine.link.c.interface import CLinkerOp
 
 
 def with_params(perform: Callable[..., None]) -> Callable[..., None]:
-    """A `perform(self, node, inputs, output_storage, params)` as it is called."""
+    """Adapt a `perform(self, node, inputs, output_storage, params)` to the usual call."""
 
     @wraps(perform)
     def method(
@@ -28,10 +28,10 @@ def with_params(perform: Callable[..., None]) -> Callable[..., None]:
 
 
 class COp(Op, CLinkerOp):
-    """Base of ops that are computed by C code: `c_code` returns its text.
+    """Base class of ops computed by C code: `c_code` returns its text.
 
-    A function runs that, compiled when it is made. `perform` takes over where there is no code for
-    a node, or no compiler, and is what `Mode(linker="py")` runs. With `params_type` it may take the
+    A function compiles the code when it is made, and runs it. `perform` is used if there is no code
+    for a node, or no compiler, and by `Mode(linker="py")`. With `params_type` it may take the
     parameters as a last argument.
     """
 
@@ -44,13 +44,13 @@ class COp(Op, CLinkerOp):
             cls.perform = with_params(own["perform"])  # type: ignore[method-assign]
 
     def make_function(self, node: Apply) -> Callable[..., Any] | None:
-        """The C code of a node. Raises `CompileError`, `NoCompilerError`."""
+        """Return the C code of a node as a function. Raises `CompileError`, `NoCompilerError`."""
         return c_function(node)
 
 
 def with_c_code(bases: tuple[type, ...], namespace: Mapping[str, Any]) -> tuple[type, ...]:
-    """Return the bases of a class with `c_code`: with `COp`, if it is an op that nothing else
-    computes. (Theano's ops have C code without being a `COp`.)
+    """Return the bases of a class with `c_code`: with `COp`, if it is an op without another way to
+    compute. (Theano's ops have C code without being a `COp`.)
     """
     ops = [base for base in bases if issubclass(base, Op)]
     if not ops or any([issubclass(base, CLinkerOp) for base in bases]):
@@ -65,25 +65,25 @@ _PROGRAM = "#include <omp.h>\nint main() { return omp_get_num_threads() < 1; }\n
 
 
 class OpenMPOp(COp):
-    """Base of ops whose C code has OpenMP's pragmas; they count where `openmp` is True and the
-    compiler knows OpenMP. openmp: None is `config.openmp`.
+    """Base class of ops whose C code has OpenMP's pragmas; they take effect if `openmp` is True and
+    the compiler supports OpenMP. openmp: None is `config.openmp`.
 
-    A subclass has "openmp" in its `__props__`. The GIL is held: what runs in parallel must not
-    touch Python objects.
+    A subclass has "openmp" in its `__props__`. The GIL is held: code that runs in parallel must not
+    access Python objects.
     """
 
     def __init__(self, openmp: bool | None = None) -> None:
         self.openmp = bool(config.openmp if openmp is None else openmp)
 
     def uses_openmp(self) -> bool:
-        """Whether the code is compiled with OpenMP. Where the compiler does not know it, that is
-        told once by a warning.
+        """Return whether the code is compiled with OpenMP. Warns once if the compiler does not
+        support it.
         """
         if not self.openmp or not has_compiler():
             return False
         if supports(config.cxx, "-fopenmp", _PROGRAM):
             return True
-        warnings.warn(f"the compiler {config.cxx!r} does not know OpenMP", stacklevel=2)
+        warnings.warn(f"the compiler {config.cxx!r} does not support OpenMP", stacklevel=2)
         return False
 
     def c_compile_args(self, **kwargs: Any) -> list[str]:

@@ -28,12 +28,12 @@ KEYWORDS = frozenset(
 
 
 class FieldError(ParameterError, AttributeError):
-    """A parameter that is missing, or has a name that cannot be one in C."""
+    """Error for a parameter that is missing, or has an invalid name in C."""
 
 
 class Params:
-    """Values of the parameters of a `ParamsType`, as attributes. They are equal, and have one hash,
-    where the types and the values are.
+    """Values of the parameters of a `ParamsType`, as attributes. Two are equal, with the same hash,
+    if the types and the values are.
     """
 
     __slots__ = ("__dict__", "params_type")
@@ -82,23 +82,23 @@ def _key(value: Any) -> Any:
 
 
 class ParamsType(CType):
-    """A struct of parameters: `ParamsType(axis=ScalarType("int32"), weights=dvector)`, a type for
-    each. `params.axis` in Python is `params->axis` in C.
+    """Type of a struct of parameters: `ParamsType(axis=ScalarType("int32"), weights=dvector)`, a
+    type for each. `params.axis` in Python is `params->axis` in C.
 
     Constants of enumerations among the types are attributes of this type. Raises `FieldError` for
-    names that are keywords of C, and `DTypeError` for types that are none.
+    names that are keywords of C, and `DTypeError` for objects that are not types.
     """
 
     __props__ = ("fields", "types")
 
     def __init__(self, **types: Any) -> None:
         if not types:
-            raise FieldError("a ParamsType has at least one field")
+            raise FieldError("a ParamsType needs at least one field")
         for name, kind in types.items():
             if name in KEYWORDS or not name.isidentifier():
                 raise FieldError(f"a field cannot be called {name!r} in C")
             if not isinstance(kind, Type):
-                raise DTypeError(f"field {name!r} has to have a type, not {describe(kind)}")
+                raise DTypeError(f"field {name!r} must have a type, not {describe(kind)}")
         self.fields = tuple(sorted(types))
         self.types = tuple([types[name] for name in self.fields])
         enums = [kind for kind in self.types if isinstance(kind, EnumType)]
@@ -109,12 +109,12 @@ class ParamsType(CType):
 
     @property
     def length(self) -> int:
-        """How many fields there are."""
+        """Number of fields."""
         return len(self.fields)
 
     @property
     def name(self) -> str:
-        """The name of the struct in C."""
+        """Name of the struct in C."""
         text = ",".join([f"{name}:{kind}" for name, kind in self._pairs()])
         return f"params_{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
@@ -122,23 +122,23 @@ class ParamsType(CType):
         return list(zip(self.fields, self.types, strict=True))
 
     def has_type(self, kind: Any) -> bool:
-        """Whether a field has this type."""
+        """Return whether a field has this type."""
         return kind in self.types
 
     def get_type(self, field: str) -> Any:
-        """The type of a field. Raises `KeyError`."""
+        """Return the type of a field. Raises `KeyError`."""
         return dict(self._pairs())[field]
 
     def get_field(self, kind: Any) -> str:
-        """The first field of a type. Raises `ValueError`."""
+        """Return the first field of a type. Raises `ValueError`."""
         return self.fields[self.types.index(kind)]
 
     def get_enum(self, name: str) -> Any:
-        """The constant with this name. Raises `KeyError`."""
+        """Return the constant with this name. Raises `KeyError`."""
         return {name: value for kind in self._enums() for name, value in kind.constants}[name]
 
     def enum_from_alias(self, alias: str) -> Any:
-        """The constant with this name, of either kind. Raises `KeyError`."""
+        """Return the constant with this name or alias. Raises `KeyError`."""
         for kind in self._enums():
             if alias in kind.aliases or alias in kind:
                 return kind.fromalias(alias)
@@ -148,13 +148,13 @@ class ParamsType(CType):
         return [kind for kind in self.types if isinstance(kind, EnumType)]
 
     def extended(self, **types: Any) -> ParamsType:
-        """A type with more fields, or other types."""
+        """Return a type with more fields, or other types."""
         return ParamsType(**(dict(self._pairs()) | types))
 
     def get_params(self, *objects: Any, **values: Any) -> Params:
-        """The parameters that these objects have as attributes, or that are given by name; what
-        comes last counts. They are converted, also where that loses precision. Raises `FieldError`
-        for one that is nowhere, and what the types raise.
+        """Return the parameters found as attributes of these objects, or passed by name; the last
+        one counts. They are converted, even if that loses precision. Raises `FieldError` for a
+        missing one, and the errors of the types.
         """
         found = {}
         for name, kind in self._pairs():
@@ -166,7 +166,9 @@ class ParamsType(CType):
         return Params(self, **found)
 
     def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
-        """Return parameters of this type. Raises `DTypeError`, and what the fields' types raise."""
+        """Return parameters of this type. Raises `DTypeError`, and the errors of the fields'
+        types.
+        """
         if strict and not isinstance(data, Params):
             raise DTypeError(f"expected Params of {self}, got {describe(data)}")
         pairs = self._pairs()
@@ -207,7 +209,9 @@ class ParamsType(CType):
         return self._all("c_init_code")
 
     def c_support_code(self, **kwargs: Any) -> list[str]:
-        """That of the types, and the struct, which reads its fields from attributes."""
+        """Return the support code of the types, and the struct, which reads its fields from
+        attributes.
+        """
         fail = {"fail": "return -1;"}
         lines = [f"namespace {{\nstruct {self.name} {{"]
         for field, kind in self._pairs():
@@ -239,6 +243,6 @@ if ({name}->extract(py_{name}) != 0) {sub["fail"]}"""
         return f"if ({name} != NULL) {name}->cleanup();\ndelete {name};"
 
     def c_code_cache_version(self) -> tuple[Any, ...]:
-        """Of the fields; () if one has none."""
+        """Return the versions of the fields; () if one has none."""
         found = [c_side(kind).c_code_cache_version() for kind in self.types]
         return (1, *found) if all(found) else ()

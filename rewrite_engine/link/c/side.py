@@ -1,8 +1,8 @@
-"""The C side of types: `c_side(type)`.
+"""C interfaces of types: `c_side(type)`.
 
-Types of the core know nothing of C; theirs stand here, by class. A type of a program has its own,
-as a `CType`, or because it has methods of that name: what it does not define is that of the class
-it is made from.
+The core's types know nothing of C; their interfaces are here, by class. A type of a program has its
+own, as a `CType`, or because it has methods of that name: methods that it does not define come from
+the class it is derived from.
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ METHODS = frozenset(name for name in dir(CLinkerType) if name.startswith("c_"))
 
 
 def c_side(type_: Any) -> CLinkerType:
-    """What has the C methods of a type. Raises `MethodNotDefined` for a type that has none."""
+    """Return the object with the C methods of a type. Raises `MethodNotDefined` for a type without
+    any.
+    """
     if isinstance(type_, CLinkerType):
         return type_
     found = side_of(type_)
     if any([hasattr(type(type_), name) for name in ("c_declare", "c_init", "c_extract", "c_sync")]):
         return _Mixed(type_, found or CLinkerType())
     if found is None:
-        raise MethodNotDefined(f"type {type_} says nothing of how it is in C")
+        raise MethodNotDefined(f"type {type_} has no C interface")
     return found
 
 
 class _Mixed(CLinkerType):
-    """A type with C methods, over those of the class it is made from."""
+    """C interface of a type with methods of its own, which override those of its base class."""
 
     def __init__(self, type_: Any, base: CLinkerType) -> None:
         self.type = type_
@@ -54,15 +56,15 @@ class _Mixed(CLinkerType):
 
 @singledispatch
 def side_of(type_: Any) -> CLinkerType | None:
-    """The C side of a type of the core, by its class."""
+    """Return the C interface of a core type, by its class."""
     return None
 
 
 class ArraySide(CLinkerType):
-    """Arrays: `PyArrayObject *<name>`, NULL where there is none, and its elements' type,
-    `dtype_<name>`.
+    """C interface of arrays: `PyArrayObject *<name>`, NULL if there is none, and the type of its
+    elements, `dtype_<name>`.
 
-    What is not aligned is copied, so that elements can be read as they are.
+    Unaligned arrays are copied, so that elements can be read directly.
     """
 
     def __init__(self, type_: TensorType) -> None:
@@ -102,7 +104,7 @@ class ArraySide(CLinkerType):
 
 
 class NumberSide(CLinkerType):
-    """Single numbers, as C has them."""
+    """C interface of single numbers."""
 
     def __init__(self, type_: ScalarType) -> None:
         self.type = type_
@@ -144,7 +146,7 @@ class NumberSide(CLinkerType):
 
 
 class ObjectSide(CLinkerType):
-    """Any Python object: `PyObject *<name>`, NULL where there is none."""
+    """C interface of any Python object: `PyObject *<name>`, NULL if there is none."""
 
     def c_declare(self, name: str, sub: Sub, check_input: bool = True) -> str:
         return f"PyObject* {name};"

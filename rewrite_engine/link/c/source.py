@@ -1,8 +1,8 @@
-"""The text of a node: its op's code, between what its types do with inputs and outputs.
+"""C text of a node: its op's code, between the conversions of inputs and outputs by their types.
 
-One node is one module, which depends on the op, the types and the parameters' type only. Every
-variable has a block of its own, in which the later ones stand; a failure leaves to the label at the
-end of a block, and from there on outwards:
+One node is one module, which depends only on the op, the types and the parameters' type. Every
+variable has a block of its own, which contains the blocks of later ones; a failure jumps to the
+label at the end of a block, and from there on outwards:
 
     { declare i0; extract i0                     on failure: rw_end_i0
       { declare o0; init o0
@@ -32,8 +32,8 @@ PARAMS = "params_n0"
 
 @dataclass(frozen=True, slots=True)
 class CSource:
-    """The text of a module, and what the compiler needs for it. version: None if it may not be
-    kept for other processes.
+    """Text of a module, with the compiler's requirements. version: None if it may not be cached for
+    other processes.
     """
 
     text: str
@@ -47,7 +47,7 @@ class CSource:
 
 @dataclass(frozen=True, slots=True)
 class CVariable:
-    """A variable of a node. name: in C, or a literal, of which there is no variable."""
+    """Variable of a node. name: its name in C, or a literal, for which no variable exists."""
 
     name: str
     side: CLinkerType
@@ -57,7 +57,7 @@ class CVariable:
 
 
 def asked(node: Apply) -> CSource | str:
-    """The text of a node; or why there is none: its op has no C code for it (it raises
+    """Return the text of a node; or why there is none: its op has no C code for it (it raises
     `NotImplementedError`), or one of the types has none.
     """
     op: Any = node.op
@@ -71,13 +71,13 @@ def asked(node: Apply) -> CSource | str:
     except NotImplementedError as error:
         return f"has no C code: {error}" if str(error) else "has no C code"
     except Exception as error:
-        told = message("it was raised by what gives the C code", op=op, where=node.where())
+        told = message("raised by the method that returns the C code", op=op, where=node.where())
         error.add_note(told)
         raise
 
 
 class _Writer:
-    """What is asked of one node."""
+    """Writer of the text of one node."""
 
     def __init__(self, node: Apply) -> None:
         self.node, self.op = node, node.op
@@ -95,7 +95,7 @@ class _Writer:
         self.unchecked = {} if getattr(node.op, "check_input", True) else {"check_input": False}
 
     def source(self) -> CSource:
-        """Ask for everything. Raises `MethodNotDefined` where there is no code."""
+        """Collect the whole text. Raises `MethodNotDefined` if there is no code."""
         return CSource(
             self.text(),
             self.version(),
@@ -107,7 +107,7 @@ class _Writer:
         )
 
     def all(self, method: str) -> tuple[str, ...]:
-        """What the types and the op say, each once."""
+        """Return the results of a method of the types and the op, each once."""
         found = [text for one in self.objects for text in texts(ask(one, method))]
         return tuple(dict.fromkeys(found))
 
@@ -137,15 +137,15 @@ class _Writer:
         return "\n".join([part for part in parts if part]) + "\n"
 
     def _titled(self, method: str, text: str, title: str = "") -> str:
-        """A text of the op's, or of what has a title, so that the compiler's messages count its
-        lines.
+        """Return a text of the op, or of the titled object, so that the compiler's messages count
+        its lines.
         """
         if not text.strip():
             return ""
         return f'#line 1 "{title or self.title}.{method}"\n{text}\n#line 1 "generated"'
 
     def _of(self, place: CVariable, method: str, end: str, **options: Any) -> str:
-        """A text of a variable's type. end: of its label, where it leads on failure."""
+        """Return a text of a variable's type. end: the name of its label, to jump to on failure."""
         if method == "c_cleanup":
             text = cleanup_of(place.side, place.name, self._sub(end))
         else:
@@ -157,7 +157,7 @@ class _Writer:
         return found | {"params": PARAMS} if self.params else found
 
     def _code(self) -> str:
-        """The op's statements, and their cleanup."""
+        """Return the op's statements, and their cleanup."""
         op: Any = self.op
         sub = self._sub("rw_end_code")
         given = self.node, NAME, self.inputs, self.outputs, sub
@@ -168,7 +168,7 @@ class _Writer:
         return f"{{\n{code}\n}}\nrw_end_code: ;"
 
     def _run(self, code: str) -> str:
-        """The member function that computes the outputs."""
+        """Return the member function that computes the outputs."""
         outputs = [place for place in self.places if place.is_output]
         lines = ["PyObject* rw_run(PyObject* const* rw_given, PyObject* const* rw_old) {"]
         lines += ["int rw_failed = 0;", "PyObject* rw_result = NULL;"]
@@ -192,7 +192,7 @@ class _Writer:
         return "\n".join([*lines, "return rw_result;", "}"])
 
     def _open(self, place: CVariable) -> list[str]:
-        """The beginning of a variable's block."""
+        """Return the beginning of a variable's block."""
         end = f"rw_end_{place.name}"
         lines = ["{", self._of(place, "c_declare", end, **self.unchecked)]
         if not place.is_output:
@@ -201,14 +201,16 @@ class _Writer:
         return [*lines, f"{{\n{self._of(place, method, end, **self.unchecked)}\n}}"]
 
     def _close(self, place: CVariable) -> list[str]:
-        """The end of a variable's block."""
+        """Return the end of a variable's block."""
         end, lines = f"rw_end_{place.name}", []
         if place.is_output:
             lines.append(f"if (!rw_failed) {{\n{self._of(place, 'c_sync', end)}\n}}")
         return [*lines, f"{end}: ;\n{{\n{self._of(place, 'c_cleanup', end)}\n}}", "}"]
 
     def _state(self) -> str:
-        """What a node keeps: its parameters, and what the op declares; how both come and go."""
+        """Return the state of a node: its parameters and the op's declarations, with their
+        initialization and cleanup.
+        """
         op: Any = self.op
         params, sub = self.params, self._sub("rw_end_struct")
         lines = ["PyObject* rw_filters;"]
@@ -229,7 +231,7 @@ class _Writer:
         return "\n".join([line for line in lines if line])
 
     def _init(self) -> str:
-        """The function that runs when the module is loaded."""
+        """Return the function that runs when the module is loaded."""
         op: Any = self.op
         snippets = [*self.all("c_init_code"), op.c_init_code_apply(self.node, NAME)]
         blocks = [f"{{\n{self._titled('c_init_code', text)}\n}}" for text in snippets if text]
@@ -243,14 +245,14 @@ catch (const std::exception& error) {
 }
 catch (...) {
     rw_failed = 1;
-    PyErr_SetString(PyExc_RuntimeError, "the C code threw something that is no exception");
+    PyErr_SetString(PyExc_RuntimeError, "the C code threw an object that is not an exception");
 }"""
 _SAY_WHY = """if (rw_failed && !PyErr_Occurred())
     PyErr_SetString(PyExc_RuntimeError, "the C code failed without setting an exception");"""
 
 
 def _result(names: Sequence[str]) -> str:
-    """Statements that give `rw_result` what the node returns."""
+    """Return statements that store the node's result in `rw_result`."""
     if len(names) == 1:
         return f"if (!rw_failed) rw_result = Py_NewRef({names[0]});"
     packed = ", ".join([str(len(names)), *names])
@@ -258,7 +260,7 @@ def _result(names: Sequence[str]) -> str:
 
 
 def _input(i: int, v: Any) -> CVariable:
-    """An input of a node; a constant number of a simple type is written as a literal."""
+    """Return an input of a node; a constant number of a simple type is written as a literal."""
     side = c_side(v.type)
     if isinstance(v, Constant) and side.c_is_simple():
         try:
@@ -269,12 +271,12 @@ def _input(i: int, v: Any) -> CVariable:
 
 
 def _unlike(sides: Iterable[Any]) -> list[Any]:
-    """The first of those that are of one type. (Sides of the core's types have it as `type`.)"""
+    """Return the first side of each type. (Sides of the core's types have it as `type`.)"""
     return list({id(getattr(side, "type", side)): side for side in sides}.values())
 
 
 def ask(one: Any, method: str) -> Any:
-    """Call a method that may want the compiler, as in older programs."""
+    """Call a method that may take the compiler, as in older programs."""
     function: Callable[..., Any] = getattr(one, method)
     code = getattr(function, "__code__", None)
     if code is None or code.co_argcount - len(function.__defaults__ or ()) < 2:
@@ -283,7 +285,7 @@ def ask(one: Any, method: str) -> Any:
 
 
 def texts(found: Any) -> Sequence[str]:
-    """One text, or several, without those that are empty."""
+    """Return one text, or several, as a sequence without empty ones."""
     several = (found,) if isinstance(found, str) else found or ()
     return [str(text) for text in several if text]
 

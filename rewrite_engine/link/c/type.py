@@ -1,6 +1,4 @@
-"""`CType`: a type that says itself how its values are in C. `CDataType`: pointers that C code
-passes on.
-"""
+"""`CType`: a type with a C interface. `CDataType`: pointers that C code passes on."""
 
 from __future__ import annotations
 
@@ -15,20 +13,20 @@ from rewrite_engine.link.c.interface import CLinkerType, Sub
 
 
 class CType(Type, CLinkerType):
-    """Base of types of values that C code knows: `filter`, and the methods of `CLinkerType`.
+    """Base class of types whose values C code knows: `filter`, and the methods of `CLinkerType`.
 
-    `c_declare`, `c_init`, `c_extract` and `c_sync` have to be defined, `c_cleanup` where
-    something is allocated.
+    `c_declare`, `c_init`, `c_extract` and `c_sync` must be defined, and `c_cleanup` if something is
+    allocated.
     """
 
 
 class CDataType(CType):
-    """Pointers of a C type (`"struct plan *"`), which one op gives to another; in Python they are
-    capsules, or None.
+    """Type of pointers of a C type (`"struct plan *"`), which one op passes to another; in Python
+    they are capsules, or None.
 
-    freefunc: the name of a function that frees one, `void (void *)`; the op that makes the pointer
-    has it in its `c_support_code`, or `extra_support_code` has. headers, …: what its declarations
-    need. version: see `c_code_cache_version`.
+    freefunc: the name of a function that frees one, `void (void *)`; it is defined in the
+    `c_support_code` of the op that makes the pointer, or in `extra_support_code`. headers, …:
+    requirements of its declarations. version: see `c_code_cache_version`.
     """
 
     __props__ = ("ctype", "freefunc", "headers", "header_dirs", "libraries", "lib_dirs",

@@ -1,11 +1,10 @@
-"""DebugMode's linker: everything that a graph, its ops and its rules say of themselves, held
-against the values of each call.
+"""Linker of DebugMode: checks everything that a graph, its ops and its rules declare against the
+values of each call.
 
-`record.py` writes down what rewriting does, as terms · `linker.py` says what is looked at, `run.py`
-computes terms, `claims.py` judges steps (with `noise.py`), `evidence.py` facts · `contract.py`
-judges nodes, in all their forms (`link/forms.py`), with `storage.py` for what cells hold and
-`promises.py` for what an op says of its results · `told.py`: what errors say. The mode is
-`compile/debug.py`.
+`record.py` records rewriting, as terms. `linker.py` lists the checks, `run.py` computes terms,
+`claims.py` judges steps (with `noise.py`), `evidence.py` facts. `contract.py` judges nodes, in all
+their forms (`link/forms.py`), with `storage.py` for the contents of cells and `promises.py` for an
+op's declarations about its results. `told.py`: the texts of errors. The mode is `compile/debug.py`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Whether a step of rewriting keeps what its rule claims (`match/claim.py`), on the values of one
-call.
+"""Check of a rewriting step against its rule's claim (`match/claim.py`), on the values of one call.
 
-What differs by some units in the last place, as many as the claim says, is compared with what noise
-in the term before makes of it: no term is determined better than that. What was NaN or infinite
-because something overflowed on the way may be a number now; a NaN of an input that was shown may
-not be lost.
+A difference of some units in the last place, within the claim, is compared with the effect of noise
+on the term before: no term is determined better than that. A NaN or infinity that results from an
+overflow may become a number. A NaN that comes from an input may not, unless the rule stabilises.
 """
 
 from __future__ import annotations
@@ -27,8 +25,8 @@ ROUNDING = 8  # units in the last place that are only rounding
 
 
 class Judgement(NamedTuple):
-    """why: what is wrong, None if nothing is. mended: whether values have changed by more than
-    rounding does, as they may.
+    """Verdict on a step. why: the violation, or None. mended: whether values changed, legitimately,
+    by more than rounding.
     """
 
     why: str | None = None
@@ -36,7 +34,7 @@ class Judgement(NamedTuple):
 
 
 def claim_of(rule: Any) -> Claim:
-    """What is promised of a step: by its rule, where nothing is assumed; equal nodes are equal."""
+    """Return the claim of a step: its rule's, without assumptions; merged nodes must be equal."""
     claim = getattr(rule, "claim", None)
     if not isinstance(claim, Claim):
         return exact if rule == "merge" else refines
@@ -44,7 +42,7 @@ def claim_of(rule: Any) -> Claim:
 
 
 def judged(step: RewriteStep, run: TermValues, a: Any, b: Any) -> Judgement:
-    """The verdict on a step from a term with value a to one with value b."""
+    """Return the verdict on a step from a term with value a to one with value b."""
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or a.dtype.hasobject:
         good = equal(step.before, a, b)
         return Judgement(None if good else "other values")
@@ -60,7 +58,7 @@ def judged(step: RewriteStep, run: TermValues, a: Any, b: Any) -> Judgement:
 
 
 class _Difference:
-    """Two values that are not the same everywhere."""
+    """Difference between two values that are not the same everywhere."""
 
     def __init__(self, step: RewriteStep, run: TermValues, a: Any, b: Any, wrong: Any) -> None:
         self.step, self.run, self.a, self.b, self.wrong = step, run, a, b, wrong
@@ -71,7 +69,7 @@ class _Difference:
             self.cone = [step.before.owner]
 
     def verdict(self) -> Judgement:
-        """What is wrong, if something is."""
+        """Return the violation, or None."""
         if self.claim.kind == "exact" and self.is_elementwise():
             why = "other bits, and it claims to be exact"
             return Judgement(None if self.is_layout() else why)
@@ -99,12 +97,12 @@ class _Difference:
         return Judgement(mended=True)
 
     def is_elementwise(self) -> bool:
-        """Whether nothing is added up, in an order of which nobody says which it is."""
+        """Return whether no sum with unspecified order is involved."""
         after = self.run.cone(self.step.after, self.step.before)
         return all([_is_plain(node) for node in (*self.cone, *after)])
 
     def is_layout(self) -> bool:
-        """Whether bits differ only since NumPy computes what lies in steps in another way."""
+        """Return whether bits differ only because NumPy computes strided arrays in another way."""
         step, run = self.step, self.run
         after = run.cone(step.after, step.before)
         known = {v: run.values.get(v) for v in run.leaves([*self.cone, *after])}
@@ -117,14 +115,14 @@ class _Difference:
         return bool(((a == b) | ((a != a) & (b != b))).all())
 
     def units(self) -> float:
-        """How many units in the last place are allowed."""
+        """Return how many units in the last place are allowed."""
         units = max(self.claim.ulps or 0, ROUNDING)
         if "reorder" in getattr(self.step.rule, "tags", ()):
             units *= sum([len(node.inputs) for node in self.cone]) or 1
         return float(units * self.coarseness())
 
     def coarseness(self) -> float:
-        """Units of the result in one of the coarsest float on the way."""
+        """Return a unit of the coarsest float on the way, in units of the result."""
         if self.a.dtype.kind not in "fc":
             return 1.0
         types = [v.type for node in self.cone for v in node.outputs if v.type.kind in "fc"]
@@ -132,7 +130,7 @@ class _Difference:
         return max([*eps, 0.0]) / float(np.finfo(self.a.dtype).eps) or 1.0
 
     def may_be(self, why: str, where: Any) -> bool:
-        """Whether there is an excuse for elements that are far from what they were."""
+        """Return whether large differences of elements are excused."""
         granted = getattr(self.step.rule, "needs_grant", None)
         a, b = self.a[where], self.b[where]
         if granted is not None and not (np.isfinite(a) & np.isfinite(b)).all():
@@ -150,12 +148,12 @@ class _Difference:
         return False
 
     def is_large(self) -> bool:
-        """Whether there are numbers on the way of which some are infinite together."""
+        """Return whether intermediate numbers are so large that combinations are infinite."""
         most = float(np.finfo(self.a.dtype).max)
         return any([_largest(x) > most / 1e4 for x in self.values()])
 
     def values(self) -> list[Any]:
-        """All values of the term before, those that it is made of first."""
+        """Return all values of the term before, operands first."""
         made = [v for node in self.cone for v in node.outputs]
         found = [*self.run.leaves(self.cone), *made]
         return [
@@ -163,8 +161,8 @@ class _Difference:
         ]
 
     def largest_added(self) -> Any:
-        """Per element, the largest number on the way, of which units in the last place count where
-        numbers are added up.
+        """Return, per element, the largest intermediate number, whose units in the last place count
+        in sums.
         """
         size = np.abs(self.a)
         for x in self.values():
@@ -176,7 +174,7 @@ class _Difference:
         return size
 
     def overflowed(self, where: Any) -> bool:
-        """Whether something on the way is not finite, so that what is made of it tells nothing."""
+        """Return whether an intermediate value is not finite, so that its results prove nothing."""
         for node in self.cone:
             for v in node.outputs:
                 value = self.run.values.get(v)
@@ -194,8 +192,8 @@ class _Difference:
         return np.isinf(a) & (np.ones(a.shape, bool) if self.claim.kind == "exact" else bad)
 
     def nans_lost(self) -> Any:
-        """Where the term before is NaN because something that it is made of is NaN (or infinite,
-        for rules that do not stabilise).
+        """Return where the term before is NaN because an operand is NaN (or infinite, for rules
+        that do not stabilise).
         """
         limits = getattr(self.step.rule, "phase", None) == "stabilize"
         if self.claim.kind == "exact":
@@ -237,5 +235,5 @@ def _largest(x: Any) -> float:
 
 
 def told_of(a: Any, b: Any) -> Sequence[str]:
-    """The first difference of two values, as a line."""
+    """Describe the first difference of two values in a line."""
     return [f"first difference: {first_difference(a, b)}{largest_difference(a, b)}"]

@@ -1,8 +1,8 @@
-"""The contract of one node: all that its op says of itself, held against what happens on values.
+"""Contract of one node: everything that its op declares, checked against actual values.
 
-A node is run in each of its forms (`link/forms.py`), twice in the first, on copies of its inputs,
-and the first form again for each way in which the cells of its outputs may be filled. What comes
-out is returned: what everything else of the graph is compared on.
+A node runs in each of its forms (`link/forms.py`), on copies of its inputs: twice in the first
+form, and again for each way to fill the cells of its outputs. The first results are returned;
+everything else in the graph is compared with them.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ AGAIN = "run again"
 
 
 class DebugWarning(UserWarning):
-    """What DebugMode tells of, and is no error: memory that is not reused, other strides."""
+    """Warning of DebugMode about something that is not an error: memory that is not reused, other
+    strides.
+    """
 
 
 class DebugOptions(NamedTuple):
-    """What is looked at (see `DebugMode`)."""
+    """Checks to perform (see `DebugMode`)."""
 
     check_py_code: bool = True
     check_c_code: bool = True
@@ -53,7 +55,7 @@ class DebugOptions(NamedTuple):
 
     @classmethod
     def of_config(cls) -> DebugOptions:
-        """As `config.DebugMode__…` says."""
+        """Return the options of `config.DebugMode__…`."""
         return cls(
             config.DebugMode__check_py,
             config.DebugMode__check_c,
@@ -67,8 +69,8 @@ class DebugOptions(NamedTuple):
 
 
 class Contract:
-    """Runs nodes, and holds them to what they say. linker: what runs the graph inside an op. read:
-    what other nodes, or who asked for outputs, read (see `is_hidden`).
+    """Runner of nodes that checks their declarations. linker: runs the graph inside an op. read:
+    variables that other nodes, or the caller, read (see `is_hidden`).
     """
 
     def __init__(self, linker: Linker, options: DebugOptions) -> None:
@@ -77,7 +79,7 @@ class Contract:
         self.read: set[Variable] = set()
 
     def forms(self, node: Apply) -> list[Form]:
-        """The forms of a node that are asked for, made once."""
+        """Return the required forms of a node, built once."""
         found = self.known.get(node)
         if found is None:
             if isinstance(node.op, Elemwise) and node.op.scalar_op.c_source:
@@ -90,8 +92,9 @@ class Contract:
         return found
 
     def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
-        """The values of the outputs, which share nothing with `given`. Raises what the node raises,
-        and a `DebugModeError` for what is not as the op says. given: None for what is not read.
+        """Return the values of the outputs, which share no memory with `given`. Raises the errors
+        of the node, and a `DebugModeError` for a broken declaration. given: the inputs; None for
+        inputs that are not read.
         """
         lengths_fit(node, given)
         check_places(node)
@@ -111,7 +114,7 @@ class Contract:
         return found
 
     def fillings(self, node: Apply, form: Form, found: list[Any]) -> Any:
-        """What the cells may hold, if the form looks at it; nothing where the op writes into an
+        """Return contents for the cells if the form looks at them; nothing if the op writes into an
         input.
         """
         if not form.reuses or memory_of(node.op).destroyed or not self.options.preallocated:
@@ -127,26 +130,26 @@ class Contract:
         first: Form | None = None,
         cells: Sequence[Any] | None = None,
     ) -> list[Any]:
-        """A further run. That it fails, where the first form does not, is an error."""
+        """Run a form again. An error that the first form did not raise is a failure."""
         try:
             return self.once(node, form, given, cells)
         except (BadDestroyMap, BadViewMap, InvalidValueError):
             raise
         except Exception as error:
-            what = f"its {form.name} raises {type(error).__name__}, and its "
+            what = f"its {form.name} raises {type(error).__name__}, but its "
             what += f"{(first or form).name} did not: {error}"
             raise error_at(
                 BadThunkOutput, what, node, given, thunk1=(first or form).name, thunk2=form.name
             ) from error
 
     def plain(self, node: Apply, given: Sequence[Any]) -> list[Any]:
-        """One run, of the first form."""
+        """Run the first form once."""
         return self.once(node, self.forms(node)[0], given)
 
     def once(
         self, node: Apply, form: Form, given: Sequence[Any], cells: Sequence[Any] | None = None
     ) -> list[Any]:
-        """One run of a form, on copies: what it does with memory, and the types of its results."""
+        """Run a form on copies, and check its memory and the types of its results."""
         own = [copy_of(x) for x in given]
         storage = [[None] for _ in node.outputs] if cells is None else [[x] for x in cells]
         form.run(own, storage)
@@ -156,14 +159,14 @@ class Contract:
         return found
 
     def valid(self, node: Apply, v: Variable, cell: list[Any], given: Sequence[Any]) -> Any:
-        """What a cell holds, if it is a value of the variable's type."""
+        """Return the value in a cell if it has the variable's type."""
         value = cell[0]
         if isinstance(value, np.generic) and isinstance(v.type, TensorType):
             value = np.asarray(value)
         try:
             return v.type.filter(value, strict=True)
         except (TypeError, ValueError, AssertionError) as error:
-            what = f"output {v.index or 0} is no value of its type {v.type}: {error}"
+            what = f"output {v.index or 0} is not a value of its type {v.type}: {error}"
             raise error_at(InvalidValueError, what, node, given, r=v, v=value) from error
 
     # --- memory ----------------------------------------------------------------------------------
@@ -171,14 +174,14 @@ class Contract:
     def check_inputs(
         self, node: Apply, form: Form, given: Sequence[Any], own: Sequence[Any]
     ) -> None:
-        """Raise `BadDestroyMap` for an input that was changed, and must not be."""
+        """Raise `BadDestroyMap` for an input that was changed without permission."""
         destroyed = memory_of(node.op).destroyed
         for i, (v, before, after) in enumerate(zip(node.inputs, given, own, strict=True)):
             if i in destroyed or before is after or alike(before, after):
                 continue
             if same(v.type.values_eq, before, after):
                 continue
-            what = f"its {form.name} overwrites input {i}, and destroy_map does not say so"
+            what = f"its {form.name} overwrites input {i}, but destroy_map does not declare it"
             lines = [f"input {i} before and after: {first_difference(before, after)}",
                      f"destroy_map: {node.op.destroy_map}"]  # fmt: skip
             raise error_at(BadDestroyMap, what, node, given, lines, idx=i)
@@ -186,7 +189,7 @@ class Contract:
     def check_views(
         self, node: Apply, form: Form, own: Sequence[Any], found: Sequence[Any]
     ) -> None:
-        """Raise `BadViewMap` for memory that is shared, and must not be."""
+        """Raise `BadViewMap` for memory that is shared without permission."""
         memory, maps = memory_of(node.op), node.op
         said = [f"view_map: {maps.view_map}, destroy_map: {maps.destroy_map}"]
         for o, (out, value) in enumerate(zip(node.outputs, found, strict=True)):
@@ -194,8 +197,8 @@ class Contract:
             for i, x in enumerate(own):
                 shared = out.type.may_share_memory(value, x)
                 if shared and i not in may:
-                    what = f"output {o} of its {form.name} shows the memory of input {i}, and "
-                    what += "view_map does not say so"
+                    what = f"output {o} of its {form.name} shares the memory of input {i}, but "
+                    what += "view_map does not declare it"
                     raise error_at(BadViewMap, what, node, own, said, output_idx=o)
                 if not shared and memory.must.get(o) == i and np.size(value) and not form.written:
                     self.not_shown(node, form, own, o, i)
@@ -206,24 +209,28 @@ class Contract:
                     what = f"outputs {p} and {o} of its {form.name} share memory that is no input's"
                     raise error_at(BadViewMap, what, node, own, said, output_idx=o)
             if not may and isinstance(value, np.ndarray) and not value.flags.writeable:
-                what = f"output {o} of its {form.name} cannot be overwritten, as by other ops in "
-                raise error_at(BadViewMap, f"{what}place; copy it", node, own, said, output_idx=o)
+                what = (
+                    f"output {o} of its {form.name} is read-only, so no in-place op can overwrite "
+                )
+                raise error_at(BadViewMap, f"{what}it; copy it", node, own, said, output_idx=o)
 
     def is_hidden(self, v: Variable) -> bool:
-        """Whether an output is its op's own affair: nobody reads it, and what the op returns is
-        another one. It may be memory to compute in.
+        """Return whether an output is private to its op: nobody reads it, and the op returns
+        another one. It may be workspace.
         """
         returned = None if v.owner is None else v.owner.op.default_output
         return returned not in (None, v.index) and v not in self.read
 
     def not_shown(self, node: Apply, form: Form, own: Sequence[Any], o: int, i: int) -> None:
-        """An output has memory of its own where it should have an input's."""
+        """Report an output that has its own memory instead of an input's."""
         if node.op.must_view_map.get(o) == i:
-            what = f"output {o} of its {form.name} does not show input {i}, and must_view_map says "
-            raise error_at(BadViewMap, f"{what}that it always does", node, own, output_idx=o)
+            what = f"output {o} of its {form.name} does not view input {i}, as must_view_map "
+            raise error_at(BadViewMap, f"{what}declares", node, own, output_idx=o)
         if self.options.warn_input_not_reused:
-            what = f"{node.op}: destroy_map says that output {o} lives in the memory of input {i}, "
-            warnings.warn(f"{what}and it has its own", DebugWarning, stacklevel=2)
+            what = (
+                f"{node.op}: destroy_map declares that output {o} is in the memory of input {i}, "
+            )
+            warnings.warn(f"{what}but it has its own", DebugWarning, stacklevel=2)
 
     # --- values ----------------------------------------------------------------------------------
 
@@ -236,7 +243,7 @@ class Contract:
         more: Sequence[Any],
         how: str = "",
     ) -> None:
-        """Raise `BadThunkOutput` if a further run has given other values."""
+        """Raise `BadThunkOutput` if another run gave other values."""
         first = self.forms(node)[0]
         for o, (v, a, b) in enumerate(zip(node.outputs, found, more, strict=True)):
             good = equal(v, a, b) or self.is_hidden(v)
@@ -244,7 +251,7 @@ class Contract:
                 good = spread_of(self.noisy(node, first, o), given, a, b)
             if not good:
                 name = f"{form.name}, {how}," if how else form.name
-                what = f"its {name} gives other values than its {first.name}"
+                what = f"its {name} computes other values than its {first.name}"
                 lines = [f"output {o}: {first_difference(a, b)}",
                          f"{first.name}: {shown(a)}", f"{name} {shown(b)}"]  # fmt: skip
                 raise error_at(
@@ -254,7 +261,7 @@ class Contract:
             self.check_strides(node, form, a, b)
 
     def noisy(self, node: Apply, form: Form, o: int) -> Callable[[Sequence[Any]], Any]:
-        """A function of the inputs that runs a form, and gives one output."""
+        """Return a function of the inputs that runs a form and returns one output."""
 
         def run(inputs: Sequence[Any]) -> Any:
             return self.once(node, form, inputs)[o]
@@ -262,28 +269,28 @@ class Contract:
         return run
 
     def check_strides(self, node: Apply, form: Form, a: Any, b: Any) -> None:
-        """Tell of strides that differ, if that is asked for."""
+        """Warn about different strides, if required."""
         level = self.options.require_matching_strides
         if not level or not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
             return
         pairs = zip(a.shape, a.strides, b.strides, strict=True)
         if not a.size or all([s == t for n, s, t in pairs if n > 1]):
             return
-        what = f"the strides of what its {form.name} gives are {b.strides}, not {a.strides}"
+        what = f"the result of its {form.name} has strides {b.strides}, not {a.strides}"
         if level > 1:
             raise error_at(BadThunkOutput, what, node, val1=a, val2=b)
         warnings.warn(f"{node.op}: {what}", DebugWarning, stacklevel=2)
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether two values are arrays with equal elements, none of which is NaN."""
+    """Return whether two values are arrays with equal elements, none of which is NaN."""
     if type(a) is not np.ndarray or type(b) is not np.ndarray or a.dtype.hasobject:
         return False
     return a.dtype == b.dtype and a.shape == b.shape and bool((a == b).all())
 
 
 def same(equals: Callable[[Any, Any], Any], a: Any, b: Any) -> bool:
-    """Whether two values are equal, as far as that can be told."""
+    """Return whether two values are equal, as far as they can be compared."""
     try:
         return bool(equals(a, b))
     except Exception:  # of a type whose values cannot be compared
@@ -291,7 +298,7 @@ def same(equals: Callable[[Any, Any], Any], a: Any, b: Any) -> bool:
 
 
 def equal(v: Variable, a: Any, b: Any) -> bool:
-    """Whether two values of a variable are equal up to rounding, as its type says, or its tag."""
+    """Return whether two values of a variable are equal up to rounding, by its type or its tag."""
     if alike(a, b):  # nearly always
         return True
     own = None if v._tag is None else getattr(v._tag, "values_eq_approx", None)

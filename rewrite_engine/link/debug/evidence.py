@@ -1,4 +1,6 @@
-"""Facts held against values: whether what a fact has said of variables is true of what they are."""
+"""Check of facts against values: whether a fact's statement about variables is true of their
+values.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,8 @@ Values = Callable[[Variable], Any]
 
 
 def holds(fact: Fact, args: Sequence[Any], answer: Any, value_of: Values) -> bool | None:
-    """Whether evidence is true of values; None where values do not tell. Of a fact that is not
-    shipped only its own `test` does.
+    """Return whether evidence is true of values; None if the values do not decide. For a fact that
+    is not shipped, only its own `test` decides.
     """
     about = _RELATIONS.get(fact)
     if about is not None:
@@ -100,7 +102,7 @@ _SILENT = frozenset({facts.fits, facts.cannot_fail, facts.used_once, facts.stati
 
 
 def constant_of(v: Variable, value: Any) -> Variable:
-    """A variable that facts can ask for a value: a constant, where that is an array."""
+    """Return a constant for an array, so that facts can read its value; otherwise a variable."""
     if isinstance(v, Constant):
         return v
     if isinstance(value, np.ndarray) and v.type.kind != "?":

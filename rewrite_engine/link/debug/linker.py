@@ -1,5 +1,5 @@
-"""`DebugLinker`: runs a graph as it was written, as it is now, and every term in between, and holds
-all of it to what it says.
+"""`DebugLinker`: runs a graph as it was written, as it is now, and every term in between, and
+checks all declarations.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ FIRST = 4  # runs of a graph inside an op that are looked at in each call, and t
 
 
 class DebugLinker(PyLinker):
-    """Runs nodes one by one, each in all of its forms, and compares. options: None for those of
-    `config`, when a graph is linked.
+    """Linker that runs nodes one by one, each in all of its forms, and compares the values.
+    options: None to use `config` when a graph is linked.
 
-    calls: how often the function was called that this is linked for.
+    calls: how often the linked function was called.
     """
 
     name = "debugmode"
@@ -82,15 +82,15 @@ class DebugLinker(PyLinker):
 
     @property
     def chosen(self) -> DebugOptions:
-        """What is looked at."""
+        """Return the checks to perform."""
         return self.options or DebugOptions.of_config()
 
     def watching(self, optimizer: Any) -> Any:
-        """What rewrites graphs, with a record of it."""
+        """Return a driver that rewrites and records the rewriting."""
         return Recording(optimizer, self.chosen.patience)
 
     def told(self, nodes: Sequence[Apply]) -> str:
-        """What is checked, and which gradients are not, as nothing runs them."""
+        """Describe the checks, and the gradients that are not checked, since nothing runs them."""
         options = self.chosen
         checked = ["each op in all its forms", "each step of rewriting", "each fact", "the whole"]
         checked += ["finite values"] if options.check_isfinite else []
@@ -100,14 +100,14 @@ class DebugLinker(PyLinker):
         return f"node by node; checked: {', '.join(checked)}; not checked: {', '.join(left)}"
 
     def runner(self, node: Apply) -> Callable[..., Any]:
-        """Run `debug_perform` instead of all else, if the op defines it."""
+        """Return `debug_perform` if the op defines it, otherwise the usual function."""
         debug = node.op.debug_perform
         if debug is None:
             return super().runner(node)
         return held_to_types(node, call_perform(node, debug))
 
     def kept(self, op: Any) -> dict[Linker, Linked]:
-        """Where functions of graphs inside ops are kept: each function has its own."""
+        """Return the cache of functions of inner graphs; each function has its own."""
         return self.own.setdefault(op, {})
 
     def compile(self, fgraph: FunctionGraph) -> Callable[..., Sequence[Any]]:
@@ -122,7 +122,9 @@ class DebugLinker(PyLinker):
 def sampled(
     check: Callable[..., Any], plain: Callable[..., Any], linker: DebugLinker
 ) -> Callable[..., Any]:
-    """A function that checks its first runs in each call, and then ever fewer; a loop has many."""
+    """Return a function that checks its first runs in each call, then fewer and fewer; a loop has
+    many runs.
+    """
     runs = calls = 0
 
     def run(*values: Any) -> Any:
@@ -134,8 +136,8 @@ def sampled(
 
 
 class Recording:
-    """What rewrites graphs, which writes a record of it, and does it again on copies to see whether
-    it does the same (`patience` times; 0 or 1: never).
+    """Driver that records the rewriting of graphs, and repeats it on copies to compare the steps
+    (`patience` times; 0 or 1: never).
     """
 
     def __init__(self, optimizer: Any, patience: int) -> None:
@@ -167,23 +169,23 @@ class Recording:
 
 
 def _stochastic(first: list[Any], again: list[Any], k: int) -> StochasticOrder:
-    """The error for two runs that are not alike: where they part."""
+    """Return the error for two different runs, with their first difference."""
     n = next(
         (i for i, (a, b) in enumerate(zip(first, again)) if a != b), min(len(first), len(again))
     )
-    lines = [f"rewriting the same graph does other things the {k}. time, from step {n + 1} on:"]
+    lines = [f"run {k} of rewriting the same graph differs from step {n + 1} on:"]
     for which, steps in (("first", first), ("then", again)):
         if n >= len(steps):
             lines.append(f"    {which}: nothing more")
             continue
         place, rule, before, after = steps[n]
         lines.append(f"    {which}: {rule}, in {place}: {before} → {after}")
-    lines.append("    does a rule go by the order of a set, an id or a hash, or by random numbers?")
+    lines.append("    does a rule depend on the order of a set, an id, a hash or random numbers?")
     return StochasticOrder("\n".join(lines))
 
 
 def has_own_gradient(op: Any) -> bool:
-    """Whether an op that is not the library's has a gradient."""
+    """Return whether an op that is not the library's has a gradient."""
     one = getattr(op, "scalar_op", op)
     if type(one) is ScalarOp:
         return not one.listed and one.gradient is not None
@@ -192,12 +194,14 @@ def has_own_gradient(op: Any) -> bool:
 
 
 def can_be_compared(op: Op) -> bool:
-    """Whether the code of a whole graph with such a node has to give what DebugMode computes."""
+    """Return whether the code of a whole graph with this node must give DebugMode's values."""
     return op.determined and not is_replaced(op)
 
 
 class CallChecks:
-    """What is looked at in each call of a graph. fgraph: that of the function; None: of an op."""
+    """Checks of each call of a graph. fgraph: the graph of the function; None for the graph of an
+    op.
+    """
 
     def __init__(
         self,
@@ -215,13 +219,13 @@ class CallChecks:
         self.runs_code = contract.options.check_c_code and comparable
 
     def begin(self, *values: Any) -> list[Any]:
-        """A call of the function."""
+        """Begin a call of the function."""
         self.linker.calls += 1
         return self.call(*values)
 
     def call(self, *values: Any) -> list[Any]:
-        """The outputs of the graph as it is now. Raises what the graph as it was written raises,
-        and a `DebugModeError` for what is wrong.
+        """Return the outputs of the current graph. Raises the errors of the graph as it was
+        written, and a `DebugModeError` for a failed check.
         """
         record, run = self.record, TermValues(self.contract, self.record.inputs, values)
         written = [self.needed(run, v) for v in record.written]
@@ -240,7 +244,7 @@ class CallChecks:
         return found
 
     def needed(self, run: TermValues, v: Variable) -> Any:
-        """The value of an output; what fails is noted as other linkers do."""
+        """Return the value of an output; failures are noted as other linkers do."""
         try:
             return run.value(v)
         except NoValue:
@@ -252,8 +256,8 @@ class CallChecks:
     # --- steps -----------------------------------------------------------------------------------
 
     def check_step(self, run: TermValues, step: RewriteStep) -> bool:
-        """Raise `BadOptimization` for a step that changes values by more than is claimed. Whether
-        it has changed some by more than rounding does.
+        """Raise `BadOptimization` for a step that changes values by more than its claim. Return
+        whether it changed some by more than rounding.
         """
         try:
             a = run.value(step.before)
@@ -276,13 +280,13 @@ class CallChecks:
         return verdict.mended
 
     def bad(self, step: RewriteStep, run: TermValues, why: str, a: Any, b: Any) -> BadOptimization:
-        """The error for a step."""
+        """Return the error for a step."""
         rule, where = step.rule, getattr(step.rule, "where", None)
         at = "" if where is None else f" ({source_line(*where)})"
         claims = claim_of(rule)
         what = f"the rule {step.rule_name}{at}, in {step.phase}, claims {claims}: {why}"
         if rule == "merge":
-            what = f"two nodes are not equal that were merged as equal ones, in {step.phase}: {why}"
+            what = f"two nodes that were merged as equal are not, in {step.phase}: {why}"
         granted = getattr(rule, "needs_grant", None)
         lines = [
             f"before: {term(step.before)} of type {step.before.type}: {shown(a)}",
@@ -300,8 +304,8 @@ class CallChecks:
         return error  # type: ignore[no-any-return]
 
     def check_inside(self, run: TermValues, step: RewriteStep, inside: Inside) -> None:
-        """Run an op with its graph as it was, and hold the rewriting of that to the values that the
-        graph gets.
+        """Run an op with its original graph, and check the rewriting of that graph on the values
+        that it gets.
         """
         node, op = step.before.owner, inside.op
         if node is None or op.runs is None:
@@ -331,12 +335,12 @@ class CallChecks:
         v = next(a for a in said.args if isinstance(a, Variable))
         args = ", ".join([name_of(a) if isinstance(a, Variable) else repr(a) for a in said.args])
         value = "" if said.answer.value is None else f" = {said.answer.value}"
-        what = f"the fact {said.fact.name}({args}){value} was said to hold, {said.answer}, and on "
+        what = f"the fact {said.fact.name}({args}){value} was claimed, {said.answer}, but on "
         code = said.fact.fn.__code__
         lines = [f"the term: {term(v)} of type {v.type}", f"its value: {shown(run.value(v))}",
                  f"the fact: {source_line(code.co_filename, code.co_firstlineno)}"]  # fmt: skip
         error = error_at(
-            BadEvidence, f"{what}these values it does not", None, None,
+            BadEvidence, f"{what}these values it does not hold", None, None,
             [*lines, *_built_at(v.owner)],
             fact=said.fact, evidence=said.answer, before=v, old_val=run.value(v),
         )  # fmt: skip
@@ -361,8 +365,8 @@ class CallChecks:
     def check_whole(
         self, written: list[Any], found: list[Any], mended: bool, run: TermValues
     ) -> None:
-        """Raise `BadOptimization` if the graph as it is now gives other values than the one that
-        was written, though no step did. (Where steps have mended values, these differ.)
+        """Raise `BadOptimization` if the current graph and the written one differ although no step
+        did. (After steps that repaired values, they may differ.)
         """
         record = self.record
         if mended:
@@ -378,18 +382,16 @@ class CallChecks:
                 raise self.bad(whole, run, f"output {i}: {verdict.why}", a, b)
 
     def check_code(self, values: Sequence[Any], found: list[Any], run: TermValues) -> None:
-        """Raise `BadThunkOutput` if the function that the VM writes gives other values than its
-        nodes one by one.
-        """
+        """Raise `BadThunkOutput` if the VM's code gives other values than the nodes one by one."""
         if self.fgraph is None:
             return
         if self.code is None:
             self.code = whole_graph(self.fgraph, get_linker("vm"))
-        what, given = "the function that the VM writes of all nodes", [copy_of(x) for x in values]
+        what, given = "the VM's function of all nodes", [copy_of(x) for x in values]
         try:
             more = self.code(*given)
         except Exception as error:
-            what = f"{what} raises {type(error).__name__}, and they do not: {error}"
+            what = f"{what} raises {type(error).__name__}, but the nodes do not: {error}"
             raise error_at(BadThunkOutput, what, None, thunk1="perform", thunk2="vm") from error
         for i, (v, a, b) in enumerate(zip(self.record.outputs, found, more, strict=True)):
             if equal(v, a, b):
@@ -398,7 +400,7 @@ class CallChecks:
                 samples = run.samples(v, toposort([v]))
                 if within(a, b, samples).all():
                     continue
-            what = f"{what} gives other values for output {i} than they do one by one"
+            what = f"{what} computes other values for output {i} than the nodes one by one"
             raise error_at(
                 BadThunkOutput, what, None, None, [*told_of(a, b), *_built_at(v.owner)],
                 r=v, val1=a, val2=b, thunk1="perform", thunk2="vm",
@@ -406,7 +408,7 @@ class CallChecks:
 
 
 def _leaves(run: TermValues, step: RewriteStep) -> list[str]:
-    """The values that a term is made of, as lines."""
+    """Return the values that a term is computed from, as lines."""
     found = []
     for v in run.leaves(run.cone(step.before, step.after))[:6]:
         if v in run.values:

@@ -1,5 +1,5 @@
-"""How well a value is determined: what it varies by if results on the way are moved by a unit in
-the last place. What differs by no more than some of that is the same, up to rounding.
+"""Noise: how much a value varies if intermediate results move by a unit in the last place.
+Differences within a small multiple of that are rounding.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ WIDE = 20  # times as far as noise reaches
 
 
 def moved(value: Any, rng: Any) -> Any:
-    """A value, each element of which is moved by a unit in the last place, at random, or stays; 0
-    may become -0.0, and what has hardly a digit left may vanish.
+    """Return a value with each element moved by a unit in the last place at random, or not. 0 may
+    become -0.0, and a number with hardly a digit left may vanish.
     """
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fc" or not value.size:
         return value
@@ -37,8 +37,8 @@ def moved(value: Any, rng: Any) -> Any:
 
 
 def noisy(node: Apply, given: Sequence[Any], value: Any, rng: Any) -> Any:
-    """A result of a node, moved; what is 0 and is made of numbers that are not has underflowed, and
-    may be the smallest number there is.
+    """Return a result of a node, moved. A 0 that results from nonzero operands underflowed, and may
+    become the smallest number.
     """
     found, op = moved(value, rng), node.op
     if not isinstance(op, Elemwise) or str(op.scalar_op) in EXACT or value.dtype.kind != "f":
@@ -54,9 +54,7 @@ def noisy(node: Apply, given: Sequence[Any], value: Any, rng: Any) -> Any:
 
 
 def within(a: Any, b: Any, samples: Sequence[Any], units: float = 1.0) -> Any:
-    """Where b is as near to a as samples of a are, as far as these tell, or some units in its last
-    place.
-    """
+    """Return where b is as near to a as samples of a, or within units in its last place."""
     kind = a.dtype.kind
     found = [s for s in samples if np.shape(s) == a.shape]
     with np.errstate(all="ignore"):
@@ -74,8 +72,8 @@ def within(a: Any, b: Any, samples: Sequence[Any], units: float = 1.0) -> Any:
 
 
 def spread_of(run: Callable[[Sequence[Any]], Any], given: Sequence[Any], a: Any, b: Any) -> bool:
-    """Whether the second value of a function differs from the first by what noise in what is given
-    makes of it.
+    """Return whether the second value of a function differs from the first by no more than noise in
+    its arguments explains.
     """
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray) or a.dtype.kind not in "fc":
         return False

@@ -1,5 +1,5 @@
-"""What an op says of the results of a node (`TensorOp.shapes`, `infer_shape`, `bounds`, `limits`,
-`implied`, `elements`), held against them.
+"""Checks of an op's declarations about results (`TensorOp.shapes`, `infer_shape`, `bounds`,
+`limits`, `implied`, `elements`).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ MOST = 1 << 16  # elements that are looked up one by one
 
 
 def lengths_fit(node: Apply, given: Sequence[Any]) -> None:
-    """Raise the op's error where lengths that have to be equal are not, as other linkers do."""
+    """Raise the op's error if lengths that must be equal differ, as other linkers do."""
     if isinstance(node.op, TensorOp):
         node.op.check(node, given)
 
 
 def check_shapes(node: Apply, given: Sequence[Any], found: Sequence[Any], linker: Linker) -> None:
-    """Raise `InvalidValueError` for a shape that is not the one that the op says. linker: what runs
-    ops that `debug_perform` replaces.
+    """Raise `InvalidValueError` for a shape that contradicts the op. linker: runs ops that
+    `debug_perform` replaces.
     """
     op = node.op
     expected: Sequence[Any]
@@ -55,7 +55,7 @@ def check_shapes(node: Apply, given: Sequence[Any], found: Sequence[Any], linker
 
 
 def _inferred(node: Apply, given: Sequence[Any], linker: Linker) -> Sequence[Any]:
-    """What `infer_shape` says of the outputs, as numbers; None where it says nothing."""
+    """Return the result of `infer_shape` for the outputs, as numbers; None for unspecified ones."""
     nothing = [None] * len(node.outputs)
     shapes = [
         tuple([weak_constant(n, "int64") for n in np.shape(x)])
@@ -91,8 +91,8 @@ def _value(v: Variable, values: dict[Variable, Any]) -> Any:
 
 
 def check_promises(node: Apply, given: Sequence[Any], found: Sequence[Any]) -> None:
-    """Raise `InvalidValueError` for values of which something else is true than the op says: of the
-    first output, for operands that have these values.
+    """Raise `InvalidValueError` for values of the first output that contradict the op's
+    declarations, for operands with these values.
     """
     op, value = node.op, found[0] if found else None
     silent = not op.implied and op.elements is None and type(op).bounds is Op.bounds
@@ -103,12 +103,12 @@ def check_promises(node: Apply, given: Sequence[Any], found: Sequence[Any]) -> N
     why = _beyond(node, given, value) or _implied(node, given, value) or _strange(op, given, value)
     if why:
         lines = [f"its values: {shown(value)}"]
-        what = f"output 0 is not as the op says: {why}"
+        what = f"output 0 violates a declaration of the op: {why}"
         raise error_at(InvalidValueError, what, node, given, lines, r=node.outputs[0], v=value)
 
 
 def _beyond(node: Apply, given: Sequence[Any], value: Any) -> str | None:
-    """Whether elements are beyond the bounds."""
+    """Describe the violated bounds, if elements are beyond them."""
     if value.dtype.kind == "c" or not value.size:
         return None
     known = dict(zip(node.inputs, given, strict=True))
@@ -119,7 +119,7 @@ def _beyond(node: Apply, given: Sequence[Any], value: Any) -> str | None:
 
 
 def _ends(x: Any) -> Any:
-    """The smallest and the largest element, if all are numbers."""
+    """Return the smallest and the largest element, if all are numbers."""
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "biuf":
         return None
     low, high = (x.min().item(), x.max().item()) if x.size else (0, 0)
@@ -127,7 +127,7 @@ def _ends(x: Any) -> Any:
 
 
 def _implied(node: Apply, given: Sequence[Any], value: Any) -> str | None:
-    """Whether a fact does not hold that the op says to hold."""
+    """Describe a fact that the op implies and that does not hold, if there is one."""
     out = node.outputs[0]
     for name in node.op.implied:
         fact = SHIPPED.get(name)
@@ -142,7 +142,7 @@ def _implied(node: Apply, given: Sequence[Any], value: Any) -> str | None:
 
 
 def _strange(op: Op, given: Sequence[Any], value: Any) -> str | None:
-    """Whether there are elements that no operand has, and none are made."""
+    """Describe elements that come from no operand, if the op declares that there are none."""
     if op.elements is None or value.size > MOST:
         return None
     operands = [np.ravel(x) for x in given[op.elements] if isinstance(x, np.ndarray)]

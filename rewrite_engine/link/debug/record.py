@@ -1,10 +1,9 @@
-"""What became of a graph while it was rewritten, as terms that never change (`RewriteRecord`), and
-the feature that writes it down (`RewriteRecorder`).
+"""Record of rewriting a graph, as terms that never change (`RewriteRecord`), and the feature that
+writes it (`RewriteRecorder`).
 
-Nodes of a graph change in place, and terms of them with it. The recorder keeps a copy of each term
-that is asked for, until something below it changes; equal copies are one. So every term before and
-after a step is part of one large graph, in which all of them are computed at once on the values of
-a call.
+Nodes of a graph change in place, and their terms with them. The recorder stores a copy of each
+requested term, until something below it changes; equal copies are one. Every term before and after
+a step is thus part of one large graph, all of which is computed at once on the values of a call.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ MERGED = "merge"
 
 
 class Inside(NamedTuple):
-    """The rewriting of the graph inside an op. op: as it was. inputs: the numbers of those of the
-    node before that it has.
+    """Rewriting of the graph inside an op. op: before the rewriting. inputs: the numbers of the
+    inputs that remain.
     """
 
     record: RewriteRecord
@@ -39,9 +38,9 @@ class Inside(NamedTuple):
 
 
 class RewriteStep(NamedTuple):
-    """Something took the place of a term. rule: the rule, or the name of what a driver did.
-    number: of the firing (0: two equal nodes were merged). inside: where it was the graph in an op
-    that was rewritten.
+    """Replacement of a term by another. rule: the rule, or the name of a driver's action. number:
+    of the firing (0: a merge of equal nodes). inside: the inner graph, if it was the graph in an
+    op.
     """
 
     rule: Any
@@ -53,14 +52,14 @@ class RewriteStep(NamedTuple):
 
     @property
     def rule_name(self) -> str:
-        """The rule's name, as queries know it."""
+        """Return the rule's name, as queries know it."""
         if self.rule is None:
             return "replacement without a reason"
         return str(getattr(self.rule, "name", self.rule))
 
 
 class Said(NamedTuple):
-    """A fact said of terms that it holds."""
+    """Fact, and the terms that it was stated of."""
 
     fact: Fact
     args: tuple[Any, ...]
@@ -69,8 +68,8 @@ class Said(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class RewriteRecord:
-    """A graph as it was built, what was done to it, and what it is now. written, outputs: its
-    outputs then and now.
+    """Record of a graph: as it was built, the steps, and as it is now. written, outputs: its
+    outputs before and after.
     """
 
     inputs: list[Variable]
@@ -80,13 +79,13 @@ class RewriteRecord:
 
     @classmethod
     def of(cls, fgraph: FrozenGraph) -> RewriteRecord:
-        """That of a graph to which nothing was done."""
+        """Return the record of a graph without steps."""
         terms = Terms(fgraph)
         outputs = [terms.of(v) for v in fgraph.outputs]
         return cls(list(fgraph.inputs), outputs, [], outputs)
 
     def read(self) -> set[Variable]:
-        """All variables that an operand of a term is, an output, or what a step or fact is of."""
+        """Return all variables that are operands, outputs, or in a step or fact."""
         asked = [*self.written, *self.outputs]
         for event in self.events:
             terms = event.args if isinstance(event, Said) else (event.before, event.after)
@@ -99,14 +98,14 @@ RECORDS: WeakKeys[FrozenGraph, RewriteRecord] = WeakKeys()
 
 
 class TermTable:
-    """All copies, each once: nodes by op, operands in their order, and types."""
+    """Table of all copies, each once: nodes by op, operands in order, and types."""
 
     def __init__(self) -> None:
         self.nodes: dict[Any, Apply] = {}
         self.made: set[Variable] = set()
 
     def like(self, node: Apply, inputs: tuple[Any, ...]) -> Apply:
-        """The copy of a node on copies of its operands."""
+        """Return the copy of a node on copies of its operands."""
         types = tuple([v.type for v in node.outputs])
         marks = tuple([v.signature() if isinstance(v, Constant) else v for v in inputs])
         key = node.op, marks, types
@@ -118,8 +117,8 @@ class TermTable:
 
 
 class Terms:
-    """Copies of the terms of a graph, and of terms that are to come into it. table: of all copies;
-    several graphs may share one.
+    """Copies of the terms of a graph, and of terms that will enter it. table: all copies; several
+    graphs may share one.
     """
 
     def __init__(self, fgraph: Any = None, table: TermTable | None = None) -> None:
@@ -129,12 +128,12 @@ class Terms:
         self.loose: dict[Variable, Variable] = {}  # and of others, while one term is copied
 
     def operands(self, node: Apply) -> tuple[Variable, ...]:
-        """The inputs of a node, as they are now."""
+        """Return the current inputs of a node."""
         fgraph = self.fgraph
         return fgraph.present_inputs(node) if hasattr(fgraph, "dirty") else node.inputs
 
     def of(self, v: Variable) -> Variable:
-        """The copy of a term as it is now."""
+        """Return the copy of a term in its current form."""
         if (known := self._known(v)) is not None:
             return known
         stack = [v.owner]
@@ -155,21 +154,19 @@ class Terms:
         return found
 
     def _known(self, v: Variable) -> Variable | None:
-        """A copy that is there already; a root, and what is one, stands for itself."""
+        """Return an existing copy; a root, or a copy itself, represents itself."""
         if v.owner is None or v in self.table.made:
             return self.copies.get(v, v)
         copy = self.copies.get(v)
         return self.loose.get(v) if copy is None else copy
 
     def _kept(self, node: Apply) -> dict[Variable, Variable]:
-        """Where copies are kept: nobody tells when what is not in the graph changes."""
+        """Return the cache of copies: changes outside the graph are not announced."""
         there = self.fgraph is None or node in self.fgraph.order.level
         return self.copies if there else self.loose
 
     def forget(self, nodes: Iterable[Apply]) -> None:
-        """Nodes change: their terms, and those that are made of them, are no longer what they
-        were.
-        """
+        """Drop the copies of nodes that change, and of the terms above them."""
         copies, users = self.copies, self.fgraph.users
         stack = list(nodes)
         while stack:
@@ -182,7 +179,7 @@ class Terms:
 
 
 class Part:
-    """One graph that is being rewritten."""
+    """State of one graph that is being rewritten."""
 
     def __init__(self, fgraph: FunctionGraph, table: TermTable) -> None:
         self.terms = Terms(fgraph, table)
@@ -190,7 +187,7 @@ class Part:
         self.record = RewriteRecord(list(fgraph.inputs), [self.terms.of(v) for v in fgraph.outputs])
 
     def as_written(self, fgraph: FunctionGraph) -> None:
-        """Begin with the graph of the user, of which this one is a copy with equal nodes merged."""
+        """Begin with the user's graph, of which this one is a copy with equal nodes merged."""
         user = Terms(None, self.terms.table)
         pairs = [(v, own) for v, own in fgraph.memo.items() if isinstance(v, Variable)]
         user.copies.update({v: own for v, own in pairs if own.owner is None})
@@ -205,15 +202,15 @@ class Part:
         self.record.written = [first.get(v, self.terms.of(v)) for v in fgraph.outputs]
 
     def done(self) -> RewriteRecord:
-        """The record, with the graph as it is now."""
+        """Return the record, with the current graph."""
         self.terms.copies.clear()
         self.record.outputs = [self.terms.of(v) for v in self.terms.fgraph.outputs]
         return self.record
 
 
 class RewriteRecorder(Trace):
-    """Writes records of a graph that is rewritten, and of those inside its ops. texts: of each step
-    as well, to compare with those of another run.
+    """Recorder of the rewriting of a graph and of its inner graphs. texts: text of each step, to
+    compare with another run.
     """
 
     def __init__(self, texts: bool = False) -> None:
@@ -224,7 +221,7 @@ class RewriteRecorder(Trace):
         self.drivers: list[Any] = []
 
     def begin(self, fgraph: FunctionGraph) -> Part:
-        """A graph is going to be rewritten."""
+        """Prepare for the rewriting of a graph."""
         part = self.parts.get(id(fgraph))
         if part is None:
             part = self.parts[id(fgraph)] = Part(fgraph, self.table)
@@ -233,7 +230,7 @@ class RewriteRecorder(Trace):
         return part
 
     def part(self, fgraph: Any) -> Part:
-        """What is known of a graph."""
+        """Return the state of a graph."""
         return self.parts.get(id(fgraph)) or self.begin(fgraph)
 
     # --- what graphs and drivers tell ------------------------------------------------------------
@@ -256,7 +253,7 @@ class RewriteRecorder(Trace):
             self.part(inner).done()
 
     def on_answer(self, part: Part, fact: Fact, args: Sequence[Any], answer: Any) -> None:
-        """A fact gave an answer about terms of a graph."""
+        """Note the answer of a fact about terms of a graph."""
         if not answer:
             return
         of, value = part.terms.of, answer.value
@@ -298,7 +295,7 @@ class RewriteRecorder(Trace):
         self.part(fgraph).terms.copies.clear()
 
     def keep(self, firing: Firing) -> None:
-        """Note a step."""
+        """Add a step to the record."""
         assert self.past is not None
         part = self.part(self.past.fgraph)
         before, after = part.terms.of(firing.before), part.terms.of(firing.after)
@@ -310,7 +307,7 @@ class RewriteRecorder(Trace):
             self.texts.append((place, rule, self.text(before), self.text(after)))
 
     def _inside(self, firing: Firing) -> Inside | None:
-        """The record of the graph in an op that was rewritten."""
+        """Return the record of the graph in a rewritten op."""
         driver = self.drivers[-1] if self.drivers else None
         if not isinstance(driver, Exchange) or firing.rule != Exchange.rule_name:
             return None
@@ -321,7 +318,7 @@ class RewriteRecorder(Trace):
         return Inside(self.parts[id(graph)].record, site.call.op, site.inputs)
 
     def forget(self, count: int) -> None:
-        """The firings after a number did not take place."""
+        """Drop the firings after a number; they were undone."""
         super().forget(count)
         for part in self.parts.values():
             kept = [e for e in part.record.events if isinstance(e, Said) or e.number <= count]
@@ -332,7 +329,7 @@ class RewriteRecorder(Trace):
 
 
 def recorded(rewrite: Callable[[], Any], fgraph: FunctionGraph, recorder: RewriteRecorder) -> Any:
-    """Do what rewrites a graph, and keep its record."""
+    """Run a driver on a graph, and store its record."""
     part = recorder.begin(fgraph)
     part.as_written(fgraph)
     fgraph.attach_feature(recorder)

@@ -1,4 +1,4 @@
-"""One call: all terms of a record on the values of its inputs (`TermValues`)."""
+"""Values of all terms of a record in one call (`TermValues`)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ MAX_INNER_RUNS = 2_000  # of nodes in loops, with noise in each
 
 
 class NoValue(Exception):
-    """A term has no value: it is made of a root that has none, or something it needs has failed."""
+    """Raised for a term without a value: a root has none, or an operand failed."""
 
 
 class Noise:
-    """Runs nodes with noise in each result. In a loop it is in each result of each step, for it
-    grows from step to step; after `MAX_INNER_RUNS`, in what a step hands to the next.
+    """Runner of nodes with noise in each result. In a loop, each result of each step gets noise,
+    which grows from step to step; after `MAX_INNER_RUNS`, only the values passed to the next step
+    do.
     """
 
     def __init__(self, contract: Contract, rng: Any) -> None:
@@ -33,7 +34,7 @@ class Noise:
         self.inner_runs = 0
 
     def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
-        """Return the results of a node. Raises what it raises."""
+        """Return the results of a node. Raises the errors of the node."""
         op = node.op
         if not isinstance(op, HasInnerGraph) or op.runs is None or op.mode is not None:
             found = self.contract.plain(node, given)
@@ -60,9 +61,9 @@ class Noise:
 
 
 class TermValues:
-    """The values of terms, computed when they are asked for, each once. contract: runs nodes.
+    """Values of terms, each computed once, when it is required. contract: runs nodes.
 
-    failed: {variable: (error, node, values of its inputs)} of what raises an error.
+    failed: {variable: (error, node, values of its inputs)} for nodes that raised an error.
     """
 
     def __init__(
@@ -73,9 +74,7 @@ class TermValues:
         self.failed: dict[Variable, tuple[Exception, Apply | None, Sequence[Any]]] = {}
 
     def value(self, v: Variable) -> Any:
-        """The value of a term. Raises `NoValue` if it has none, and what a `DebugModeError` says of
-        a node.
-        """
+        """Return the value of a term. Raises `NoValue`, and the `DebugModeError` of a node."""
         if isinstance(v, Constant):
             return v.data
         stack = [v]
@@ -98,11 +97,11 @@ class TermValues:
         return self.values[v]
 
     def is_known(self, v: Variable) -> bool:
-        """Whether it is known what a variable is, or that it has no value."""
+        """Return whether a variable has a value, or is known to have none."""
         return isinstance(v, Constant) or v in self.values or v in self.failed
 
     def read(self, node: Apply) -> list[Variable | None]:
-        """The inputs that a node looks at, as far as it is known (None: it does not)."""
+        """Return the inputs that a node reads, as far as this is known (None: it is not)."""
         inputs = node.inputs
         if node.op.read_if is None:
             return list(inputs)
@@ -117,11 +116,11 @@ class TermValues:
         return found
 
     def missing(self, node: Apply) -> list[Variable]:
-        """What has to be computed before a node is."""
+        """Return the variables that must be computed before a node."""
         return [v for v in self.read(node) if v is not None and not self.is_known(v)]
 
     def compute(self, node: Apply) -> None:
-        """Compute a node of which all that it reads is there."""
+        """Compute a node whose operands are known."""
         read = self.read(node)
         bad = next((self.failed[v] for v in read if v in self.failed), None)
         if bad is not None:
@@ -138,17 +137,15 @@ class TermValues:
         self.values.update(zip(node.outputs, found, strict=True))
 
     def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
-        """Return the results of a node. Raises what it raises."""
+        """Return the results of a node. Raises the errors of the node."""
         return self.contract.run(node, given)
 
     def at_hand(self, v: Variable) -> Any:
-        """A value that is there."""
+        """Return a known value."""
         return v.data if isinstance(v, Constant) else self.values[v]
 
     def needed(self, outputs: Sequence[Variable]) -> list[Variable]:
-        """The variables that outputs are computed from, where branches are as they are now: each
-        after what it is computed from.
-        """
+        """Return the variables that outputs depend on, by the current branches, operands first."""
         operands: dict[Apply, list[Variable]] = {}
         stack = list(outputs)
         while stack:
@@ -163,8 +160,8 @@ class TermValues:
     # --- how well a value is determined ----------------------------------------------------------
 
     def cone(self, before: Variable, after: Variable) -> list[Apply]:
-        """The nodes that a term has, and another one has not, in running order: as many as are
-        near.
+        """Return the nodes that one term has and another has not, in running order, limited to the
+        nearest ones.
         """
         shared = {v for v in ancestors([after], [before]) if v is not before}
         nodes: dict[Apply, None] = {}
@@ -177,15 +174,15 @@ class TermValues:
         return [node for node in toposort([before], shared) if node in nodes]
 
     def leaves(self, cone: Sequence[Apply]) -> list[Variable]:
-        """What the nodes of a term are made of, that they do not make."""
+        """Return the operands of nodes that these nodes do not compute."""
         made = {v for node in cone for v in node.outputs}
         return list(dict.fromkeys([v for node in cone for v in node.inputs if v not in made]))
 
     def replayed(
         self, v: Variable, cone: Sequence[Apply], leaves: dict[Variable, Any], rng: Any = None
     ) -> Any:
-        """The value of a term with other values of leaves, or with noise in each result. Raises
-        what nodes raise.
+        """Return the value of a term for other values of leaves, or with noise in each result.
+        Raises the errors of nodes.
         """
         values: dict[Variable, Any] = dict(leaves)
         noise: Noise | None = None
@@ -200,7 +197,7 @@ class TermValues:
         return values[v]
 
     def samples(self, v: Variable, cone: Sequence[Apply]) -> list[Any]:
-        """Values of a term under noise; none if some noise makes it fail."""
+        """Return values of a term under noise; none if some noise makes it fail."""
         rng, found = np.random.default_rng(0), []
         for _ in range(SAMPLES):
             try:
@@ -211,7 +208,7 @@ class TermValues:
 
 
 class NoisyValues(TermValues):
-    """The values of the graph inside an op in one run, with noise in each."""
+    """Values of the graph inside an op in one run, with noise in each."""
 
     def __init__(self, noise: Noise, inputs: Sequence[Variable], values: Sequence[Any]) -> None:
         super().__init__(noise.contract, inputs, values)

@@ -1,5 +1,5 @@
-"""Copies that keep how a value lies in memory, and what is put into the cells of outputs to see
-whether an op that reuses it is led astray (`check_preallocated_output`).
+"""Copies that preserve the memory layout of a value, and contents for output cells that test ops
+that reuse them (`check_preallocated_output`).
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ KINDS = ("initial", "previous", "c_contiguous", "f_contiguous", "strided", "wron
 
 
 def kinds_of(asked: Any) -> tuple[str, ...]:
-    """The kinds that are asked for: a list, or a text with colons; "ALL" is all of them. Raises
+    """Return the requested kinds: a list, or a text with colons; "ALL" for all. Raises
     `OptionError`.
     """
     names = asked.split(":") if isinstance(asked, str) else list(asked)
     names = [name for name in names if name]
     for name in names:
         if name not in (*KINDS, "ALL"):
-            known = f"there are {', '.join(KINDS)} and ALL"
+            known = f"use {', '.join(KINDS)} or ALL"
             what = f"check_preallocated_output: there is no kind {name!r}"
             raise OptionError(f"{what}; {known}{did_you_mean(name, KINDS)}")
     return KINDS if "ALL" in names else tuple([name for name in KINDS if name in names])
 
 
 def copy_of(value: Any) -> Any:
-    """A copy that shares nothing. An array has the strides that the value has."""
+    """Return a copy that shares no memory. An array keeps its strides."""
     if type(value) is not np.ndarray:
         try:
             return deepcopy(value)
@@ -51,7 +51,7 @@ def copy_of(value: Any) -> Any:
 
 
 def filler(dtype: Any) -> Any:
-    """What cells are full of: NaN, or a number that nobody computes."""
+    """Return a value for cells that no op computes: NaN, or an unlikely number."""
     kind = dtype.kind
     if kind in "fc":
         return np.nan
@@ -61,9 +61,9 @@ def filler(dtype: Any) -> Any:
 def preallocated(
     results: Sequence[Any], static: Sequence[Any], kinds: Sequence[str], ndim: int
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Yield names, and what to put into the cells: arrays of the right dtypes for results that are
-    arrays, None for others. static: the lengths that types know, which these have, too. ndim: in
-    how many dimensions (the last ones) all steps are combined.
+    """Yield names and contents for cells: arrays of the right dtypes for array results, None for
+    others. static: known lengths, which the contents have, too. ndim: for how many of the last
+    dimensions all strides are combined.
     """
     arrays = [x if isinstance(x, np.ndarray) and not x.dtype.hasobject else None for x in results]
     if all([x is None for x in arrays]):
@@ -103,7 +103,7 @@ def _filled(array: Any) -> Any:
 
 
 def _strided(x: Any, steps: Sequence[int]) -> Any:
-    """An array of the same shape with these steps along its last dimensions."""
+    """Return an array of the same shape with these steps along its last dimensions."""
     own = ([1] * x.ndim + list(steps))[len(steps) :] if len(steps) < x.ndim else steps
     own = list(own)[len(own) - x.ndim :]
     wide: Any = np.empty([n * abs(s) for n, s in zip(x.shape, own, strict=True)], x.dtype)
@@ -111,7 +111,9 @@ def _strided(x: Any, steps: Sequence[int]) -> Any:
 
 
 def _resized(x: Any, static: Sequence[int | None], axis: int, more: int) -> Any:
-    """An array that is longer, or shorter, along a dimension, if it has one that may be so."""
+    """Return an array that is longer or shorter along a dimension, if it has one without a static
+    length.
+    """
     shape = list(x.shape)
     if axis < x.ndim and static[axis] is None:
         shape[axis] = max(shape[axis] + more, 0)

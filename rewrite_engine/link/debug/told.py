@@ -1,4 +1,4 @@
-"""What the errors of `DebugMode` say: the op, the types and values, and the user's line."""
+"""Texts of `DebugMode` errors: the op, the types and values, and the user's line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TERM = 6  # levels of a term
 
 
 def shown(value: Any) -> str:
-    """A value in one line: an array with its dtype and shape."""
+    """Return a value in one line: an array with its dtype and shape."""
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         text = np.array2string(value, threshold=12, edgeitems=3).replace("\n", "")
         text = f"{value.dtype} of shape {value.shape}: {' '.join(text.split())}"
@@ -27,7 +27,7 @@ def shown(value: Any) -> str:
 
 
 def first_difference(a: Any, b: Any) -> str:
-    """Where two values differ first, and what is there."""
+    """Describe where two values differ first, and both elements."""
     if not all([isinstance(value, np.ndarray | np.generic) for value in (a, b)]):
         return f"{shown(a)} and {shown(b)}"
     if a.dtype != b.dtype or a.shape != b.shape:
@@ -46,7 +46,7 @@ def first_difference(a: Any, b: Any) -> str:
 
 
 def largest_difference(a: Any, b: Any) -> str:
-    """The largest difference in units in the last place, if both are floats that have it."""
+    """Describe the largest difference in units in the last place, for floats."""
     if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
         return ""
     if a.dtype != b.dtype or a.shape != b.shape:
@@ -68,8 +68,8 @@ def error_at(
     lines: Sequence[str] = (),
     **about: Any,
 ) -> Any:
-    """An error of a node that was run. given: the values of its inputs. lines: what else there is
-    to say. about: attributes of the error.
+    """Return the error of a node that ran. given: the values of its inputs. lines: further details.
+    about: attributes of the error.
     """
     inputs: list[str] = []
     if node is not None:
@@ -88,10 +88,10 @@ def error_at(
 
 
 def name_of(v: Variable) -> str:
-    """A variable in a few words."""
+    """Return a short text for a variable."""
     return str(v.name or brief(v, 2))
 
 
 def term(v: Variable) -> str:
-    """A term as text."""
+    """Return a term as text."""
     return brief(v, TERM)

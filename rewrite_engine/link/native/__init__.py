@@ -1,11 +1,13 @@
 """`Mode(linker="native")`: regions of a graph as machine code, by LLVM (llvmlite), and lines of the
-VM between them. What is native, and what is not and why, is in docs/native.md.
+VM between them. docs/native.md lists what is native, and what is not and why.
 
-A graph is cut into regions (`partition.py`), each of which is an op (`op.py`) in a graph that the
-VM then runs. A region becomes statements (`region.py`, by `lower.py` and the files of families) in
-memory (`lifetimes.py`; `verify.py` checks what is read where), a statement a kernel (`loops.py`), a
-kernel machine code (`library.py`), found again by its text and kept on disk (`cache.py`). One
-function for all regions calls kernels (`runtime.py`).
+The linker cuts a graph into regions (`partition.py`, with graphs inside ops and formulas of ops
+inlined by `inline.py`); each region is an op (`op.py`) in a graph that the VM then runs. A region
+becomes statements (`region.py`, by `lower.py` and the files of families; C source of ops:
+`own_code.py`) in memory (`lifetimes.py`; `verify.py` checks what is read where). A statement
+becomes a kernel (`loops.py`), a kernel machine code (`library.py`), which is found by its text and
+kept on disk (`cache.py`). One function for all regions calls kernels (`runtime.py`); `timing.py`
+times them for profiles.
 """
 
 from rewrite_engine.link.native import (

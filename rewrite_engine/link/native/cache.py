@@ -1,10 +1,10 @@
-"""Machine code on disk, from one process to the next.
+"""Cache of machine code on disk, shared by processes.
 
-A file is named by a hash of its text, the machine and the versions, and begins with a checksum of
-that name and the rest: nothing can be out of date, and a file that is damaged, or has the code of
-another text, is made again. Code holds no addresses,
-only names, so it may be loaded anywhere. A file is written under another name, and takes its place
-in one step; processes do not see each other's halves. Where nothing can be written, nothing is.
+A file is named by a hash of its text, the machine and the versions, so no file is out of date. It
+begins with a checksum of its name and content: a damaged file, or a file with the code of another
+text, is compiled again. Code contains names but no addresses, so any process may load it. A file is
+written under another name and renamed in one step; processes never see half a file. If the folder
+cannot be written, nothing is cached.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _written = 0
 
 
 def folder() -> Path:
-    """Where code is kept: below `config.compiledir`, or in a folder in the user's cache."""
+    """Return the cache folder: below `config.compiledir`, or in the user's cache."""
     if config.compiledir:
         return Path(config.compiledir) / "native"
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -35,7 +35,7 @@ def folder() -> Path:
 
 
 def kept(text: str, machine: Machine) -> bytes:
-    """The object file of a text: from disk, or compiled and put there."""
+    """Return the object file of a text, from disk or newly compiled and stored."""
     global _written
     key = "\0".join([text, str(VERSION), *machine.identity])
     place = folder() / (blake2b(key.encode(), digest_size=20).hexdigest() + ".o")
@@ -79,7 +79,7 @@ def _write(place: Path, data: bytes) -> None:
 
 
 def prune(place: Path) -> None:
-    """Remove the oldest files where there is too much."""
+    """Remove the oldest files if the cache is too large."""
     with suppress(OSError):
         files = sorted([(f.stat().st_mtime, f.stat().st_size, f) for f in place.iterdir()])
         left = sum([size for _, size, _ in files])

@@ -1,6 +1,4 @@
-"""Values that are there only where conditions hold: the kernel says no, and the VM raises the
-error.
-"""
+"""Values that exist only if conditions hold. The kernel refuses, and the VM raises the error."""
 
 from __future__ import annotations
 

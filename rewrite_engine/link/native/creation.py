@@ -1,4 +1,4 @@
-"""Arrays made of nothing but their lengths."""
+"""Lowering of ops that create arrays from lengths alone."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def _(op: AllocEmpty, node: Apply, plan: RegionPlan) -> None:
 @native.register(ARange)
 def _(op: ARange, node: Apply) -> str | None:
     if {op.dtype, *[v.type.dtype for v in node.inputs]} != {"int64"}:
-        return "numbers that are no integers"
+        return "numbers that are not integers"
     by = node.inputs[2]
     known = isinstance(by, Constant) and int(by.data) != 0
-    return None if known else "a step that is computed"
+    return None if known else "a run-time step"
 
 
 @lower.register(ARange)

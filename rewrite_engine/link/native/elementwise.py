@@ -1,4 +1,4 @@
-"""Elementwise ops."""
+"""Lowering of elementwise ops."""
 
 from __future__ import annotations
 

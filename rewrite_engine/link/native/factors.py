@@ -1,7 +1,7 @@
-"""Factors of matrices and equations, by LAPACK's routines, called by their addresses.
+"""Matrix factorisations and linear equations, by LAPACK's routines, called by address.
 
-A matrix here lies in rows, and LAPACK has columns: it sees the transpose, whose triangles are
-turned round. Where a routine finds nothing, the kernel says no, and the VM tells what is wrong.
+A matrix lies in rows, while LAPACK uses columns: LAPACK sees the transpose, with the triangles
+exchanged. If a routine fails, the kernel refuses and the VM reports the cause.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NAN = float("nan")
 
 
 class Matrix:
-    """Matrices along a batch, in rows. step: from row to row; apart: along the batch."""
+    """Matrices along a batch, stored in rows. step: from row to row; apart: along the batch."""
 
     def __init__(self, view: View, rank: int, step: Length) -> None:
         self.view, self.rank, self.step = view, rank, step
@@ -46,7 +46,7 @@ class Matrix:
 
 
 def matrix(plan: RegionPlan, v: Any, rank: int) -> Matrix:
-    """A variable in memory, elements of a row one behind the other (else a copy)."""
+    """Return a variable in memory whose rows are contiguous, copied if necessary."""
     x, shape = in_memory(plan, v), plan.shape(v)
     if rank and x.steps[-1] not in (ONE, None):
         x = plan.copy(x, shape, "d")
@@ -62,7 +62,7 @@ def matrix(plan: RegionPlan, v: Any, rank: int) -> Matrix:
 def _(op: Blockwise, node: Apply) -> str | None:
     core = op.core_op
     if not isinstance(core, OWN) or op.signature != core.signature:
-        return "no native code is written for it"
+        return "it has no native code"
     return native(core, node)
 
 
@@ -71,7 +71,7 @@ for _kind in OWN:
     @native.register(_kind)
     def _(op: Any, node: Apply) -> str | None:
         dtypes = {v.type.dtype for v in (*node.inputs, *node.outputs)}
-        return None if dtypes == {"float64"} else "other numbers than float64"
+        return None if dtypes == {"float64"} else "dtypes other than float64"
 
 
 @lower.register(Blockwise)
@@ -106,8 +106,8 @@ def _each(
 
 
 def call(t: Any, name: str, *arguments: Any) -> None:
-    """A call of a routine: letters as texts, numbers as ("i", name), floats as ("d", name or
-    number), addresses as they are.
+    """Write a call of a routine. Operands: letters as texts, numbers as ("i", name), floats as
+    ("d", name or number), addresses unchanged.
     """
     given = list[str]()
     letters = 0
@@ -136,7 +136,7 @@ def call(t: Any, name: str, *arguments: Any) -> None:
 
 
 def found(t: Any, info: str, otherwise: Callable[[], None] | None = None) -> None:
-    """Go on if a routine found something; else do something else, or refuse the call."""
+    """Continue if LAPACK's INFO is 0; otherwise run `otherwise`, or fall back to the VM."""
     good, bad = t.label(), t.label()
     fine = t.new(f"icmp eq i32 {t.new(f'load i32, ptr {info}')}, 0")
     t.do(f"br i1 {fine}, label %{good}, label %{bad}")
@@ -150,7 +150,7 @@ def found(t: Any, info: str, otherwise: Callable[[], None] | None = None) -> Non
 
 
 def where_some(t: Any, n: str, body: Callable[[], None]) -> None:
-    """Do something if a number is not 0."""
+    """Write code that runs only if a number is not 0."""
     some, behind = t.label(), t.label()
     t.do(f"br i1 {t.new(f'icmp sgt i64 {n}, 0')}, label %{some}, label %{behind}")
     t.start(some)
@@ -160,13 +160,13 @@ def where_some(t: Any, n: str, body: Callable[[], None]) -> None:
 
 
 def at_least_one(t: Any, n: str) -> str:
-    """A step that LAPACK takes."""
+    """Return a step that LAPACK accepts: at least 1."""
     t.declare("i64 @llvm.smax.i64(i64, i64)")
     return str(t.new(f"call i64 @llvm.smax.i64(i64 {n}, i64 1)"))
 
 
 def over(t: Any, n: Length, m: Length, at: str, row: str, do: Callable[..., None]) -> None:
-    """`do(i, j, address)` for the elements of a matrix."""
+    """Write a loop that calls `do(i, j, address)` for the elements of a matrix."""
 
     def line(i: str) -> None:
         start = t.at(at, t.new(f"mul i64 {i}, {row}") if i != "0" else "0", "d")
@@ -178,7 +178,9 @@ def over(t: Any, n: Length, m: Length, at: str, row: str, do: Callable[..., None
 def triangle(
     t: Any, n: Length, source: tuple[str, str], target: tuple[str, str], low: bool
 ) -> None:
-    """Copy one triangle of a matrix, with zeros in the other. (address, step) of each."""
+    """Copy one triangle of a matrix, with zeros in the other. Both matrices are given as (address,
+    step).
+    """
 
     def one(i: str, j: str, place: str) -> None:
         x = t.load_one(step_to(t, source, i, j), "d")
@@ -189,7 +191,7 @@ def triangle(
 
 
 def step_to(t: Any, where: tuple[str, str], i: str, j: str) -> str:
-    """The address of an element of a matrix in rows."""
+    """Return the address of an element of a matrix in rows."""
     return str(t.at(where[0], t.new(f"add i64 {t.new(f'mul i64 {i}, {where[1]}')}, {j}"), "d"))
 
 

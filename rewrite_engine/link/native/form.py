@@ -1,4 +1,4 @@
-"""What native code makes of a node alone, as one of its forms: `DebugMode` compares it."""
+"""Native code of a single node as one of its forms, for `DebugMode` to compare."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MANY = 1000
 
 @register_form
 def native_code(node: Apply) -> Form | None:
-    """The native code of a node, made when it first runs; None where it has none."""
+    """Return the native code of a node, compiled on its first run; None if it has none."""
     if node.op.read_if is not None or not is_installed() or any(map(why_not, inlined([node]))):
         return None
 

@@ -1,8 +1,8 @@
-"""Indexing with arrays of integers, to read (gather) and to write (scatter); also with integers
-that are computed in the same region.
+"""Indexing with integer arrays, to read (gather) and to write (scatter), also with integers
+computed in the same region.
 
-An index is held against the length before it is used; where one is out of bounds the kernel says
-no, and the VM raises the error.
+Each index is checked against the length before use. If an index is out of bounds, the kernel
+refuses, and the VM raises the error.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _arrays(op: Any, indices: Sequence[Any]) -> str | None:
     """Why indices are not arrays of integers, with integers and slices beside them."""
     for e in op.idx_list:
         if e != INPUT and not isinstance(e, int) and not (isinstance(e, Slice) and e.is_static):
-            return "a new axis or a computed slice beside arrays of indices"
+            return "a new axis or a run-time slice with index arrays"
     return None if all([v.type.kind in "iu" for v in indices]) else "a mask as an index"
 
 
@@ -61,16 +61,16 @@ def _(op: AdvancedSubtensor, node: Apply) -> str | None:
 def _(op: AdvancedIncSubtensor, node: Apply) -> str | None:
     x, y, *indices = node.inputs
     if op.ignore_duplicates:
-        return "of duplicates the last one counts"
+        return "the last of duplicate indices counts"
     if x.type.dtype == "bool" and not op.set_instead_of_inc:
-        return "truth values that are added"
+        return "addition of truth values"
     return None if _is_filled(op, y, indices) else _arrays(op, indices)
 
 
 class Taken(NamedTuple):
-    """What arrays of indices take. x: the array, sliced. places: (axis, the index: a view along
-    `wide`, or an integer). wide: the lengths that the arrays have together. at: where these stand
-    in the result. kept: the axes of x that stay. shape: of x.
+    """Elements that index arrays select. x: the array, sliced. places: (axis, index: a view along
+    `wide`, or an integer). wide: the lengths of the index arrays together. at: the position of
+    `wide` in the result. kept: the axes of x that stay. shape: of x.
     """
 
     x: View
@@ -82,7 +82,7 @@ class Taken(NamedTuple):
 
     @property
     def lengths(self) -> tuple[Length, ...]:
-        """Those of the result."""
+        """Return the lengths of the result."""
         rest = [self.shape[a] for a in self.kept]
         return (*rest[: self.at], *self.wide, *rest[self.at :])
 
@@ -226,8 +226,9 @@ def _fitting(plan: RegionPlan, y: Any, wanted: Sequence[Length]) -> View:
 
 
 def walk(t: Any, taken: Taken, other: View, move: Callable[[str, str], None]) -> None:
-    """`move(address in x, address in other)` for all elements that are taken. Indices run outside
-    of the axes that stay, so that of several values for one element the last one comes last.
+    """Write a loop that calls `move(address in x, address in other)` for all selected elements.
+    Index loops run outside the axes that stay, so that the last of several values for one element
+    is written last.
     """
     at, n = taken.at, len(taken.wide)
     order = other.steps[at : at + n]

@@ -1,4 +1,4 @@
-"""Indexing with integers and slices, and diagonals: views, and what is written into them."""
+"""Indexing with integers and slices, and diagonals: views, and writes into them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from rewrite_engine.tensor.index.template import INPUT, NEWAXIS, WHOLE, Slice
 def _plain(template: tuple[object, ...]) -> str | None:
     """Why a template is not one of integers and slices with steps that are known."""
     steps = [e.step for e in template if isinstance(e, Slice)]
-    return "a step that is computed" if INPUT in steps else None
+    return "a run-time step" if INPUT in steps else None
 
 
 @native.register(Subtensor)
@@ -42,7 +42,7 @@ def _(op: Subtensor, node: Apply) -> str | None:
 
 
 def view_part(op: Subtensor, node: Apply, plan: RegionPlan) -> None:
-    """A part as a view, of indices that are there before the region runs."""
+    """Return a part as a view, for indices that are known before the region runs."""
     x, *numbers = node.inputs
     out = node.outputs[0]
     found, lengths = part(plan, plan.get(x), plan.shape(x), op.idx_list, numbers)
@@ -55,8 +55,8 @@ def part(
     plan: RegionPlan, x: View | Number, shape: tuple[Length, ...], template: tuple[object, ...],
     numbers: Sequence[Any] = (),
 ) -> tuple[View | Number, list[Length]]:  # fmt: skip
-    """The part of a view that a template takes, and the lengths of its axes. numbers: the variables
-    that are its inputs.
+    """Return the part of a view that a template selects, and its lengths. numbers: the variables
+    that are the template's inputs.
     """
     steps, lengths, offsets, a = list[Length | None](), list[Length](), list[int](), 0
     old = x.steps if isinstance(x, View) else (None,) * len(shape)
@@ -205,7 +205,9 @@ def _(op: Any, node: Apply) -> str | None:
 
 
 def write_part(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
-    """A copy with something in a part, of indices that are there before the region runs."""
+    """Return a copy with values written into a part, for indices that are known before the region
+    runs.
+    """
     x, numbers = node.inputs[0], node.inputs[2:]
     _write(op, node, plan, lambda base: part(plan, base, plan.shape(x), op.idx_list, numbers))
 

@@ -1,4 +1,4 @@
-"""Arrays that are put together of others."""
+"""Lowering of ops that join arrays."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def _(op: Shape, node: Apply, plan: RegionPlan) -> None:
 def together(
     plan: RegionPlan, parts: list[Any], shape: tuple[Length, ...], axis: int, kind: str
 ) -> View | Number:
-    """An array made of parts along an axis: each a view, its shape, and the word with the place
-    where it begins.
+    """Return an array made of parts along an axis. Each part is a view, its shape, and the word
+    with its first position.
     """
     if not parts:
         raise NotNative("an array of nothing")

@@ -1,6 +1,6 @@
-"""Machine code that is there: kernels and units, found by their text.
+"""Compiled kernels and units, found by their text.
 
-What is not there is compiled, all of a graph in one go. Object files are kept on disk (`cache.py`).
+New ones are compiled, all of a graph at once. Object files are cached on disk (`cache.py`).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from rewrite_engine.link.native.units import Unit, address_of, unit
 
 
 class Kernel(NamedTuple):
-    """A function `i64 (ptr frame, ptr places)` by its text, without its name. It returns 0, or
-    another number where its operands are not as they have to be.
+    """Function `i64 (ptr frame, ptr places)` by its text, without a name. It returns 0, or another
+    number if it refuses its operands.
     """
 
     text: str
@@ -26,16 +26,16 @@ class Kernel(NamedTuple):
 
     @property
     def name(self) -> str:
-        """A name that no other text has."""
+        """Return a name that is unique to the text."""
         return "k_" + blake2b(self.text.encode(), digest_size=12).hexdigest()
 
     def defined(self) -> str:
-        """The text, with its name."""
+        """Return the text with its name."""
         return f"define i64 @{self.name}(ptr %frame, ptr %places) #0 {{\n{self.text}}}\n"
 
 
 class Library:
-    """The code for one machine. addresses: of all functions that are there."""
+    """Compiled code for one machine. addresses: addresses of all compiled functions."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -44,7 +44,7 @@ class Library:
         self.lock = RLock()
 
     def get(self, kernels: Iterable[Kernel]) -> list[int]:
-        """The addresses of kernels; those that are new are compiled."""
+        """Return the addresses of kernels, after compiling the new ones."""
         wanted = {kernel.name: kernel for kernel in kernels}
         with self.lock:
             new = {name: k for name, k in wanted.items() if name not in self.addresses}
@@ -71,7 +71,7 @@ class Library:
             self.add({name: one})
 
     def add(self, functions: dict[str, Unit]) -> None:
-        """Compile functions as one module, or find that on disk."""
+        """Compile functions as one module, or load the module from disk."""
         declared = {line for one in functions.values() for line in one.declared}
         imports = {n: a for one in functions.values() for n, a in one.imports}
         for one in functions.values():

@@ -1,4 +1,4 @@
-"""`Lifetimes`: which statements run, and until when each value has to be in memory."""
+"""`Lifetimes`: which statements run, and how long each value must stay in memory."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Lifetimes:
             self._read(value.part_of[0], at)
 
     def stored(self, value: NativeValue) -> bool:
-        """Whether a value has to be in memory, or in that of the value it is part of."""
+        """Return whether a value must be in memory, or in the memory of the value it is part of."""
         whole = value.part_of
         return value in self.last or (whole is not None and whole[0] in self.last)
 
     def nodes(self, group: Group) -> list[Node]:
-        """The nodes of a group that somebody needs, in order."""
+        """Return the nodes of a group that are needed, in order."""
         needed = {r.source for r in group.reduced if r.value in self.last}
         found = []
         for node in reversed(group.nodes):
@@ -61,11 +61,11 @@ class Lifetimes:
         return found[::-1]
 
     def runs(self, s: Group | NativeCall) -> bool:
-        """Whether a statement runs."""
+        """Return whether a statement runs."""
         return self.stored(s.value) if isinstance(s, NativeCall) else bool(self.nodes(s))
 
     def writes(self, s: Group | NativeCall) -> list[NativeValue]:
-        """The values that a statement puts into memory."""
+        """Return the values that a statement writes to memory."""
         if isinstance(s, NativeCall):
             return [s.value, *s.changes]
         found = [node.value for node in self.nodes(s) if self.stored(node.value)]

@@ -1,4 +1,4 @@
-"""`NativeLinker`: the VM with what can be of a graph as machine code."""
+"""`NativeLinker`: the VM, with regions of the graph as machine code."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from rewrite_engine.link.vm.linker import VMCode, VMLinker
 
 
 class NativeLinker(VMLinker):
-    """Regions of a graph as machine code, the rest on the VM. machine: what code is made for, by
-    default the processor that this runs on. Raises `NoCompilerError` without llvmlite.
+    """Linker that compiles regions of a graph to machine code and runs the rest on the VM. machine:
+    the target of the code; by default the host processor. Raises `NoCompilerError` without
+    llvmlite.
     """
 
     name = "native"
@@ -34,19 +35,22 @@ class NativeLinker(VMLinker):
         return host() if self._machine is None else self._machine
 
     def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
-        cut = regions(fgraph, self.machine)
+        cut = regions(fgraph, self.machine, self.profile is not None)
+        for node in cut.apply_nodes if self.profile is not None else ():
+            if isinstance(node.op, NativeRegion):
+                node.op.watch(self.profile)
         given = {new for v, new in zip(fgraph.inputs, cut.inputs, strict=True) if v in lent}
         return super().code(cut, given)
 
     def told(self, nodes: Sequence[Apply]) -> str:
-        """How many regions there are, and what runs on the VM, and why."""
+        """Describe the regions, and the nodes on the VM with the reasons."""
         own = [node.op.nodes for node in nodes if isinstance(node.op, NativeRegion)]
         inside = f"{plural(len(own), 'region')} of {plural(sum(map(len, own)), 'node')}"
         found = [f"machine code, {inside}"] if own else []
         reasons: dict[str, list[str]] = {}
         for node in nodes:
             if not isinstance(node.op, NativeRegion):
-                why = reason(node) or "it needs a length that is computed, or is alone"
+                why = reason(node) or "it needs a run-time length, or is alone"
                 reasons.setdefault(why, []).append(str(node.op))
         for why, names in reasons.items():
             times = [f"{n} × {name}" if n > 1 else name for name, n in Counter(names).items()]

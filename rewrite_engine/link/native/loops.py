@@ -1,8 +1,8 @@
-"""From a group to the text of a kernel: loops over its axes, the innermost one over vectors.
+"""Kernel texts of groups: loops over the axes, the innermost one over vectors.
 
-Axes along which all operands lie one behind the other are one axis. Sums are made of blocks of 1024
-elements a lane of a vector, added up with what rounding loses (Kahan 1965, Neumaier 1974), so that
-they are at least as accurate as NumPy's. Values that a later statement reads are stored.
+Adjacent axes along which all operands are contiguous become one axis. Sums are added in blocks of
+1024 elements a lane, with compensation for rounding (Kahan 1965, Neumaier 1974), so they are at
+least as accurate as NumPy's. Values that a later statement reads are stored.
 """
 
 from __future__ import annotations
@@ -56,12 +56,12 @@ _HORIZONTAL = {
 
 
 def reduces(name: str, kind: str) -> bool:
-    """Whether there is code for a reduction with a scalar op, on a kind of numbers."""
+    """Return whether there is code for a reduction with a scalar op, on a kind of numbers."""
     return (name, SORT[kind]) in _HORIZONTAL and kind != "f"
 
 
 def identity(name: str, kind: str) -> float:
-    """What changes nothing."""
+    """Return the identity element of a reduction."""
     if SORT[kind] == "i":
         ends = np.iinfo(DTYPES[kind])
         whole = {"add": 0, "maximum": int(ends.min), "minimum": int(ends.max), "and_": -1}
@@ -72,9 +72,9 @@ def identity(name: str, kind: str) -> float:
 
 
 class KernelText(Assembler):
-    """The text of a kernel, which takes what comes from outside out of the frame.
+    """Text of a kernel, which reads everything from outside out of the frame.
 
-    words: of the frame, in the order in which the kernel gets them.
+    words: positions in the frame, in the order of the kernel's places.
     """
 
     def __init__(self, region: Any, machine: Machine, width: int | None = None) -> None:
@@ -86,7 +86,7 @@ class KernelText(Assembler):
         self.head: list[str] = []
 
     def word(self, word: int, type_: str = "i64") -> str:
-        """A word of the frame."""
+        """Return a word of the frame."""
         found = self.known.get((word, type_))
         if found is None:
             k = len(self.words)
@@ -106,17 +106,19 @@ class KernelText(Assembler):
         self.do(f"store {type_} {x}, ptr {name}f")
 
     def room(self, type_: str) -> str:
-        """Memory on the stack."""
+        """Return memory on the stack."""
         self.count += 1
         self.head.append(f"  %x{self.count} = alloca {type_}")
         return f"%x{self.count}"
 
     def length(self, n: Length) -> str:
-        """A length."""
+        """Return a length as a value."""
         return self.word(self.region.word_of(n))
 
     def number(self, x: Number) -> str:
-        """A constant, in one lane; few are part of the text, so that kernels are found again."""
+        """Return a constant in one lane. Most constants are not part of the text, so that kernels
+        are found again.
+        """
         inline = (x.value in _INLINE and str(x.value)[0] != "-") or x.value == -1.0
         if SORT[x.kind] != "d" or inline:
             return literal(x.value, x.kind)
@@ -124,7 +126,7 @@ class KernelText(Assembler):
         return found if x.kind == "d" else self.new(f"fptrunc double {found} to {NUMBER[x.kind]}")
 
     def address(self, value: NativeValue, offset: int | None = None) -> str:
-        """Where a value lies, or what is so many elements behind its beginning."""
+        """Return the address of a value, or of the element at an offset."""
         self.touched.add(value)
         if value.part_of is not None:
             whole, _, own = value.part_of
@@ -134,13 +136,13 @@ class KernelText(Assembler):
         return pointer if offset is None else self.at(pointer, self.word(offset), value.kind)
 
     def kernel(self) -> tuple[Kernel, list[int]]:
-        """What was written, and the words it takes."""
+        """Return the kernel and the words that it takes."""
         lines = ["entry:", *self.head, "  br label %go", "go:", *self.lines, "  ret i64 0", ""]
         return Kernel("\n".join(lines), tuple(self.declared), tuple(self.units)), self.words
 
 
 class Stream(NamedTuple):
-    """An operand, or where a value or a reduction is put: the steps along the axes."""
+    """Operand, stored value or reduction, with its steps along the axes."""
 
     key: Any
     value: NativeValue
@@ -149,7 +151,7 @@ class Stream(NamedTuple):
 
 
 def collapse(axes: list[Length], streams: Sequence[Stream]) -> None:
-    """Make one axis of two where everything lies one behind the other."""
+    """Merge adjacent axes along which all streams are contiguous."""
     for i in range(len(axes) - 2, -1, -1):
         if all([_goes_on(s.steps[i], s.steps[i + 1], axes[i + 1]) for s in streams]):
             axes[i : i + 2] = [times(axes[i], axes[i + 1])]
@@ -164,8 +166,8 @@ def _goes_on(outer: Length | None, inner: Length | None, n: Length) -> bool:
 
 
 class Nest:
-    """Writes the loops of one group. stored: the values of its nodes that others read; kept: those
-    of its reductions; live: the nodes that are computed.
+    """Writer of the loops of one group. stored: values of its nodes that others read; kept: stored
+    values of its reductions; live: the nodes that are computed.
     """
 
     def __init__(

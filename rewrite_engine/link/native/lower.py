@@ -1,7 +1,9 @@
-"""How ops become native: `native(op, node)` says why a node is none (None: it is one), and `lower`
-adds its statements to a `RegionPlan`. Both are `functools.singledispatch` on the op, as in the VM;
-the families are in files named after them. What nobody registered runs on the VM. Families whose
-ops few graphs have are loaded when one is met (`LATER`).
+"""Registration of native code: `native(op, node)` returns why a node has none (None: it has), and
+`lower` adds the statements of a node to a `RegionPlan`.
+
+Both are `functools.singledispatch` on the op, as on the VM; the files are named after families of
+ops. Ops without a registration run on the VM. Families that few graphs use are loaded on first use
+(`LATER`).
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ from rewrite_engine.tensor.type import TensorType
 
 @singledispatch
 def native(op: Any, node: Apply) -> str | None:
-    """Why there is no native code for this node; None: there is."""
-    return "no native code is written for it"
+    """Return why there is no native code for a node; None if there is."""
+    return "it has no native code"
 
 
 @singledispatch
@@ -30,12 +32,12 @@ def lower(op: Any, node: Apply, plan: RegionPlan) -> None:
 
 @singledispatch
 def expanded(op: Any, node: Apply) -> list[Apply]:
-    """Nodes that compute the same as one that has native code, and have it, too."""
+    """Return native nodes that together compute the same as a native node."""
     return [node]
 
 
 def why_not(node: Apply) -> str | None:
-    """Why a node runs on the VM, if it does: for its dtypes, or for what the op says."""
+    """Return why a node runs on the VM, because of its dtypes or its op; None if it is native."""
     for v in (*node.inputs, *node.outputs):
         if not isinstance(v.type, TensorType):
             return f"a value of type {v.type}"
@@ -44,7 +46,7 @@ def why_not(node: Apply) -> str | None:
         if v.type.ndim > MOST_AXES:
             return f"more than {MOST_AXES} dimensions"
         if isinstance(v, Constant) and not v.data.dtype.isnative:
-            return "a constant in another order of bytes"
+            return "a constant in another byte order"
     for op in (node.op, getattr(node.op, "core_op", None)):
         home = type(op).__module__.rpartition(".")[0]
         if home in LATER:

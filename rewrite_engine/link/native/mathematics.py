@@ -18,12 +18,12 @@ from rewrite_engine.link.native.text import Assembler
 
 
 class Precision(NamedTuple):
-    """What differs between formats of floats. digits: behind the point, in binary. bias: of
-    exponents. rounder: added to a number of modest size, this leaves it rounded to an integer in
-    the lowest bits. ln2: log(2) in two parts, the first with few digits. most, least: exponentials
-    are infinite above, 0 below; below `one`, they are nothing beside 1. terms: of the series of
-    exp. tiny: what is below is subnormal. near: below, x stands for expm1(x). root: about the root
-    of 1/2, by its bits. series: of the logarithm, in the square of f / (2 + f).
+    """Constants of a float format. digits: binary digits behind the point. bias: of exponents.
+    rounder: added to a number of modest size, this leaves it rounded to an integer in the lowest
+    bits. ln2: log(2) in two parts, the first with few digits. most, least: exponentials are
+    infinite above, 0 below; below `one` they vanish beside 1. terms: number of terms of the series
+    of exp. tiny: smaller numbers are subnormal. near: below it, x replaces expm1(x). root: about
+    the root of 1/2, by its bits. series: of the logarithm, in the square of f / (2 + f).
     """
 
     digits: int
@@ -64,8 +64,8 @@ FAR = 1.0e6
 
 
 class Math(Assembler):
-    """A text with shorter names for what formulas need. Numbers of Python stand for themselves.
-    kind: of the floats.
+    """Assembler with short names for formulas; Python numbers stand for themselves. kind: the kind
+    of the floats.
     """
 
     def __init__(self, width: int = 1, fma: bool = False, kind: str = "d") -> None:
@@ -116,16 +116,16 @@ class Math(Assembler):
         return self.cast("bitcast", x, self.whole_kind, self.kind)
 
     def power(self, n: str) -> str:
-        """2**n, of integers in the range of exponents."""
+        """Write 2**n, for integers in the range of exponents."""
         own = self.own
         return self.as_float(self.whole("shl", self.whole("add", n, own.bias), own.digits))
 
     def test_bit(self, x: str, bit: int) -> str:
-        """Whether an integer has a bit."""
+        """Write a test whether an integer has a bit."""
         return self.compare("ne", self.whole("and", x, bit), self.constant(0, "i"), "i")
 
     def unless_far(self, x: str, found: str, name: str) -> str:
-        """What was found; if a number is far from 0, what NumPy's function `name` says of all."""
+        """Write a selection: the result, or NumPy's function `name` if a number is far from 0."""
         far = self.test("ogt", self.intrinsic("fabs", x), FAR)
         if self.width > 1:
             masks = self.type("b")
@@ -141,14 +141,14 @@ class Math(Assembler):
         return self.new(f"phi {self.type('d')} [{found}, %{near}], [{other}, %{slow}]")
 
     def series(self, x: str, coefficients: Sequence[float]) -> str:
-        """A polynomial, the highest coefficient first."""
+        """Write a polynomial, the highest coefficient first."""
         found = self._x(coefficients[0])
         for c in coefficients[1:]:
             found = self.fma(found, x, c)
         return found
 
     def even(self, x: str, coefficients: Sequence[float]) -> str:
-        """The same in halves, which a processor computes side by side."""
+        """Write a polynomial in two halves, which a processor computes in parallel."""
         square = self.mul(x, x)
         n = len(coefficients)
         high = self.series(square, coefficients[(n - 1) % 2 :: 2])
@@ -210,7 +210,7 @@ def log(b: Math, x: str) -> str:
 
 
 def log1p(b: Math, x: str) -> str:
-    """log(u) for u = 1 + x, and what was lost in u, divided by u."""
+    """Write log(u) for u = 1 + x, plus the rounding error of u divided by u."""
     u = b.add(x, 1.0)
     lost = b.div(b.sub(x, b.sub(u, 1.0)), u)
     found = b.add(log(b, u), lost)
@@ -241,7 +241,7 @@ def tanh(b: Math, x: str) -> str:
 
 
 def tanh_single(b: Math, x: str) -> str:
-    """With a shorter series near 0."""
+    """Write tanh for float32, with a shorter series near 0."""
     size = b.size(x)
     y = b.where(b.test("ogt", size, 10.0), 10.0, size)
     p, n = _reduced(b, b.add(y, y))
@@ -257,14 +257,14 @@ def tanh_single(b: Math, x: str) -> str:
 
 
 def sigmoid(b: Math, x: str) -> str:
-    """1 / (1 + exp(-x)), by the exponential that does not overflow."""
+    """Write 1 / (1 + exp(-x)), by the exponential that does not overflow."""
     e = b.call("exp", b.sub(-0.0, b.size(x)))
     up = b.test("oge", x, 0.0)
     return b.div(b.where(up, 1.0, e), b.add(e, 1.0))
 
 
 def softplus(b: Math, x: str) -> str:
-    """log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))."""
+    """Write log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|))."""
     e = b.call("exp", b.sub(-0.0, b.size(x)))
     above = b.intrinsic("maximum", x, b.constant(0.0, b.kind), kind=b.kind)
     return b.add(above, b.call("log1p", e))

@@ -1,4 +1,4 @@
-"""`NativeRegion`: nodes of a graph that run as one native function, as an op in their place."""
+"""`NativeRegion`: op for nodes of a graph that run as one native function."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rewrite_engine.link.native.lower import lower
 from rewrite_engine.link.native.region import NotNative, RegionPlan
 from rewrite_engine.link.native.runtime import LARGE, PLACE, builtin
 from rewrite_engine.link.native.target import Machine
+from rewrite_engine.link.native.timing import Kernels, names_of
 from rewrite_engine.link.plan import ByClass, Traits
 from rewrite_engine.link.plan.dims import Dims, LengthCheck, axes
 from rewrite_engine.link.program import Argument, Program
@@ -25,15 +26,13 @@ from rewrite_engine.link.vm.context import Context
 from rewrite_engine.link.vm.lower import lower as vm_lower
 from rewrite_engine.link.vm.lower import traits
 
-MOST_NAMED = 6
-
 
 class NativeRegion(Op):
     """Nodes that run as machine code.
 
     nodes: in running order. takes: the variables they read and do not compute. gives: those that
     are read elsewhere. columns: which of `takes` lie in Fortran's order. spare: those of `takes`
-    that may be overwritten. Two regions are never equal.
+    that may be overwritten. timed: whether `watch` will be called. Two regions are never equal.
     """
 
     is_region = True  # its nodes have no times of their own
@@ -41,39 +40,52 @@ class NativeRegion(Op):
     def __init__(
         self, nodes: Sequence[Apply], takes: Sequence[Variable], gives: Sequence[Variable],
         machine: Machine, columns: Sequence[bool] = (), spare: Collection[Variable] = (),
+        timed: bool = False,
     ) -> None:  # fmt: skip
         self.nodes, self.takes, self.gives = tuple(nodes), tuple(takes), tuple(gives)
-        self.plan = RegionPlan(nodes, machine)
+        self.plan = RegionPlan(nodes, machine, timed)
         columns = columns or [False] * len(takes)
         arguments = [self.plan.argument(v, c) for v, c in zip(takes, columns, strict=True)]
         rules = ByClass(lower)
         for node in nodes:
+            self.plan.node = node
             try:
                 rules[type(node.op)](node.op, node, self.plan)
             except NotNative as error:
                 error.node = node
                 raise
+        self.plan.node = None
         places = {v: j for j, v in enumerate(takes) if v in spare}
         self.table = np.array(self.plan.finish(gives, arguments, places), np.int64)
         self.destroy_map = {k: [j] for k, j in self.plan.taken.items()}
+
+    kernels: Kernels | None = None  # of a region that a profile watches
+    profile: Any = None
+
+    def watch(self, profile: Any, holder: NativeRegion | None = None) -> None:
+        """Register the kernels of the region in a profile (see `Linker.profile`). holder: the
+        region that this one is a variant of.
+        """
+        assert self.plan.timing is not None
+        self.profile, self.kernels = profile, Kernels(holder or self, self.plan.timing)
+        self.plan.timing.ticks = profile(self.kernels, self.kernels.apply_nodes)
 
     def infer_types(self, types: tuple[Any, ...]) -> Sequence[Any]:
         return [v.type for v in self.gives]
 
     def __str__(self) -> str:
-        names = [str(node.op) for node in self.nodes]
-        more = [f"… {len(names)} ops"] if len(names) > MOST_NAMED else []
-        return f"Native{{{', '.join([*names[:MOST_NAMED], *more])}}}"
+        return f"Native{{{names_of(self.nodes)}}}"
 
     def function(self, slow: Any = None, packing: int | None = None) -> Any:
-        """The function of the values of `takes`. slow: called where the code refuses a call; by
-        default what the VM makes of the nodes. packing: of the results, if it is not that of a
-        node (see `runtime.py`).
+        """Return the function of the values of `takes`. slow: the fallback for refused calls; by
+        default the VM's function of the nodes. packing: of the results, if it differs from a node's
+        (see `runtime.py`).
         """
         table = self.table.copy()
         if packing is not None:
             table[PLACE["packing"]] = packing
-        return builtin(table, slow or self._by_order(table), self.plan.alive)
+        call = builtin(table, slow or self._by_order(table), self.plan.alive)
+        return call if self.plan.timing is None else self.plan.timing.around(call)
 
     def _by_order(self, table: Any) -> Callable[..., Any]:
         """Where large arrays lie in Fortran's order, code made for that, else `slow`."""
@@ -92,13 +104,16 @@ class NativeRegion(Op):
     def _variant(self, columns: tuple[bool, ...], slow: Any, packing: int) -> Any:
         """The function for arrays of which some lie in Fortran's order."""
         try:
-            other = NativeRegion(self.nodes, self.takes, self.gives, self.plan.machine, columns)
+            machine, timed = self.plan.machine, self.plan.timed
+            other = NativeRegion(self.nodes, self.takes, self.gives, machine, columns, timed=timed)
         except NotNative:
             return slow
+        if timed:
+            other.watch(self.profile, self)
         return other.function(slow, packing)
 
     def slow(self) -> Callable[..., Any]:
-        """The same by the VM, made when it is called first. Errors say at which node."""
+        """Return the VM's function of the nodes, built on its first call; errors name the node."""
         made: list[Any] = []
         overwrites = any([node.op.destroy_map for node in self.nodes])
         taken = np.array if overwrites else np.asarray  # native code overwrites no argument
@@ -118,7 +133,7 @@ class NativeRegion(Op):
         return _NotingShell(program, get_linker("vm").code(fgraph, ()), True).link().call
 
     def graph(self) -> FunctionGraph:
-        """The nodes as a graph of their own, all of them: what nobody reads is an output, too."""
+        """Return the nodes as a separate graph. Values that nobody reads are outputs, too."""
         known: dict[Variable, Variable] = {}
         for v in self.takes:
             known[v] = v.type.make_variable(v.name or str(v))

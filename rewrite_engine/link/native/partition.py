@@ -1,9 +1,9 @@
-"""Cutting a graph into regions that run natively, and nodes between them that run on the VM.
+"""Partition of a graph into regions that run natively, and VM fallback nodes between them.
 
-Each node has a depth: that of what it reads, and one more where it is of another sort. Nodes of one
-sort at one depth are a region, or stand alone; they depend on nothing at their own depth but each
-other, so regions can be taken one after the other, and are as large as this order allows. What runs
-only where a branch is taken is of a sort of its own.
+Each node has a depth: the depth of its operands, plus one for operands of another sort. Nodes of
+one sort and depth form a region, or stand alone. They depend on nothing at their own depth but each
+other, so regions can run one after the other, and are as large as this order allows. Nodes of a
+branch that is run conditionally are of a sort of their own.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ TRIES = 10
 MOST = 5000  # nodes of a region, whose frame lies on the stack
 
 
-def regions(fgraph: FunctionGraph, machine: Machine) -> FunctionGraph:
-    """Return a graph that computes the same, with `NativeRegion`s in the place of what is native.
+def regions(fgraph: FunctionGraph, machine: Machine, timed: bool = False) -> FunctionGraph:
+    """Return an equivalent graph in which `NativeRegion`s replace the native nodes.
 
-    What needs to know a number before a region starts, and finds it computed there, begins another
-    region; if it is refused there as well, it runs on the VM.
+    An op that needs a run-time length starts a new region. If it is refused there as well, it runs
+    on the VM. timed: as of `NativeRegion`.
     """
     nodes, none = [], set[Apply]()
     for node in inlined(expand(schedule(fgraph))):
@@ -56,7 +56,7 @@ def regions(fgraph: FunctionGraph, machine: Machine) -> FunctionGraph:
     late: set[Apply] = set()
     for _ in range(TRIES):
         order = _by_depth(nodes, sorts, late, fgraph.orderings())
-        made, refused = _made(order, fgraph, machine)
+        made, refused = _made(order, fgraph, machine, timed)
         if not refused:
             break
         sorts.update(dict.fromkeys([node for node in refused if node in late]))
@@ -91,7 +91,7 @@ def _by_depth(
 
 
 def _made(
-    order: Groups, fgraph: FunctionGraph, machine: Machine
+    order: Groups, fgraph: FunctionGraph, machine: Machine, timed: bool
 ) -> tuple[list[NativeRegion | None], list[Apply]]:
     """The region of each group, None where the VM runs it; and the nodes that refused to be in
     theirs.
@@ -104,7 +104,8 @@ def _made(
     made, refused = list[NativeRegion | None](), list[Apply]()
     for sort, nodes in order:
         try:
-            made.append(None if sort is None else _region(nodes, read, fgraph, machine, spare))
+            own = None if sort is None else _region(nodes, read, fgraph, machine, spare, timed)
+            made.append(own)
         except NotNative as error:
             made.append(None)
             if error.node is not None:
@@ -152,7 +153,7 @@ def _rebuilt(
 
 def _region(
     nodes: Sequence[Apply], read: set[Variable], fgraph: FunctionGraph, machine: Machine,
-    spare: Collection[Variable],
+    spare: Collection[Variable], timed: bool,
 ) -> NativeRegion | None:  # fmt: skip
     """The region of a group; None if it is not worth it. Raises `NotNative`."""
     if all([isinstance(node.op, FREE) for node in nodes]):
@@ -163,7 +164,7 @@ def _region(
     )
     gives = dict.fromkeys([v for node in nodes for v in node.outputs if v in read])
     ends = _ordered(takes, fgraph.inputs), _ordered(gives, fgraph.outputs)
-    return NativeRegion(nodes, *ends, machine, spare=spare)
+    return NativeRegion(nodes, *ends, machine, spare=spare, timed=timed)
 
 
 def _ordered(found: Mapping[Variable, Any], like: Sequence[Variable]) -> list[Variable]:

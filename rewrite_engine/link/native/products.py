@@ -86,7 +86,7 @@ def _step(x: View, axis: int | None) -> Length:
 
 
 def product_rooms(t: Any) -> tuple[str, str, str]:
-    """Memory for what a product is called with."""
+    """Return stack memory for the operands of a product call."""
     return t.room("[3 x ptr]"), t.room("[4 x i64]"), t.room("[9 x i64]")
 
 
@@ -94,8 +94,8 @@ def call_product(
     t: Any, kind: str, rooms: tuple[str, str, str], addresses: list[str], sizes: list[str],
     strides: list[str],
 ) -> None:  # fmt: skip
-    """A call of the inner loop of `np.matmul`: it takes matrices with any strides, and gives BLAS
-    those that BLAS takes.
+    """Write a call of the inner loop of `np.matmul`, which accepts any strides and uses BLAS where
+    BLAS accepts them.
     """
     table, count, steps = rooms
 

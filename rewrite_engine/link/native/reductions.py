@@ -1,4 +1,4 @@
-"""Reductions, and the functions made of them: softmax and its logarithm."""
+"""Reductions, and the functions built on them: softmax and its logarithm."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def _(op: CAReduce, node: Apply, plan: RegionPlan) -> None:
 
 
 def not_empty(plan: RegionPlan, shape: tuple[Length, ...], axes: tuple[int, ...]) -> None:
-    """Refuse calls where there is nothing to reduce."""
+    """Refuse calls with nothing to reduce."""
     for a in axes:
         plan.require("positive", plan.word_of(shape[a]))
 
 
 def without(x: View, axes: tuple[int, ...]) -> View:
-    """A view without some axes, which have length 1."""
+    """Return a view without some axes, which have length 1."""
     return View(x.value, tuple([s for j, s in enumerate(x.steps) if j not in axes]), x.offset)
 
 
@@ -76,8 +76,8 @@ def without(x: View, axes: tuple[int, ...]) -> View:
 @native.register(ScaledExp)
 def _(op: Any, node: Apply) -> str | None:
     if not node.inputs[0].type.ndim:
-        return "of a number"
-    return None if node.inputs[0].type.kind == "f" else "of integers"
+        return "a single number"
+    return None if node.inputs[0].type.kind == "f" else "integers"
 
 
 def _exponentials(

@@ -1,9 +1,9 @@
-"""`RegionPlan`: from nodes to statements, to kernels, to the table that the entry reads.
+"""`RegionPlan`: from nodes to statements, kernels, and the table that the entry reads.
 
-`lower` (`lower.py`) adds the statements of each node: groups, of nodes that one nest of loops can
-compute, and calls. A node joins the first group over the same axes that comes late enough. Then
-memory is laid out: results have arrays of their own, other values that a later statement reads have
-a place in one block, which they share with those whose lives are apart.
+`lower` (`lower.py`) adds the statements of each node: groups, whose nodes share one nest of loops,
+and calls. A node joins the first group over the same axes that comes late enough. Then memory is
+planned: results have arrays of their own. Other values that a later statement reads have buffers in
+one block; values with disjoint lifetimes share a buffer.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from rewrite_engine.link.native.runtime import (
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE
+from rewrite_engine.link.native.timing import TICK_WORDS, Timing, computed_by
 from rewrite_engine.link.native.values import (
     ONE,
     Group,
@@ -60,26 +61,30 @@ MOST_NODES, MOST_SUMS, MOST_HEAVY = 96, 16, 8  # of one group: a machine has so 
 
 
 class NotNative(Exception):
-    """There is no native code for this, which is known only when it is written. node: of which."""
+    """Raised during lowering when a node turns out to be unsupported. node: the node."""
 
     node: Apply | None = None
 
 
 @singledispatch
 def look(op: Any, node: Apply, plan: RegionPlan) -> None:
-    """Note the axes of a node's outputs, and the comparisons of lengths that it asks for."""
+    """Note the axes of a node's outputs, and the comparisons of lengths that it requires."""
     found = axes.dispatch(type(op))(op, node, plan.dims)
     plan.checks += [(node, check) for check in found]
 
 
 class RegionPlan:
-    """A region that is being made.
+    """Region under construction.
 
     dims: which lengths are equal. words: what the frame has at first. lengths: of dimensions. of:
-    the values of variables. statements: in the order in which they run.
+    the values of variables. statements: in the order in which they run. node: the one that is
+    lowered. timed: whether a profile asks for the times of kernels, which `timing` then counts.
     """
 
-    def __init__(self, nodes: Sequence[Apply], machine: Machine) -> None:
+    def __init__(self, nodes: Sequence[Apply], machine: Machine, timed: bool = False) -> None:
+        self.node: Apply | None = None
+        self.timed = timed
+        self.timing: Timing | None = None
         self.machine, self.dims = machine, Dims()
         self.words: list[int] = [0]
         self.instructions: list[tuple[str, int, int, int]] = []
@@ -102,12 +107,12 @@ class RegionPlan:
     # --- words and lengths ------------------------------------------------------------------------
 
     def new_word(self, value: int = 0) -> int:
-        """Another word of the frame."""
+        """Add a word to the frame."""
         self.words.append(value)
         return len(self.words) - 1
 
     def constant_word(self, value: float) -> int:
-        """A word that has a number, a float by its bits."""
+        """Return a word with a constant; a float is stored by its bits."""
         key = np.float64(value).tobytes() if isinstance(value, float) else int(value)
         found = self._words.get(key)
         if found is None:
@@ -116,7 +121,7 @@ class RegionPlan:
         return found
 
     def compute(self, name: str, a: int, b: int = 0) -> int:
-        """A word that an instruction computes of others when the function is called."""
+        """Return a word that an instruction computes from other words in each call."""
         key = (name, a, b)
         found = self._words.get(key)
         if found is None:
@@ -125,13 +130,13 @@ class RegionPlan:
         return found
 
     def require(self, name: str, a: int, b: int = 0) -> None:
-        """A test of words; the call is refused where it fails."""
+        """Add a test of words that refuses the call if it fails."""
         if (name, a, b) not in self._words:
             self._words[name, a, b] = 0
             self.instructions.append((name, 0, a, b))
 
     def word_of(self, n: Length) -> int:
-        """The word that has a length."""
+        """Return the word with a length."""
         number, words = n
         if not words:
             return self.constant_word(number)
@@ -141,12 +146,12 @@ class RegionPlan:
         return found if number == 1 else self.compute("mul", found, self.constant_word(number))
 
     def length_in(self, word: int) -> Length:
-        """The length that a word has."""
+        """Return the length in a word."""
         known = [n for n, found in self._words.items() if found == word and isinstance(n, int)]
         return (known[0], ()) if known else (1, (word,))
 
     def length(self, d: int) -> Length:
-        """The length of a dimension. Raises `NotNative` if nothing tells it yet."""
+        """Return the length of a dimension. Raises `NotNative` if it is not known yet."""
         known = self.dims.length_of(d)
         if known is not None:
             return (known, ())
@@ -156,7 +161,7 @@ class RegionPlan:
         return found
 
     def tell(self, d: int, n: Length) -> None:
-        """Note a length that was computed, or compare it with what is known."""
+        """Note a computed length, or compare it with the known one."""
         known, d = self.dims.length_of(d), self.dims.find(d)
         other = (known, ()) if known is not None else self.lengths.get(d)
         if other is None:
@@ -165,13 +170,13 @@ class RegionPlan:
             self.require("equal", self.word_of(other), self.word_of(n))
 
     def shape(self, v: Variable) -> tuple[Length, ...]:
-        """The lengths of all axes of a variable."""
+        """Return the lengths of all axes of a variable."""
         return tuple([self.length(d) for d in self.dims.of(v)])
 
     # --- arguments --------------------------------------------------------------------------------
 
     def argument(self, v: Variable, columns: bool = False) -> list[int]:
-        """Take an argument; return its row in the table. columns: it lies in Fortran's order."""
+        """Add an argument; return its row in the table. columns: it is in Fortran order."""
         kind = KINDS[v.type.dtype]
         first = len(self.words)
         ids = self.dims.of(v)
@@ -190,7 +195,7 @@ class RegionPlan:
         return [word, v.type.ndim, id(np.dtype(v.type.dtype)), number, first, *wanted]
 
     def get(self, v: Variable) -> View | Number:
-        """What is known of a variable, or of a constant."""
+        """Return the value of a variable or constant."""
         found = self.of.get(v)
         if found is None:
             if not isinstance(v, Constant):
@@ -226,16 +231,16 @@ class RegionPlan:
         after: int = -1,
         heavy: bool = False,
     ) -> View:
-        """A value of this shape, of operands with as many axes or fewer. into: memory of another
-        value that it is put in. after: the statement it has to come behind. heavy: it calls a
-        function.
+        """Add an elementwise value of this shape; operands have as many axes or fewer. into: memory
+        of another value for the result. after: a statement that must run before. heavy: whether it
+        calls a function.
         """
         kept = [j for j, n in enumerate(shape) if n != ONE]
         space = tuple([shape[j] for j in kept])
         items = tuple([self._item(x, kept, len(shape)) for x in operands])
         value = NativeValue(kind, space)
         value.part_of = into
-        self._place(Node(value, items, write, self.scope, heavy), space, after)
+        self._place(Node(value, items, write, self.scope, heavy, self.node), space, after)
         return view_of(value, shape)
 
     def _item(self, x: View | Number, kept: Sequence[int], ndim: int) -> Item:
@@ -291,7 +296,7 @@ class RegionPlan:
         self, x: View | Number, shape: Sequence[Length], reduced: Sequence[int], name: str,
         kind: str,
     ) -> View:  # fmt: skip
-        """A reduction over some axes, which stay with length 1."""
+        """Add a reduction over some axes, which stay with length 1."""
         kept = [j for j, n in enumerate(shape) if n != ONE]
         space = tuple([shape[j] for j in kept])
         inner = frozenset([i for i, j in enumerate(kept) if j in reduced])
@@ -306,11 +311,11 @@ class RegionPlan:
         if not inner:
             return x
         value = NativeValue(kind, tuple([n for n in rest if n != ONE]), group.at)
-        group.reduced.append(Reduced(value, x.value, inner, name, self.scope))
+        group.reduced.append(Reduced(value, x.value, inner, name, self.scope, self.node))
         return view_of(value, rest)
 
     def converted(self, x: View | Number, shape: Sequence[Length], kind: str) -> View | Number:
-        """The same numbers, as another kind."""
+        """Return the same numbers as another kind."""
         own = x.kind if isinstance(x, Number) else x.value.kind
         if own == kind:
             return x
@@ -321,28 +326,30 @@ class RegionPlan:
         into: tuple[NativeValue, Steps, int | None] | None = None, refuses: bool = True,
         changes: Sequence[NativeValue] = (),
     ) -> View:  # fmt: skip
-        """A value that a statement of its own computes. into: as of `elementwise`. refuses: whether
-        it may find that the VM has to do it. changes: other values whose memory it writes.
+        """Add a value with a statement of its own. into: as of `elementwise`. refuses: whether the
+        statement may fall back to the VM. changes: other values whose memory it writes.
         """
         value = NativeValue(kind, without_ones(shape), len(self.statements))
         value.part_of = into
         self.statements.append(
-            NativeCall(value.at, value, tuple(reads), write, self.scope, refuses, tuple(changes))
+            NativeCall(
+                value.at, value, tuple(reads), write, self.scope, refuses, tuple(changes), self.node
+            )
         )
         return view_of(value, shape)
 
     def always(self, value: NativeValue) -> None:
-        """Run the statement of a value although nobody reads it."""
+        """Run the statement of a value even if nobody reads the value."""
         self.kept.append(value)
 
     def copy(self, x: View | Number, shape: Sequence[Length], kind: str, **options: Any) -> View:
-        """The same elements in memory of their own."""
+        """Return the same elements in separate memory."""
         return self.elementwise([x], shape, kind, lambda t, xs: xs[0], **options)
 
     # --- the end ----------------------------------------------------------------------------------
 
     def place_of(self, value: NativeValue) -> int:
-        """The word with the address of a value."""
+        """Return the word with the address of a value."""
         if value.word is None:
             value.word = self.new_word()
         return value.word
@@ -351,8 +358,8 @@ class RegionPlan:
         self, outputs: Sequence[Variable], arguments: Sequence[list[int]],
         spare: Mapping[Variable, int],
     ) -> list[int]:  # fmt: skip
-        """Lay out memory, write the kernels, and return the table. spare: arguments, by place, that
-        nobody reads afterwards, and whose memory results may take: `taken` tells which do.
+        """Plan memory, write the kernels, and return the table. spare: arguments, by position, that
+        nobody reads afterwards; results may use their memory, and `taken` lists those that do.
         """
         for node, check in self.checks:
             self._compare(node, check)
@@ -369,7 +376,13 @@ class RegionPlan:
             touched = [t.touched for t in texts]
             verify(running, live, self.loops, self.outside, [v for v, _ in results], touched)
         written = [t.kernel() for t in texts]
-        self._measure([(s.at, len(words) + 2) for s, (_, words) in zip(running, written)])
+        tick = TICK_WORDS if self.timed else 0
+        sizes = [(s.at, len(words) + 2 + tick) for s, (_, words) in zip(running, written)]
+        self._measure(sizes, tick)
+        if self.timed:
+            about = [computed_by(s, _nodes(live, s), live.last) for s in running]
+            self.timing = Timing(self, about)
+            written = self.timing.between(written, total)
         kernels = [kernel for kernel, _ in written]
         addresses = library_of(self.machine).get(kernels)
         known = dict(zip(dict.fromkeys([k.name for k in kernels]), addresses, strict=True))
@@ -414,13 +427,14 @@ class RegionPlan:
                     self.taken[k], value.word = j, old.word
                     return
 
-    def _measure(self, rows: Sequence[tuple[int, int]]) -> None:
+    def _measure(self, rows: Sequence[tuple[int, int]], tick: int) -> None:
         """Tell loops how many words of the table they go back; 2 more, as a smaller number is none.
-        rows: the place of each statement, and how many words it takes.
+        rows: the place of each statement, and how many words it takes. tick: how many of them stand
+        in front of its kernel.
         """
         for loop in self.loops:
             between = [n for at, n in rows if loop.start < at < loop.end]
-            self.words[loop.back] = sum(between) + 2
+            self.words[loop.back] = sum(between) + tick + 2
 
     def _compare(self, node: Apply, check: Any) -> None:
         """A comparison of lengths that a node asks for, unless they are one."""
@@ -534,6 +548,11 @@ class RegionPlan:
         for name, n in counts.items():
             table[PLACE[name]] = n
         return table
+
+
+def _nodes(live: Lifetimes, s: Group | NativeCall) -> Sequence[Node]:
+    """The nodes of a statement that run, if it is a group."""
+    return live.nodes(s) if isinstance(s, Group) else ()
 
 
 def _group_of(x: View, space: tuple[Length, ...]) -> Group | None:

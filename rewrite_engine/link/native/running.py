@@ -1,5 +1,5 @@
-"""What runs along an axis element by element: running sums and products, recurrences, positions of
-extrema.
+"""Lowering of ops that run along an axis element by element: cumulative sums and products,
+recurrences, positions of extrema.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""The function that Python calls for a region: one for all of them, which reads what it has to do
-from a table of integers. It is a built-in of C's calling convention (METH_FASTCALL) whose code is
-LLVM, made once.
+"""The entry: the one C function behind all regions, which reads its work from a table of integers.
+It is a built-in with C's calling convention (METH_FASTCALL), compiled once by LLVM.
 
-A call has a frame: a row of words on the stack, filled from a template (constants), then with the
-addresses and lengths of the arguments, then with what instructions compute of them (lengths, sizes,
-steps). It takes memory for temporaries, makes the arrays of the results, and runs the kernels,
-without the lock of the interpreter where there is much to do. Where an argument is not as it has to
-be, lengths differ, or a kernel says no, everything is let go of and another function is called with
-the same arguments (`slow`), which owns conversions and errors.
+Each call has a frame: words on the stack, filled from a template (constants), then with the
+addresses and lengths of the arguments, then by instructions (lengths, sizes, steps). The entry
+allocates temporaries, makes the arrays of the results, and runs the kernels, without the
+interpreter's lock if there is much to do. If an argument does not fit, lengths differ, or a kernel
+refuses, it releases everything and calls `slow` with the same arguments, which owns conversions and
+errors.
 
 The layouts of objects are those of CPython's and NumPy's public headers.
 """
@@ -128,7 +127,7 @@ class _Entry:
         return self.word("%frame", place, type_)
 
     def loop(self, n: str, body: Callable[[str], None]) -> None:
-        """`for i in range(n)`, with the counter in memory (there are few steps)."""
+        """Write `for i in range(n)`, with the counter in memory (there are few steps)."""
         self.n += 1
         k = self.n
         i = f"%counter{k}"
@@ -471,7 +470,7 @@ entry:
 
 
 def entry_text() -> str:
-    """The entry in LLVM's language, without what it declares."""
+    """Return the entry in LLVM's language, without its declarations."""
     return _Entry().text()
 
 
@@ -488,7 +487,7 @@ def _entry() -> dict[str, int]:
 
 @cache
 def library_of(machine: Machine) -> Library:
-    """The library for a machine."""
+    """Return the library for a machine."""
     return Library(machine)
 
 
@@ -514,7 +513,7 @@ def _kept_memory(table: Any) -> Any:
 
 
 def builtin(table: Any, slow: Any, *alive: Any) -> Any:
-    """The function for a table. alive: what it refers to by addresses."""
+    """Return the function for a table. alive: objects that the table refers to by address."""
     make: Any = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = (
         ctypes.py_object,

@@ -1,6 +1,8 @@
-"""Scalar ops as instructions: `kind_of` says in which kind of number an op computes, `write` writes
-it. What is not in the table goes through the inner loop of its ufunc, if that has one on float64;
-of float32 it is computed in float64.
+"""Scalar ops as instructions. `kind_of` returns the kind of number in which an op computes, `write`
+writes it.
+
+Ops outside the table use the inner loop of their ufunc, if it has one on float64; float32 is then
+computed in float64.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def _test(name: str) -> Write:
 
 
 def test_of(name: str, kind: str) -> str:
-    """What LLVM calls a comparison (`lt`, `eq`) of numbers of a kind."""
+    """Return LLVM's name of a comparison (`lt`, `eq`) for a kind of numbers."""
     on_floats, on_integers = _TESTS[name]
     if SORT[kind] == "d":
         return on_floats
@@ -231,8 +233,8 @@ WITHOUT_CODE = ("switch", "second", "identity")  # written by whoever knows the 
 
 
 def kind_of(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
-    """The kind of number in which an op computes on operands of these dtypes; None where nothing is
-    written for it.
+    """Return the kind of number in which an op computes on operands of these dtypes; None if there
+    is no code.
     """
     if result not in KINDS or not set(dtypes) <= KINDS.keys() or isinstance(op, Composite):
         return None
@@ -257,7 +259,7 @@ def kind_of(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
 
 
 def is_heavy(op: ScalarOp, kind: str) -> bool:
-    """Whether an op is a call of a function."""
+    """Return whether an op calls a function."""
     if isinstance(op, Cast) or (op.listed and op.name in WITHOUT_CODE):
         return False
     sorts, _ = WRITERS.get(op.name, ("", None))
@@ -265,7 +267,7 @@ def is_heavy(op: ScalarOp, kind: str) -> bool:
 
 
 def is_own(op: ScalarOp, dtype: str, result: str) -> bool:
-    """Whether instructions are written for an op on operands of a dtype; else it calls a loop."""
+    """Return whether an op has instructions of its own for a dtype, not a call of an inner loop."""
     kind = kind_of(op, [dtype] * (op.nin or 2), result)
     return (
         op.name in WITHOUT_CODE or SORT.get(str(kind), "?") in WRITERS.get(op.name, ("", None))[0]
@@ -289,7 +291,7 @@ def _loop_kind(op: ScalarOp, dtypes: Sequence[str], result: str) -> str | None:
 
 
 def convert(t: Assembler, x: str, kind: str, to: str) -> str:
-    """A value as another kind, as NumPy's `astype` does."""
+    """Convert a value to another kind, as NumPy's `astype` does."""
     if kind == to:
         return x
     have, want = SORT[kind], SORT[to]

@@ -1,8 +1,8 @@
-"""Loops whose steps are native: their statements run again and again, without Python between.
+"""Loops with native steps: their statements run again and again, without Python in between.
 
-A statement in front puts the places of the first elements where the step looks for them; the one
-behind puts results and what is carried on in their places, moves on by one element, and has the
-entry go back (`runtime.py`). What is carried on has memory of its own.
+A statement before the loop sets the addresses of the first elements. A statement after each step
+stores results and carried values, advances to the next elements, and makes the entry go back
+(`runtime.py`). Carried values have memory of their own.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from rewrite_engine.tensor.index.template import INPUT, Slice
 @native.register(Scan)
 def _(op: Scan, node: Apply) -> str | None:
     if op.mode is not None:
-        return "a loop with a mode of its own"
+        return "a loop with its own mode"
     if not op.inner_outputs:
         return "a loop that computes nothing"
     for inner in inlined(expand(schedule(op.fgraph))):
         why = "overwrites" if inner.op.destroy_map else why_not(inner)
         if isinstance(inner.op, Scan) and inner.op.until and inner.op.results:
-            why = "it has as many results as its condition says"
+            why = "the number of its results depends on its condition"
         if why is not None:
             return f"a step with {inner.op}: {why}"
     return None
 
 
 class WithRoom(Scan):
-    """A loop with a condition whose results may have room for more steps than there were: who reads
-    them cuts them. (The VM leaves no room.)
+    """Loop with a condition whose results may be longer than the steps that ran; readers cut them.
+    (The VM leaves no room.)
     """
 
 
@@ -80,7 +80,7 @@ def _(op: Scan, node: Apply) -> list[Apply]:
 
 
 class LoopStep(NamedTuple):
-    """A step of one loop, in variables of its own. read: those that something needs."""
+    """Step of one loop, with variables of its own. read: the variables that something reads."""
 
     inputs: list[Variable]
     nodes: list[Apply]
@@ -89,7 +89,7 @@ class LoopStep(NamedTuple):
 
 
 def inside(op: Scan) -> LoopStep:
-    """Copies of the nodes of a step."""
+    """Return copies of the nodes of a step."""
     known = {v: v.type.make_variable(v.name) for v in op.inner_inputs}
     nodes = list[Apply]()
     for node in inlined(expand(schedule(op.fgraph))):
@@ -164,7 +164,9 @@ class _Loop:
             plan.of[v] = plan.get(x)
         rules = ByClass(lower)
         for node in self.own.nodes:
+            plan.node = node
             rules[type(node.op)](node.op, node, plan)
+        plan.node = self.node
         end = self._end()
         assert self.scope.parent is not None
         plan.scope, self.scope.end = self.scope.parent, end.at
@@ -278,7 +280,7 @@ def _same(plan: RegionPlan, a: Sequence[Length], b: Sequence[Length]) -> None:
     """Refuse calls where what a step leaves has another shape than what it was given."""
     for m, n in zip(a, b, strict=True):
         if m != n and not m[1] and not n[1]:
-            raise NotNative("what is carried on changes its shape")
+            raise NotNative("a carried value changes its shape")
         if m != n:
             plan.require("equal", plan.word_of(m), plan.word_of(n))
 

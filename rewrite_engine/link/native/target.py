@@ -1,6 +1,6 @@
-"""The machine that code is made for, and LLVM (llvmlite), which makes it.
+"""The target machine, and LLVM (llvmlite), which compiles for it.
 
-llvmlite is imported when the first function is compiled. All of its calls hold one lock.
+llvmlite is imported when the first function is compiled. All its calls hold one lock.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _number = count(1)
 
 @cache
 def llvm() -> Any:
-    """`llvmlite.binding`, ready for use. Raises `NoCompilerError` where it is not installed."""
+    """Return `llvmlite.binding`, initialised. Raises `NoCompilerError` if it is not installed."""
     try:
         import llvmlite.binding as found
     except ImportError as error:
@@ -30,7 +30,7 @@ def llvm() -> Any:
 
 @cache
 def is_installed() -> bool:
-    """Whether there is llvmlite."""
+    """Return whether llvmlite is installed."""
     try:
         llvm()
     except NoCompilerError:
@@ -39,10 +39,10 @@ def is_installed() -> bool:
 
 
 class Machine:
-    """A processor, by LLVM's names; by default the one that this runs on.
+    """Target processor, by LLVM's names; by default the host.
 
-    width: how many doubles a register holds. fma: whether x * y + z is one instruction. identity:
-    what makes machine code usable here and nowhere else.
+    width: the number of doubles in a register. fma: whether x * y + z is one instruction. identity:
+    the properties that machine code depends on.
     """
 
     def __init__(self, cpu: str | None = None, features: str | None = None) -> None:
@@ -66,14 +66,16 @@ class Machine:
         return self._target.create_target_machine(**options)
 
     def compile(self, text: str) -> bytes:
-        """Machine code of a text in LLVM's language, as an object file."""
+        """Compile a text in LLVM's language to an object file."""
         module = llvm().parse_assembly(text)
         return self._maker.emit_object(module)  # type: ignore[no-any-return]
 
     def link(
         self, code: bytes, exports: Sequence[str], imports: Mapping[str, int]
     ) -> tuple[dict[str, int], Any]:
-        """Load an object file. Return the addresses of the exports, and what keeps them alive."""
+        """Load an object file. Return the addresses of the exports, and an object that keeps them
+        alive.
+        """
         builder = llvm().JITLibraryBuilder().add_object_img(code).add_current_process()
         for name, address in imports.items():
             builder.import_symbol(name, address)
@@ -85,5 +87,5 @@ class Machine:
 
 @cache
 def host() -> Machine:
-    """The processor that this runs on."""
+    """Return the processor that this process runs on."""
     return Machine()

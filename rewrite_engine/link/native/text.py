@@ -1,9 +1,9 @@
-"""Writing LLVM's language: `Assembler` collects the lines of one function.
+"""Writer of LLVM's language: `Assembler` collects the lines of one function.
 
-A value is a name (`%x7`) or a literal, and has a kind: "d" (float64), "i" (int64), "b" (bool), or
-one of those that are less often computed with: "f" (float32), "i8" to "i32", "u8" to "u64". A kind
-is of a sort: "d", "i" or "b", of floats, integers, truth values. In a register a value is a vector
-of `width` numbers, or one number where that is 1; in memory a bool is a byte.
+A value is a name (`%x7`) or a literal, and has a kind: "d" (float64), "i" (int64), "b" (bool), "f"
+(float32), "i8" to "i32", "u8" to "u64". A kind has a sort: "d", "i" or "b", for floats, integers,
+truth values. In a register a value is a vector of `width` numbers, or one number if the width is 1.
+In memory a bool is a byte.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHORT = {kind: f"{'f' if SORT[kind] == 'd' else 'i'}{8 * n}" for kind, n in SIZE
 
 
 def literal(value: float, kind: str) -> str:
-    """A number as it is written; floats by their bits."""
+    """Return a number as a literal; floats by their bits."""
     if kind == "f":
         value = float(np.float32(value))
     if SORT[kind] == "d":
@@ -38,11 +38,10 @@ def literal(value: float, kind: str) -> str:
 
 
 class Assembler:
-    """The lines of a function, in blocks with labels.
+    """Lines of a function, in blocks with labels.
 
-    declared: declarations of what it calls. units: names of functions of the library that it calls.
-    block: the label of the block that is written now. active: the mask of the lanes that count;
-    None if all do.
+    declared: declarations of called functions. units: names of called library functions. block: the
+    label of the current block. active: the mask of the lanes that count; None if all do.
     """
 
     def __init__(self, width: int = 1, fma: bool = False) -> None:
@@ -57,7 +56,7 @@ class Assembler:
     # --- lines ----------------------------------------------------------------------------------
 
     def new(self, text: str) -> str:
-        """Write an instruction that has a value; return its name."""
+        """Write an instruction that has a value, and return its name."""
         self.count += 1
         name = f"%x{self.count}"
         self.lines.append(f"  {name} = {text}")
@@ -68,39 +67,39 @@ class Assembler:
         self.lines.append("  " + text)
 
     def label(self) -> str:
-        """A name for a block."""
+        """Return a new name for a block."""
         self.count += 1
         return f"b{self.count}"
 
     def start(self, label: str) -> None:
-        """Begin a block."""
+        """Begin the block of a label."""
         self.lines.append(f"{label}:")
         self.block = label
 
     def declare(self, text: str) -> None:
-        """Note what is defined elsewhere."""
+        """Declare a name that is defined elsewhere."""
         self.declared[f"declare {text}"] = None
 
     # --- types and constants --------------------------------------------------------------------
 
     def type(self, kind: str) -> str:
-        """How the type of a value is written."""
+        """Return the type of values of a kind."""
         return self.vector(NUMBER[kind])
 
     def vector(self, text: str) -> str:
-        """As many of a type as fit into a register."""
+        """Return the type of a register of numbers."""
         return text if self.width == 1 else f"<{self.width} x {text}>"
 
     def suffix(self, kind: str) -> str:
-        """The end of the names of intrinsics on a kind."""
+        """Return the suffix of intrinsics for a kind."""
         return SHORT[kind] if self.width == 1 else f"v{self.width}{SHORT[kind]}"
 
     def constant(self, value: float, kind: str = "d") -> str:
-        """A number, in all lanes."""
+        """Return a constant in all lanes."""
         return self.spread(literal(value, kind), kind)
 
     def spread(self, x: str, kind: str) -> str:
-        """One number in all lanes."""
+        """Copy one number to all lanes."""
         if self.width == 1:
             return x
         if not x.startswith("%"):
@@ -113,21 +112,21 @@ class Assembler:
     # --- arithmetic -----------------------------------------------------------------------------
 
     def bin(self, op: str, a: str, b: str, kind: str = "d") -> str:
-        """An instruction with two operands of one kind."""
+        """Write an instruction with two operands of one kind."""
         return self.new(f"{op} {self.type(kind)} {a}, {b}")
 
     def intrinsic(self, name: str, *xs: str, kind: str = "d", more: str = "") -> str:
-        """A call of one of LLVM's functions between values of one kind."""
+        """Write a call of an LLVM intrinsic on values of one kind."""
         return self._call(f"llvm.{name}.{self.suffix(kind)}", xs, kind, more)
 
     def unit(self, name: str, *xs: str, kind: str = "d") -> str:
-        """A call of a function of the library (`units.py`), on floats."""
+        """Write a call of a library function (`units.py`) on floats."""
         full = f"{name}_w{self.width}" if kind == "d" else f"{name}_{kind}_w{self.width}"
         self.units[full] = None
         return self._call(full, xs, kind, "")
 
     def counted_unit(self, name: str, *xs: str, kind: str = "d") -> str:
-        """A call of a unit that also takes how many lanes count (the first ones)."""
+        """Write a call of a unit that also takes the number of active lanes."""
         full = f"{name}_w{self.width}" if kind == "d" else f"{name}_{kind}_w{self.width}"
         self.units[full] = None
         count = str(self.width)
@@ -147,46 +146,46 @@ class Assembler:
         return self.new(f"call {type_} @{name}({given})")
 
     def muladd(self, a: str, b: str, c: str, kind: str = "d") -> str:
-        """a * b + c, rounded once where the machine can."""
+        """Write a * b + c, rounded once if the machine can."""
         if self.fused:
             return self.intrinsic("fma", a, b, c, kind=kind)
         return self.bin("fadd", self.bin("fmul", a, b, kind), c, kind)
 
     def compare(self, test: str, a: str, b: str, kind: str = "d") -> str:
-        """A comparison of floats or integers, by LLVM's name (`olt`, `slt`)."""
+        """Write a comparison of floats or integers, by LLVM's name (`olt`, `slt`)."""
         op = "fcmp" if SORT[kind] == "d" else "icmp"
         return self.new(f"{op} {test} {self.type(kind)} {a}, {b}")
 
     def select(self, mask: str, a: str, b: str, kind: str = "d") -> str:
-        """Where the mask holds a, else b."""
+        """Write a selection: a where the mask holds, else b."""
         type_ = self.type(kind)
         return self.new(f"select {self.type('b')} {mask}, {type_} {a}, {type_} {b}")
 
     def cast(self, op: str, x: str, kind: str, to: str) -> str:
-        """A conversion between kinds, by LLVM's name."""
+        """Write a conversion between kinds, by LLVM's name."""
         return self.new(f"{op} {self.type(kind)} {x} to {self.type(to)}")
 
     # --- memory ---------------------------------------------------------------------------------
 
     def at(self, pointer: str, index: str, kind: str) -> str:
-        """The address of an element."""
+        """Return the address of an element."""
         if index == "0":
             return pointer
         return self.new(f"getelementptr {MEMORY[kind]}, ptr {pointer}, i64 {index}")
 
     def load_one(self, pointer: str, kind: str) -> str:
-        """The number at an address."""
+        """Load the number at an address."""
         x = self.new(f"load {MEMORY[kind]}, ptr {pointer}")
         return self.new(f"icmp ne i8 {x}, 0") if kind == "b" else x
 
     def store_one(self, x: str, pointer: str, kind: str) -> None:
-        """Put a number at an address."""
+        """Store a number at an address."""
         if kind == "b":
             x = self.new(f"zext i1 {x} to i8")
         self.do(f"store {MEMORY[kind]} {x}, ptr {pointer}")
 
     def load(self, pointer: str, kind: str, mask: str | None = None) -> str:
-        """Consecutive numbers; those that the mask leaves out are 0."""
+        """Load consecutive numbers; masked-out lanes are 0."""
         if self.width == 1:
             return self.load_one(pointer, kind)
         type_ = self.vector(MEMORY[kind])
@@ -203,7 +202,7 @@ class Assembler:
         return self.new(f"icmp ne {type_} {x}, zeroinitializer") if kind == "b" else x
 
     def store(self, x: str, pointer: str, kind: str, mask: str | None = None) -> None:
-        """Put numbers into consecutive places, where the mask holds."""
+        """Store numbers at consecutive addresses, where the mask holds."""
         if self.width == 1:
             return self.store_one(x, pointer, kind)
         type_ = self.vector(MEMORY[kind])
@@ -218,7 +217,7 @@ class Assembler:
         return self.do(f"call void @{name}({given})")
 
     def gather(self, pointer: str, step: str, index: str, kind: str, mask: str | None) -> str:
-        """Numbers that lie `step` apart, from the one with an index on."""
+        """Load numbers that lie `step` apart, from an index on."""
         if self.width == 1:
             at = self.new(f"mul i64 {index}, {step}")
             return self.load_one(self.at(pointer, at, kind), kind)
@@ -235,7 +234,7 @@ class Assembler:
         return self.new(f"icmp ne {type_} {x}, zeroinitializer") if kind == "b" else x
 
     def scatter(self, x: str, pointer: str, step: str, index: str, kind: str, mask: Any) -> None:
-        """Put numbers into places that lie `step` apart, from the one with an index on."""
+        """Store numbers `step` apart, from an index on."""
         if self.width == 1:
             at = self.new(f"mul i64 {index}, {step}")
             return self.store_one(x, self.at(pointer, at, kind), kind)
@@ -258,11 +257,11 @@ class Assembler:
         )
 
     def lanes(self) -> str:
-        """0, 1, 2, …"""
+        """Return the vector 0, 1, 2, …"""
         return "<" + ", ".join([f"i64 {k}" for k in range(self.width)]) + ">"
 
     def mask(self, i: str, n: str) -> str:
-        """The lanes from index i on that are below n."""
+        """Return the mask of the lanes from index i on that are below n."""
         left = self.spread(self.new(f"sub i64 {n}, {i}"), "i")
         return self.compare("ult", self.lanes(), left, "i")
 
@@ -276,8 +275,8 @@ class Assembler:
         body: Callable[[str, list[str]], Sequence[str]],
         kept: Sequence[tuple[str, str]] = (),
     ) -> list[str]:
-        """`for i in range(start, end, step)`, for end >= 0. kept: (type, first value) of what is
-        carried on; `body(i, values)` returns the next values. Return the last ones.
+        """Write `for i in range(start, end, step)`, for end >= 0. kept: (type, first value) of
+        carried values; `body(i, values)` returns the next values. Return the last ones.
         """
         before, inside, behind = self.block, self.label(), self.label()
         some = self.new(f"icmp slt i64 {start}, {end}")

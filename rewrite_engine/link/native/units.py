@@ -1,9 +1,10 @@
-"""The library that kernels call: functions from vectors to vectors, each compiled when it is first
-needed. Its own are in `mathematics.py`; `numpy_exp`, `scipy_erf`, … call the inner loop of that
-ufunc, by its address, on one vector.
+"""Library functions that kernels call, from vectors to vectors, each compiled on first use.
 
-An inner loop gets the addresses of its operands, their number, and the steps between elements: this
-is the public interface of ufuncs (`PyUFuncGenericFunction`).
+The library's own are in `mathematics.py`. `numpy_exp`, `scipy_erf`, … call the inner loop of that
+ufunc, by its address, on one vector. Loops of C source come from `own_code.py`.
+
+An inner loop takes the addresses of its operands, their number, and the steps between elements: the
+public interface of ufuncs (`PyUFuncGenericFunction`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ HEAD = object.__basicsize__
 
 
 class Unit(NamedTuple):
-    """A function with what it calls: declarations, and units by name. imports: addresses."""
+    """Function with its declarations, the units that it calls, and imported addresses."""
 
     text: str
     declared: tuple[str, ...]
@@ -32,7 +33,7 @@ class Unit(NamedTuple):
 
 
 class InnerLoop(NamedTuple):
-    """An inner loop: the addresses of the function and of its data."""
+    """Addresses of an inner loop and of its data."""
 
     function: int
     data: int
@@ -51,7 +52,9 @@ class _Head(ctypes.Structure):
 
 @cache
 def loop_of(ufunc: np.ufunc, dtype: str = "float64") -> InnerLoop | None:
-    """The inner loop of a ufunc from numbers of a dtype to the same; None where there is none."""
+    """Return the inner loop of a ufunc from numbers of a dtype to the same dtype; None if there is
+    none.
+    """
     if not isinstance(ufunc, np.ufunc) or ufunc.nout != 1:
         return None
     head = _Head.from_address(id(ufunc) + HEAD)
@@ -75,7 +78,7 @@ _ufuncs: dict[str, np.ufunc] = {"numpy_sin": np.sin, "numpy_cos": np.cos}
 
 
 def unit_of_ufunc(ufunc: np.ufunc) -> str | None:
-    """The name of the unit that calls a ufunc's loop; None where it has none on float64."""
+    """Return the name of the unit that calls a ufunc's loop; None if it has none on float64."""
     if loop_of(ufunc) is None or ufunc.signature is not None:
         return None
     home = "numpy" if getattr(np, ufunc.__name__, None) is ufunc else "scipy"
@@ -84,7 +87,9 @@ def unit_of_ufunc(ufunc: np.ufunc) -> str | None:
 
 
 def unit(full: str, machine: Machine) -> Unit:
-    """The unit of a name like `exp_w8`, the function on vectors of 8; `exp_f_w8`: of float32."""
+    """Return the unit of a name: `exp_w8` is the function on vectors of 8, `exp_f_w8` that of
+    float32.
+    """
     name, _, width = full.rpartition("_w")
     if name in _ufuncs:
         return _of_ufunc(full, name, int(width))
@@ -149,11 +154,16 @@ def _calling(
 
 
 ROUTINE = "lapack_"  # what names of routines of LAPACK and BLAS begin with, as units
+CLOCK = "clock_gettime"  # the function of C
 PRODUCT = "loop_matmul_"  # and of the inner loops of `np.matmul`; their kind of numbers follows
 
 
 def address_of(name: str) -> int:
-    """The address of what is there, by the name of its unit; 0 if it has to be compiled."""
+    """Return the address of an existing function, by the name of its unit; 0 if it must be
+    compiled.
+    """
+    if name == CLOCK:
+        return pointer_of(ctypes.CDLL(None).clock_gettime)
     if name.startswith(ROUTINE):
         return _routine(name.removeprefix(ROUTINE))
     if name.startswith(PRODUCT):
@@ -172,5 +182,5 @@ def _routine(name: str) -> int:
 
 
 def pointer_of(value: Any) -> int:
-    """The address of a function of C that ctypes knows."""
+    """Return the address of a C function that ctypes knows."""
     return ctypes.cast(value, ctypes.c_void_p).value or 0

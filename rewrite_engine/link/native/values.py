@@ -1,13 +1,15 @@
-"""What a region computes: values, views of them, and the groups of nodes that one loop computes.
+"""Values of a region, views of them, and the groups of nodes that one loop computes.
 
-Lengths are products of a number and words of the frame, so that what is equal is seen without
-knowing them. Axes of length 1 are no axes here: a value has none, and a view steps along none.
+A length is a product of a number and words of the frame, so equal lengths are recognised without
+their numbers. Axes of length 1 are omitted: a value has none, and a view has no step along them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+
+from rewrite_engine.graph.node import Apply
 
 #: a number, and the words of the frame it is multiplied with, sorted
 Length = tuple[int, tuple[int, ...]]
@@ -18,7 +20,7 @@ Write = Callable[[Any, list[str]], str]
 
 
 def times(*lengths: Length) -> Length:
-    """The product of lengths."""
+    """Return the product of lengths."""
     number, words = 1, list[int]()
     for n, more in lengths:
         number *= n
@@ -27,7 +29,7 @@ def times(*lengths: Length) -> Length:
 
 
 def in_order(shape: Sequence[Length]) -> tuple[Length, ...]:
-    """The steps, in elements, of an array in C order."""
+    """Return the steps, in elements, of an array in C order."""
     steps = [ONE]
     for n in shape[:0:-1]:
         steps.append(times(n, steps[-1]))
@@ -68,9 +70,9 @@ class NativeValue:
 
 
 class View(NamedTuple):
-    """A value as a variable shows it. steps: for each axis of the variable, in elements; None: it
-    has one element, or all are the same. offset: the word that tells how many elements are in
-    front.
+    """Value as a variable shows it. steps: in elements, for each axis of the variable; None: the
+    axis has one element, or all are the same. offset: the word with the number of elements before
+    the first.
     """
 
     value: NativeValue
@@ -79,22 +81,23 @@ class View(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A constant."""
+    """Constant number of a kind."""
 
     value: Any
     kind: str
 
 
 class Item(NamedTuple):
-    """One operand of a node in a group: a view along the axes of the group, or a number."""
+    """Operand of a node in a group: a view along the axes of the group, or a number."""
 
     view: View | Number
     kind: str
 
 
 class Node(NamedTuple):
-    """An elementwise node: `write(text, operands)` gives its value. scope: where the graph computes
-    it. heavy: it calls a function.
+    """Elementwise node; `write(text, operands)` returns its value. scope: the statements that the
+    graph computes it with. heavy: whether it calls a function. about: the node of the graph that it
+    belongs to.
     """
 
     value: NativeValue
@@ -102,11 +105,12 @@ class Node(NamedTuple):
     write: Write
     scope: Scope
     heavy: bool = False
+    about: Apply | None = None
 
 
 class Reduced(NamedTuple):
-    """A reduction of a node's value. axes: of the group, that are reduced. name: of the scalar
-    op. scope: where the graph computes it.
+    """Reduction of a node's value. axes: the reduced axes of the group. name: of the scalar op.
+    scope, about: as of `Node`.
     """
 
     value: NativeValue
@@ -114,6 +118,7 @@ class Reduced(NamedTuple):
     axes: frozenset[int]
     name: str
     scope: Scope
+    about: Apply | None = None
 
 
 class Group:
@@ -126,16 +131,16 @@ class Group:
         self.own: dict[NativeValue, Node] = {}
 
     def inside(self, view: View | Number) -> NativeValue | None:
-        """The value of the group that an operand is, element for element."""
+        """Return the value of the group that an operand equals, element for element."""
         if isinstance(view, Number) or view.value not in self.own or view.offset is not None:
             return None
         return view.value if view.steps == in_order(self.space) else None
 
 
 class NativeCall(NamedTuple):
-    """A statement that is no loop over elements: `write(kernel)` writes it. scope: where the graph
-    computes it. refuses: it may end in a call of the VM's function. changes: other values whose
-    memory it writes.
+    """Statement that is not a loop over elements; `write(kernel)` writes it. scope, about: as of
+    `Node`. refuses: whether it may fall back to the VM. changes: other values whose memory it
+    writes.
     """
 
     at: int
@@ -145,14 +150,15 @@ class NativeCall(NamedTuple):
     scope: Scope
     refuses: bool = True
     changes: tuple[NativeValue, ...] = ()
+    about: Apply | None = None
 
 
 def without_ones(shape: Sequence[Length]) -> tuple[Length, ...]:
-    """The lengths of the axes that a value has."""
+    """Return the lengths of the axes that a value has."""
     return tuple([n for n in shape if n != ONE])
 
 
 def view_of(value: NativeValue, shape: Sequence[Length]) -> View:
-    """A value as a variable of this shape shows it."""
+    """Return a value as a variable of this shape shows it."""
     steps = iter(in_order(value.shape))
     return View(value, tuple([None if n == ONE else next(steps) for n in shape]))

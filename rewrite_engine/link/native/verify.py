@@ -45,7 +45,7 @@ class Access(NamedTuple):
 
 
 def accesses(s: Group | NativeCall, live: Lifetimes) -> Access:
-    """List what a statement reads and writes."""
+    """List the memory that a statement reads and writes."""
     writes = live.writes(s)
     if isinstance(s, NativeCall):
         return Access(s.at, [Read(v.value, s.scope) for v in s.reads], writes)
@@ -63,7 +63,7 @@ def accesses(s: Group | NativeCall, live: Lifetimes) -> Access:
 
 
 def root(value: NativeValue) -> NativeValue:
-    """The value whose memory another is part of."""
+    """Return the value whose memory another value is part of."""
     while value.part_of is not None:
         value = value.part_of[0]
     return value
@@ -80,8 +80,8 @@ def verify(
     running: Sequence[Group | NativeCall], live: Lifetimes, loops: Sequence[Scope], outside: Scope,
     results: Sequence[NativeValue], touched: Sequence[Collection[NativeValue]],
 ) -> None:  # fmt: skip
-    """Check the statements that run, in order. touched: of each, the values whose addresses its
-    code takes. Raises `RegionError`.
+    """Check the running statements, in order. touched: for each statement, the values whose
+    addresses its code takes. Raises `RegionError`.
     """
     run = [accesses(s, live) for s in running]
     for access, values in zip(run, touched, strict=True):

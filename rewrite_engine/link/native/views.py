@@ -1,4 +1,4 @@
-"""Views, and lengths as values: nothing is computed, steps and offsets are."""
+"""Views, and lengths as values: only steps and offsets are computed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _(op: CheckedLength, node: Apply, plan: RegionPlan) -> None:
 
 
 def number_of(plan: RegionPlan, n: Length) -> View | Number:
-    """A length as a number of int64."""
+    """Return a length as an int64 number."""
     number, words = n
     if not words:
         return Number(number, "i")
@@ -67,7 +67,7 @@ def number_of(plan: RegionPlan, n: Length) -> View | Number:
 
 
 def length_of(plan: RegionPlan, v: Variable) -> Length:
-    """The length that a number is."""
+    """Return the length that a number stands for."""
     count = plan.dims.counts.get(v)
     if count is not None:
         return plan.length(count)
@@ -78,14 +78,14 @@ def length_of(plan: RegionPlan, v: Variable) -> Length:
 
 
 def value_word(plan: RegionPlan, x: View) -> int:
-    """The word with an integer that is an argument."""
+    """Return the word with an integer argument."""
     if x.value.at >= 0 or x.value.word is None or x.offset is not None or x.value.kind != "i":
-        raise NotNative("a length that is computed here")
+        raise NotNative("a run-time length of the same region")
     return plan.compute("load", x.value.word)
 
 
 def straight(x: View | Number, shape: tuple[Length, ...]) -> View | Number:
-    """A view without steps along axes of length 1."""
+    """Return a view without steps along axes of length 1."""
     if isinstance(x, Number):
         return x
     return View(x.value, tuple([None if n == ONE else s for s, n in zip(x.steps, shape)]),
@@ -97,7 +97,7 @@ def straight(x: View | Number, shape: tuple[Length, ...]) -> View | Number:
 
 @native.register(SpecifyShape)
 def _(op: SpecifyShape, node: Apply) -> str | None:
-    return None if len(node.inputs) == 1 else "lengths that are computed"
+    return None if len(node.inputs) == 1 else "run-time lengths"
 
 
 @lower.register(SpecifyShape)
@@ -164,7 +164,7 @@ def _in_order(x: View, shape: tuple[Length, ...]) -> bool:
 
 
 def quotient(plan: RegionPlan, total: Length, known: Length) -> Length:
-    """The length that is left over when a number of elements is divided."""
+    """Return the quotient of a number of elements and known lengths."""
     left = list(total[1])
     for word in known[1]:
         if word in left:

@@ -1,4 +1,4 @@
-"""Loops over single elements, of kernels that are no elementwise groups."""
+"""Loops over single elements, for kernels that are not elementwise groups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rewrite_engine.link.native.values import ONE, Length, Number, View
 
 
 def in_memory(plan: RegionPlan, v: Any) -> View:
-    """A variable, in memory."""
+    """Return a variable in memory."""
     x = plan.get(v)
     return plan.copy(x, plan.shape(v), x.kind) if isinstance(x, Number) else x
 
@@ -19,7 +19,7 @@ def nested(
     t: Any, lengths: Sequence[Length], views: Sequence[View], steps: Sequence[Sequence[Any]],
     pointers: Sequence[str], body: Callable[[list[str]], None],
 ) -> None:  # fmt: skip
-    """`body(addresses)` for all elements along axes of these lengths. steps: of each view."""
+    """Write loops that call `body(addresses)` for all elements along axes. steps: of each view."""
     if not lengths:
         return body(list(pointers))
 
@@ -31,7 +31,7 @@ def nested(
 
 
 def each(t: Any, n: Length, body: Callable[[str], None]) -> None:
-    """A loop, if there is more than one."""
+    """Write a loop if there is more than one element."""
     if n == ONE:
         return body("0")
 
@@ -44,7 +44,7 @@ def each(t: Any, n: Length, body: Callable[[str], None]) -> None:
 
 
 def step(t: Any, pointer: str, i: str, far: Length | None, kind: str) -> str:
-    """The address of element i along an axis."""
+    """Return the address of element i along an axis."""
     if far is None or i == "0":
         return pointer
     at = i if far == ONE else t.new(f"mul i64 {i}, {t.length(far)}")
@@ -52,7 +52,7 @@ def step(t: Any, pointer: str, i: str, far: Length | None, kind: str) -> str:
 
 
 def checked(t: Any, i: str, n: str) -> str:
-    """An index, counted from the front. The kernel ends where it is out of bounds."""
+    """Return an index counted from the front. The kernel refuses if it is out of bounds."""
     below = t.new(f"icmp slt i64 {i}, 0")
     found = t.new(f"select i1 {below}, i64 {t.new(f'add i64 {i}, {n}')}, i64 {i}")
     good, bad = t.label(), t.label()

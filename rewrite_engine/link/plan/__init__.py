@@ -1,11 +1,11 @@
-"""What a linker needs to know of a graph, whatever it writes.
+"""Plans: what a linker needs to know of a graph, whatever code it writes.
 
-`plan_of(fgraph, traits)` gives an `ExecutionPlan`: nodes in running order (`schedule.py`), with
-composites and long sums taken apart (`expand.py`), what runs only where a branch is taken
-(`conditions.py`), which lengths are equal and which are to be compared (`dims.py`), who shares
-memory with whom (`storage.py`), who writes into whose (`planner.py`), what is copied into C order
-(`layout.py`), and what may be kept between calls (`buffers.py`). What the linker's own code can do
-is told to it as `Traits`. A linker that writes no code of its own asks for the parts that it needs.
+`plan_of(fgraph, traits)` returns an `ExecutionPlan`: nodes in running order (`schedule.py`), with
+composites and long sums taken apart (`expand.py`), nodes that run only in a branch
+(`conditions.py`), equal lengths and lengths to compare (`dims.py`), shared memory (`storage.py`),
+reuse of memory (`planner.py`), copies into C order (`layout.py`), and buffers kept between calls
+(`buffers.py`). The linker describes its own code by `Traits`. A linker that writes no code calls
+only the parts that it needs.
 
 Nothing here knows how anything runs. An example: docs/writing_linkers.md.
 """

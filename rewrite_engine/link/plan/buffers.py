@@ -1,5 +1,5 @@
 """Buffers for large temporaries that a function may keep between calls: which nodes write into one,
-and which of them can have the same.
+and which of them can share one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from rewrite_engine.link.plan.traits import Traits
 
 
 def shape_source(node: Apply, dims: Dims) -> Source | None:
-    """Where the shape of output 0 can be read before it exists; None where an axis is not to be
-    found.
+    """Return where the shape of output 0 can be read before it exists; None if an axis has no
+    source.
     """
     out = node.outputs[0]
     for k, v in enumerate(node.inputs):
@@ -33,10 +33,10 @@ def shape_source(node: Apply, dims: Dims) -> Source | None:
 def find_buffers(
     traits: Sequence[Traits], like: Sequence[Source | None], storages: Storages, dims: Dims
 ) -> tuple[list[Buffer | None], list[Variable]]:
-    """Give storages that no result shows a buffer, one to many whose lives are apart. Return those
-    of the nodes, and for each one the variable it is made for.
+    """Assign buffers to storages that no result shares; storages with disjoint lifetimes share one.
+    Returns the buffers of the nodes, and for each buffer the variable it is made for.
 
-    like: for each node where the shape of its output 0 is read, if it can write into a buffer.
+    like: for each node that can write into a buffer, where the shape of its output 0 is read.
     """
     nodes = storages.nodes
     found: list[Buffer | None] = [None] * len(nodes)
@@ -70,7 +70,7 @@ def find_buffers(
 
 
 def deciders(plan: ExecutionPlan) -> list[Variable]:
-    """The inputs whose sizes tell whether the kept buffers are large, one per shape."""
+    """Return the inputs whose sizes show whether the kept buffers are large, one per shape."""
     dims = plan.dims
     wanted = {
         id_

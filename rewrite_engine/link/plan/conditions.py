@@ -1,8 +1,9 @@
-"""Which nodes run only where a branch is taken (`Op.read_if`), and an order in which that is known.
+"""Conditions of nodes: which nodes run only if a branch is taken (`Op.read_if`), and an order in
+which that is known.
 
-A node that is used in branches only need not run where none of them is taken. Of a graph in running
-order this is found in one pass, from the last node to the first; a linker only skips. Nodes are
-moved only behind the conditions they depend on.
+A node used only in branches need not run if none of them is taken. For a graph in running order,
+one pass from the last node to the first finds this; a linker then only skips nodes. Nodes are moved
+only behind the conditions they depend on.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ NEVER: Ways = frozenset()
 
 
 def conditions(nodes: Sequence[Apply], outputs: Sequence[Variable]) -> dict[Apply, Conditions]:
-    """Where nodes have to run, of those that need not always. nodes: in the order in which they
-    run. Linear.
+    """Return where nodes must run, for those that need not always. nodes: in running order. Takes
+    linear time.
     """
     if not any([node.op.read_if is not None for node in nodes]):
         return {}
@@ -56,11 +57,11 @@ def conditions(nodes: Sequence[Apply], outputs: Sequence[Variable]) -> dict[Appl
 def known_first(
     nodes: list[Apply], before: Mapping[Apply, Sequence[Apply]], outputs: Sequence[Variable]
 ) -> list[Apply]:
-    """Nodes in an order in which the conditions of a node are known when it runs, as far as
-    possible, and all else is as it was. Nearly linear.
+    """Return nodes in an order in which the conditions of a node are known when it runs, as far as
+    possible; otherwise the order stays. Takes nearly linear time.
 
-    nodes: in an order in which they may run. before: nodes that must come before others, beside
-    those that they are computed from.
+    nodes: in a possible order. before: nodes that must come before others, in addition to those
+    that they are computed from.
     """
     if not any([node.op.read_if is not None for node in nodes]):
         return nodes
@@ -79,8 +80,8 @@ def known_first(
 def _sorted(
     nodes: list[Apply], before: Mapping[Apply, Sequence[Apply]], wishes: Mapping[int, set[int]]
 ) -> list[Apply]:
-    """The nodes in their order, but each one behind those that it needs, and behind those that are
-    wished for as far as possible.
+    """Return the nodes in their order, but each one after those that it needs, and if possible
+    after those in `wishes`.
     """
     place = {node: i for i, node in enumerate(nodes)}
     missing: list[set[int]] = []
@@ -119,7 +120,7 @@ def _sorted(
 
 
 class _Needs:
-    """Where variables are needed, as far as it is known of those who use them.
+    """Record of where variables are needed, as far as their users are known.
 
     asked: the conditions, by number.
     """
@@ -130,7 +131,7 @@ class _Needs:
         self.numbers: dict[Variable, int] = {}
 
     def of(self, node: Apply) -> Ways:
-        """Where a node is needed."""
+        """Return where a node is needed."""
         uses = [self.ways[v] for v in node.outputs if v in self.ways]
         own = uses[0] if uses else ALWAYS
         for use in uses[1:]:
@@ -138,12 +139,12 @@ class _Needs:
         return own
 
     def add(self, v: Variable, here: Ways) -> None:
-        """Note one use of a variable."""
+        """Record one use of a variable."""
         before = self.ways.get(v)
         self.ways[v] = here if before is None else _either(before, here)
 
     def add_inputs(self, node: Apply, own: Ways) -> None:
-        """Note where a node reads its inputs, which runs where `own` says."""
+        """Record where a node reads its inputs, if it runs where `own` says."""
         reads = None if node.op.read_if is None else node.op.read_if(node)
         for k, v in enumerate(node.inputs):
             side = None if reads is None else reads[k]
@@ -163,15 +164,15 @@ class _Needs:
 
 
 def _either(a: Ways, b: Ways) -> Ways:
-    """Where one of two holds."""
+    """Return where one of two conditions holds."""
     if a >= b:
         return a
     return b if a <= b else _one_of(a | b)
 
 
 def _one_of(ways: Iterable[Sides]) -> Ways:
-    """Ways without those that others contain; two that differ in the outcome of one condition are
-    one.
+    """Simplify ways: drop those that others contain, and merge two that differ in the outcome of
+    one condition.
     """
     found: set[Sides] = set()
     todo = sorted(ways, key=len, reverse=True)

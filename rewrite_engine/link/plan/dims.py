@@ -1,10 +1,9 @@
-"""Which dimensions of a graph are known to be equal, so that a running function checks each
-equality once.
+"""Dimensions of a graph that are known to be equal, so that a running function checks each equality
+once.
 
-Every axis of every variable has an id; a union-find joins ids that are equal, because an op's
-meaning says so or because it has been compared by then. How an op's output axes come from its
-inputs', and which of them have to be equal, is told by the op's shape rule (`tensor/op.py`); `axes`
-reads it.
+Every axis of every variable has an id; a union-find joins ids that are equal, because an op implies
+it or because they have been compared by then. The op's shape rule (`tensor/op.py`) defines how its
+output axes come from its inputs', and which of them must be equal; `axes` reads it.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ Axes = tuple[int, ...]
 
 
 class LengthCheck(NamedTuple):
-    """A dimension that has to be compared when the function runs: axis `axis` of input `i` with
-    axis `other_axis` of input `other`, or (`other` None) with the length `length`."""
+    """Comparison of a dimension in the running function: axis `axis` of input `i` with axis
+    `other_axis` of input `other`, or (`other` None) with the length `length`.
+    """
 
     i: int
     axis: int
@@ -32,9 +32,9 @@ class LengthCheck(NamedTuple):
 
 
 class Dims:
-    """A union-find of dimension ids, some with a known length.
+    """Union-find of dimension ids, some with a known length.
 
-    lazy: whether what is looked at may not run: what it finds out holds nowhere else.
+    lazy: whether the present node may not run, so that its equalities hold nowhere else.
     """
 
     lazy = False
@@ -59,7 +59,7 @@ class Dims:
         return id_
 
     def find(self, a: int) -> int:
-        """The representative of an id."""
+        """Return the representative of an id."""
         parent = self.parent
         while parent[a] != a:
             parent[a] = parent[parent[a]]
@@ -67,7 +67,7 @@ class Dims:
         return a
 
     def join(self, a: int, b: int) -> bool:
-        """Note that two ids are equal; return whether that is news.
+        """Record that two ids are equal; return whether that is new.
 
         Two different known lengths stay apart: the check that the caller then makes will fail.
         """
@@ -83,38 +83,38 @@ class Dims:
         return True
 
     def length_of(self, a: int) -> int | None:
-        """The length, where it is known."""
+        """Return the length of an id, if known."""
         return self.length[self.find(a)]
 
     def of(self, v: Variable) -> Axes:
-        """The ids of a variable's axes (made from its type if nobody set them)."""
+        """Return the ids of a variable's axes (by default made from its type)."""
         found = self.axes.get(v)
         if found is None:
             found = self.axes[v] = self.fresh(v.type)
         return found
 
     def roots(self, v: Variable) -> Axes:
-        """The representatives of a variable's axes: those that are equal have one."""
+        """Return the representatives of a variable's axes: equal axes have the same one."""
         find = self.find
         return tuple([find(a) for a in self.axes.get(v) or self.of(v)])
 
     def fresh(self, type_: Any) -> Axes:
-        """New ids for a type's axes, with the lengths that the type knows."""
+        """Return new ids for a type's axes, with the lengths that the type knows."""
         return tuple([self.new(n) for n in type_.shape])
 
     def same(self, a: Variable, b: Variable) -> bool:
-        """Whether two variables certainly have the same shape."""
+        """Return whether two variables certainly have the same shape."""
         x, y = self.axes.get(a) or self.of(a), self.axes.get(b) or self.of(b)
         return x == y or (len(x) == len(y) and self.equal(x, y))
 
     def equal(self, x: Axes, y: Axes) -> bool:
-        """Whether as many ids stand for the same, one by one."""
+        """Return whether two sequences have the same length and pairwise equal ids."""
         find = self.find
         return all([i == j or find(i) == find(j) for i, j in zip(x, y, strict=True)])
 
     def set(self, v: Variable, ids: Sequence[int | None]) -> None:
-        """Give a variable's axes their ids (None: a new one); what its type knows is used as
-        well.
+        """Set the ids of a variable's axes (None: a new one); lengths known from its type are used
+        as well.
         """
         chosen = []
         for length, given in zip(v.type.shape, ids, strict=True):
@@ -132,14 +132,14 @@ class Dims:
 def axes(op: Any, node: Apply, dims: Dims) -> list[LengthCheck]:
     """Set the axes of the node's outputs in `dims`; return the comparisons to make before it runs.
 
-    By default nothing is known but what the types say, and nothing is checked.
+    By default only the types are known, and nothing is checked.
     """
     return []
 
 
 @axes.register(TensorOp)
 def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
-    """What the shape rule says. Lengths that are values are left to the op to compare."""
+    """Set the axes by the shape rule. Lengths that are values are left to the op to compare."""
     inputs, known = node.inputs, dims.axes
     given = [known.get(x) or (dims.of(x) if x.type.ndim else ()) for x in inputs]
     if op.stretches:
@@ -180,7 +180,7 @@ def _(op: TensorOp, node: Apply, dims: Dims) -> list[LengthCheck]:
 
 
 def _compared(a: Any, b: Any) -> list[LengthCheck]:
-    """The comparison of two lengths of a shape rule, if neither is a value."""
+    """Return the comparison of two lengths of a shape rule, if neither is a value."""
     if not is_dimension(a):
         a, b = b, a
     if not is_dimension(a):
@@ -199,7 +199,9 @@ def _(op: Shape_i, node: Apply, dims: Dims) -> list[LengthCheck]:
 
 @axes.register(CheckedLength)
 def _(op: CheckedLength, node: Apply, dims: Dims) -> list[LengthCheck]:
-    """It is the length that it was, and others are known to be equal from here on."""
+    """Set the axis to the length of the operand, and record the lengths that are now known to be
+    equal.
+    """
     counts = [dims.counts.get(x) for x in node.inputs]
     if counts[0] is not None:
         dims.counts[node.outputs[0]] = counts[0]

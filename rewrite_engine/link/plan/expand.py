@@ -1,5 +1,5 @@
-"""What is taken apart before anything is planned: a `Composite` into its steps, and a sum of many
-operands into additions, each as soon as its operand is there.
+"""Expansion before planning: a `Composite` is split into its steps, and a sum of many operands into
+additions, each as early as its operand.
 
 The last step of each output writes the node's own output variable, so nothing else in the graph
 changes.
@@ -20,8 +20,8 @@ _identity = Elemwise(scalar.identity)
 
 
 def expand(nodes: Iterable[Apply]) -> list[Apply]:
-    """Return the nodes with every composite that can be taken apart replaced by its steps, and
-    sums of many computed operands by binary nodes.
+    """Return the nodes with composites, where possible, replaced by their steps, and sums of many
+    computed operands by binary nodes.
     """
     result: list[Apply] = []
     for node in nodes:
@@ -34,8 +34,8 @@ def expand(nodes: Iterable[Apply]) -> list[Apply]:
 
 def spread(nodes: list[Apply]) -> list[Apply]:
     """Return the nodes with every sum of many arrays (`a + b + c + d`) replaced by binary nodes,
-    each placed behind the node that computes its operand: no operand then waits for the others,
-    and one temporary is enough. What is computed stays the same, bit by bit.
+    each placed after the node that computes its operand: no operand then waits for the others, and
+    one temporary is enough. The results stay the same, bit by bit.
     """
     wide = [node for node in nodes if _waits(node)]
     if not wide:
@@ -57,8 +57,8 @@ def spread(nodes: list[Apply]) -> list[Apply]:
 
 
 def _waits(node: Apply) -> bool:
-    """Whether a node combines more than two arrays of one dtype from left to right, and some of
-    them, after the first two, are computed.
+    """Return whether a node combines more than two arrays of one dtype from left to right, and some
+    of them, after the first two, are computed.
     """
     op, out = node.op, node.outputs[0]
     if not isinstance(op, Elemwise) or op.nin is not None or len(node.inputs) < 3:
@@ -74,7 +74,7 @@ def _waits(node: Apply) -> bool:
 
 
 def _binary(node: Apply) -> Iterator[Apply]:
-    """The steps of a sum of many: `(a + b) + c`."""
+    """Yield the steps of a sum of many: `(a + b) + c`."""
     op, out = Elemwise(node.op.scalar_op), node.outputs[0]
     first, *others = node.inputs
     for v in others[:-1]:
@@ -85,8 +85,9 @@ def _binary(node: Apply) -> Iterator[Apply]:
 
 
 def _steps(node: Apply, composite: Composite) -> list[Apply]:
-    """The steps of one composite; the node itself where an output has not the shape of its last
-    step, or where an input would no longer be looked at."""
+    """Return the steps of one composite; the node itself if an output has another shape than its
+    last step, or if an input would no longer be checked.
+    """
     used = {r for _, refs in composite.steps for r in refs} | set(composite.out_refs)
     if node.op.destroy_map or not used.issuperset(range(composite.nin)):
         return [node]
@@ -116,12 +117,12 @@ def _steps(node: Apply, composite: Composite) -> list[Apply]:
 
 
 def _variable(value: Any) -> Any:
-    """A value of the program as a variable: its constants are NumPy scalars."""
+    """Return a value of the program as a variable: its constants are NumPy scalars."""
     return value if isinstance(value, Variable) else constant(value)
 
 
 def _like(op: Any, inputs: tuple[Any, ...], out: Variable, node: Apply) -> Apply:
-    """A node that writes an existing variable, built where `node` was."""
+    """Return a node that writes an existing variable, with the origin of `node`."""
     step = build_node(op, inputs, (out.type,), node.origin)
     step.outputs = (out,)
     return step

@@ -1,4 +1,4 @@
-"""How much memory a run holds at once, and where, from how large values are."""
+"""Peak memory of a run, and where it occurs, from the sizes of values."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rewrite_engine.graph.node import Apply, Variable
 
 
 class Peak(NamedTuple):
-    """The most bytes that a run holds at once, and the node after which there are as many, but for
-    one in a hundred (None: there were before the first). held: the variables whose values are there
-    then, the largest first.
+    """Most bytes that a run holds at once. node: the node after which nearly that many (within one
+    percent) are held; None: before the first. held: the variables with values at that moment, the
+    largest first.
     """
 
     bytes: int
@@ -26,9 +26,9 @@ def peak_of(
     size: Callable[[Variable], int],
     inside: Callable[[Apply], int] = lambda node: 0,
 ) -> Peak:
-    """The peak of nodes that run in an order, inputs and constants included, if each value is let
-    go after its last use, and views and ops that work in place take no memory. inside: the bytes
-    that a node needs while it runs.
+    """Return the peak of nodes that run in an order, inputs and constants included, if each value
+    is freed after its last use, and views and in-place ops take no memory. inside: the bytes that a
+    node needs while it runs.
     """
     end = len(order)
     last = {v: k for k, node in enumerate(order) for v in node.inputs}

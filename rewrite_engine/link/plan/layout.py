@@ -1,9 +1,9 @@
-"""Transposed views that are better copied first.
+"""Transposed views that should be copied first.
 
-An elementwise op whose operands lie in memory in unlike orders reads some of them with strides (in
-NumPy: 0.8 µs instead of 0.2 for small arrays, as it runs through a slow iterator). Where a
+An elementwise op whose operands have different memory orders reads some of them with strides (in
+NumPy: 0.8 µs instead of 0.2 for small arrays, because it runs through a slow iterator). If a
 transposed operand meets one that is not, the transposing node makes a copy in C order instead of a
-view, and all that follows runs straight through memory.
+view, and all later ops read memory in order.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def find_copies(nodes: Sequence[Apply], traits: Sequence[Traits]) -> list[int]:
 
 
 def _meet(node: Apply, orders: Orders) -> list[int]:
-    """Operands of one elementwise node: note the order of the result, or return what has to be
-    copied.
+    """Process the operands of one elementwise node: record the order of the result, or return what
+    must be copied.
     """
     out = node.outputs[0]
     if len(node.inputs) == 1:

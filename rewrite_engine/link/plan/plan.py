@@ -1,5 +1,5 @@
-"""What a plan holds (`ExecutionPlan`), and what it says of one node (`NodePlan`). How it is made:
-`planner.py`.
+"""Contents of a plan (`ExecutionPlan`), and its entries for one node (`NodePlan`). `planner.py`
+makes it.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Source = tuple[tuple[int, int | None], ...]  # (input, axis), axis None for the 
 
 
 class Buffer(NamedTuple):
-    """Memory for output 0 that may be kept between calls. slot: its place among them. like: where
-    its shape is read before it exists, one entry for all of it or one per axis.
+    """Memory for output 0 that may be kept between calls. slot: its index among the buffers. like:
+    where its shape is read before it exists, one entry for all of it or one per axis.
     """
 
     slot: int
@@ -29,12 +29,12 @@ class Buffer(NamedTuple):
 
 
 class NodePlan(NamedTuple):
-    """What was decided for one node.
+    """Decisions for one node.
 
-    traits: what the linker's code for it may do. checks: comparisons of lengths before it runs.
-    into: the input whose memory output 0 takes; None: the memory is new (`new`). buffer: memory
-    for output 0 if some is kept between calls. copies: it is a transposed view, and is copied.
-    dies: variables that are not read again, among them outputs that nobody reads.
+    traits: properties of the linker's code for it. checks: comparisons of lengths before it runs.
+    into: the input whose memory output 0 takes; None: the memory is new (`new`). buffer: memory for
+    output 0 if some is kept between calls. copies: it is a transposed view, and is copied. dies:
+    variables that are not read again, including unused outputs.
     """
 
     node: Apply
@@ -47,7 +47,7 @@ class NodePlan(NamedTuple):
 
     @property
     def new(self) -> list[Variable]:
-        """The outputs that get memory of their own: neither a view, nor in that of an input."""
+        """Outputs that get memory of their own: neither a view, nor in the memory of an input."""
         node = self.node
         return [
             v
@@ -58,11 +58,11 @@ class NodePlan(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExecutionPlan:
-    """What is known and decided of a graph before anything is written.
+    """Knowledge and decisions about a graph before code is written.
 
     steps: one per node, in running order; composites, and sums that would wait for operands, are
-    taken apart. conditions: where nodes run that need not always. storages: who shares memory with
-    whom, what is put into the memory of inputs included, and who reads it last. dims: which lengths
+    taken apart. conditions: where nodes run that need not always. storages: which variables share
+    memory, including results written into inputs, and the last reader of each. dims: which lengths
     are equal once the checks have passed. slots: for each buffer that may be kept between calls,
     the variable it is made for.
     """
@@ -77,5 +77,5 @@ class ExecutionPlan:
 
     @property
     def nodes(self) -> Sequence[Apply]:
-        """The nodes in running order."""
+        """Nodes in running order."""
         return self.storages.nodes

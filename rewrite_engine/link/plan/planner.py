@@ -1,8 +1,8 @@
 """`plan_of`: from a graph to its plan, in passes over its nodes in running order.
 
-The result of a node may be written into an input whose storage is ours, is whole (not a view), is
-read by nobody later, and has exactly the result's dtype and shape. Correctness first: whatever is
-not certain is allocated anew.
+The result of a node may be written into an input whose storage is ours, is whole (not a view), has
+no later reader, and has exactly the result's dtype and shape. Correctness comes first: in uncertain
+cases new memory is allocated.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ def plan_of(
     traits: Callable[..., Traits] = nothing_known,
     lent: Collection[Variable] = (),
 ) -> ExecutionPlan:
-    """Return the plan of a graph, for a linker to write down. Linear; the graph stays as it is.
+    """Return the plan of a graph, for a linker to write code from. Takes linear time; the graph
+    stays unchanged.
 
-    traits: what the linker's code for a node may do, a `functools.singledispatch` function of the
-    op and the node; if it says nothing, memory is shared and overwritten only as ops say. lent: the
-    inputs of which results may show the memory. Raises `InconsistencyError` if something would be
-    overwritten that must not.
+    traits: a `functools.singledispatch` function of the op and the node that describes the linker's
+    code for it; by default, memory is shared and overwritten only as ops declare. lent: the inputs
+    whose memory results may share. Raises `InconsistencyError` if something would be overwritten
+    that must not be.
     """
     nodes = expand(schedule(fgraph))
     by_class = ByClass(traits)
@@ -54,12 +55,12 @@ def plan_of(
 
 
 class _Results:
-    """Where the results of nodes go, decided in running order: by then the lengths are known to be
-    equal that earlier nodes compared.
+    """Places of the results of nodes, decided in running order: by then, the lengths that earlier
+    nodes compared are known to be equal.
 
     checks: for each node the lengths it compares. into: the input whose memory output 0 takes.
-    like: where its shape is read, if it could lie in a buffer. whole: variables that are whole
-    arrays of this call's.
+    like: where its shape is read, if it can be in a buffer. whole: variables that are whole arrays
+    of this call.
     """
 
     def __init__(self, storages: Storages) -> None:
@@ -79,7 +80,7 @@ class _Results:
             self._choose(i, node, known)
 
     def _choose(self, i: int, node: Apply, known: Traits) -> None:
-        """Decide where the result of node `i` goes."""
+        """Decide where the result of node `i` is stored."""
         if node.op.destroy_map:
             self._overwrite(i, node, node.op.destroy_map)
         if not known.fresh or self.into[i] is not None:
@@ -100,7 +101,9 @@ class _Results:
             self.like[i] = shape_source(node, self.dims)
 
     def _overwrite(self, i: int, node: Apply, destroyed: dict[int | None, list[int]]) -> None:
-        """Note which outputs live in whole arrays, because the op says that it overwrites them."""
+        """Record which outputs are in whole arrays, because the op declares that it overwrites
+        them.
+        """
         for o, places in destroyed.items():
             if o is not None and places:
                 first = places[0]
@@ -110,7 +113,9 @@ class _Results:
                     self.whole.add(node.outputs[o])
 
     def _reusable(self, i: int, node: Apply, k: int) -> bool:
-        """Whether the memory of input `k`, which is whole, may take the result of node `i`."""
+        """Return whether the memory of input `k`, which is whole, may take the result of node
+        `i`.
+        """
         v, out = node.inputs[k], node.outputs[0]
         storage = self.storages.of(v)
         if storage.last != i or not storage.ours:

@@ -1,4 +1,4 @@
-"""In which order the nodes of a graph run, and which of them is the last to read a variable."""
+"""Order in which the nodes of a graph run, and the last reader of each variable."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ END = 1 << 62  # the position after the last node: results and updates are read 
 
 def schedule(fgraph: FrozenGraph) -> list[Apply]:
     """Return the nodes in the order to run them: depth first, so that few values are alive at a
-    time, and what only a branch needs behind the condition.
+    time, with the nodes of a branch after its condition.
 
-    Extra constraints (in-place operations run after the other readers) are honoured. Linear. Raises
-    `InconsistencyError` if something would be overwritten that must not.
+    Extra constraints (in-place operations run after the other readers) are respected. Takes linear
+    time. Raises `InconsistencyError` if something would be overwritten that must not be.
     """
     if fgraph.destroy_handler is not None:
         fgraph.destroy_handler.on_validate(fgraph)
@@ -45,8 +45,8 @@ def schedule(fgraph: FrozenGraph) -> list[Apply]:
 
 
 def last_reads(nodes: Sequence[Apply], outputs: Sequence[Variable]) -> dict[Variable, int]:
-    """The position of the last node that reads a variable: of one that nobody reads, that of the
-    node that computes it; of an output, `END`. nodes: in running order.
+    """Return the position of the last node that reads each variable: for an unread one, the
+    position of the node that computes it; for an output, `END`. nodes: in running order.
     """
     last: dict[Variable, int] = {}
     for i, node in enumerate(nodes):
@@ -60,7 +60,7 @@ def last_reads(nodes: Sequence[Apply], outputs: Sequence[Variable]) -> dict[Vari
 
 
 def dying(nodes: Sequence[Apply], last: dict[Variable, int]) -> list[list[Variable]]:
-    """For each node the variables that are not read after it, by `last_reads`."""
+    """Return for each node the variables that are not read after it, by `last_reads`."""
     dies: list[list[Variable]] = [[] for _ in nodes]
     for v, i in last.items():
         if i != END:

@@ -1,8 +1,8 @@
-"""Who shares memory with whom: by this is decided what may be overwritten, and what has to be
+"""Storages: which variables share memory. They decide what may be overwritten, and what must be
 copied before it leaves a function.
 
-It is read off the ops (`view_map`, `destroy_map`: docs/memory_of_ops.md). Where more is put into
-memory that is there, the planner joins what then shares it.
+They follow from the ops (`view_map`, `destroy_map`: docs/memory_of_ops.md). If the planner writes
+more results into existing memory, it joins the variables that then share it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from rewrite_engine.graph.node import Apply, Variable
 
 @dataclass(slots=True)
 class Storage:
-    """Memory that some variables show. ours: allocated by this call. lent: whoever has it agreed
-    that results may show it. last: the position of the last node that reads it.
+    """Memory that some variables share. ours: allocated by this call. lent: its owner agreed that
+    results may share it. last: the position of the last node that reads it.
     """
 
     ours: bool
@@ -34,10 +34,10 @@ class Storage:
 
 
 class Storages:
-    """The storages of the variables of a graph: a union-find of those that may be the same memory.
+    """Storages of the variables of a graph: a union-find of those that may share memory.
 
-    nodes: in running order. lent: the inputs of which results may show the memory. copies: nodes
-    that copy what they could show.
+    nodes: in running order. lent: the inputs whose memory results may share. copies: nodes that
+    copy values they could share.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Storages:
         self._follow(copies)
 
     def of(self, v: Variable) -> Storage:
-        """The storage of a variable; that of an input or a constant is not ours."""
+        """Return the storage of a variable; the storage of an input or a constant is not ours."""
         found = self.known.get(v)
         if found is None:
             found = self.known[v] = Storage(ours=False, lent=v in self.lent)
@@ -76,7 +76,7 @@ class Storages:
                     self.join(out, node.inputs[k])
 
     def join(self, a: Variable, b: Variable) -> None:
-        """Note that two variables show the same memory."""
+        """Record that two variables share memory."""
         x, y = self.of(a), self.of(b)
         if x is not y:
             x.parent = y
@@ -85,14 +85,14 @@ class Storages:
             y.last = max(x.last, y.last)
 
     def end(self, last: Mapping[Variable, int]) -> None:
-        """Tell each storage of its last reader. last: that of each variable."""
+        """Set the last reader of each storage. last: the last reader of each variable."""
         for v, i in last.items():
             storage = self.of(v)
             if i > storage.last:
                 storage.last = i
 
     def destroyed(self) -> set[int]:
-        """The storages (by `id`) that a node overwrites because its op says so."""
+        """Return the storages (by `id`) that a node overwrites because its op declares it."""
         return {
             id(self.of(node.inputs[i]))
             for node in self.nodes
@@ -102,6 +102,6 @@ class Storages:
 
 
 def shown(node: Apply, i: int) -> Iterable[int]:
-    """The inputs whose memory output `i` may show."""
+    """Return the inputs whose memory output `i` may share."""
     op = node.op
     return {*op.view_map.get(i, ()), *op.destroy_map.get(i, ())}

@@ -1,8 +1,8 @@
-"""What a linker says of its code for a node, before it writes any (`Traits`): what the plan may
-assume of it.
+"""Traits of a linker's code for a node, which the plan may rely on before the code is written
+(`Traits`).
 
-The linker says it by a `functools.singledispatch` function of the op and its node. The plan asks
-such a function by classes (`ByClass`).
+The linker defines them by a `functools.singledispatch` function of the op and its node. The plan
+calls such a function by classes (`ByClass`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from rewrite_engine.graph.node import Apply
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What is known of a node's code. The defaults are right for anything.
+    """Properties of a node's code. The defaults are valid for any code.
 
-    fresh: each output is a new whole array that nobody else sees, so it may be overwritten later.
-    into: the inputs whose memory the code can write output 0 into. keep: the code can write it
-    into a given buffer. inline: nothing the code calls keeps a reference to an array. warns: it
+    fresh: each output is a new whole array that is not shared, so it may be overwritten later.
+    into: the inputs whose memory the code can write output 0 into. keep: the code can write output
+    0 into a given buffer. inline: nothing the code calls keeps a reference to an array. warns: it
     may set floating-point flags. permutes: the result is a view with the axes in this order, and
-    the code can copy it (`NodePlan.copies`). elementwise: operands in unlike memory orders make it
-    slow.
+    the code can copy it (`NodePlan.copies`). elementwise: operands with different memory orders
+    make it slow.
     """
 
     fresh: bool = False
@@ -43,13 +43,13 @@ FRESH = Traits(fresh=True, inline=True)
 
 @singledispatch
 def nothing_known(op: Any, node: Apply) -> Traits:
-    """The traits of a linker that says nothing of its code."""
+    """Return the traits of a linker that declares nothing about its code."""
     return DEFAULT
 
 
 class ByClass(dict[type, Callable[..., Any]]):
-    """The implementations of a `singledispatch` function by the class of their first argument: for
-    a pass over many nodes, as a dict is asked faster than the function.
+    """Implementations of a `singledispatch` function by the class of their first argument: for a
+    pass over many nodes, because a dict is faster than the function.
     """
 
     def __init__(self, function: Any) -> None:

@@ -1,9 +1,10 @@
-"""The VM: a graph becomes one generated Python function that calls NumPy.
+"""VM: a graph becomes one generated Python function that calls NumPy.
 
-What may be overwritten and kept, and which lengths are compared, is decided by `link/plan/`; here
-it is written down. `linker.py` puts it together, `emit.py` writes the body, `lower.py` is where ops
-say how they run; the files named after families of ops do so for the shipped ones. What surrounds
-the body is `link/shell.py`. Not here yet: running clusters in blocks.
+`link/plan/` decides which values are overwritten or kept, and which lengths are compared; this
+package writes the code. `linker.py` combines the parts, `emit.py` writes the body, `lower.py`
+defines how ops declare their code; the files named after families of ops contain the code of the
+shipped ones. `link/shell.py` writes the code around the body. Does not support running clusters in
+blocks.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Branches on the VM: one line that chooses. What only one of them needs stands under an `if` in
-front of it (`emit.py`).
+"""Branches on the VM: one line that chooses. Nodes needed by only one branch are inside an `if`
+before it (`emit.py`).
 """
 
 from __future__ import annotations

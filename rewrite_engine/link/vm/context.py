@@ -1,4 +1,4 @@
-"""`Context`: what `lower` sees of the node it writes code for."""
+"""`Context`: information for `lower` about the node it writes code for."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 class Context:
-    """The names of one node's inputs, and where its result goes.
+    """Names of one node's inputs, and the place of its result.
 
-    inputs: all of them, as `value` gives them. target: a register or buffer that output 0 has to be
+    inputs: all of them, as `value` returns them. target: a register or buffer that output 0 must be
     written into; None: allocate. form: for a 0-d output "scalar" (a NumPy scalar), "array", or
-    "any". copies: whether a transposed view has to be copied (see `Traits.permutes`). name: gives
-    an object that the code needs a name, like a hint.
+    "any". copies: whether a transposed view must be copied (see `Traits.permutes`). name: returns a
+    name for an object that the code needs, similar to a hint.
     """
 
     __slots__ = ("body", "copies", "form", "inputs", "lines", "name", "node", "own", "target")
@@ -53,18 +53,18 @@ class Context:
         return f"{function}(_workspace, {buffer.slot}, {shape}, {dtype})"
 
     def value(self, i: int) -> str:
-        """Input `i`; if it is 0-d, in whatever form it is."""
+        """Return input `i`; if it is 0-d, in any form."""
         return self.inputs[i]
 
     def array(self, i: int) -> str:
-        """Input `i`; if it is 0-d, as an array."""
+        """Return input `i`; if it is 0-d, as an array."""
         name = self.inputs[i]
         if self.body.form.get(self.node.inputs[i], "array") == "array":
             return name
         return f"{self.name(np.asarray, 'asarray')}({name})"
 
     def scalar(self, i: int) -> str:
-        """Input `i`, which is 0-d, as a NumPy scalar."""
+        """Return input `i`, which is 0-d, as a NumPy scalar."""
         v, body = self.node.inputs[i], self.body
         if isinstance(v, Constant):
             return body.number(v)
@@ -77,12 +77,12 @@ class Context:
         return found
 
     def has_result_shape(self, i: int) -> bool:
-        """Whether input `i` has exactly the shape of output 0."""
+        """Return whether input `i` has exactly the shape of output 0."""
         return self.body.plan.dims.same(self.node.inputs[i], self.node.outputs[0])
 
     def out(self) -> str:
-        """The register of output 0, for code of several statements; distinct from those of the
-        inputs.
+        """Return the register of output 0, for code of several statements; distinct from those of
+        the inputs.
         """
         if self.own is None:
             self.own = self.body.register()

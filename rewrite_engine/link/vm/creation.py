@@ -1,4 +1,4 @@
-"""Arrays made from nothing on the VM."""
+"""Creation of arrays on the VM."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _(op: Any, node: Apply) -> Traits:
 
 
 def lengths_text(node: Apply, first: int, ctx: Context) -> str:
-    """The shape that the inputs from `first` on give, as a tuple."""
+    """Return the shape in the inputs from `first` on, as a tuple."""
     parts = [
         str(int(x.data)) if isinstance(x, Constant) else ctx.scalar(i)
         for i, x in enumerate(node.inputs[first:], first)

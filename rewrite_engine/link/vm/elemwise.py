@@ -1,8 +1,8 @@
-"""Elementwise ops on the VM: one ufunc call each, operators between NumPy scalars, Composites
-step by step.
+"""Elementwise ops on the VM: one ufunc call each, operators between NumPy scalars, Composites step
+by step.
 
-Writing into the memory of an input is decided by the plan (`Traits.into`) and is a third argument
-here.
+The plan decides whether to write into the memory of an input (`Traits.into`), which is a third
+argument here.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def _(op: Elemwise, node: Apply) -> Traits:
 
 @lru_cache(maxsize=4096)
 def _traits(op: ScalarOp, nin: int, nout: int, number: bool, apart: Any) -> Traits:
-    """The traits of a node; number: of 0-d values; apart: for the first two of many operands,
-    whether they do not occur among the others.
+    """Return the traits of a node. number: of 0-d values; apart: for the first two of many
+    operands, whether they do not occur among the others.
     """
     handler = _handler(op)
     if handler is None or nout > 1:
@@ -72,7 +72,7 @@ Handler = Callable[[ScalarOp, Apply, Any], str | None]
 
 @lru_cache(maxsize=4096)
 def _handler(op: ScalarOp) -> Handler | None:
-    """How this scalar op is written; None: by `perform`."""
+    """Return the writer of this scalar op; None: use `perform`."""
     if op.listed and op.name in _SPECIAL:
         return _SPECIAL[op.name]
     if isinstance(op, Cast):
@@ -100,7 +100,7 @@ def _(op: Elemwise, node: Apply, ctx: Context) -> str | None:
 
 
 def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
-    """An expression between NumPy scalars."""
+    """Write an expression between NumPy scalars."""
     handler = _handler(op)
     if handler is _compute:
         return _compute(op, node, ctx)
@@ -131,7 +131,7 @@ def _scalar(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
 
 
 def _operands(op: ScalarOp, node: Apply, ctx: Context) -> list[str]:
-    """The inputs as NumPy scalars, converted where the op computes in another dtype."""
+    """Return the inputs as NumPy scalars, converted if the op computes in another dtype."""
     inner = _inner(op, node)
     if inner is None:
         return [ctx.scalar(i) for i in range(len(node.inputs))]
@@ -139,7 +139,9 @@ def _operands(op: ScalarOp, node: Apply, ctx: Context) -> list[str]:
 
 
 def _inner(op: ScalarOp, node: Apply) -> np.dtype[Any] | None:
-    """The dtype in which the op computes, if it is not left to the ufunc: that of the result."""
+    """Return the dtype in which the op computes, if the ufunc does not decide: that of the
+    result.
+    """
     if op.inner is None:
         return None
     out = node.outputs[0].type
@@ -151,7 +153,7 @@ def _inner(op: ScalarOp, node: Apply) -> np.dtype[Any] | None:
 
 
 def _converted(x: str, v: Any, dtype: np.dtype[Any], ctx: Context) -> str:
-    """A NumPy scalar in a dtype; its class is twice as fast as `astype`."""
+    """Return a NumPy scalar in a dtype; its class is twice as fast as `astype`."""
     own = v.type.numpy_dtype
     if own == dtype:
         return x
@@ -164,7 +166,7 @@ def _converted(x: str, v: Any, dtype: np.dtype[Any], ctx: Context) -> str:
 
 @lru_cache(maxsize=4096)
 def _operator(op: ScalarOp) -> str | None:
-    """The operator between NumPy scalars that means the same, with its spaces."""
+    """Return the operator between NumPy scalars with the same meaning, with its spaces."""
     if op.ufunc is None or _handler(op) not in (_ufunc, _fold):
         return None
     symbol = OPERATORS.get(op.ufunc.__name__)
@@ -172,7 +174,7 @@ def _operator(op: ScalarOp) -> str | None:
 
 
 def _nested(ufunc: np.ufunc, xs: Sequence[str], ctx: Context) -> str:
-    """f(a, b, c), or f(f(a, b), c) where it takes fewer."""
+    """Write f(a, b, c), or f(f(a, b), c) if it takes fewer."""
     name = ctx.name(ufunc, ufunc.__name__)
     if ufunc.nin == len(xs):
         return f"{name}({', '.join(xs)})"
@@ -188,7 +190,7 @@ def _nested(ufunc: np.ufunc, xs: Sequence[str], ctx: Context) -> str:
 def call_ufunc(
     ctx: Context, ufunc: np.ufunc, xs: Sequence[str], out: str | None, dtype: Any = None
 ) -> str:
-    """The text of a call of a ufunc."""
+    """Return the text of a call of a ufunc."""
     name = ufunc.__name__
     text = f"{ctx.name(ufunc, name)}({', '.join(xs)}"
     if out is not None:
@@ -209,8 +211,8 @@ def _ufunc(op: ScalarOp, node: Apply, ctx: Context) -> str:
 
 
 def _fold(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
-    """a + b + c in steps; each writes into the memory of the one before, once that has the final
-    shape.
+    """Write a + b + c in steps; each writes into the memory of the one before, once that has the
+    final shape.
     """
     ufunc, out = op.ufunc, node.outputs[0]
     assert ufunc is not None
@@ -250,7 +252,7 @@ def _steps(
 
 
 def _final_from(node: Apply, ctx: Context) -> int:
-    """The number of the first step after which the result has its final shape."""
+    """Return the index of the first step after which the result has its final shape."""
     for i in range(len(node.inputs)):
         if ctx.has_result_shape(i):
             return max(i - 1, 0)
@@ -279,7 +281,7 @@ def _identity(op: ScalarOp, node: Apply, ctx: Context) -> str:
 
 
 def _second(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
-    """The value in the shape of the first input."""
+    """Write the value in the shape of the first input."""
     y, out = ctx.value(1), node.outputs[0].type
     if ctx.target is None and not ctx.has_result_shape(0):
         return f"{y}.copy()" if ctx.has_result_shape(1) else call_op(node.op, node, ctx)
@@ -290,7 +292,7 @@ def _second(op: ScalarOp, node: Apply, ctx: Context) -> str | None:
 
 
 def _compute(op: ScalarOp, node: Apply, ctx: Context) -> str:
-    """A function of Python, which takes `out` as a ufunc does."""
+    """Write a call of a Python function, which takes `out` like a ufunc."""
     xs = [ctx.array(i) for i in range(len(node.inputs))]
     dtype = _inner(op, node)
     if dtype is not None:

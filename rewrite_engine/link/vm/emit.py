@@ -1,8 +1,7 @@
-"""Writing the body of a generated function: one physical line per node, registers that are used
-again.
+"""Body of a generated function: one physical line per node, with reused registers.
 
-`Lines` walks over the steps of a plan and asks `lower` for the code of each. What surrounds the
-body (parameters, checks, state, errors) is `link/shell.py`; what is decided beforehand is
+`Lines` walks over the steps of a plan and gets the code of each from `lower`. The code around the
+body (parameters, checks, state, errors) is in `link/shell.py`; decisions made before are in
 `link/plan/`.
 """
 
@@ -28,7 +27,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 
 
 class Lines(Body):
-    """The lines of all nodes, in blocks. pool: where large temporaries are kept between calls."""
+    """Lines of all nodes, in blocks. pool: where large temporaries are kept between calls."""
 
     def __init__(
         self,
@@ -61,7 +60,7 @@ class Lines(Body):
             self._close(self.blocks[-1])
 
     def _close(self, block: Block) -> None:
-        """Note what a block that is complete takes from others and leaves to them."""
+        """Record which registers a complete block takes from others and leaves to them."""
         used = {name for about in block.about if about for name in about[1]}
         used.update(*[_NAME.findall(line) for line in block.lines])
         block.reads = sorted(used & self.arguments)
@@ -73,7 +72,7 @@ class Lines(Body):
         self.left.update(block.leaves)
 
     def _open(self, block: Block, left: list[str]) -> None:
-        """Let there be something in the registers that are left even if nothing is computed."""
+        """Initialize the registers that are left, even if nothing is computed."""
         if left:
             block.lines.insert(0, f"{' = '.join(left)} = None")
             block.about.insert(0, None)
@@ -81,14 +80,14 @@ class Lines(Body):
     # --- registers ----------------------------------------------------------------------------
 
     def number(self, v: Constant) -> str:
-        """The global name of a 0-d constant as a NumPy scalar."""
+        """Return the global name of a 0-d constant as a NumPy scalar."""
         found = self.numbers.get(v)
         if found is None:
             found = self.numbers[v] = self.names.add(v.data[()], v.name or "c")
         return found
 
     def _release(self, v: Variable) -> list[str]:
-        """Let go of a variable; return its registers (a parameter keeps its name)."""
+        """Release a variable; return its registers (a parameter keeps its name)."""
         freed = []
         name = self.place.pop(v, None)
         if name in self.registers:
@@ -142,8 +141,8 @@ class Lines(Body):
             self.blocks[-1].about.append(None)
 
     def _finish(self, step: NodePlan, ctx: Context) -> tuple[str, list[str]]:
-        """Give the outputs of a node their registers and free those of what dies here; return (the
-        registers, what is to be emptied).
+        """Assign registers to the outputs of a node and free those of dead variables; return (the
+        registers, those to empty).
         """
         outputs = step.node.outputs
         if len(step.dies) == len(outputs) == 1 and not (self.form or self.scalars or ctx.own):
@@ -182,7 +181,7 @@ class Lines(Body):
         return ", ".join(names), dead
 
     def _checks(self, step: NodePlan) -> list[str]:
-        """Comparisons of dimensions that are not known to be equal yet, as few as can be."""
+        """Write the fewest comparisons of dimensions that are not known to be equal yet."""
         node, lines = step.node, []
         pairs: dict[tuple[int, int | None], list[LengthCheck]] = {}
         for check in step.checks:
@@ -198,6 +197,6 @@ class Lines(Body):
         return [f"if {line}: {self.names.add(mismatch, 'mismatch')}()" for line in lines]
 
     def _length(self, v: Variable, axis: int) -> str:
-        """The cheapest expression for the length of an axis."""
+        """Return the cheapest expression for the length of an axis."""
         name = self.refer(v)
         return f"len({name})" if axis == 0 else f"{name}.shape[{axis}]"

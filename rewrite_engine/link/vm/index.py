@@ -29,7 +29,7 @@ def _(op: Subtensor, node: Apply, ctx: Context) -> str:
 
 
 def index_text(template: Template, ctx: Context, first: int) -> str:
-    """What stands between the brackets; a static index is one constant."""
+    """Return the text between the brackets; a static index is one constant."""
     if all(not isinstance(e, str) or e == NEWAXIS for e in template) and all(
         e.is_static for e in template if isinstance(e, Slice)
     ):
@@ -57,7 +57,7 @@ def index_text(template: Template, ctx: Context, first: int) -> str:
 
 @lru_cache
 def _static_index(template: Template) -> Any:
-    """The index for NumPy; one object for equal templates."""
+    """Return the index for NumPy; one object for equal templates."""
     key = tuple(
         [slice(*e) if isinstance(e, Slice) else None if e == NEWAXIS else e for e in template]
     )
@@ -70,7 +70,7 @@ def _(op: IncSubtensor, node: Apply) -> Traits:
 
 
 def _is_plain(op: IncSubtensor, node: Apply) -> bool:
-    """Whether the value has the very shape of the part, or is a number."""
+    """Return whether the value has exactly the shape of the part, or is a number."""
     y = node.inputs[1].type
     part = node.inputs[0].type.ndim - sum(
         not isinstance(e, Slice) and e != NEWAXIS for e in op.idx_list
@@ -81,12 +81,12 @@ def _is_plain(op: IncSubtensor, node: Apply) -> bool:
 
 
 def _fits_plainly(y: Any, part: int) -> bool:
-    """Whether nothing is broadcast to a part with so many dimensions, but a number."""
+    """Return whether nothing but a number is broadcast to a part with this many dimensions."""
     return y.ndim == 0 or (y.ndim == part and 1 not in y.shape)
 
 
 def check_broadcast(part: Any, y: Any) -> None:
-    """Raise unless lengths of `y` that are not those of the part are 1."""
+    """Raise an error unless lengths of `y` that differ from those of the part are 1."""
     if any([n not in (1, m) for n, m in zip(y.shape, part.shape, strict=True)]):
         mismatch()
 

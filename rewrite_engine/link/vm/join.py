@@ -1,4 +1,4 @@
-"""Putting arrays together on the VM."""
+"""Joining of arrays on the VM."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`VMLinker`: what only the VM does with a graph, put together."""
+"""`VMLinker`: the VM as a linker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rewrite_engine.link.vm.workspace import LARGE, WorkspacePool
 
 
 class VMLinker(Linker):
-    """One line of Python per node, which calls NumPy."""
+    """Linker that writes one line of Python per node, which calls NumPy."""
 
     name = "vm"
     phases = (*Linker.phases, "inplace")
@@ -45,9 +45,8 @@ def _is_loop(op: Any) -> bool:
 
 
 class VMCode(Code):
-    """A plan with its text. runner: what runs a node for which nobody writes code
-    (`Linker.runner`). The second function keeps large temporaries between calls; it takes over
-    where inputs are large.
+    """Plan with its text. runner: runs a node that has no code (`Linker.runner`). The second
+    function keeps large temporaries between calls; it takes over if inputs are large.
     """
 
     def __init__(self, plan: ExecutionPlan, runner: Callable[[Apply], Callable[..., Any]]) -> None:

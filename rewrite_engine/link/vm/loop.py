@@ -1,9 +1,10 @@
 """Loops on the VM: the lines of a step inside one `for`, with a local name for each sequence, each
-value that is carried on, and each result.
+recurrent value, and each result.
 
-The lines are those of any graph (`code.py`); here stands what surrounds them. Numbers are NumPy
-scalars throughout. What a step leaves is copied into the results. What is carried on is copied only
-where the next step overwrites it and others may see it, or, at the end, where others may.
+The lines are those of any graph (`code.py`); this module writes the code around them. Numbers are
+NumPy scalars throughout. Values of a step are copied into the results. Recurrent values are copied
+only if the next step overwrites them and others may see them, or, at the end, if others may see
+them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ FIRST = 64  # steps for which there is room at first where nobody knows how many
 
 
 class LoopShell(Shell):
-    """Writes the function of an op that runs its graph step by step (`HasInnerGraph.stepwise`)."""
+    """Writer of the function of an op that runs its graph step by step
+    (`HasInnerGraph.stepwise`).
+    """
 
     code: VMCode
 
@@ -71,7 +74,9 @@ class LoopShell(Shell):
         return self._defined(start)
 
     def _start(self) -> list[str]:
-        """Leave what has no steps, or too short sequences, to the op; make 0-d arrays numbers."""
+        """Leave loops without steps, or with too short sequences, to the op; convert 0-d arrays to
+        numbers.
+        """
         if self.large:
             return []
         few = [f"{self.steps} < 1", *[f"len({x}) < {self.steps}" for x in self.sequences]]
@@ -86,7 +91,7 @@ class LoopShell(Shell):
         ]
 
     def _guard(self) -> list[str]:
-        """The first slices, where those decide which of two functions is better."""
+        """Read the first slices, if they decide which of two functions is better."""
         lines = [] if self.large else super()._guard()
         pairs = zip(self.slices, self.sequences, strict=True)
         return [f"{v} = {x}[0]" for v, x in pairs if any([f"{v}." in s for s in lines])] + lines
@@ -101,8 +106,9 @@ class LoopShell(Shell):
     # --- memory -------------------------------------------------------------------------------
 
     def _owned(self) -> set[int]:
-        """The numbers of what is carried on in memory that nobody else sees: what a step overwrites
-        (numbers have no memory), and what takes its place. (What a branch may show counts as one.)
+        """Return the indices of recurrent values in unshared memory: those that a step overwrites
+        (numbers have no memory), and those that replace them. (A value that a branch may share
+        counts as one.)
         """
         storage, first = self.code.storages.of, self.op.sequences
         kept = self.code.inputs[first : first + self.op.carried]
@@ -120,9 +126,7 @@ class LoopShell(Shell):
         return owned
 
     def _alone(self, i: int) -> bool:
-        """Whether nobody else sees the memory of what a step leaves as the value carried on with
-        number i.
-        """
+        """Return whether the new recurrent value with index i is in unshared memory."""
         end, storage = self.ends[i], self.code.storages.of(self.code.outputs[i])
         ours = storage.ours or (storage.lent and self.owned >= self.starts.get(end, {-1}))
         others = [j for j, other in enumerate(self.ends) if other == end and j != i]
@@ -137,7 +141,7 @@ class LoopShell(Shell):
         return list(zip(self.results, self.traces, strict=True))
 
     def _room(self, v: Variable) -> str:
-        """The array for a result of all steps, where its size is known before the first."""
+        """Write the array for a result of all steps, if its size is known before the first."""
         if self.op.until or v.type.ndim:
             return "None"
         return f"{self.names.add(np.empty, 'empty')}({self.steps}, {self._dtype(v)})"
@@ -163,8 +167,8 @@ class LoopShell(Shell):
         return lines or ["pass"]
 
     def _grow(self) -> list[str]:
-        """Make room for results: for all steps when the first tells their shapes; where nobody
-        knows how many there will be, for twice as many as there are.
+        """Allocate space for results: for all steps when the first shows their shapes; if the
+        number of steps is unknown, for twice as many as there are.
         """
         t, room, until = self.t, self.room, self.op.until
         if not any([until or v.type.ndim for v in self.results]):
@@ -187,8 +191,9 @@ class LoopShell(Shell):
                 *[f"    {line}" for line in lines]]  # fmt: skip
 
     def _may_change(self, v: Variable) -> bool:
-        """Whether nothing says that a result has one shape in all steps: lengths that are known, or
-        those of a sequence's elements, or of what is the same in all steps.
+        """Return whether a result may change its shape between steps: it does not if its lengths
+        are known, or come from a sequence's elements, or from values that are the same in all
+        steps.
         """
         dims, inputs, op = self.code.plan.dims, self.code.inputs, self.op
         same = {
@@ -199,7 +204,7 @@ class LoopShell(Shell):
         return any([d not in same and dims.length_of(d) is None for d in dims.roots(v)])
 
     def _value(self, v: Variable) -> str:
-        """A value that the step leaves; a number is a NumPy scalar."""
+        """Return the value that the step leaves; a number is a NumPy scalar."""
         if v.type.ndim != 0:
             return self.body.refer(v)
         if isinstance(v, Constant):
@@ -208,7 +213,7 @@ class LoopShell(Shell):
         return name if self.body.form.get(v) == "scalar" else f"{name}[()]"
 
     def _last(self) -> list[str]:
-        """Statements that make what the last step carried on ours; the last one returns all."""
+        """Write statements that make the last recurrent values ours; the last one returns all."""
         lines, found = list[str](), list[str]()
         for i, (name, v) in enumerate(zip(self.kept, self.code.outputs, strict=False)):
             self.body.form[v] = "scalar"
@@ -224,7 +229,9 @@ class LoopShell(Shell):
 
 
 def roomier(old: Any, steps: int, value: Any, dtype: Any) -> Any:
-    """An array for the results of more steps, which are like a value, with those that there are."""
+    """Return an array for the results of more steps, which are like a value, with the present
+    results.
+    """
     new = np.empty((steps, *np.shape(value)), dtype)
     if old is not None:
         new[: len(old)] = old

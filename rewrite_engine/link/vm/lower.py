@@ -1,9 +1,8 @@
-"""How an op runs on the VM: `traits` (what the plan may assume) and `lower` (the code), one
-function per op class.
+"""Code of ops on the VM: `traits` (what the plan may assume) and `lower` (the code), one function
+per op class.
 
 Both are `functools.singledispatch` on the op; the families register theirs in files named after
-them. An op that nobody registered runs by its `perform`, or by its `make_thunk` if it defines
-one.
+them. An unregistered op runs by its `perform`, or by its `make_thunk` if it defines one.
 
 To give an op code of its own:
 
@@ -24,7 +23,7 @@ from rewrite_engine.link.vm.context import Context
 
 @singledispatch
 def traits(op: Any, node: Apply) -> Traits:
-    """Tell what the plan may assume of the code of this node."""
+    """Return what the plan may assume about the code of this node."""
     return DEFAULT
 
 
@@ -36,8 +35,8 @@ def lower(op: Any, node: Apply, ctx: Context) -> str | None:
 
 
 def call_op(op: Any, node: Apply, ctx: Context) -> str:
-    """Code that calls what the linker makes of an op alone (`Linker.runner`); with None for what
-    it does not read, which may not be there.
+    """Write a call of the linker's function for an op alone (`Linker.runner`), with None for inputs
+    that it does not read and that may not exist.
     """
     inputs = [ctx.array(i) for i in range(len(node.inputs))]
     for i, asked in enumerate(op.read_if(node)) if op.read_if is not None else ():

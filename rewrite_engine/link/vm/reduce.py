@@ -1,5 +1,5 @@
-"""Reductions on the VM (`ufunc.reduce` and `argmax`, called directly), and what runs along an
-axis: softmax, cumsum.
+"""Reductions on the VM (`ufunc.reduce` and `argmax`, called directly), and ops along an axis:
+softmax, cumsum.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _(op: Reduction, node: Apply) -> Traits:
 
 @lower.register(CAReduce)
 def _(op: CAReduce, node: Apply, ctx: Context) -> str:
-    """`add.reduce(x, axis, dtype, None, keepdims)`, with what is not needed left off."""
+    """Write `add.reduce(x, axis, dtype, None, keepdims)`, without unneeded arguments."""
     ufunc, out = op.reducer(), node.outputs[0].type
     inner = op.accumulator(out.dtype)
     parts = [ctx.array(0), str(op.axis)]
@@ -56,13 +56,13 @@ def _(op: CAReduce, node: Apply, ctx: Context) -> str:
 
 @cache
 def reducing(ufunc: np.ufunc) -> Any:
-    """`ufunc.reduce`, always the same object, so that it has one name."""
+    """Return `ufunc.reduce`, always the same object, so that it has one name."""
     return ufunc.reduce
 
 
 @lower.register(Argmax)
 def _(op: Argmax, node: Apply, ctx: Context) -> str:
-    """The method of the array, for one axis or all of them."""
+    """Call the method of the array, for one axis or all of them."""
     name = op.find.__name__
     if (op.axis is not None and len(op.axis) != 1) or not node.inputs[0].type.ndim:
         return call_op(op, node, ctx)

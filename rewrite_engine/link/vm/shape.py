@@ -28,9 +28,9 @@ def _(op: DimShuffle, node: Apply) -> Traits:
 
 @lru_cache(maxsize=4096)
 def _known(op: DimShuffle, type_: Any) -> tuple[Traits, bool, str, tuple[Any, ...] | None]:
-    """(traits, whether the input's dimensions are of use, text that reorders them, index that adds
-    and drops some). A dropped dimension whose length is not known has to be looked at when the
-    function runs: traits that know nothing.
+    """Return (traits, whether the input's dimensions are of use, text that reorders them, index
+    that adds and drops some). A dropped dimension of unknown length must be checked when the
+    function runs: then the traits know nothing.
     """
     drop, order = op.drop, op.shuffle + op.drop
     text, index = "", None
@@ -64,12 +64,14 @@ def _(op: DimShuffle, node: Apply, ctx: Context) -> str:
 
 
 def _is_plain(node: Apply) -> bool:
-    """Whether the lengths cannot be negative, which NumPy would take for "what is left over"."""
+    """Return whether the lengths cannot be negative, which NumPy would interpret as "the remaining
+    length".
+    """
     return all(map(_is_length, node.inputs[1:]))
 
 
 def _is_length(x: Variable) -> bool:
-    """Whether a number is the length of a dimension, or a product of such."""
+    """Return whether a number is the length of a dimension, or a product of such lengths."""
     node = x.owner
     if node is not None and node.op in (mul, sqr):
         return all(map(_is_length, node.inputs))
@@ -96,7 +98,7 @@ def _(op: Reshape, node: Apply, ctx: Context) -> str:
 
 @lower.register(SpecifyShape)
 def _(op: SpecifyShape, node: Apply, ctx: Context) -> str:
-    """Lengths that are numbers are compared here; the op is called where they differ."""
+    """Compare lengths that are numbers; call the op if they differ."""
     call = call_op(op, node, ctx)
     x, asked = ctx.array(0), [(i, n) for i, n in enumerate(op.shape) if n is not None]
     if not asked or len(node.inputs) > 1:

@@ -1,7 +1,7 @@
 """Buffers that a function keeps between calls for large temporaries.
 
 A workspace is a list with one place per buffer. A call takes one from the free list and puts it
-back at its end, so two calls at once have two; a call that fails drops its own. Results never
+back at its end, so two simultaneous calls have two; a call that fails drops its own. Results never
 come from a workspace.
 """
 
@@ -18,26 +18,26 @@ Workspace = list[Any]
 
 
 class WorkspacePool:
-    """The workspaces of one function that no call has at the moment."""
+    """Workspaces of one function that no call uses at the moment."""
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.free: list[Workspace] = []
 
     def take(self) -> Workspace:
-        """Return a workspace that nobody else has."""
+        """Return a workspace that no other call uses."""
         try:
             return self.free.pop()
         except IndexError:
             return [None] * self.size
 
     def clear(self) -> None:
-        """Let go of all buffers that are not in use."""
+        """Release all buffers that are not in use."""
         self.free.clear()
 
 
 def fit(workspace: Workspace, place: int, shape: tuple[int, ...], dtype: Any) -> Any:
-    """Return the buffer at a place of the workspace, made anew where it has not the shape."""
+    """Return the buffer at a place of the workspace, allocated anew if it has another shape."""
     buffer = workspace[place]
     if buffer is None or buffer.shape != shape:
         workspace[place] = None  # the old one goes before the new one comes

@@ -1,15 +1,15 @@
-"""`EGraph`: many equal terms at once. E-nodes, e-classes, congruence, and for any two e-nodes of an
-e-class the rules that lead from one to the other.
+"""`EGraph`: many equal terms at once, as e-nodes in e-classes under congruence. For any two e-nodes
+of an e-class it knows the rules that lead from one to the other.
 
-An *e-node* is what computes a value (`Variable.head`) on e-nodes, or a leaf; each is kept once, by
-number, and has a graph variable, so types, sorts and guards are asked of variables as everywhere.
-Of an op with several outputs each output is an e-node. An *e-class* is a set of e-nodes known to be
-equal, called by the number of one of them (`find`); two e-nodes whose children are equal are so by
-congruence. The children of a commutative op have no order here, however many they are.
+An *e-node* is a head (`Variable.head`) on e-nodes, or a leaf. Each is stored once, by number, and
+has a graph variable, so types, sorts and guards apply to variables as everywhere. Each output of an
+op with several is an e-node. An *e-class* is a set of e-nodes known to be equal, identified by the
+number of one of them (`find`); two e-nodes with equal children are equal by congruence. The
+children of a commutative op have no order here, however many they are.
 
-Why two e-nodes are equal is kept as a proof forest: every union hangs one tree below the other,
-with its justification. `replay.py` reads it, `explore.py` fills it by rules (`ematch.py`),
-`extract.py` chooses.
+A proof forest records why two e-nodes are equal: every union hangs one tree below the other, with
+its justification. `replay.py` reads it, `explore.py` fills it by rules (`ematch.py`), `extract.py`
+chooses terms.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Children = tuple[int, ...]
 
 
 class Justification(NamedTuple):
-    """Why two e-nodes are equal.
+    """Reason why two e-nodes are equal.
 
-    rule: leads from e-node `left` to e-node `right`; None: they are congruent. order: which child
-    of `right` each one of `left` is equal to, where that is not the one at its own place.
+    rule: the rule that leads from e-node `left` to e-node `right`; None: they are congruent. order:
+    for each child of `left`, the index of the equal child of `right`, if it is not the same.
     """
 
     rule: Any
@@ -37,8 +37,8 @@ class Justification(NamedTuple):
 
 
 class EGraph:
-    """E-nodes by number. `head`, `children`, `var`: what each is (a leaf has head None). graph:
-    where what is known of leaves is kept (None: nowhere).
+    """Set of e-nodes, by number. `head`, `children`, `var`: the parts of each (a leaf has head
+    None). graph: the graph with facts about leaves (None: no graph).
     """
 
     def __init__(self, graph: FunctionGraph | None = None) -> None:
@@ -67,7 +67,7 @@ class EGraph:
     # --- reading ---------------------------------------------------------------------------------
 
     def find(self, n: int) -> int:
-        """The e-class of an e-node."""
+        """Return the e-class of an e-node."""
         above = self._union_find
         while above[n] != n:
             above[n] = above[above[n]]
@@ -75,17 +75,17 @@ class EGraph:
         return n
 
     def representative(self, n: int) -> Variable:
-        """The variable that is asked for the type of an e-node's e-class: the most precise one."""
+        """Return the variable that gives the type of an e-node's e-class: the most precise one."""
         return self.var[self._representative[self.find(n)]]
 
     def key(self, n: int) -> Any:
-        """What two e-nodes have in common iff they are congruent."""
+        """Return a key that two e-nodes share iff they are congruent."""
         if self.head[n] is None:
             return None, n
         return _key(self.head[n], tuple([self.find(k) for k in self.children[n]]))
 
     def congruence(self, m: int, n: int) -> Justification:
-        """The justification for two e-nodes with one key."""
+        """Return the justification for two e-nodes with one key."""
         here, there = self.children[m], self.children[n]
         if all(self.find(a) == self.find(b) for a, b in zip(here, there, strict=True)):
             return Justification(None, m, n)
@@ -94,7 +94,7 @@ class EGraph:
         return Justification(None, m, n, tuple([order[i] for i in range(len(there))]))
 
     def child_pairs(self, m: int, n: int, why: Justification) -> list[tuple[int, int]]:
-        """The children of `m`, each with the one of the congruent `n` that it is equal to."""
+        """Return the children of `m`, each with the equal child of the congruent `n`."""
         order: Sequence[int] = why.order or range(len(self.children[m]))
         if why.left != m:  # the inverse
             order = sorted(range(len(order)), key=order.__getitem__)
@@ -103,17 +103,19 @@ class EGraph:
     # --- adding ----------------------------------------------------------------------------------
 
     def leaf(self, var: Variable) -> int:
-        """The e-node of a variable that is not looked into."""
+        """Return the e-node of a variable that is treated as a leaf."""
         key = (None, var.signature() if isinstance(var, Constant) else var)
         found = self._known.get(key)
         return self._new(key, key, None, (), var) if found is None else found
 
     def known(self, head: Any, children: Children) -> int | None:
-        """The e-node of a head on e-nodes, if it is there."""
+        """Return the e-node of a head on e-nodes, if it exists."""
         return self._known.get(_key(head, children))
 
     def add(self, children: Children, var: Variable) -> int:
-        """The e-node of a variable's head on e-nodes; `var` is its variable if it is new."""
+        """Return the e-node of a variable's head on e-nodes; `var` becomes its variable if it is
+        new.
+        """
         head = var.head
         key = _key(head, children)
         found = self._known.get(key)
@@ -146,7 +148,7 @@ class EGraph:
     # --- uniting ---------------------------------------------------------------------------------
 
     def union(self, left: int, right: int, rule: Any) -> None:
-        """Note that a rule leads from one e-node to another."""
+        """Record that a rule leads from one e-node to another."""
         if self.find(left) != self.find(right):
             self._union(left, right, Justification(rule, left, right))
             self.unions += 1
@@ -175,7 +177,9 @@ class EGraph:
         return len(self.members[c]) + len(self.parents.get(c, ()))
 
     def _better(self, m: int, n: int) -> int:
-        """Which e-node tells more of an e-class: a constant, or the more precise type."""
+        """Return the more informative of two e-nodes: a constant, or the one with the more precise
+        type.
+        """
         x, y = self.var[m], self.var[n]
         if x.head is CONSTANT or y.head is CONSTANT:
             return m if x.head is CONSTANT else n
@@ -214,7 +218,7 @@ class EGraph:
 
 
 def output_of(head: Any, operands: Sequence[Any]) -> Any:
-    """A new variable that a head computes of operands. Raises what the op raises about them."""
+    """Return a new variable that a head computes from operands. Raises the errors of the op."""
     if isinstance(head, Projection):
         return head.op.make_node(*operands).outputs[head.index]
     return head.make_node(*operands).default_output()

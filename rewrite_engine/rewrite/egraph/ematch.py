@@ -1,11 +1,10 @@
 """E-matching: every way in which the left side of a rule matches an e-node of an `EGraph`.
 
-A pattern means here what it means everywhere (`match/interpret.py`), but an operand is an e-class:
-each e-node of it may be what an op in the pattern matches. Sorts are asked of the variable that
-tells most of an e-class. Some of the operands of an associative-commutative op match as everywhere,
-and the others stay beside the result; so no equation has to reorder or regroup operands, which
-would make about 3ⁿ e-nodes of n. A rest may be empty also where that leaves one operand: a sum of
-one is that one.
+A pattern has its usual meaning (`match/interpret.py`), but an operand is an e-class: any of its
+e-nodes may match an op in the pattern. Sorts apply to the most informative variable of an e-class.
+Some of the operands of an associative-commutative op match, and the others stay next to the result;
+so no equation has to reorder or regroup operands, which would make about 3ⁿ e-nodes from n. A rest
+may be empty even if that leaves one operand: a sum of one is that operand.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ ROOT = 0
 
 @dataclass(slots=True, eq=False)
 class Place:
-    """Where an e-node stands in a term that matches; other ones of its e-class may stand there.
-    inputs: the places of its operands, if a pattern looks at them.
+    """Position of an e-node in a matching term; other e-nodes of its e-class may take it. inputs:
+    the places of its operands, if a pattern inspects them.
     """
 
     n: int
@@ -43,18 +42,19 @@ class Place:
 
 class Joined(NamedTuple):
     """Operands of one op that one variable stands for. They become an e-node of their own only if
-    the rule matches."""
+    the rule matches.
+    """
 
     op: Any
     operands: tuple[Place, ...]
 
 
 class EMatcher(Matcher):
-    """The left side of one rule, or of one of its parts for one output each, on one e-graph.
+    """Matcher for the left side of a rule, or of its part for one output, on one e-graph.
 
     A variable of the rule is bound to a `Place`, to several (a tuple), to several as one term
-    (`Joined`), to the number that stands for a missing operand, or to a parameter of an op. Where
-    an op in the pattern matches, the pair of the place above and of this one is bound, too.
+    (`Joined`), to the default number of a missing operand, or to a parameter of an op. Where an op
+    in the pattern matches, the pair of its place and the place above is bound, too.
     """
 
     once = False  # its operands may be other terms there, equal ones
@@ -77,7 +77,7 @@ class EMatcher(Matcher):
         self.cut = False  # whether there are more ways than were looked at
 
     def signature(self, bound: Bindings) -> tuple[Any, ...]:
-        """What two matches have in common iff their variables stand for equal terms."""
+        """Return a key that two matches share iff their variables stand for equal terms."""
         found = []
         for name in self.names:
             key = self.key(bound.get(name))
@@ -85,15 +85,15 @@ class EMatcher(Matcher):
         return tuple(found)
 
     def fits(self, n: int) -> bool:
-        """Whether the left side may match an e-node, by its head."""
+        """Return whether the left side may match an e-node, by its head."""
         return any(self.computes(pattern, n) for pattern, _ in self.roots)
 
     def computes(self, pattern: OpNode, n: int) -> bool:
-        """Whether the op of a pattern may be that of an e-node, and its output that one."""
+        """Return whether the op of a pattern may be that of an e-node, with the same output."""
         return self.egraph.head[n] is not None and pattern.computes(self.egraph.var[n])
 
     def ways(self, n: int) -> Iterator[Bindings]:
-        """How the left side matches an e-node."""
+        """Yield the ways in which the left side matches an e-node."""
         self.tries = Tries()
         try:
             for pattern, bound in self.roots:
@@ -104,14 +104,14 @@ class EMatcher(Matcher):
             self.cut = True
 
     def place(self, n: int) -> Place:
-        """A place where an e-node stands."""
+        """Return a place for an e-node."""
         inputs = self._inputs.get(n)
         if inputs is None:
             inputs = self._inputs[n] = tuple(map(Place, self.egraph.children[n]))
         return Place(n, inputs)
 
     def guards_hold(self, bound: Bindings) -> bool:
-        """Ask the rule's guards of representative variables. Raises `RuleRaisedError`."""
+        """Evaluate the rule's guards on representative variables. Raises `RuleRaisedError`."""
         if not self.rule.guards:
             return True
         terms = {name: self.shown(value) for name, value in named(bound).items()}
@@ -124,7 +124,7 @@ class EMatcher(Matcher):
             raise self.rule.error(RuleRaisedError, what) from error
 
     def tree(self, bound: Bindings, here: Place | None = None) -> Tree:
-        """The very term that matched; or what of it is at a place."""
+        """Return the exact term that matched, or its part at a place."""
         here = here or bound[ROOT]
         trees = []
         for place in here.inputs:
@@ -148,7 +148,9 @@ class EMatcher(Matcher):
         return self.egraph.var[v.n]
 
     def shown(self, v: Any) -> Any:
-        """The variable(s) or number for what a variable of the rule stands for; None: no such."""
+        """Return the variables or number that a variable of the rule stands for; None for no
+        match.
+        """
         if v.__class__ is Place:
             return self.egraph.representative(v.n)
         if v.__class__ is Joined:
@@ -178,7 +180,9 @@ class EMatcher(Matcher):
     # --- how they are matched ---------------------------------------------------------------------
 
     def ready(self, bound: Bindings) -> Iterable[Bindings]:
-        """(Guards are asked in the end, of what was not seen before.)"""
+        """Return the bindings unchanged. (Guards are evaluated at the end, for new matches
+        only.)
+        """
         return (bound,)
 
     def all_of(self, pairs: Pairs, bound: Bindings, out: Any) -> Iterator[Bindings]:
@@ -188,7 +192,7 @@ class EMatcher(Matcher):
     def match_less(
         self, pattern: OpNode, v: Place, bound: Bindings, whole: Any
     ) -> Iterator[Bindings]:
-        """(Also as a sum of one.)"""
+        """Match fewer operands, also a sum of one."""
         yield from super().match_less(pattern, v, bound, whole)
         for one in alone(pattern):
             rests = empty(pattern)
@@ -202,12 +206,14 @@ class EMatcher(Matcher):
 
 
 def empty(pattern: OpNode) -> Bindings:
-    """The rests of an AC pattern, of which nothing is left."""
+    """Return bindings for the rests of an AC pattern without remaining operands."""
     return dict.fromkeys([pattern.args[i].name for i in pattern.rests], ())
 
 
 def alone(pattern: OpNode) -> list[Any]:
-    """The one pattern beside an AC pattern's rests, or else each rest: it may be all there is."""
+    """Return the patterns that may be the only operand of an AC pattern: the one without its rests,
+    or else each rest.
+    """
     if not pattern.rests or not is_ac(pattern):
         return []
     others = [a for i, a in enumerate(pattern.args) if i not in pattern.rests]

@@ -1,9 +1,8 @@
-"""Explanations: from one e-node of an `EGraph` to an equal one, rule by rule.
+"""Explanations: the rules that lead from one e-node of an `EGraph` to an equal one.
 
-The path between the two in the proof forest has the rules, and the congruences; a congruence stands
-for the steps between the children, done inside of the term. A path never changes once it is there,
-and what a congruence is made of was there before it, so this always comes to an end. What a way
-goes through twice is cut out.
+The path between the two in the proof forest has the rules and the congruences; a congruence stands
+for the steps between the children, done inside the term. A path never changes, and the parts of a
+congruence existed before it, so the search always ends. Detours in a path are removed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,9 @@ LIMIT = 2_000  # steps for one term; more are of use to nobody
 
 
 class ProofStep(NamedTuple):
-    """A rule led from e-node `left` to e-node `right`; the whole term has become `whole`."""
+    """Step of a proof: a rule led from e-node `left` to e-node `right`, which turned the whole term
+    into `whole`.
+    """
 
     whole: int
     rule: Any
@@ -30,7 +31,7 @@ Pair = tuple[int, int]
 
 
 def explained(egraph: EGraph, start: int, goal: int) -> list[ProofStep] | None:
-    """The steps from an e-node to an equal one; None if they are more than `LIMIT`."""
+    """Return the steps from an e-node to an equal one; None if there are more than `LIMIT`."""
     paths: dict[Pair, list[Edge]] = {}
     done: dict[Pair, list[ProofStep]] = {}
 
@@ -48,7 +49,7 @@ def explained(egraph: EGraph, start: int, goal: int) -> list[ProofStep] | None:
 
 
 def _path(egraph: EGraph, a: int, b: int) -> list[Edge]:
-    """The edges between two e-nodes of one tree of the proof forest."""
+    """Return the edges between two e-nodes of one tree of the proof forest."""
     up, down = _to_root(egraph, a), _to_root(egraph, b)
     roots = {edges[-1][1] if edges else n for n, edges in ((a, up), (b, down))}
     assert len(roots) == 1, "the e-nodes are not equal"
@@ -59,7 +60,7 @@ def _path(egraph: EGraph, a: int, b: int) -> list[Edge]:
 
 
 def _to_root(egraph: EGraph, n: int) -> list[Edge]:
-    """The edges from an e-node to the root of its tree."""
+    """Return the edges from an e-node to the root of its tree."""
     edges: list[Edge] = []
     while (above := egraph.proof[n]) is not None:
         edges.append((n, *above))
@@ -70,7 +71,7 @@ def _to_root(egraph: EGraph, n: int) -> list[Edge]:
 def _steps(
     egraph: EGraph, start: int, path: list[Edge], done: dict[Pair, list[ProofStep]]
 ) -> list[ProofStep] | None:
-    """The steps along a path, with those between children put in."""
+    """Return the steps along a path, including those between children."""
     out: list[ProofStep] = []
     reached = {start: 0}  # an e-node -> after how many steps
     for m, n, why in path:
@@ -89,7 +90,7 @@ def _steps(
 
 
 def _add(out: list[ProofStep], reached: dict[int, int], step: ProofStep) -> None:
-    """Add a step; if it leads to where we have been, drop the way round."""
+    """Add a step; if it leads back to an earlier term, remove the detour."""
     back = reached.get(step.whole)
     if back is None:
         out.append(step)
@@ -101,7 +102,7 @@ def _add(out: list[ProofStep], reached: dict[int, int], step: ProofStep) -> None
 
 
 def within(egraph: EGraph, n: int, kids: list[int]) -> int:
-    """The e-node `n` with other (equal) children."""
+    """Return the e-node `n` with other (equal) children."""
     head = egraph.head[n]
     known = egraph.known(head, tuple(kids))
     if known is not None:
@@ -110,8 +111,8 @@ def within(egraph: EGraph, n: int, kids: list[int]) -> int:
 
 
 def opposite(rule: Any) -> Any:
-    """The other direction of an equation's rule; or a rule with one direction, used against it:
-    what it says of two terms is true both ways.
+    """Return the other direction of an equation's rule. A rule with one direction is used
+    backwards: its statement about two terms holds both ways.
     """
     equation = getattr(rule, "equation", None)
     if equation is None or equation.backward is None:  # (what lost no error puts it back)

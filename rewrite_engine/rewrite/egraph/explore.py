@@ -1,8 +1,9 @@
-"""Rules on an `EGraph`: find every place where a side of an equation matches, and add the other.
+"""Rules on an `EGraph`: find every place where a side of an equation matches, and add the other
+side.
 
-In rounds: first all matches (`ematch.py`), then their right sides, then congruence. Only e-classes
-that have changed, and those above them as far as rules look down, are looked at again. A right side
-that cannot be built, or whose type does not fit, is no instance of the rule.
+Work proceeds in rounds: first all matches (`ematch.py`), then their right sides, then congruence.
+Only changed e-classes, and those above them within the depth of rules, are tried again. A right
+side that cannot be built, or whose type does not fit, is no instance of the rule.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ Instance = tuple[Any, Any, Bindings, Tree]
 
 
 class Full(Exception):
-    """There are as many e-nodes as there may be."""
+    """Raised when the limit of e-nodes is reached."""
 
 
 class Explorer:
-    """Runs rules on one e-graph. most: how many e-nodes there may be. until: the time
-    (`perf_counter`) at which to stop.
+    """Runner of rules on one e-graph. most: the limit of e-nodes. until: the time (`perf_counter`)
+    at which to stop.
     """
 
     def __init__(self, egraph: EGraph, rules: Sequence[DataRule], most: int, until: float) -> None:
@@ -60,7 +61,7 @@ class Explorer:
         self._seen: set[Any] = set()
 
     def run(self) -> StopReason:
-        """Go on until nothing new comes, or a limit is reached."""
+        """Run until nothing new is found, or a limit is reached."""
         self.egraph.rebuild()
         while self.egraph.changed:
             if not self._round():
@@ -69,7 +70,7 @@ class Explorer:
         return StopReason.BUDGET if cut else StopReason.SATURATED
 
     def _round(self) -> bool:
-        """Look at what has changed, and add what is equal; False if a limit was reached."""
+        """Process the changed e-classes, and add equal terms; False if a limit was reached."""
         most = 2 * max(self.most - len(self.egraph), 0) + FEW
         some = list(islice(self._matches(self._changed()), most))
         try:
@@ -87,7 +88,7 @@ class Explorer:
         return perf_counter() > self.until
 
     def _changed(self) -> list[int]:
-        """The e-classes at which a rule may see something new."""
+        """Return the e-classes at which a rule may find something new."""
         egraph = self.egraph
         layer = {egraph.find(c) for c in egraph.changed}
         egraph.changed = {}
@@ -112,7 +113,7 @@ class Explorer:
                 yield from self._nested(c, n)
 
     def _new(self, matcher: EMatcher, c: int, n: int) -> Iterator[Instance]:
-        """The matches of a rule at an e-node that were not seen before."""
+        """Yield the new matches of a rule at an e-node."""
         for i, bound in enumerate(matcher.ways(n)):
             if i % 64 == 63 and self._late():
                 return
@@ -122,7 +123,9 @@ class Explorer:
                 yield matcher.rule, self.matchers[matcher], bound, matcher.tree(bound)
 
     def _nested(self, c: int, n: int) -> Iterator[Instance]:
-        """Where an operand of an AC op is equal to a term of the same op, these are one sum."""
+        """Yield flattenings: if an operand of an AC op equals a term of the same op, these are one
+        sum.
+        """
         egraph = self.egraph
         head, kids = egraph.head[n], egraph.children[n]
         exactly = egraph.var[n].type.regroups_exactly
@@ -143,7 +146,7 @@ class Explorer:
     # --- adding ----------------------------------------------------------------------------------
 
     def _add(self, rule: Any, right_side: Any, bound: Bindings, tree: Tree) -> None:
-        """Add the right side of a match, if there is such a term, equal to what matched."""
+        """Add the right side of a match, if it exists, as equal to the matched term."""
         egraph = self.egraph
         try:
             left = self._planted(tree)
@@ -157,14 +160,16 @@ class Explorer:
             egraph.union(left.n, right.n, rule)
 
     def _planted(self, tree: Tree) -> Place | None:
-        """The very term that matched, of which only an equal one may be there."""
+        """Return the place of the exact term that matched, of which only an equal one may exist."""
         if isinstance(tree, int):
             return Place(tree)
         head, trees = tree
         return self.made(head, [self._planted(x) for x in trees])
 
     def _right(self, side: Any, bound: Bindings, left: int) -> Place | None:
-        """A rule's right side, beside the operands that its left side left alone."""
+        """Return the right side of a rule, combined with the operands that its left side left
+        over.
+        """
         egraph, beside = self.egraph, bound.get(EXTRA, ())
         if side is None:
             return self.made(egraph.head[left], beside)
@@ -179,7 +184,7 @@ class Explorer:
         return self.made(*made) if isinstance(made, Joined) else made
 
     def _applied(self, pattern: OpNode, op: Any, args: Sequence[Any]) -> Made:
-        """What an op of a right side makes of its operands."""
+        """Apply an op of a right side to its operands."""
         kids = [*map(self._whole, args)]
         alone = self._without_default(pattern, kids)
         if alone is not None:
@@ -191,7 +196,9 @@ class Explorer:
         return self.made(op if pattern.index is None else Projection(op, pattern.index), kids)
 
     def _without_default(self, pattern: OpNode, kids: Sequence[Made]) -> Place | None:
-        """The other operand, where the one with a default is that number, and no dtype is lost."""
+        """Return the other operand, if an operand equals its default number and no dtype is
+        lost.
+        """
         if pattern.default is None or None in kids:
             return None
         i = pattern.args.index(pattern.default)
@@ -208,8 +215,9 @@ class Explorer:
         return other if whole.outputs[0].type is precise[1 - i].type else None
 
     def made(self, head: Any, kids: Sequence[Made]) -> Place | None:
-        """The e-node of a head on e-nodes and numbers; None where the op wants something done to
-        its operands first. Raises `Full`."""
+        """Return the e-node of a head on e-nodes and numbers; None if the op must first convert its
+        operands. Raises `Full`.
+        """
         egraph = self.egraph
         if None in kids:
             return None

@@ -1,10 +1,9 @@
-"""Extraction: for some e-classes of an `EGraph` the cheapest e-nodes together, what they share
-counted once; so are several outputs of one node.
+"""Extraction: the cheapest e-nodes for some e-classes of an `EGraph`. Shared terms count once, and
+so do several outputs of one node.
 
-The best choice with sharing is a hard problem. Three choices are compared: the terms there were,
-the cheapest as trees, and the cheapest by sets of e-classes; the best is then improved by changing
-one e-class at a time. On a tie the terms that came first are kept, so a graph is changed only if
-that pays.
+The best choice with sharing is a hard problem. Three choices are compared: the original terms, the
+cheapest as trees, and the cheapest by sets of e-classes; the best is then improved by changing one
+e-class at a time. On a tie the original terms stay, so a graph changes only if that pays.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ CHANGES = 200  # changes of one e-class that are tried at the end
 
 
 class Extractor:
-    """Chooses e-nodes of one e-graph (nothing may be added to it meanwhile)."""
+    """Chooser of e-nodes in one e-graph (nothing may be added to it meanwhile)."""
 
     def __init__(self, egraph: EGraph, model: CostModel) -> None:
         self.egraph = egraph
@@ -58,8 +57,8 @@ class Extractor:
         return node.op, self.egraph.key(n)[1]
 
     def choose(self, roots: Sequence[int], original: int, until: float) -> Choice | None:
-        """The best choice for the e-classes `roots`; None if none is better than the terms there
-        were: the first `original` e-nodes, all of them needed.
+        """Return the best choice for the e-classes `roots`; None if none is better than the
+        original terms: the first `original` e-nodes, all of them needed.
         """
         start = sum({self.node[n]: self.price[n] for n in range(original)}.values())
         own: Choice = {}
@@ -71,7 +70,9 @@ class Extractor:
         return best if self.total(best, roots) < start else None
 
     def total(self, choice: Choice, roots: Sequence[int]) -> float:
-        """What the chosen e-nodes cost together; infinite if one of them would need itself."""
+        """Return the total cost of the chosen e-nodes; infinite if one of them would need
+        itself.
+        """
         order = self.order(choice, roots)
         if order is None:
             return inf
@@ -79,7 +80,7 @@ class Extractor:
         return sum({self.node[n]: self.price[n] for n in chosen}.values())
 
     def order(self, choice: Choice, roots: Sequence[int]) -> list[int] | None:
-        """The e-classes that are needed, operands first; None if one needs itself."""
+        """Return the needed e-classes, operands first; None if one needs itself."""
 
         def below(c: int) -> list[int]:
             return self.below[choice[c]][::-1]
@@ -95,7 +96,7 @@ class Extractor:
     # --- ways to choose --------------------------------------------------------------------------
 
     def _trees(self) -> Choice:
-        """The cheapest e-node of each e-class, what is shared counted as often as it is used."""
+        """Return the cheapest e-node of each e-class, counting shared terms at each use."""
         cost: dict[int, float] = {}
 
         def better(n: int, c: int) -> bool:
@@ -108,8 +109,9 @@ class Extractor:
         return self._cheapest(better)
 
     def _sets(self) -> Choice:
-        """The e-node of each e-class whose set of e-classes is cheapest (of those e-classes only
-        that are not too deep: the sets of a deep graph are as large as the graph)."""
+        """Return the e-node of each e-class whose set of e-classes is cheapest (only for e-classes
+        that are not too deep: the sets of a deep graph are as large as the graph).
+        """
         best: dict[int, tuple[float, dict[int, float]]] = {}
 
         def better(n: int, c: int) -> bool:
@@ -129,7 +131,7 @@ class Extractor:
         return self._cheapest(better)
 
     def _cheapest(self, better: Callable[[int, int], bool]) -> Choice:
-        """Choose better e-nodes, again as long as their operands get cheaper."""
+        """Choose better e-nodes as long as their operands get cheaper."""
         egraph, choice = self.egraph, Choice()
         todo = deque(n for members in egraph.members.values() for n in members)
         waiting = set(todo)
@@ -148,8 +150,7 @@ class Extractor:
 
     def _improved(self, best: Choice, roots: Sequence[int], until: float) -> Choice:
         """Change the e-node of one e-class at a time, or those of all outputs of a node, as long as
-        that helps. When it does no more, changes that cost the same are followed: two may help
-        together.
+        that helps. Then follow changes of equal cost: two together may help.
         """
         choice, cost = best, self.total(best, roots)
         tries = CHANGES

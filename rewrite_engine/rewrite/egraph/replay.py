@@ -1,8 +1,8 @@
-"""From a choice of e-nodes to the rewritten graph: for every variable of a region whose e-class has
-a new term, the steps from the one to the other, each a rule's firing.
+"""Replay: from a choice of e-nodes to the rewritten graph. Each variable of a region whose e-class
+has a new term is rewritten by the steps that lead to it, each a rule's firing.
 
-Variables are taken in turn, clients before what they use. The goal for a variable goes down only to
-the next variables that the result is made of as well: these have their own turn.
+Variables are processed in turn, clients before their inputs. The goal for a variable goes down only
+to the next variables that the result also uses: these have their own turn.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ DONE = Diagnosis(True)
 
 
 class LosesError(Exception):
-    """A step would drop what may fail."""
+    """Raised when a step would drop a term that may fail."""
 
 
 class Replay:
-    """Brings one graph to the chosen terms. fired: how often each rule fired."""
+    """Replay of steps that brings one graph to the chosen terms. fired: how often each rule
+    fired.
+    """
 
     def __init__(self, fgraph: FunctionGraph, egraph: EGraph, choice: Choice) -> None:
         self.fgraph = fgraph
@@ -39,7 +41,9 @@ class Replay:
         self.now: dict[int, Variable] = {}  # e-node -> the graph's variable that took its place
 
     def run(self, region: Sequence[tuple[Variable, int]], roots: Sequence[int]) -> None:
-        """region: variables with their e-nodes, operands first. roots: the e-classes wanted."""
+        """Rewrite a region. region: variables with their e-nodes, operands first. roots: the
+        e-classes wanted.
+        """
         find = self.egraph.find
         needed = set(postorder(roots, self._children, key=same))  # of the result
         turn = [(v, n) for v, n in reversed(region) if find(n) in needed]
@@ -49,7 +53,7 @@ class Replay:
             self._lead(v, n)
 
     def _lead(self, v: Variable, n: int) -> None:
-        """Bring one variable to the chosen term of its e-class."""
+        """Rewrite one variable to the chosen term of its e-class."""
         goal = self._goal(self.egraph.find(n))
         if goal != n and is_used(self.fgraph, v):
             steps = explained(self.egraph, n, goal)
@@ -60,7 +64,9 @@ class Replay:
         self.now[n] = v
 
     def _goal(self, c: int) -> int:
-        """The chosen term of an e-class, on those that the graph has or will have for others."""
+        """Return the chosen term of an e-class, on the terms that the graph has or will have for
+        others.
+        """
         egraph = self.egraph
         done: dict[int, int] = {}
 
@@ -74,13 +80,13 @@ class Replay:
         return done[c]
 
     def _children(self, c: int) -> list[int]:
-        """The e-classes that the chosen term of an e-class is made of."""
+        """Return the children of the chosen term of an e-class."""
         return [self.egraph.find(k) for k in self.egraph.children[self.choice[c]]]
 
     def _fire(self, old: Variable, step: ProofStep) -> Variable:
-        """Put the term that a step led to in the place of `old`; the graph's variable for it.
+        """Replace `old` by the term that a step leads to; return the graph's variable for it.
 
-        Raises `LosesError` where an error would be lost.
+        Raises `LosesError` if an error would be lost.
         """
         new = self._made(step.whole)
         fgraph, tries, node = self.fgraph, self.tries, old.owner
@@ -101,7 +107,7 @@ class Replay:
         return own
 
     def _made(self, n: int) -> Variable:
-        """The variable of an e-node, on the graph as it is now."""
+        """Build the variable of an e-node, on the present graph."""
         egraph = self.egraph
         made: dict[int, Variable] = {}
 
@@ -116,7 +122,7 @@ class Replay:
         return made[n]
 
     def _known(self, n: int) -> Variable | None:
-        """The graph's variable for an e-node, if it has one, or had one."""
+        """Return the graph's present or earlier variable for an e-node, or None."""
         if n in self.now:
             return self.now[n]
         var = self.egraph.var[n]

@@ -1,7 +1,7 @@
-"""Strategies at one node: rules made of rules. `__init__.py` has the words for them.
+"""Strategies at one node: rules made of rules. Their constructors are in `__init__.py`.
 
-A strategy works out what its parts do one after the other, and only the last term is put into the
-graph (`Derived`, `rewrite/step.py`): where a part fails, nothing has to be taken out of it.
+A strategy computes the results of its parts one after the other, and only the last term enters the
+graph (`Derived`, `rewrite/step.py`): if a part fails, nothing needs to be removed.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ Steps = list[tuple[Rule, Any]]
 
 
 class Strategy(RuleOfRules):
-    """A rule made of rules. parts: those that may act, in order; leading: those that may act first.
+    """Rule made of rules. parts: those that may act, in order; leading: those that may act first.
 
-    `steps(fgraph, node)` gives what the parts do, one after the other; None if it fails, nothing
-    if it succeeds without effect. A part after the first is applied to a term that is not in the
-    graph yet, so it must not ask who uses it.
+    `steps(fgraph, node)` returns the results of the parts, one after the other; None if it fails,
+    nothing if it succeeds without effect. A part after the first is applied to a term that is not
+    in the graph yet, so it must not read its clients.
     """
 
     word = ""
@@ -50,7 +50,7 @@ class Strategy(RuleOfRules):
 
     def __init__(self, *parts: Rule, phase: str | None = None) -> None:
         if not parts:
-            raise ValueError(f"{self.word}() needs a rule at least")
+            raise ValueError(f"{self.word}() needs at least one rule")
         self.parts = parts
         self.module = _asked_by()
         self.name = self.short_name = self.text
@@ -69,7 +69,7 @@ class Strategy(RuleOfRules):
 
     @property
     def unnamed(self) -> bool:
-        """Whether it is called after its parts."""
+        """True if its name is composed of the names of its parts."""
         return "(" in self.short_name
 
     def named(self, pack: str) -> None:
@@ -78,11 +78,11 @@ class Strategy(RuleOfRules):
             self.name = self.short_name = self.text
 
     def steps(self, fgraph: Graph, node: Apply) -> Steps | None:
-        """What the parts do at a node."""
+        """Return the results of the parts at a node."""
         raise NotImplementedError
 
     def stopped(self, fgraph: Graph, node: Apply) -> tuple[Rule, Apply | None] | str | None:
-        """The part after others that fails, and at which node; or why no part is asked."""
+        """Return the later part that fails, and at which node; or why no part is tried."""
         return None
 
     def apply(self, fgraph: Graph, node: Apply) -> Any:
@@ -90,7 +90,7 @@ class Strategy(RuleOfRules):
         return Derived(steps) if steps else None
 
     def transform(self, fgraph: Graph, node: Apply) -> Any:
-        """What the last part makes of a node, or None."""
+        """Return the result of the last part at a node, or None."""
         found = super().transform(fgraph, node)
         return found.steps[-1][1] if isinstance(found, Derived) else found
 
@@ -123,7 +123,7 @@ class Strategy(RuleOfRules):
 
 
 def _asked_by() -> str:
-    """The name of the module that makes a strategy."""
+    """Return the name of the module that makes a strategy."""
     frame: FrameType | None = sys._getframe(2)
     own = __name__.rpartition(".")[0]
     while frame is not None and frame.f_globals.get("__name__", "").startswith(own):
@@ -135,12 +135,12 @@ NO_WORK = Worklist()
 
 
 def work_on(fgraph: Graph) -> Worklist:
-    """What the driver keeps that is at work on a graph; of none, an empty one."""
+    """Return the worklist of the driver that works on a graph; an empty one if there is none."""
     return getattr(fgraph, "worklist", None) or NO_WORK
 
 
 def steps_of(part: Rule, fgraph: Graph, node: Apply) -> Steps | None:
-    """What one part does at a node."""
+    """Return the steps of one part at a node."""
     if not part.is_for(node):
         return None if getattr(part, "fails", True) else []
     if isinstance(part, Strategy):
@@ -153,8 +153,8 @@ def steps_of(part: Rule, fgraph: Graph, node: Apply) -> Steps | None:
 
 
 def proposed(part: Rule, fgraph: Graph, node: Apply, tally: Any) -> tuple[Steps | None, str, Any]:
-    """The step that a rule proposes, if the type fits; the verdict on that, and why. tally: of what
-    each rule does, if somebody counts.
+    """Return the step that a rule proposes, if the type fits; the verdict on it, and why. tally:
+    statistics of each rule, if they are counted.
     """
     new = part.apply(fgraph, node)
     if new.__class__ in (list, tuple, dict):
@@ -174,7 +174,7 @@ def proposed(part: Rule, fgraph: Graph, node: Apply, tally: Any) -> tuple[Steps 
 
 
 def alone(new: Any, node: Apply) -> Any:
-    """What a rule returned in a list or dict, if it is for the one output of a node."""
+    """Return the result in a rule's list or dict, if it is for the one output of a node."""
     if len(new) != 1 or len(node.outputs) != 1:
         return new
     if new.__class__ is not dict:
@@ -183,7 +183,7 @@ def alone(new: Any, node: Apply) -> Any:
 
 
 class First(Strategy):
-    """The first part that succeeds."""
+    """Strategy that applies the first part that succeeds."""
 
     word = "first"
 
@@ -196,7 +196,7 @@ class First(Strategy):
 
 
 class Seq(Strategy):
-    """Each part at what the one before made."""
+    """Strategy that applies each part at the result of the one before."""
 
     word = "seq"
 
@@ -221,7 +221,7 @@ class Seq(Strategy):
     interior: dict[Any, int] = {}
 
     def turn(self, fgraph: Graph, node: Apply) -> Iterator[tuple[Rule, Apply | None, Steps | None]]:
-        """Yield parts in turn, each with where it is and what it does, up to one that fails."""
+        """Yield parts in turn, each with its node and its steps, up to one that fails."""
         here: Apply | None = node
         found: Steps | None = []
         for part in self.parts:
@@ -256,13 +256,15 @@ class Seq(Strategy):
 
 
 def place_of(new: Any) -> Apply | None:
-    """Where a strategy goes on after a step: the node of the new term, if it has one output."""
+    """Return the node at which a strategy continues after a step: the node of the new term, if it
+    has one output.
+    """
     owner = new.owner if isinstance(new, Variable) else None
     return owner if owner is not None and len(owner.outputs) == 1 else None
 
 
 class Try(Strategy):
-    """Its part, or nothing."""
+    """Strategy that applies its part, or nothing."""
 
     word = "try_"
     fails = False
@@ -272,7 +274,7 @@ class Try(Strategy):
 
 
 class Repeat(Strategy):
-    """Its part, again and again at what it makes, until it fails or has no effect."""
+    """Strategy that applies its part repeatedly to the result, until it fails or has no effect."""
 
     word = "repeat"
     fails = False
@@ -294,7 +296,7 @@ class Repeat(Strategy):
         return done
 
     def endless(self, fgraph: Graph, node: Apply, done: Steps) -> RuleLoopError:
-        """The error for a part that always applies."""
+        """Return the error for a part that always applies."""
         known = {*getattr(fgraph, "clients", ()), *node.inputs}
         lineage: Lineage = [len(done), 0, None]
         cycle = Cycle(self.name, f"it went on for {len(done)} steps", None, lineage, (0, 0))
@@ -312,7 +314,7 @@ class Repeat(Strategy):
 
 
 class Where(Strategy):
-    """Its part, under a condition on the node."""
+    """Strategy that applies its part under a condition on the node."""
 
     word = "where"
 

@@ -1,9 +1,9 @@
-"""`Trace`: what happened to a graph that it is attached to, whoever changed it.
+"""`Trace`: a record of all changes to the graph that it is attached to.
 
-A firing is kept as references; with `terms=True` also as text, taken at once, since nodes change
-later. With `attempts=True` every try is kept too, also of rules that an index ruled out
-(`attempts.py`). `lines.py` writes JSON lines, with the addresses that nodes have in `places.py`;
-`explain/replaying.py` does again what they say, from the oldest state that is kept.
+A firing is recorded as references; with `terms=True` also as text, made immediately, since nodes
+change later. With `attempts=True` every try is recorded too, also of rules that an index ruled out
+(`attempts.py`). `lines.py` writes JSON lines, with the addresses of nodes from `places.py`;
+`explain/replaying.py` replays them, from the oldest recorded state.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
 
 
 class Firing(NamedTuple):
-    """One application of a rule. `before` and `after` are text if the trace takes terms, else
-    variables.
+    """Record of one application of a rule. `before` and `after` are text if the trace records
+    terms, else variables.
 
-    graph: which of those that the trace saw. at: the position in its journal (`Past`). node: where
-    the rule was applied. makes: the nodes of the new term that the graph did not have. origin: the
-    user's line (with terms). depth: how deep the text goes. seconds: since the trace began. part: 0
-    for the first of those that were done in one go, as a strategy does. strategy: the name of the
-    strategy that applied the rule, if one did.
+    graph: the index of the graph among those that the trace saw. at: the position in its journal
+    (`Past`). node: where the rule was applied. makes: the nodes of the new term that the graph did
+    not have. origin: the user's line (with terms). depth: how deep the text goes. seconds: since
+    the trace began. part: 0 for the first of several firings that form a group, as in a strategy.
+    strategy: the name of the strategy that applied the rule, if any.
     """
 
     rule: Any
@@ -58,7 +58,7 @@ class Firing(NamedTuple):
 
     @property
     def rule_name(self) -> str:
-        """The rule's name, as queries know it."""
+        """Name of the rule, as queries use it."""
         return str(getattr(self.rule, "name", self.rule))
 
 
@@ -66,10 +66,10 @@ _firing = tuple.__new__  # (a third of the time that `Firing(...)` takes)
 
 
 class Application(NamedTuple):
-    """What is done in one go, since a rule or strategy made something of a node.
+    """Group of firings from one result of a rule or strategy at a node.
 
-    since: the number of the last firing before it. steps: those of a strategy that come before what
-    is put in.
+    since: the number of the last firing before it. steps: the steps of a strategy before the
+    inserted one.
     """
 
     node: Apply
@@ -79,15 +79,15 @@ class Application(NamedTuple):
 
 
 class Trace(Feature):
-    """Records firings in a ring buffer of `size` entries (None: all of them): each replacement, by
-    its reason. Drivers attach it to their graph where it is given to them.
+    """Feature that records firings in a ring buffer of `size` entries (None: all of them): each
+    replacement, with its reason. Drivers attach a trace that they receive to their graph.
 
-    terms: note the terms before and after as text, `depth` levels deep. attempts: record every try
-    of a rule too, in `tries` (another buffer of that size); this asks the interpreter why a rule
-    does not apply, and is slow. What is kept can be replayed, from `oldest()` on. A trace with a
-    `size` takes memory for the graph as it was then (100 bytes a node), for that many entries with
-    the nodes they replaced and made, and for the changes of the graph since then. Raises
-    `ValueError` for a `size` below 1.
+    terms: record the terms before and after as text, `depth` levels deep. attempts: also record
+    every try of a rule, in `tries` (another buffer of that size); this uses the interpreter to find
+    why a rule does not apply, and is slow. The record can be replayed, from `oldest()` on. A trace
+    with a `size` takes memory for the graph at its oldest entry (100 bytes a node), for that many
+    entries with the nodes they replaced and made, and for the changes of the graph since then.
+    Raises `ValueError` for a `size` below 1.
     """
 
     times = True
@@ -101,7 +101,7 @@ class Trace(Feature):
         attempts: bool = False,
     ) -> None:
         if size is not None and size < 1:
-            raise ValueError(f"a trace keeps at least one entry, not {size} (None: all of them)")
+            raise ValueError(f"size must be at least 1, or None for all entries, not {size}")
         self.terms, self.depth, self.size, self.attempts = terms, depth, size, attempts
         self.records: deque[Firing] = deque(maxlen=size)
         self._next_tidying = inf if size is None else size
@@ -127,7 +127,7 @@ class Trace(Feature):
         self._turn_to(fgraph)
 
     def _turn_to(self, fgraph: FunctionGraph) -> Past:
-        """What happens from here on happens to this graph."""
+        """Record events of this graph from here on."""
         past = self.past
         if past is None or past.fgraph is not fgraph:
             if past is not None:  # what happens to that graph from here on is another matter
@@ -162,7 +162,7 @@ class Trace(Feature):
         self.application = None
 
     def on_replace(self, fgraph: FunctionGraph, old: Variable, new: Variable, reason: Any) -> None:
-        """Note the terms while they are there."""
+        """Record the terms before they change."""
         if reason is REFUSED:
             return
         past, now = self.past, self.application
@@ -179,7 +179,7 @@ class Trace(Feature):
     def on_redirect(
         self, fgraph: FunctionGraph, old: Any, new: Any, clients: Any, reason: Any
     ) -> None:
-        """What was about to happen takes place."""
+        """Record the announced replacement."""
         before, now = self._before, self.application
         if not before or before[-1][0] is not reason:
             return
@@ -195,7 +195,7 @@ class Trace(Feature):
             self.tidy()
 
     def keep(self, firing: Firing) -> None:
-        """Keep a firing, which takes place just now, with what is told of it."""
+        """Record a firing in progress, with its announced data."""
         if self.terms:
             before, after = self.text(firing.before), self.text(firing.after)
             origin = None if firing.node is None else origin_line(firing.node.origin)
@@ -208,7 +208,7 @@ class Trace(Feature):
         self.on_redirect(fgraph, old, out, (), reason)
 
     def tidy(self) -> None:
-        """Let go of what is known of graphs for entries that have left to make room."""
+        """Release data about graphs for entries that have left the buffer."""
         if self.size is None or not self.records:
             return
         self._next_tidying = self.count + self.size
@@ -223,8 +223,8 @@ class Trace(Feature):
         return self.count, self.tried_count
 
     def on_take_back(self, fgraph: FunctionGraph, mark: Any, by: str, why: str) -> None:
-        """What fired since then leaves the record, and the tries say who took it back, and why.
-        (What had left to make room does not come back.)
+        """Remove the firings since the mark; their tries name who undid them, and why. (Entries
+        that have left the buffer do not return.)
         """
         self.forget(mark[0])
         self._close(self._inner)
@@ -234,7 +234,7 @@ class Trace(Feature):
         self.tries += [a.taken_back(by, why) for a in reversed(since)]
 
     def forget(self, count: int) -> None:
-        """The firings after number `count` did not take place after all."""
+        """Remove the firings after number `count`, which did not take place after all."""
         self.tidy()
         while self.records and self.records[-1].number > count:
             self.records.pop()
@@ -249,8 +249,8 @@ class Trace(Feature):
         candidates: Sequence[Any],
         known: Iterable[Any] = (),
     ) -> None:
-        """Rules are about to be tried at a node. known: all rules for its op; those that are no
-        candidates were ruled out by the index.
+        """Record that rules are about to be tried at a node. known: all rules for its op; those
+        that are no candidates were ruled out by the index.
         """
         self._visited = fgraph, node, self.text(node)
         there = set(candidates)
@@ -259,9 +259,9 @@ class Trace(Feature):
                 self._close([self._attempt(rule, node, "failed", None, 0.0, ruled_out=True)])
 
     def tried(self, rule: Any, node: Apply, verdict: str, reason: Any, seconds: float) -> None:
-        """A rule was tried at the node that is being visited. verdict: fired, failed, refused or
-        error; reason: what refused, or the exception. What was tried within a strategy comes out as
-        the whole of it does.
+        """Record that a rule was tried at the visited node. verdict: fired, failed, refused or
+        error; reason: what refused, or the exception. Tries within a strategy get the outcome of
+        the whole.
         """
         from rewrite_engine.rewrite.trace.attempts import blamed, settled
 
@@ -273,20 +273,20 @@ class Trace(Feature):
 
     @property
     def inside(self) -> int:
-        """How many tries there were in the strategy that is being tried."""
+        """Return the number of tries so far in the strategy that is being tried."""
         return len(self._inner)
 
     def within(
         self, rule: Any, node: Apply, verdict: str, reason: Any, seconds: float,
         ruled_out: bool = False,
     ) -> None:  # fmt: skip
-        """A rule was tried as a part of a strategy, perhaps at a node that the graph does not have.
-        verdict: as of `tried`; fired is what will have if the whole does.
+        """Record that a rule was tried as a part of a strategy, perhaps at a node outside the
+        graph. verdict: as in `tried`; "fired" becomes final if the whole strategy does.
         """
         self._inner.append(self._attempt(rule, node, verdict, reason, seconds, ruled_out))
 
     def undo(self, start: int, by: str) -> None:
-        """A sequence fails: what was done in it, after the first so many tries, is taken back."""
+        """Mark the tries after the first `start` as taken back, because a sequence fails."""
         from rewrite_engine.rewrite.trace.attempts import failure
 
         inner = self._inner
@@ -295,7 +295,7 @@ class Trace(Feature):
             inner[start:] = [a.taken_back(by, why) for a in inner[start:]]
 
     def _close(self, tries: Iterable[Attempt]) -> None:
-        """Keep tries that are over."""
+        """Record finished tries."""
         for a in tries:
             self.tried_count += 1
             self.tries.append(replace(a, number=self.tried_count))
@@ -322,21 +322,21 @@ class Trace(Feature):
     # --- reading ---------------------------------------------------------------------------------
 
     def oldest(self, graph: int | None = None) -> FunctionGraph:
-        """A copy of a graph (by its number, from 1 on; None: the last one) as it was before the
-        oldest entry that is kept of it: what `replay` begins with. Raises `LookupError` if none is.
+        """Return a copy of a graph (by its number, from 1 on; None: the last one) before its oldest
+        recorded entry: the graph with which `replay` begins. Raises `LookupError` if there is none.
         """
         self.tidy()
         wanted = self.graph if graph is None else graph
         past = self.pasts.get(wanted)
         if past is None:
-            raise LookupError(f"nothing is kept of a graph {wanted}: there are {[*self.pasts]}")
+            raise LookupError(f"the trace has no record of graph {wanted}, only of {[*self.pasts]}")
         first = next((f for f in self.records if f.graph == wanted and not f.part), None)
         then = past.end if first is None else first.at
         return past.copy(then if past.turned else 0)[0]
 
     def addresses(self) -> dict[int, Address]:
-        """Where each firing that is kept took place (`places.py`), by its number; the rest of what
-        was done in one go has no address.
+        """Return where each recorded firing took place (`places.py`), by its number; later firings
+        of a group have no address.
         """
         self.tidy()
         place: dict[Apply, Address] = {}
@@ -355,11 +355,11 @@ class Trace(Feature):
         return found
 
     def text(self, v: Any) -> str:
-        """A term as text, `depth` levels deep."""
+        """Return a term as text, `depth` levels deep."""
         return brief(v, self.depth)
 
     def lines(self) -> Iterator[str]:
-        """Everything that was kept as JSON lines (`trace/schema.json`), in order."""
+        """Yield the whole record as JSON lines (`trace/schema.json`), in order."""
         from rewrite_engine.rewrite.trace.lines import trace_lines
 
         return trace_lines(self)
@@ -377,5 +377,5 @@ class Trace(Feature):
 
 
 def asked_for_tries(fgraph: FunctionGraph) -> Trace | None:
-    """The trace of a graph that wants to know of every try, if there is one."""
+    """Return the trace of a graph that records every try, or None."""
     return next((f for f in fgraph.features if isinstance(f, Trace) and f.attempts), None)

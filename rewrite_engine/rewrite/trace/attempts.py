@@ -1,4 +1,6 @@
-"""One try of a rule at a node, and why it came out as it did (`match/explain.py` knows)."""
+"""Attempts: one try of a rule at a node, and the reason for its outcome (found by
+`match/explain.py`).
+"""
 
 from __future__ import annotations
 
@@ -13,20 +15,20 @@ from rewrite_engine.match.fact import Evidence
 from rewrite_engine.match.lower import Compute
 from rewrite_engine.match.rule import DataRule
 
-UNCHANGED = "what it makes is there already: nothing would change"
+UNCHANGED = "its result is already in the graph: nothing would change"
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try.
+    """Record of one try of a rule.
 
-    node: as it is by now; term: as it was. verdict: fired, taken back, failed, refused or error.
-    part: what failed: a sub-pattern or guard as text, "root", "right side", "type", "function", the
-    feature that refused, or the strategy or driver that took it back. reason: why, in words.
-    bindings: what the rule's variables stood for, as text. evidence: what facts said of the guards
-    that hold. firing: its number, if it fired. took: the seconds of the try itself; seconds: since
-    the trace began. ruled_out: the index knew, and the rule was not called. strategy: the name of
-    the strategy that tried the rule, if one did.
+    node: the node, which may have changed since; term: the term at the time. verdict: fired, taken
+    back, failed, refused or error. part: the part that failed: a sub-pattern or guard as text,
+    "root", "right side", "type", "function", the feature that refused, or the strategy or driver
+    that undid it. reason: why, in words. bindings: values of the rule's variables, as text.
+    evidence: evidence of facts for the guards that hold. firing: its number, if it fired. took: the
+    seconds of the try itself; seconds: since the trace began. ruled_out: the index excluded the
+    rule, which was not called. strategy: the name of the strategy that tried the rule, if any.
     """
 
     number: int
@@ -48,7 +50,7 @@ class Attempt:
 
     @property
     def rule_name(self) -> str:
-        """The rule's name, as queries know it."""
+        """Name of the rule, as queries use it."""
         return str(getattr(self.rule, "name", self.rule))
 
     def __str__(self) -> str:
@@ -58,18 +60,18 @@ class Attempt:
 
     @property
     def outcome(self) -> str:
-        """The verdict, and who took it back."""
+        """Verdict, and who undid the firing."""
         return f"taken back by {self.part}" if self.verdict == "taken back" else self.verdict
 
     def taken_back(self, by: str, why: str) -> Attempt:
-        """This, if what it did was taken back."""
+        """Return this attempt with the verdict that its firing was undone."""
         if self.verdict != "fired":
             return self
         return replace(self, verdict="taken back", part=by, reason=why, firing=None)
 
 
 def blamed(rule: Any, inner: Sequence[Attempt]) -> Diagnosis:
-    """Why a strategy has failed, by what was tried in it."""
+    """Return why a strategy failed, judging by its tries."""
     if any(a.verdict == "fired" for a in inner):
         return Diagnosis(False, "right side", UNCHANGED)
     last = inner[-1]
@@ -79,16 +81,16 @@ def blamed(rule: Any, inner: Sequence[Attempt]) -> Diagnosis:
 
 
 def failure(a: Attempt) -> str:
-    """What the last try in a strategy that fails has to do with it."""
+    """Describe how the last try in a failing strategy relates to the failure."""
     if a.verdict == "fired":
-        return f"there is nothing left to go on with after {a.rule_name}"
+        return f"there is no term left to continue with after {a.rule_name}"
     own = a.verdict == "taken back"
     return a.reason if own else f"{a.rule_name} {a.verdict} at {a.term}: {a.reason}"
 
 
 def settled(inner: Sequence[Attempt], whole: Attempt, count: int) -> Iterator[Attempt]:
-    """Yield the tries in a strategy as it came out as a whole: what would fire has fired, as the
-    last ones of `count`; or its last step is refused; or all is taken back.
+    """Yield the tries in a strategy with the outcome of the whole: the last `count` that would fire
+    have fired; or its last step is refused; or all are taken back.
     """
     number = count - sum([a.verdict == "fired" for a in inner])
     for a in inner:
@@ -108,7 +110,9 @@ def settled(inner: Sequence[Attempt], whole: Attempt, count: int) -> Iterator[At
 
 
 def evidence_texts(found: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
-    """What facts answered: `nonneg(x): because it is a square`. A plain predicate says nothing."""
+    """Return the answers of facts: `nonneg(x): because it is a square`. A plain predicate gives
+    none.
+    """
     return tuple([f"{guard}: {said}" for guard, said in found if isinstance(said, Evidence)])
 
 
@@ -120,7 +124,9 @@ def diagnosed(
     reason: Any,
     text: Callable[[Any], str],
 ) -> Diagnosis:
-    """Ask the rule again, by the interpreter. Functions are not called a second time."""
+    """Try the rule again in the interpreter, to find why it failed. Functions are not called a
+    second time.
+    """
     if isinstance(reason, Diagnosis):  # it is known already
         return reason
     data = isinstance(rule, DataRule)
@@ -143,7 +149,7 @@ def diagnosed(
 
 
 def shown(value: Any, text: Callable[[Any], str]) -> str:
-    """A value that a variable of a rule stands for, as text."""
+    """Return the value of a rule's variable as text."""
     if isinstance(value, tuple):
         return f"({', '.join([shown(v, text) for v in value])})"
     return text(value) if hasattr(value, "owner") else repr(value)

@@ -1,7 +1,7 @@
-"""A trace as JSON lines, for programs and for replays. `schema.json` says what each field means.
+"""A trace as JSON lines, for programs and for replays. `schema.json` defines each field.
 
-One object per line; `kind` is firing, attempt, phase, or (from `explain`) function. Everybody who
-writes lines does it with the functions here.
+There is one object per line; `kind` is firing, attempt, phase, or (from `explain`) function. All
+code that writes lines uses the functions here.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PHASE = (
 
 
 def schema() -> Record:
-    """The JSON Schema (draft 2020-12) of a line."""
+    """Return the JSON Schema (draft 2020-12) of a line."""
     found: Record = json.loads(SCHEMA.read_text(encoding="utf-8"))
     return found
 
@@ -62,8 +62,8 @@ def lines_of(
     record: Callable[[Any, Address | None], Record],
     **more: Any,
 ) -> Iterator[str]:
-    """Yield lines of a trace: firings and attempts in order, then the phases. record: of a firing
-    and its address; more: fields of the others.
+    """Yield lines of a trace: firings and attempts in order, then the phases. record: builds the
+    line of a firing and its address; more: fields of the others.
     """
     place = trace.addresses()
     fired = ((f.seconds, 0, f.number, record(f, place.get(f.number))) for f in firings)
@@ -75,12 +75,14 @@ def lines_of(
 
 
 def line(record: Record) -> str:
-    """One line."""
+    """Return a record as one line of JSON."""
     return json.dumps(record, ensure_ascii=False, allow_nan=False)
 
 
 def start(kind: str) -> Record:
-    """What all lines begin with. function, function_index: of a report on compiled functions."""
+    """Return the fields that all lines begin with. function, function_index: for a report on
+    compiled functions.
+    """
     return {"version": VERSION, "kind": kind, "function": None, "function_index": None}
 
 
@@ -89,7 +91,7 @@ def _fields(thing: Any, names: Iterable[str]) -> Record:
 
 
 def firing_record(f: Firing, place: Address | None, since: int | None, **more: Any) -> Record:
-    """One firing; place: its address; more: fields that the caller knows better."""
+    """Return the record of a firing. place: its address; more: fields that the caller provides."""
     file, row = f.origin or (None, None)
     return start("firing") | _fields(f, FIRING) | _rule(f) | {
         "evidence": [],
@@ -105,13 +107,13 @@ def firing_record(f: Firing, place: Address | None, since: int | None, **more: A
 
 
 def attempt_record(a: Attempt, **more: Any) -> Record:
-    """One try of a rule."""
+    """Return the record of one try of a rule."""
     own = {"bindings": dict(a.bindings), "evidence": list(a.evidence)}
     return start("attempt") | _fields(a, ATTEMPT) | _rule(a) | own | more
 
 
 def phase_record(result: Result, **more: Any) -> Record:
-    """One run of a driver."""
+    """Return the record of one run of a driver."""
     return start("phase") | _fields(result, PHASE) | {
         "phase": result.name,
         "stopped": result.stopped.name,
@@ -121,7 +123,7 @@ def phase_record(result: Result, **more: Any) -> Record:
 
 
 def _rule(record: Any) -> Record:
-    """What there is to say of the rule of a firing or try."""
+    """Return the fields about the rule of a firing or try."""
     rule = record.rule
     claim = getattr(rule, "claim", None)
     file, row = getattr(rule, "where", None) or (None, None)

@@ -1,13 +1,13 @@
-"""Where a node is in a graph that is being rewritten: an address that holds in a replay too.
+"""Addresses of nodes in a graph that is being rewritten, which also hold in a replay.
 
-(0, i) is the i-th node of the graph as it was, in the order of `graph/traverse.py` from its
-outputs; (k, j) is the j-th node of the term that firing k made, operands first, counting those that
-the graph did not have yet. So an address depends on the graph and on what fired, and neither on
-object identity nor on when changes were settled.
+(0, i) is the i-th node of the original graph, in the order of `graph/traverse.py` from its outputs;
+(k, j) is the j-th node of the term that firing k made, operands first, counting only new nodes. So
+an address depends on the graph and on the firings, and neither on object identity nor on when
+changes were settled.
 
-Addresses are worked out when lines are written: until then a trace keeps the nodes, and in `Past`
-the journal of the graph. So it knows the graph as it was before the oldest firing that it keeps:
-replays begin with that.
+Addresses are computed when lines are written: until then a trace stores the nodes, and in `Past`
+the journal of the graph. The trace therefore knows the graph before its oldest firing, with which
+replays begin.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Address = tuple[int, int]
 
 
 class Past(Journal):
-    """One graph that a trace sees, at any time since the oldest entry that the trace has of it.
+    """Journal of one graph that a trace sees, back to the trace's oldest entry about it.
 
-    count: the number of the last firing before. turned: whether entries of the trace have left.
-    away: the last state, while this does not listen.
+    count: the number of the last firing before. turned: whether entries have left the trace. away:
+    the last state, while this does not listen.
     """
 
     def __init__(self, fgraph: FunctionGraph, count: int) -> None:
@@ -38,13 +38,13 @@ class Past(Journal):
         self.away: Callable[[], State] | None = None
 
     def turn(self, oldest: int) -> None:
-        """Entries of the trace have left. oldest: the position of those that are there."""
+        """Handle entries that left the trace. oldest: the position of the remaining ones."""
         self.turned = True
         if 2 * (oldest - self.forgotten) > len(self.entries) + 1000:
             self.forget(oldest)
 
     def at(self, position: int) -> State:
-        """The graph at a position."""
+        """Return the state of the graph at a position."""
         now = self.away or State.noted(self.fgraph, whole=False)
         return self.undone(self.fgraph, now(), position)
 
@@ -62,14 +62,14 @@ class Past(Journal):
     # --- addresses -------------------------------------------------------------------------------
 
     def numbers(self, position: int) -> dict[Apply, Address]:
-        """The address of each node in the graph that `copy` returns."""
+        """Return the address of each node in the graph that `copy` returns."""
         graph, own = self.copy(position)
         index = {node: i for i, node in enumerate(numbered(graph))}
         return {node: (0, index[copy]) for node, copy in own.items()}
 
     def copy(self, position: int) -> tuple[FunctionGraph, dict[Apply, Apply]]:
-        """The graph at a position, and the nodes that stand for those that were there. Nodes that
-        were to be found equal are one.
+        """Return the graph at a position, and the counterparts of its nodes. Nodes that merging
+        would have found equal are one.
         """
         fgraph, state = self.fgraph, self.at(position)
         memo: dict[Variable, Variable] = {v: v.clone() for v in fgraph.inputs}
@@ -89,11 +89,11 @@ class Past(Journal):
 
 
 def numbered(fgraph: FunctionGraph) -> list[Apply]:
-    """The nodes of a graph in an order that copies of it share."""
+    """Return the nodes of a graph in an order that copies of it share."""
     fgraph.flush()
     return toposort(fgraph.outputs)
 
 
 def made(known: Mapping[Variable, Any], new: Variable) -> Sequence[Apply]:
-    """The nodes of a term that a graph does not have (it has `known`), operands first."""
+    """Return the nodes of a term that a graph does not have (it has `known`), operands first."""
     return () if new in known else toposort([new], known)

@@ -1,4 +1,4 @@
-"""Branches of which only one is computed: `ifelse`."""
+"""Branches that compute only one side: `ifelse`."""
 
 from __future__ import annotations
 

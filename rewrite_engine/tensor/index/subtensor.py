@@ -246,7 +246,7 @@ class BaseInc(IndexOp):
         return cast(y, wanted)
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Disconnect the indices."""
+        """Connect all inputs but the indices."""
         return [[i < 2] for i in range(len(node.inputs))]
 
     def notation(self, args: Sequence[Any]) -> Any:

@@ -117,7 +117,7 @@ class SolveDiscreteARE(_OneByOne):
     )
 
     def one(self, *matrices: Any) -> Any:
-        """Solve by `scipy.linalg.solve_discrete_are`."""
+        """Solve one equation by `scipy.linalg.solve_discrete_are`."""
         from scipy.linalg import solve_discrete_are
 
         a, b, q, r = matrices

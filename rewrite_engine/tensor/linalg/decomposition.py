@@ -37,7 +37,8 @@ __all__ = ["Cholesky", "CholeskyGradient", "CovarianceGradient", "cholesky"]
 
 
 class Cholesky(_MatrixOp):
-    """Triangular factor L of a positive definite matrix L @ L.T, of which one triangle is read.
+    """Triangular factor L of a positive definite matrix L @ L.T; only one triangle of the matrix is
+    read.
 
     lower=False: U of U.T @ U (complex: conjugate transposes). on_error: for a matrix that is not
     positive definite "nan" returns a matrix of NaN, "raise" raises `SingularMatrixError`.

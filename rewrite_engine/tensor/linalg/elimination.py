@@ -224,7 +224,7 @@ class SolveLUFactor(_MatrixOp):
         return out
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:  # type: ignore[override]
-        """Disconnect the pivots."""
+        """Connect all inputs but the pivots."""
         return [[True], [False], [True]]
 
     def L_op(

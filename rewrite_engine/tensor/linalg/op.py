@@ -58,6 +58,16 @@ class _MatrixOp(TensorOp):
         return Blockwise(self, self.signature)(*inputs)
 
     @property
+    def gufunc_signature(self) -> str:
+        """The signature, under the name that `Blockwise` reads."""
+        return self.signature
+
+    @property
+    def core_op(self) -> _MatrixOp:
+        """This op: `Blockwise` has the op on single matrices under that name."""
+        return self
+
+    @property
     def ranks(self) -> list[int]:
         """The number of dimensions of each input."""
         return [len(names) for names in parse(self.signature)[0]]
@@ -137,8 +147,8 @@ class _MatrixOp(TensorOp):
 
 
 class _Symmetric(_MatrixOp):
-    """Base class of ops that return real eigenvalues, and eigenvectors, of matrices of which one
-    triangle is read.
+    """Base class of ops that return real eigenvalues, and eigenvectors; one triangle of the
+    matrices is read.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -270,7 +280,7 @@ def unit(x: Any) -> Any:
 
 
 def singular(a: Any, index: Any = None) -> str:
-    """Return the error text for arrays of matrices, one of which is singular."""
+    """Return the error text for an array with a singular matrix."""
     if a.ndim == 2:
         return f"the matrix of shape {a.shape} is singular"
     if index is None:

@@ -61,7 +61,7 @@ class Solve(_Equations):
         return run
 
     def batched(self, *arrays: Any) -> Any:
-        """Solve by `numpy.linalg.solve`."""
+        """Solve all equations by `numpy.linalg.solve`."""
         return solved(*of_dtype(*arrays))
 
 

@@ -63,10 +63,8 @@ __all__ = [
 
 
 class SVD(_MatrixOp):
-    """Singular value decomposition of matrices as (U * S) @ Vh, with falling singular values S.
-
-    full_matrices: whether U and Vh are square. Raises `SingularMatrixError` if it does not
-    converge, as with NaN or infinite numbers.
+    """Singular value decomposition of matrices as (U * S) @ Vh, with falling S. full_matrices:
+    whether U and Vh are square. Raises `SingularMatrixError` if it does not converge, as with NaN.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -83,9 +81,7 @@ class SVD(_MatrixOp):
         return [u, real_dtype(s), vh]
 
     def single(self, dtype: Any) -> Any:
-        """Return a function for one matrix by LAPACK's `gesdd`, if it is small enough to need no
-        blocks.
-        """
+        """Return a function for one small matrix by LAPACK's `gesdd`, without blocks."""
         gesdd, full = lapack("gesdd", double(dtype)), self.full_matrices
         add: Any = np.add.reduce
         narrow = dtype if double(dtype) != dtype else None
@@ -108,11 +104,7 @@ class SVD(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Return the gradient by Townsend, section 2.
-
-        For singular values alone it uses the reduced matrices. For complex matrices it assumes that
-        the cost does not depend on the phases of pairs of U and V (Wan & Zhang).
-        """
+        """Return the gradient by Townsend, section 2; by Wan & Zhang for complex matrices."""
         alone = is_disconnected(output_gradients[0]) and is_disconnected(output_gradients[2])
         if not alone and self.full_matrices:
             why = "full matrices U and Vh have no gradient: use full_matrices=False"
@@ -141,9 +133,8 @@ def _unit_of(s: Any) -> Any:
 
 
 class Eigh(_Symmetric):
-    """Eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian matrices.
-
-    One triangle is read. Raises `SingularMatrixError` if it does not converge.
+    """Eigenvalues, rising, and eigenvectors (columns) of symmetric or Hermitian matrices, of one
+    triangle. Raises `SingularMatrixError` if it does not converge.
     """
 
     signature = "(m,m)->(m),(m,m)"
@@ -167,10 +158,9 @@ class Eigh(_Symmetric):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Return the gradient of the triangle that is read (Giles, section 3.1).
-
-        For complex eigenvectors it assumes that the cost does not depend on their phases. Only
-        gradients of eigenvectors require distinct eigenvalues.
+        """Return the gradient of the triangle that is read (Giles, section 3.1). Gradients of
+        eigenvectors require distinct eigenvalues and, if complex, a cost that does not depend on
+        phases.
         """
         w, v = outputs
         gw, gv = connected(outputs, output_gradients)
@@ -182,9 +172,8 @@ class Eigh(_Symmetric):
 
 
 class Eig(_MatrixOp):
-    """Eigenvalues and eigenvectors (columns) of square matrices, as complex numbers.
-
-    Raises `SingularMatrixError` if it does not converge, as with NaN.
+    """Eigenvalues and eigenvectors (columns) of square matrices. Raises `SingularMatrixError` if it
+    does not converge, as with NaN.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -197,9 +186,7 @@ class Eig(_MatrixOp):
         return [complex_dtype(d) for d in super().dtypes(*types)]
 
     def single(self, dtype: Any) -> Any:
-        """Return a function for one finite matrix by LAPACK's `geev`, if it is small enough to need
-        no blocks.
-        """
+        """Return a function for one small finite matrix by LAPACK's `geev`, without blocks."""
         geev = lapack("geev", double(dtype))
         add: Any = np.add.reduce
         wanted = np.result_type(dtype, "complex64")
@@ -227,10 +214,8 @@ class Eig(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Return the gradient by Giles, section 3.1.
-
-        An eigenvector keeps its length 1 and the phase that LAPACK chooses: its largest component
-        is real.
+        """Return the gradient by Giles, section 3.1. An eigenvector keeps its length 1 and the
+        phase that LAPACK chooses: its largest component is real.
         """
         (a,), (w, v) = inputs, outputs
         gw, gv = output_gradients
@@ -249,10 +234,8 @@ class Eig(_MatrixOp):
 
 
 class QR(_MatrixOp):
-    """QR decomposition of matrices as Q @ R, with orthonormal columns of Q and upper triangular R.
-
-    complete: whether Q is square. pivoting: R belongs to the columns in the order P, an additional
-    output, in which each column has the largest remainder.
+    """QR decomposition of matrices as Q @ R. complete: whether Q is square. pivoting: R belongs to
+    the columns in the order P, an additional output, in which each has the largest remainder.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -276,8 +259,8 @@ class QR(_MatrixOp):
         return [*super().dtypes(*types)[:2], "int32"][: 2 + self.pivoting]
 
     def single(self, dtype: Any) -> Any:
-        """Return a function for one matrix by `geqrf` or `geqp3`, and `orgqr`, with workspace for
-        blocks of columns.
+        """Return a function for one matrix by `geqrf` or `geqp3`, and `orgqr`, with blocks of
+        columns.
         """
         geqrf, geqp3 = lapack("geqrf", dtype), lapack("geqp3", dtype)
         orgqr = lapack("ungqr" if dtype.kind == "c" else "orgqr", dtype)
@@ -325,7 +308,7 @@ class QR(_MatrixOp):
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
         """Return the gradient by Walter & Lehmann, section 4; for a wide matrix by its first
-        columns, which are square.
+        columns.
         """
         (a,), (q, r, *order) = inputs, outputs
         rows, columns = a.type.shape
@@ -346,12 +329,9 @@ class QR(_MatrixOp):
 
 
 class Schur(_MatrixOp):
-    """Schur decomposition of square matrices as z @ t @ z.T (complex: its conjugate), z orthogonal,
-    t upper triangular.
-
-    Real ones have blocks of two rows for complex eigenvalues. output, sort: see `schur`. Returns
-    NaN for matrices that are not finite. Raises `SingularMatrixError` if the decomposition is not
-    found.
+    """Schur decomposition of square matrices as z @ t @ z.T (complex: its conjugate). output, sort:
+    see `schur`. Returns NaN for matrices that are not finite. Raises `SingularMatrixError` if the
+    decomposition is not found.
     """
 
     __call__: Callable[..., Any]  # (several outputs)
@@ -393,9 +373,8 @@ class Schur(_MatrixOp):
 
 
 class MatrixPinv(_MatrixOp):
-    """Pseudo-inverses of matrices.
-
-    hermitian: whether the matrices are Hermitian; then only the lower triangle is read.
+    """Pseudo-inverses of matrices. hermitian: whether they are Hermitian; then one triangle is
+    read.
     """
 
     __props__ = ("hermitian",)
@@ -406,9 +385,7 @@ class MatrixPinv(_MatrixOp):
         self.signature = "(m,m)->(m,m)" if hermitian else "(m,n)->(n,m)"
 
     def single(self, dtype: Any) -> Any:
-        """Return a function for one matrix by `SVD`, for matrices without singular values that
-        count as 0.
-        """
+        """Return a function for one matrix by `SVD`, if no singular value counts as 0."""
         svd = SVD().single(dtype)
 
         def run(a: Any) -> Any:
@@ -424,7 +401,7 @@ class MatrixPinv(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Return the gradient by Golub & Pereyra, equation 4.12, which assumes constant rank."""
+        """Return the gradient by Golub & Pereyra, equation 4.12, for constant rank."""
         (a,), (p,), (g,) = inputs, outputs, output_gradients
         a = mirrored("hermitian", a, True) if self.hermitian else a
         p_turned, g_turned = adjoint(p), adjoint(g)
@@ -454,9 +431,7 @@ class Expm(_MatrixOp):
     def L_op(
         self, inputs: Sequence[Any], outputs: Sequence[Any], output_gradients: Sequence[Any]
     ) -> list[Any]:
-        """Return the gradient by Najfeld & Havel, theorem 2.1: a block of the exponential of a
-        block matrix.
-        """
+        """Return the gradient by Najfeld & Havel, theorem 2.1, from a matrix of blocks."""
         (a,), (g,) = inputs, output_gradients
         top = concatenate([adjoint(a), g], axis=1)
         low = concatenate([zeros_like(a), adjoint(a)], axis=1)
@@ -477,12 +452,10 @@ def svd(a: TensorLike, full_matrices: bool = True, compute_uv: bool = True) -> A
     """Return the singular value decompositions of matrices: `U`, `S`, `Vh` with a = (U * S) @ Vh.
 
     a: shape (…, m, n). S: shape (…, k) with k = min(m, n), falling, floats. full_matrices: U and Vh
-    are square, of shapes (…, m, m) and (…, n, n); else they have shapes (…, m, k) and (…, k, n).
-    compute_uv=False: return `S` alone.
-
-    U and Vh have gradients with full_matrices=False if the singular values are distinct; for
-    complex matrices the cost must not depend on the phases of a column of U and its row of Vh.
-    Raises `NDimError`; `SingularMatrixError` if it does not converge, as with NaN.
+    are square; else they have shapes (…, m, k) and (…, k, n). compute_uv=False: return `S` alone. U
+    and Vh have gradients with full_matrices=False if the singular values are distinct; for complex
+    matrices the cost must not depend on the phases of a column of U and its row of Vh. Raises
+    `NDimError`; `SingularMatrixError` if it does not converge, as with NaN.
 
     >>> from rewrite_engine.tensor.linalg import svd
     >>> svd([[3.0, 0.0], [0.0, 4.0]]).S.eval()
@@ -505,12 +478,10 @@ def eigh(
 
     a: shape (…, n, n); one triangle is read. b: of the generalised problem a @ v = (b @ v) * w,
     positive definite; one triangle is read. UPLO: "L" or "U", older form of `lower`. driver has no
-    effect.
-
-    Eigenvectors have gradients if the eigenvalues are distinct (NaN otherwise); for complex ones
-    the cost must not depend on their phases. A symmetric function of equal eigenvalues, such as
-    their sum, has a gradient. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError`
-    at run time if `b` is not positive definite.
+    effect. Eigenvectors have gradients if the eigenvalues are distinct (NaN otherwise); for complex
+    ones the cost must not depend on phases. A symmetric function of equal eigenvalues has a
+    gradient. Raises `ValueError`, `NDimError`, `ShapeError`; `SingularMatrixError` at run time if
+    `b` is not positive definite.
 
     >>> from rewrite_engine.tensor.linalg import eigh
     >>> eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues.eval()
@@ -583,17 +554,14 @@ def qr(A: TensorLike, mode: str, overwrite_a: bool = False, pivoting: bool = Fal
        lwork: int | None = None) -> Any: ...  # fmt: skip
 def qr(A: TensorLike, mode: str = "full", overwrite_a: bool = False, pivoting: bool = False,
        lwork: int | None = None) -> Any:  # fmt: skip
-    """Return the QR decompositions of matrices: A = Q @ R with orthonormal columns of `Q` and upper
-    triangular `R`.
+    """Return the QR decompositions of matrices: A = Q @ R with orthonormal columns of `Q`.
 
     A: shape (…, m, n), floats. mode: "full" ("complete"): Q is square; "economic" ("reduced"): Q
     has min(m, n) columns; "r": R alone, with m rows; "raw" is refused (`ValueError`). pivoting:
     decompose A[:, P]; P, an additional int32 output, orders the columns so that the sizes on the
-    diagonal of R fall. overwrite_a and lwork have no effect. Raises `NDimError`.
-
-    There are gradients if the first columns of A are independent; with a square Q only if A has at
-    least as many columns as rows (else `NullTypeGradError`, or `ShapeError` at run time if that is
-    not known before).
+    diagonal of R fall. overwrite_a and lwork have no effect. Raises `NDimError`. There are
+    gradients if the first columns of A are independent; with a square Q only if m <= n (else
+    `NullTypeGradError`, or `ShapeError` at run time if that is not known before).
 
     >>> from rewrite_engine.tensor.linalg import qr
     >>> qr([[1.0, 2.0], [0.0, 2.0]], pivoting=True)[2].eval()

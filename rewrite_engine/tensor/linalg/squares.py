@@ -60,7 +60,7 @@ class Lstsq(_MatrixOp):
         return [x, "int32", real_dtype(x)]
 
     def batched(self, *arrays: Any) -> Any:
-        """Solve by `numpy.linalg.svd`."""
+        """Solve all equations by `numpy.linalg.svd`."""
         a, b = of_dtype(*arrays[:2])
         u, s, vh = of_finite(np.linalg.svd, a, full_matrices=False)
         part = np.asarray(arrays[2], s.dtype)[..., None]

@@ -217,7 +217,7 @@ class SLogDet(_MatrixOp):
         return factored and run
 
     def batched(self, *arrays: Any) -> Any:
-        """Compute by `numpy.linalg.slogdet`."""
+        """Compute both outputs by `numpy.linalg.slogdet`."""
         return tuple(np.linalg.slogdet(*of_dtype(*arrays)))
 
     def L_op(

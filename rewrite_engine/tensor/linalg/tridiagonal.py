@@ -85,8 +85,7 @@ def _without(n: Any, less: int) -> Any:
 
 
 class LUFactorTridiagonal(_MatrixOp):
-    """LU factors of square matrices of which three diagonals are read, as LAPACK's `gttrf` returns
-    them.
+    """LU factors of square matrices, as LAPACK's `gttrf` returns them; three diagonals are read.
 
     The outputs are the diagonal of L below the main one, the main diagonal of U and the two above
     it, and the row that each row was swapped with, counted from 1.

@@ -164,7 +164,7 @@ def _along(x: Any, axis: Any, op: Callable[[int], Any]) -> Any:
         return op(axis)(x)
     ndim = x.type.ndim
     if axis.type.ndim or axis.type.kind not in "iu" or not ndim:
-        what = f"an axis of type {x.type} must be a 0-d integer or None, not type {axis.type}"
+        what = f"the axis for type {x.type} must be a 0-d integer or None, not type {axis.type}"
         raise AxisError(located(what, inputs=[x, axis]))
     check = CheckAndRaise(AxisError, f"the axis is out of range for {ndim} dimensions")
     axis = check(axis, m.and_(m.ge(axis, -ndim), m.lt(axis, ndim)))

@@ -167,6 +167,11 @@ class Split(Linear):
         if any(not isinstance(s, str) and s < 0 for s in self.sizes):
             raise ShapeError(located(f"Split: sizes {self.sizes} contain a negative number"))
 
+    @property
+    def len_splits(self) -> int:
+        """How many pieces there are: PyTensor's name."""
+        return len(self.sizes)
+
     def dtypes(self, *types: TensorType) -> list[str]:
         return [types[0].dtype] * len(self.sizes)
 

@@ -48,8 +48,8 @@ def append(arr: TensorLike, values: TensorLike, axis: int | None = None) -> Tens
 def array_split(ary: TensorLike, indices_or_sections: Any, axis: int = 0) -> list[TensorVariable]:
     """Return the pieces of an array along an axis.
 
-    indices_or_sections: the number of pieces, of which the first are longer by one if the length is
-    not a multiple; or a list of positions to split at. Raises `ShapeError` for a number below 1,
+    indices_or_sections: the number of pieces (the first ones are longer by one if the length is not
+    a multiple); or a list of positions to split at. Raises `ShapeError` for a number below 1,
     `AxisError`.
 
     >>> [x.eval().tolist() for x in array_split([1, 2, 3, 4, 5], 2)]

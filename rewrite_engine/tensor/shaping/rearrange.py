@@ -352,7 +352,7 @@ def join_dims(x: TensorLike, start_axis: int = 0, n_axes: int | None = None) -> 
 def split_dims(x: TensorLike, shape: Any, axis: int = 0) -> TensorVariable:
     """Return `x` with dimension `axis` split into dimensions of these lengths.
 
-    shape: lengths, one of which may be -1 (the remaining length). Raises `AxisError`, `ShapeError`.
+    shape: lengths; one may be -1 (the remaining length). Raises `AxisError`, `ShapeError`.
 
     >>> from rewrite_engine.tensor import tensor
     >>> split_dims(tensor(shape=(2, 12)), (3, -1), axis=1).type

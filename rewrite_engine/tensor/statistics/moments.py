@@ -34,7 +34,7 @@ __all__ = [
 
 
 def count(x: Any, axis: Any = None) -> Any:
-    """Return the number of elements along axes: an int if the type tells, else an int64 scalar
+    """Return the number of elements along axes: an int if the type has it, else an int64 scalar
     variable.
 
     Raises `AxisError`.

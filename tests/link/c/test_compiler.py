@@ -95,7 +95,7 @@ def test_what_the_compiler_says_is_in_the_error() -> None:
         with pytest.raises(CompileError) as caught:
             rw.function([x], out, mode=mode)
         first, *lines = str(caught.value).splitlines()
-        assert first == "Broken: the compiler refuses the C code"
+        assert first == "Broken: the compiler rejects the C code"
         (at,) = [i for i, line in enumerate(lines) if line.startswith("Broken.c_code:2:")]
         assert "not_declared" in lines[at]
         assert lines[at + 1] == "    | int wrong = not_declared;"
@@ -227,14 +227,14 @@ def test_openmp() -> None:
     with rw.config.change_flags(openmp=True):
         assert Threads().openmp is True
     if not supports(rw.config.cxx, "-fopenmp", "#include <omp.h>\nint main() { return 0; }"):
-        pytest.skip("the compiler does not know OpenMP")
+        pytest.skip("the compiler does not support OpenMP")
     assert rw.function([x], Threads(True)(x))([1.0]) == 2
     assert not supports(rw.config.cxx, "-fno-such-flag-at-all", "int main() { return 0; }")
 
 
 def test_a_compiler_without_openmp_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rewrite_engine.link.c.op.supports", lambda *given: False)
-    with pytest.warns(UserWarning, match="does not know OpenMP"):
+    with pytest.warns(UserWarning, match="does not support OpenMP"):
         assert Threads(True).c_compile_args() == []
 
 

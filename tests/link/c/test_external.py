@@ -106,7 +106,7 @@ def test_the_version_is_that_of_the_files(tmp_path: Path) -> None:
     ("text", "why"),
     [
         ("int a;\n#section code\n", "there is code before the first"),
-        ("#section cod\n", "no section is called 'cod'; code, code_cleanup, "),
+        ("#section cod\n", "unknown section 'cod'; use code, code_cleanup, "),
         ("int a;\n", "there is code before"),
         ("", "there is no line `#section name`"),
     ],
@@ -119,7 +119,7 @@ def test_what_is_no_file_of_sections(text: str, why: str, tmp_path: Path) -> Non
 
 def test_a_section_code_or_a_function(tmp_path: Path) -> None:
     (tmp_path / "code.c").write_text(CODE)
-    with pytest.raises(OptionError, match="has a section `code`: then there is no func_name"):
+    with pytest.raises(OptionError, match="has a section `code`: leave out func_name"):
         Sections(tmp_path / "code.c", function="f")
     (tmp_path / "none.c").write_text("#section support_code\n")
     x = pt.dvector("x")

@@ -261,7 +261,9 @@ def test_an_error_in_the_text_tells_the_op() -> None:
     x, y = pt.dvector("x"), pt.dscalar("y")
     with pytest.raises(KeyError, match="forgotten") as caught:
         rw.function([x, y], Forgets()(x, y))
-    assert caught.value.__notes__[0].startswith("Forgets: it was raised by what gives the C code")
+    assert caught.value.__notes__[0].startswith(
+        "Forgets: raised by the method that returns the C code"
+    )
     assert "rw.function([x, y], Forgets()(x, y))" in caught.value.__notes__[0]
 
 

@@ -158,7 +158,7 @@ def test_a_struct_has_fields_with_types() -> None:
         ParamsType()
     with pytest.raises(AttributeError, match="a field cannot be called 'class' in C"):
         ParamsType(**{"class": NUMBER})
-    with pytest.raises(TypeError, match="field 'a' has to have a type, not int 3"):
+    with pytest.raises(TypeError, match="field 'a' must have a type, not int 3"):
         ParamsType(a=3)
 
 
@@ -223,7 +223,7 @@ def test_enumerations() -> None:
         for make in (lambda name: EnumList(name), lambda name: EnumType(**{name: 0})):
             with pytest.raises(AttributeError, match="not a name in capital letters"):
                 make(wrong)
-    with pytest.raises(TypeError, match="has to be a number"):
+    with pytest.raises(TypeError, match="must be a number"):
         EnumType(A="text")
     with pytest.raises(TypeError, match="'B' is the name of two constants"):
         EnumList(("A", "a"), ("B", "B"))

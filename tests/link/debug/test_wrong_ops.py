@@ -210,21 +210,21 @@ class WrongShapeRule(TensorOp):
 
 
 WRONG: list[tuple[Any, type[Exception], str]] = [
-    (OtherFunction(), BadThunkOutput, "its make_function gives other values than its perform"),
-    (OtherThunk(), BadThunkOutput, "its make_thunk gives other values than its perform"),
-    (WrongDebug(), InvalidValueError, "no value of its type .*float64.*: expected an array of"),
+    (OtherFunction(), BadThunkOutput, "its make_function computes other values than its perform"),
+    (OtherThunk(), BadThunkOutput, "its make_thunk computes other values than its perform"),
+    (WrongDebug(), InvalidValueError, "not a value of its type .*float64.*: expected an array of"),
     (Counting(), BadThunkOutput, "its perform, run again, gives other values"),
     (AddsToOld(), BadThunkOutput, "its perform, into .* storage, gives other values"),
     (TooLong(), BadThunkOutput, r"into wrong_size\(\+1 along dimension 0\) storage"),
     (NoSteps(), BadThunkOutput, r"into strided\(2,\) storage"),
-    (WrongCode(), BadThunkOutput, "its vm gives other values than its perform"),
-    (Registered(), BadThunkOutput, "its theirs gives other values than its perform"),
-    (Sorts(), BadDestroyMap, "its perform overwrites input 0, and destroy_map does not say so"),
-    (Shows(), BadViewMap, "shows the memory of input 0, and view_map does not say so"),
-    (SaysItShows(), BadViewMap, "must_view_map says that it always does"),
+    (WrongCode(), BadThunkOutput, "its vm computes other values than its perform"),
+    (Registered(), BadThunkOutput, "its theirs computes other values than its perform"),
+    (Sorts(), BadDestroyMap, "its perform overwrites input 0, but destroy_map does not declare it"),
+    (Shows(), BadViewMap, "shares the memory of input 0, but view_map does not declare it"),
+    (SaysItShows(), BadViewMap, "does not view input 0, as must_view_map declares"),
     (SharesOutputs(), BadViewMap, "outputs 0 and 1 of its perform share memory"),
-    (OtherType(), InvalidValueError, "no value of its type .*float64.*: expected an array of"),
-    (OtherLength(), InvalidValueError, "no value of its type"),
+    (OtherType(), InvalidValueError, "not a value of its type .*float64.*: expected an array of"),
+    (OtherLength(), InvalidValueError, "not a value of its type"),
     (WrongInferShape(), InvalidValueError, r"has shape \(3,\); by its infer_shape it has \(4,\)"),
     (WrongShapeRule(), InvalidValueError, r"has shape \(2,\); by its shape rule it has \(3,\)"),
 ]
@@ -327,7 +327,7 @@ def test_memory_that_is_not_reused_is_told() -> None:
         destroy_map = {0: [0]}
 
     y = NotInPlace()(pt.exp(x))
-    with pytest.warns(DebugWarning, match="lives in the memory of input 0, and it has its own"):
+    with pytest.warns(DebugWarning, match="is in the memory of input 0, but it has its own"):
         rw.function([x], y, mode="DebugMode", accept_inplace=True)(VALUE)
 
 

@@ -158,7 +158,7 @@ def test_operands_that_do_not_commute() -> None:
     y = pt.dvector("y")
     minus = Minus()
     f = rw.function([x, y], [minus(x, y), minus(y, x)], mode=CHECKED)
-    with pytest.raises(BadOptimization, match="two nodes are not equal that were merged"):
+    with pytest.raises(BadOptimization, match="two nodes that were merged as equal are not"):
         f(A, A[::-1].copy())
 
 
@@ -261,7 +261,7 @@ def wrong_case() -> Iterator[None]:
 @pytest.mark.usefixtures("wrong_case")
 def test_a_wrong_case_of_a_fact() -> None:
     f = rw.function([x], pt.abs(Below()(x)), mode=CHECKED)
-    with pytest.raises(BadEvidence, match=r"the fact nonneg\(.*\) was said to hold") as caught:
+    with pytest.raises(BadEvidence, match=r"the fact nonneg\(.*\) was claimed") as caught:
         f(A)
     assert caught.value.fact is nonneg
     assert "a result of Below" in str(caught.value.evidence)
@@ -290,7 +290,7 @@ def cosine_of_tiny(a):
 
 def test_a_wrong_fact_of_ones_own() -> None:
     f = rw.function([x], pt.cos(pt.sin(x)), mode=CHECKED + cosine_of_tiny)
-    with pytest.raises(BadEvidence, match=r"tiny\(sin\(x\)\) was said to hold, because a sine"):
+    with pytest.raises(BadEvidence, match=r"tiny\(sin\(x\)\) was claimed, because a sine"):
         f(A)
 
 
@@ -315,7 +315,9 @@ def by_turns(fgraph, node):
 
 
 def test_rewriting_that_is_not_determined() -> None:
-    with pytest.raises(StochasticOrder, match=r"the 2\. time, from step 1 on") as caught:
+    with pytest.raises(
+        StochasticOrder, match=r"run 2 of rewriting the same graph differs from step 1 on"
+    ) as caught:
         rw.function([x], pt.tan(x), mode=CHECKED + by_turns)
     assert "by_turns" in str(caught.value)
     once = DebugMode(stability_patience=1, check_isfinite=False) + by_turns

@@ -6,7 +6,6 @@ import gc
 import pickle
 import resource
 from concurrent.futures import ThreadPoolExecutor
-from io import StringIO
 from typing import Any
 
 import numpy as np
@@ -146,23 +145,6 @@ def test_functions_are_pickled() -> None:
     g = pickle.loads(pickle.dumps(f))
     assert g.mode.linker == "native"
     assert g([0.0, 0.0]) == f([0.0, 0.0]) == 2.0
-
-
-def test_a_profile_counts_regions() -> None:
-    f = native([x], pt.exp(x).sum(), profile=True)
-    f([1.0])
-    assert f.profile.fct_callcount == 1
-    file = StringIO()
-    f.profile.summary(file=file)
-    assert '1 region of native code timed as a whole; with mode="vm"' in file.getvalue()
-    assert list(f.profile.line_time()) == [f.nodes[0].where()]
-    wave = pt.sin(x)
-    g = native([x], wave * 2.0 + pt.exp(x),
-               profile=True)  # fmt: skip
-    g([1.0])
-    assert len(g.nodes) == 1
-    assert f.profile.memory_peak().bytes > 0
-    assert g.profile.line_time() == {}  # the time of a region is not that of one of its lines
 
 
 def test_debug_mode_compares_native_code() -> None:

@@ -26,7 +26,7 @@ from rewrite_engine.errors import (
 from rewrite_engine.link.c.compiler import has_compiler
 from rewrite_engine.link.formula import formula_of
 from rewrite_engine.link.native import own_code
-from rewrite_engine.rules.language import Real, rule
+from rewrite_engine.rules.language import Float, rule
 from rewrite_engine.scalar import ScalarOp
 from rewrite_engine.scalar.dtype import float_dtype
 from rewrite_engine.tensor.op import Shapes, TensorOp
@@ -332,7 +332,7 @@ def test_a_rule_that_makes_the_op_of_its_formula() -> None:
     op = huber(**FORMULA)
 
     @rule(phase="specialize")
-    def huber_of_switch(x: Real):  # type: ignore[no-untyped-def]
+    def huber_of_switch(x: Float):  # type: ignore[no-untyped-def]
         """Recognise the formula."""
         return pt.switch(pt.abs(x) <= 1, 0.5 * pt.sqr(x), pt.abs(x) - 0.5) >> op(x)
 

@@ -25,5 +25,5 @@ def test_a_budget_is_exact(n: int) -> None:
 
 def test_much_to_do_is_no_loop() -> None:
     graph = FunctionGraph([x], [f(f(x))])
-    with pytest.raises(RuleLoopError, match="is not done, but its budget of 1 firings is used up"):
+    with pytest.raises(RuleLoopError, match="did not finish: its budget of 1 firings is used up"):
         EquilibriumOptimizer([f_g], budget=RunBudget(firings=1)).rewrite(graph)

@@ -268,7 +268,7 @@ def test_conditions_and_steps_that_leave_no_node() -> None:
         ("seq", "failed", guarded.name),
     ]
     _, _, trace = run(innermost(seq(f_g, drop, h_k)), f(x))
-    why = f"there is nothing left to go on with after {drop.name}"
+    why = f"there is no term left to continue with after {drop.name}"
     assert [(t[1], t[2]) for t in tries(trace)] == [
         ("f_g", "taken back"), ("drop", "taken back"), ("seq", "failed"),
     ]  # fmt: skip

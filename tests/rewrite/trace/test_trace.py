@@ -107,7 +107,7 @@ def test_brief_text_of_a_term_with_many_paths() -> None:
 
 @pytest.mark.parametrize("size", [0, -1])
 def test_a_trace_of_no_size_is_refused(size: int) -> None:
-    with pytest.raises(ValueError, match=f"a trace keeps at least one entry, not {size}"):
+    with pytest.raises(ValueError, match=f"size must be at least 1, .*, not {size}"):
         Trace(size=size)
 
 

@@ -289,17 +289,19 @@ def test_other_types() -> None:
 
 
 def test_wrong_uses() -> None:
-    with pytest.raises(InputError, match="2 values where the condition holds, and 1 where not"):
+    with pytest.raises(InputError, match="the branches must have equally many values, not 2 and 1"):
         ifelse(c, [x, y], [x])
-    with pytest.raises(NDimError, match=r"condition has 0 dimensions[\s\S]*switch"):
+    with pytest.raises(NDimError, match=r"the condition must be a single number[\s\S]*switch"):
         ifelse(x, x, y)
     with pytest.raises(TypeError, match="pt.eq"):
         ifelse(x == 1, x, y)
-    with pytest.raises(DTypeError, match="the branches have two dtypes: float64 and int64"):
+    with pytest.raises(DTypeError, match="the branches have different dtypes: float64 and int64"):
         ifelse(c, x.sum(), d)
-    with pytest.raises(NDimError, match="the branches have two numbers of dimensions: 1 and 0"):
+    with pytest.raises(
+        NDimError, match="the branches have different numbers of dimensions: 1 and 0"
+    ):
         ifelse(c, [x, x], [y, y.sum()])
-    with pytest.raises(TypeError, match="the branches have two types"):
+    with pytest.raises(TypeError, match="the branches have different types"):
         ifelse(c, x, rw.shared(np.random.default_rng(1)))
 
 

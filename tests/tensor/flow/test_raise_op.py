@@ -71,7 +71,7 @@ def test_equality_and_pickling() -> None:
 
 def test_bad_arguments() -> None:
     for bad in ("no", str, ValueError("no")):
-        with pytest.raises(OptionError, match="the class of an exception"):
+        with pytest.raises(OptionError, match="takes an exception class, not"):
             CheckAndRaise(bad)  # type: ignore[arg-type]
 
 

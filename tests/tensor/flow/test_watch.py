@@ -135,5 +135,5 @@ def test_breakpoints(monkeypatch: Any, capsys: Any) -> None:
     assert got[1].tolist() == [80.0, 40.0]
     assert a.tolist() == [4.0, 2.0]
     assert "breakpoint 'large'" in capsys.readouterr().out
-    with pytest.raises(NDimError, match="condition has 0 dimensions"):
+    with pytest.raises(NDimError, match="the condition must be a single number"):
         PdbBreakpoint("no")(x, x)

@@ -67,7 +67,7 @@ def test_nothing_is_written_through_the_view():
 def test_errors():
     with pytest.raises(NDimError, match="at least two dimensions"):
         pt.diagonal(pt.vector("v"))
-    with pytest.raises(AxisError, match="both axes are 1"):
+    with pytest.raises(AxisError, match="axis1 and axis2 must differ, but both are 1"):
         pt.diagonal(pt.matrix("m"), 0, 1, -1)
     with pytest.raises(NDimError, match="a vector or a matrix"):
         pt.diag(pt.tensor3("t"))
@@ -134,7 +134,7 @@ def test_what_is_added_to_a_diagonal_of_zeros():
     value = np.arange(6.0).reshape(2, 3)
     np.testing.assert_allclose(f(value, [1.0, 2.0]), value @ value.T + np.diag([1.0, 2.0]))
     for g in (f, plain):
-        with pytest.raises(BroadcastError, match=r"does not fit diagonals of shape \(2,\)"):
+        with pytest.raises(BroadcastError, match=r"not broadcast to diagonals of shape \(2,\)"):
             g(value, [1.0])
 
 
@@ -153,9 +153,9 @@ def test_what_is_stretched_is_not_added_to_a_diagonal(rows, length):
 def test_errors_of_writing():
     with pytest.raises(NDimError, match="at least two dimensions"):
         pt.IncDiagonal()(pt.vector("v"), 1.0)
-    with pytest.raises(NDimError, match="by a"):
+    with pytest.raises(NDimError, match="by type"):
         pt.IncDiagonal()(pt.matrix("m"), pt.matrix("y"))
-    with pytest.raises(BroadcastError, match=r"value of shape \(2,\) does not fit diagonals"):
+    with pytest.raises(BroadcastError, match=r"of shape \(2,\) does not broadcast to diagonals"):
         pt.IncDiagonal()(np.zeros((3, 4)), np.ones(2))
     with pytest.raises(DTypeError, match="complex128 does not fit into float32"):
         pt.IncDiagonal()(np.zeros((2, 2), "float32"), 1j * np.ones(2))

@@ -136,11 +136,11 @@ def test_errors():
         evaluate([v[i]], {v: [1.0], i: [4]})
     y = pt.dvector("y")
     strict = AdvancedIncSubtensor(("i",), True)(v, y, i)
-    with pytest.raises(BroadcastError, match="does not fit the part"):
+    with pytest.raises(BroadcastError, match="does not broadcast to the part"):
         evaluate([strict], {v: [1.0, 2.0], i: [0, 1], y: [1.0]})
     assert evaluate([v[i].set(y)], {v: [1.0, 2.0], i: [0, 1], y: [5.0]})[0].tolist() == [5, 5]
     with pytest.raises(
-        BroadcastError, match=r"of shape \(3,\) does not fit the part \[i\] of shape \(2,\)"
+        BroadcastError, match=r"shape \(3,\) does not broadcast to the part \[i\] of shape \(2,\)"
     ):
         evaluate([v[i].set(y)], {v: [1.0, 2.0], i: [0, 1], y: [1.0, 2.0, 3.0]})
 

@@ -231,7 +231,7 @@ def test_what_is_written_takes_the_dtype():
 
 def test_values_that_do_not_fit():
     x = TensorType("float64", (4, None))("x")
-    said = r"a value of shape \(3, 1\) does not fit the part \[:2\] of shape \(2, None\)"
+    said = r"a value of shape \(3, 1\) does not broadcast to the part \[:2\] of shape \(2, None\)"
     with pytest.raises(BroadcastError, match=said + r"[\s\S]*test_subtensor.py"):
         x[:2].set(np.ones((3, 1)))
     with pytest.raises(NDimError, match="with 1 dimensions"):
@@ -240,7 +240,7 @@ def test_values_that_do_not_fit():
         pt.dvector()[0].set(pt.zscalar())
     with pytest.raises(DTypeError, match="float64 does not fit into int64"):
         pt.lvector()[0].inc(0.5)
-    with pytest.raises(ForeignObjectError, match=r"not of the form x\[index\]"):
+    with pytest.raises(ForeignObjectError, match=r"expected an expression x\[index\]"):
         pt.set_subtensor(x, 0)
 
 
@@ -279,7 +279,7 @@ def test_what_does_not_fit_names_the_part(linker):
     for part, out in parts.items():
         f = rw.function([x, y, i], out, mode=linker, on_unused_input="ignore")
         shape = r"\(1, 2\)" if "1:" in part else r"\(2,\)"
-        said = rf"value of shape \(3,\) does not fit the part {re.escape(part)} of shape {shape}"
+        said = rf"of shape \(3,\) does not broadcast to the part {re.escape(part)} of shape {shape}"
         with pytest.raises(BroadcastError, match=said + r"[\s\S]*test_subtensor.py"):
             f(np.ones((2, 4)), np.ones(3), [0, 3])
 
@@ -311,7 +311,7 @@ def test_empty_parts_take_one_value():
 def test_only_static_ones_broadcast_in_the_op():
     x, y = pt.dvector("x"), pt.dvector("y")
     out = IncSubtensor((), True)(x, y)
-    with pytest.raises(BroadcastError, match=r"of shape \(1,\) does not fit .* of shape \(3,\)"):
+    with pytest.raises(BroadcastError, match=r"shape \(1,\) does not broadcast .* of shape \(3,\)"):
         evaluate([out], {x: np.zeros(3), y: np.ones(1)})
     one = TensorType("float64", (1,))("one")
     got = evaluate([x[:].set(one)], {x: np.zeros(3), one: np.ones(1)})[0]
@@ -359,7 +359,7 @@ def test_the_gradient_of_an_array_turned_round_is_turned_round() -> None:
 def test_memory_that_is_overwritten_is_not_read_afterwards():
     x = pt.vector("x")
     for write in (pt.set_subtensor, pt.inc_subtensor):
-        with pytest.raises(OptionError, match="leave out inplace=True"):
+        with pytest.raises(OptionError, match="omit inplace=True"):
             write(x[1:], x[:-1], inplace=True, tolerate_inplace_aliasing=True)
         assert write(x[1:], 1.0, tolerate_inplace_aliasing=False).type == x.type
 

@@ -119,5 +119,5 @@ def test_one_call_of_lapack_has_its_gradients(batch: Any) -> None:
 def test_pivots_that_are_no_rows(batch: Any, wrong: int) -> None:
     both, pivots = np.broadcast_to(np.eye(3), (*batch, 3, 3)), np.zeros((*batch, 3), "int32")
     pivots[..., 1] = wrong
-    with pytest.raises(ShapeError, match="pivots of 3 rows are from 0 to 2"):
+    with pytest.raises(ShapeError, match="pivots of 3 rows must be from 0 to 2"):
         L.lu_solve((both, pivots), np.ones((*batch, 3, 1)), b_ndim=2).eval()

@@ -248,7 +248,7 @@ def test_vectors(f: Any) -> None:
     many = f(a, of[4, 3], b_ndim=1)
     assert many.type.shape == (None, 3)
     np.testing.assert_allclose(many.eval({of[4, 3]: b})[0], one)
-    with pytest.raises(ValueError, match="b_ndim is 1 for vectors or 2"):
+    with pytest.raises(ValueError, match="b_ndim must be 1 for vectors or 2"):
         f(a, b, b_ndim=3)
 
 
@@ -484,7 +484,7 @@ def test_slopes_of_determinants_of_nan() -> None:
 
 def test_a_complete_q_of_a_tall_matrix_has_no_gradient() -> None:
     x, tall = pt.matrix("x"), pt.matrix(shape=(4, 2))
-    with pytest.raises(NullTypeGradError, match="of a complete Q with more columns than A"):
+    with pytest.raises(NullTypeGradError, match="a complete Q with more columns than A has no"):
         grad(L.qr(tall)[0].sum(), tall)
     with pytest.raises(ShapeError, match="do not fit"):
         grad(L.qr(x)[0].sum(), x).eval({x: np.eye(4)[:, :2]})
@@ -520,11 +520,11 @@ def test_a_singular_matrix_has_a_determinant() -> None:
     (ShapeError, "shape", lambda: L.tridiagonal_lu_factor(pt.matrix(shape=(2, 3)))),
     (ShapeError, "from 0 to 1", lambda: L.pivot_to_permutation([0, 2]).eval()),
     (ValueError, "UPLO is", lambda: L.eigh(np.eye(2), UPLO="l")),
-    (ValueError, "mode is one of", lambda: L.qr(np.eye(2), "raw")),
+    (ValueError, "mode must be one of", lambda: L.qr(np.eye(2), "raw")),
     (TypeError, "takes an integer", lambda: L.matrix_power(np.eye(2), 0.5)),
     (ShapeError, "square", lambda: L.matrix_power(pt.matrix(shape=(2, 3)), 1)),
     (NDimError, "takes matrices", lambda: L.block_diag([1])),
-    (NDimError, r"SVD.*takes a matrix, not a TensorType\(float64, \(None,\)\)",
+    (NDimError, r"SVD.*takes a matrix, not type TensorType\(float64, \(None,\)\)",
      lambda: L.SVD()(pt.dvector())),
     (NDimError, "takes matrices, not a .* and a", lambda: L.CholeskyGradient()([[1.0]], [1.0])),
     (NDimError, "takes a matrix and a vector and a matrix, not",

@@ -131,17 +131,17 @@ def test_taking_apart() -> None:
         some = pt.tensor("some", dtype="float64", shape=shape)
         f = rw.function([some, k], pt.delete(some, k, axis=0))
         np.testing.assert_array_equal(f(a, 0), np.delete(a, 0, axis=0))
-    with pytest.raises(NDimError, match="no variable"):
+    with pytest.raises(NDimError, match="bins must be a number .not a variable."):
         pt.histogram(m, k)
-    with pytest.raises(ShapeError, match="the length is not known"):
+    with pytest.raises(ShapeError, match="the length along the axis is unknown"):
         pt.unstack(m)
-    with pytest.raises(ShapeError, match="a length of 3 is no multiple of 2"):
+    with pytest.raises(ShapeError, match="a length of 3 is not a multiple of 2"):
         pt.hsplit(np.ones((2, 3)), 2)
-    with pytest.raises(ShapeError, match="equally deep"):
+    with pytest.raises(ShapeError, match="the lists have different depths"):
         pt.block([[m], m])
     with pytest.raises(NDimError, match="takes vectors"):
         pt.ix_(m)
-    with pytest.raises(OptionError, match="return_indices is not here"):
+    with pytest.raises(OptionError, match="return_indices is not supported"):
         pt.intersect1d(m, m, return_indices=True)
-    with pytest.raises(ShapeError, match="vectors have the length 3"):
+    with pytest.raises(ShapeError, match="vectors must have length 3"):
         pt.cross([1.0, 2.0], [3.0, 4.0])

@@ -138,7 +138,7 @@ def test_split_forms():
     assert [v.tolist() for v in got] == [[0, 1], [2, 3, 4]]
     fixed = pt.split(TensorType("float64", (5, 2))(), [2, 3])
     assert [v.type.shape for v in fixed] == [(2, 2), (3, 2)]
-    with pytest.raises(ShapeError, match=r"has length 5, it has to be 4[\s\S]*test_joins.py"):
+    with pytest.raises(ShapeError, match=r"has length 5, it must be 4[\s\S]*test_joins.py"):
         evaluate([a, b], {x: np.arange(5.0), s: [2, 2]})
 
 
@@ -156,17 +156,17 @@ def test_errors():
         pt.join(0, pt.dscalar(), pt.dscalar())
     with pytest.raises(AxisError, match="out of range"):
         pt.join(2, a, b)
-    with pytest.raises(ShapeError, match="nothing to join"):
+    with pytest.raises(ShapeError, match="join: takes at least one array"):
         pt.concatenate([])
-    with pytest.raises(ShapeError, match="nothing to stack"):
+    with pytest.raises(ShapeError, match="stack: takes at least one array"):
         pt.stack([])
     with pytest.raises(NDimError, match="numbers of dimensions differ"):
         pt.stack([pt.dscalar(), pt.dvector()])
     with pytest.raises(ShapeError, match="do not add up"):
         pt.split(a, [1, 2])
-    with pytest.raises(ShapeError, match="3 lengths for 2 pieces"):
+    with pytest.raises(ShapeError, match="3 lengths, but 2 pieces"):
         pt.split(a, [1, 1, 0], n_splits=2)
-    with pytest.raises(DTypeError, match="does not fit into a vector of int64"):
+    with pytest.raises(DTypeError, match="does not fit into a vector of dtype int64"):
         MakeVector("int64")(pt.dscalar())
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     with pytest.raises(ShapeError, match=r"Join[\s\S]*\(2, 3\)[\s\S]*test_joins.py"):

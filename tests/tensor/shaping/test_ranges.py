@@ -194,7 +194,7 @@ ERRORS: list[tuple[Any, Any, str]] = [
     (lambda: pt.split_dims(np.ones((2, 5)), (2, -1), 1), ShapeError, "shape"),
     (lambda: pt.pack(X, V, keep_axes=1), AxisError, "keep_axes=1"),
     (lambda: pt.pack(X, V, keep_axes=(0, -1)), NDimError, "at least 2"),
-    (lambda: pt.pad(X, 1, "odd"), OptionError, "mode is one of"),
+    (lambda: pt.pad(X, 1, "odd"), OptionError, "mode must be one of"),
     (lambda: pt.pad(X, 1, "edge", constant_values=3), OptionError, "constant_values"),
     (lambda: pt.pad(X, 1, "reflect", reflect_type="no"), OptionError, "'even' or 'odd'"),
     (lambda: pt.pad(X, (1, 2, 3)), ShapeError, "does not fit 2 dimensions"),
@@ -288,7 +288,7 @@ def test_lengths_read_from_shapes_are_static() -> None:
 def test_small_names() -> None:
     x, v = pt.matrix("x"), pt.vector("v")
     assert pt.get_vector_length(x.shape) == pt.get_vector_length([1, 2]) == 2
-    with pytest.raises(ShapeError, match="not known"):
+    with pytest.raises(ShapeError, match="the length is unknown"):
         pt.get_vector_length(v)
     with pytest.raises(NDimError, match="takes a vector"):
         pt.get_vector_length(x)
@@ -320,7 +320,7 @@ def test_slice_of_one_dimension() -> None:
 @pytest.mark.parametrize("f", [pt.linspace, pt.logspace, pt.geomspace])
 def test_older_names_of_the_last_number_and_how_many(f: Any) -> None:
     np.testing.assert_array_equal(f(1, end=3, steps=4).eval(), f(1, 3, 4).eval())
-    with pytest.raises(TypeError, match="`stop`, is missing"):
+    with pytest.raises(TypeError, match="the argument `stop`, the last number, is missing"):
         f(1.0)
     with pytest.raises(TypeError, match="one of each"):
         f(1.0, 3.0, end=4.0)

@@ -1,0 +1,103 @@
+"""What to write instead of what is WRONG, for each kind of finding (`fix:`)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from rewrite_engine.check.finding import Finding, Kind
+
+#: what `oracle.py` says of NaN that became a number
+LOST, THE_LIMIT = "NaN becomes a number", "which is the limit"
+
+MAX_ULPS = 1e6  # of a difference that may be only rounding
+
+GUARD = "a narrower sort, or a guard that excludes such values, such as given(finite(x))"
+SAME_SHAPES = (
+    'say which lengths are equal: a: Tensor["n", "m"], b: Tensor["n", "m"], '
+    "or given(same_shape(a, b))"
+)
+RULE = "mend the function of the rule; a guard returns False where the rule does not apply"
+LAW = "leave {0}= out, or give it the value that holds for all dtypes"
+
+#: by check and name; for a claim and an error in a rule more is known (`remedy`)
+REMEDIES: dict[tuple[str, str], str] = {
+    ("lint", "raises"): RULE,
+    ("lint", "example"): "write what the example prints now, or an example that shows the rule",
+    ("termination", "ends"): (
+        "a measure that each application makes smaller, a larger n of at_most(n), or no ends="
+    ),
+    ("facts", "fact"): 'return unknown("why") for such terms, or mend the @test of the fact',
+    ("claims", "raises"): RULE,
+    ("claims", "claim"): GUARD,
+    ("claims", "shape"): SAME_SHAPES,
+    ("claims", "error"): (
+        "a right side that keeps the operand, so that its errors are kept, or "
+        f"{SAME_SHAPES.removeprefix('say ')}"
+    ),
+    ("claims", "type"): (
+        "given(same_dtype(a, b)), a narrower sort, or a cast, such as "
+        'compute(lambda a: pt.cast(a, "int64"))'
+    ),
+    ("claims", "gradient"): (
+        "a right side with the slope of the left side; an L_op of your own op that is wrong shows "
+        "here, too: rw.check(op)"
+    ),
+    ("claims", "distribution"): (
+        "draw with the parameters that give the left side's distribution, from a state that "
+        "nothing else uses"
+    ),
+    ("ops", "destroy_map"): "destroy_map = {0: [0]}: each output, and the inputs it overwrites",
+    ("ops", "view_map"): "view_map = {0: [0]}: each output and the inputs it may be a view of; or "
+    "copy",
+    ("ops", "shape"): "return from `shapes` (or `infer_shape`) the shape that `perform` gives",
+    ("ops", "declaration"): "declare the range=, keeps= or bounds that all values have, or mend "
+    "`perform`",
+    ("ops", "forms"): "make all forms of the op (`perform`, `lower`, C code) give the same values",
+    ("ops", "contract"): "make `perform` keep what the op declares",
+    ("ops", "repeat"): "leave no state between two runs; determined = False for an op that draws",
+    ("ops", "gradient"): "mend `L_op` (of a ScalarOp: its gradient functions) until verify_grad "
+    "passes",
+    **{
+        ("ops", law): LAW.format(law)
+        for law in ("identity", "absorbing", "commutative", "associative", "idempotent")
+    },
+}
+
+
+def wrong(
+    check: str, name: str, subject: str, where: Any, why: str, example: str = "", claim: Any = None
+) -> Finding:
+    """Return a WRONG finding with its remedy. claim: of a rule, what it claims."""
+    fix = remedy(check, name, f"{why}\n{example}", claim)
+    return Finding(Kind.WRONG, check, name, subject, where, why, example, fix)
+
+
+def remedy(check: str, name: str, text: str, claim: Any = None) -> str:
+    """Return what to write for a finding. text: why it is wrong, and the example."""
+    if (check, name) == ("claims", "claim"):
+        return claim_remedy(text, claim)
+    if (check, name) == ("claims", "shape") and "dtype('" in text:
+        left, right = re.findall(r"dtype\('(\w+)'\)", text)[:2]
+        if left != right:
+            return REMEDIES["claims", "type"]
+    if (check, name) == ("claims", "error") and "an error is new" in text:
+        return GUARD.replace("finite(x)", "fits(y)")
+    return REMEDIES[check, name]
+
+
+def claim_remedy(text: str, claim: Any) -> str:
+    """Return what to write for a claim that values break."""
+    why = text.partition("\n")[0]
+    if THE_LIMIT in why:
+        return 'phase="stabilize", whose functions may give the limit'
+    if claim is not None and claim.kind == "exact":
+        return "claim refines, or approx(ulps=n), if values are near"
+    if "complex" in text and "float" not in text:
+        return "x: Float, which excludes complex numbers"
+    off = re.match(r"off by ([\d.e+-]+) units", why)
+    if off and float(off[1]) < MAX_ULPS:
+        return f"claim=approx(ulps={int(float(off[1])) + 1}), if that is near enough"
+    if re.search(r" TensorType\(u?int\d+", text) and "TensorType(float" not in text:
+        return "x: Float, which excludes integers"
+    return GUARD.replace("finite(x)", "nonneg(x)") if why.startswith(LOST) else GUARD
