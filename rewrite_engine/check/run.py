@@ -25,6 +25,7 @@ def lint(target: Target) -> Iterator[Finding]:
     """What is said of rules as they are written, and where they are tried."""
     from rewrite_engine.check.example import check_example
     from rewrite_engine.check.firing import check_firing
+    from rewrite_engine.check.suggestion import example_of
 
     dead, loops = set[str](), set[str]()
     more = unreached(target.rules) if target.whole else ()
@@ -45,7 +46,7 @@ def lint(target: Target) -> Iterator[Finding]:
             loops |= (again := {f.why for f in found if f.kind is Kind.LOOPS})
             if again:
                 continue  # so would the example
-        yield from caught("lint", rule, check_example(rule, target.added))
+        yield from caught("lint", rule, check_example(rule, target.added, example_of))
 
 
 def caught(check: str, rule: Rule, found: Iterable[Finding]) -> Iterator[Finding]:
