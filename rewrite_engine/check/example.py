@@ -1,5 +1,5 @@
-"""The examples in docstrings of rules: whether they run, print what they say, and show the rule
-firing; and the terms at which it fires in them.
+"""Checks of the examples in docstrings of rules: that they run, print what they show, and show the
+rule firing. Also the terms at which the rule fires in them.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 class ExampleRun(NamedTuple):
-    """Outcome of an example. report: what was not as it says. steps: what rules did. terms: all
-    terms that were rewritten, as they were written.
+    """Outcome of an example. report: the differences from its text. steps: the firings of rules.
+    terms: all terms that were rewritten, as they were written.
     """
 
     report: str
@@ -39,14 +39,14 @@ class ExampleRun(NamedTuple):
 
 
 class WatchedRewriting(NamedTuple):
-    """What was rewritten. outputs: of the graph, before."""
+    """A rewriting that was recorded. outputs: those of the graph before it."""
 
     recorder: RewriteRecorder
     outputs: tuple[Variable, ...]
 
     @property
     def steps(self) -> Iterator[RewriteStep]:
-        """What rules did."""
+        """Yield the firings of rules."""
         for part in self.recorder.parts.values():
             yield from [e for e in part.record.events if isinstance(e, RewriteStep)]
 
@@ -75,7 +75,7 @@ def with_rules(added: RuleSet) -> Any:
 
 @contextmanager
 def watched() -> Iterator[list[WatchedRewriting]]:
-    """Collects what rules do in pipelines."""
+    """Collect the rewritings of pipelines."""
     found: list[WatchedRewriting] = []
     plain = SequentialOptimizer.rewrite
 
@@ -109,7 +109,7 @@ def run_example(rule: Rule, added: RuleSet) -> ExampleRun:
 
 
 def own_steps(rule: Rule, added: RuleSet) -> list[RewriteStep]:
-    """What a rule does in its own example."""
+    """Return the firings of a rule in its own example."""
     if ">>>" not in rule.doc:
         return []
     parts = {rule.name, *[p.name for p in getattr(rule, "parts", ())]}
@@ -117,14 +117,14 @@ def own_steps(rule: Rule, added: RuleSet) -> list[RewriteStep]:
 
 
 def written_terms(rule: Rule, added: RuleSet) -> list[Variable]:
-    """The terms of a rule's own example that have an op at which it looks, as they are written."""
+    """Return the terms of a rule's own example at which the rule is tried, as they are written."""
     if ">>>" not in rule.doc:
         return []
     return [v for v in run_example(rule, added).terms if v.owner and rule.considers(v.owner.op)]
 
 
 def unfired(rule: Rule, added: RuleSet) -> str:
-    """Why a rule does not fire in its own example."""
+    """Return why a rule does not fire in its own example."""
     found = []
     for term in written_terms(rule, added):
         assert term.owner is not None
@@ -146,7 +146,7 @@ def check_example(rule: Rule, added: RuleSet, missing: Callable[..., str]) -> It
     done = run_example(rule, added)
     if done.report:
         text = "\n".join(line for line in done.report.splitlines() if line.strip("* "))
-        why = "its example is not what it says"
+        why = "its example prints something else"
         yield wrong("lint", "example", rule.name, rule.where, why, text)
     elif rule.phase is not None and not _shows(rule, done):
         why = f"it does not fire in its own example: {unfired(rule, added)}"
