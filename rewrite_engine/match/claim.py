@@ -1,4 +1,4 @@
-"""What a rule promises about values: `exact`, `refines` (the default), `approx(ulps)`,
+"""Promises of rules about values: `exact`, `refines` (the default), `approx(ulps)`,
 `assumes(condition)`.
 
 Every claim keeps dtype and shape, and errors: where the left side raises one (shapes that do not

@@ -32,7 +32,7 @@ def rule(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Make a data rule of a function whose parameters are the variables, and which returns `left >>
     right`. options: those of `DataRule`.
 
-    Raises a `RuleError` with the rule's name and file:line if something is wrong with it.
+    Raises a `RuleError` with the rule's name, its file and line, and all of its mistakes.
     """
     if fn is not None and not callable(fn):
         raise PatternError(f"a phase is given by name: @rule(phase={fn!r}), not @rule({fn!r})")
@@ -49,11 +49,11 @@ def table(
     **sorts: Any,
 ) -> Table:
     """Make a data rule of each row `(name, lambda x: left >> right, claim, reason)`, and perhaps an
-    example, "term -> what becomes of it".
+    example, "term -> result".
 
-    tag: what all of them can be selected by. rule: what makes a rule of a function. overlaps: of
-    each rule. sorts: of the variables, by their names. Raises `PatternError` for a row of another
-    form, and for a sort of a variable that no row has.
+    tag: a name that selects all of them. rule: makes a rule of a function. overlaps: those of each
+    rule. sorts: of the variables, by their names. Raises `PatternError` for a row of another form,
+    and for a sort of a variable that no row has.
     """
     made, more = [], {tags} if isinstance(tags, str) else set(tags)
     known: set[str] = set()

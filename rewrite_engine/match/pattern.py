@@ -29,7 +29,7 @@ Graph = FrozenGraph | None
 
 
 class Sort(NamedTuple):
-    """A set of variables that a hole may stand for.
+    """A set of variables that a variable of a rule may stand for.
 
     test: whether a variable belongs. inline: the same as Python source, with `{v}` for the
     variable, for sorts that are too cheap to call. constant: only constants belong (matchers use it

@@ -74,19 +74,19 @@ def pack_of(module: str, names: Mapping[str, Any]) -> str:
 
 
 class AtMost(NamedTuple):
-    """How often a rule can apply at one term, one result after the other."""
+    """Number of times that a rule can apply at one term, one result after the other."""
 
     times: int
 
 
 def at_most(times: int) -> AtMost:
-    """Why a rule comes to an end: it applies at most so often to a term and what becomes of it."""
+    """Declare that a rule applies at most so often to a term and its results."""
     return AtMost(times)
 
 
 class Rule:
-    """What all rules have. `name` is `pack/function`; it is what is printed and what can be
-    excluded; of packs: `pack_of`.
+    """Base of all rules. `name` is `pack/function`, which is printed and can be excluded; for the
+    pack, see `pack_of`.
 
     phase: where the default pipeline uses it. claim: what it promises about values. tags: more
     names for queries (one or several). depth: how many levels below a node the rule looks; a change
@@ -169,7 +169,7 @@ class Rule:
         return cls(f"rule {self.name} ({source_line(*self.where)})\n    {why}")
 
     def named(self, pack: str) -> None:
-        """Belong to a pack."""
+        """Set the pack of the rule."""
         self.pack = pack
         self.name = f"{pack}/{self.short_name}"
 
@@ -211,7 +211,7 @@ class Rule:
         return self.copied(keeps=None)
 
     def copied(self, **changes: Any) -> Any:
-        """The same rule, with other attributes."""
+        """Return a copy of the rule with other attributes."""
         rule, made = copy(self), {"apply", "goal", "on_trust", "unchecked", *changes}
         rule.__dict__ = {k: v for k, v in vars(self).items() if k not in made} | changes
         return rule
