@@ -156,8 +156,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m rewrite_engine.new_pack",
         description="Write the skeleton of a distribution with a rule pack.",
     )
-    parser.add_argument("name", metavar="NAME", help="of the distribution, such as my-rules")
-    parser.add_argument("--into", metavar="FOLDER", default=".", help="default: this folder")
+    parser.add_argument("name", metavar="NAME", help="name of the distribution, such as my-rules")
+    parser.add_argument(
+        "--into",
+        metavar="FOLDER",
+        default=".",
+        help="folder to write to (default: the present one)",
+    )
     options = parser.parse_args(arguments)
     try:
         folder = write_pack(options.name, Path(options.into))

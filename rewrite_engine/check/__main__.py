@@ -1,6 +1,7 @@
-"""`python -m rewrite_engine.check [PACK | FILE | DISTRIBUTION ...]`: what is wrong with rules, with
-facts and ops; without a name, with the shipped packs. Exit status 1 for WRONG, LOOPS, DEAD, with
---strict also for UNPROVED; 2 if nothing could be checked.
+"""Check rules, facts and ops: `python -m rewrite_engine.check [PACK | FILE | DISTRIBUTION ...]`.
+
+Without a name, check the shipped packs. Exit status 1 for WRONG, LOOPS, DEAD, with --strict also
+for UNPROVED; 2 if nothing could be checked.
 """
 
 from __future__ import annotations
@@ -15,11 +16,15 @@ from rewrite_engine.errors import RewriteEngineError
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m rewrite_engine.check", description=__doc__)
-    parser.add_argument("what", nargs="*", help="packs, files of rules, distributions, modules")
-    parser.add_argument("--json", action="store_true", help="findings for programs")
-    parser.add_argument("--fast", action="store_true", help="only what takes a second")
-    parser.add_argument("--strict", action="store_true", help="fail for what was not tried, too")
-    parser.add_argument("--only", action="append", default=[], choices=list(CHECKS))
+    parser.add_argument("what", nargs="*", help="packs, rule files, distributions, modules")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    parser.add_argument(
+        "--fast", action="store_true", help="run only checks that take about a second"
+    )
+    parser.add_argument("--strict", action="store_true", help="also fail for UNPROVED findings")
+    parser.add_argument(
+        "--only", action="append", default=[], choices=list(CHECKS), help="run only this check"
+    )
     return parser.parse_args(given)
 
 

@@ -42,7 +42,7 @@ class UsedNames(ast.NodeVisitor):
                 self.known[alias.asname or alias.name] = self.attribute(node, module, alias.name)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        """Record `T = theano.tensor`."""
+        """Record another name of a module: `T = theano.tensor`."""
         value = self.value(node.value)
         for target in node.targets:
             if isinstance(target, ast.Name):

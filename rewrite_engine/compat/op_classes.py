@@ -105,7 +105,7 @@ def _cho_solve(c: Any, b: Any, lower: bool = True, **options: Any) -> Any:
 
 
 def advanced_subtensor(x: Any, *index: Any) -> Any:
-    """Return `x[index]`."""
+    """Return the elements `x[index]` of an array."""
     return as_tensor_variable(x)[tuple([as_tensor_variable(i) for i in index])]
 
 

@@ -107,7 +107,7 @@ class PipelineDatabase:
 
     @property
     def rules(self) -> RuleSet:
-        """Every shipped rule."""
+        """Set of every shipped rule."""
         return pipeline.all_rules()
 
 

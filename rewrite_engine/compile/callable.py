@@ -37,7 +37,7 @@ R = TypeVar("R")  # what a call returns
 
 
 class Function(Displayed, partial[R]):
-    """A compiled function.
+    """Callable that runs a compiled graph.
 
     Pass arguments by position or by the names of the variables. Several threads may call it at
     once. A call that fails leaves the shared variables unchanged. The class derives from `partial`,

@@ -91,7 +91,7 @@ class Knowledge:
                     self.fgraph.schedule(node)
 
     def clear(self) -> None:
-        """Drop all answers."""
+        """Drop all cached answers about the graph."""
         for kept in vars(self).values():
             if isinstance(kept, dict):
                 kept.clear()

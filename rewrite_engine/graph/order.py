@@ -135,7 +135,7 @@ class Order:
             self.first.setdefault(after, {})[before] = None
 
     def remove_edges(self, edges: Iterable[tuple[Apply, Apply]]) -> None:
-        """Remove extra edges."""
+        """Remove extra edges from the order."""
         for before, after in edges:
             for links, one, other in ((self.extra, before, after), (self.first, after, before)):
                 if one in links:

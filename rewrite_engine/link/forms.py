@@ -1,15 +1,15 @@
-"""The forms of a node: all ways in which it can be run alone, which have to give equal values.
+"""Forms of a node: all ways in which it can be run alone, which must compute equal values.
 
-`perform` is one, `make_function` and `make_thunk` are others where an op defines them, and the line
-that the VM writes is one. An op that defines `debug_perform` has that form alone. A way of running
-that has code of its own for some ops registers a function of a node, which returns a `Form`, or
-None where there is none:
+`perform` is one; `make_function` and `make_thunk` are others if an op defines them; the line that
+the VM writes is another. An op that defines `debug_perform` has only that form. A way of running
+with code of its own for some ops registers a function of a node, which returns a `Form`, or None if
+there is none:
 
     @register_form
     def native_code(node):
         return Form("native", compiled(node), written=True) if can_be_compiled(node) else None
 
-`DebugMode` compares them (`link/debug`); nothing else asks.
+Only `DebugMode` uses and compares them (`link/debug`).
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Run = Callable[[Sequence[Any], Sequence[list[Any]]], None]
 
 
 class Form(NamedTuple):
-    """One way to run a node.
+    """Way to run one node.
 
-    name: what messages call it. run: as `Op.perform`, without the node. reuses: whether it may use
-    what it finds in the cells. written: whether it is generated or compiled code (what is not is
-    Python of the op).
+    name: its name in messages. run: a function like `Op.perform`, without the node. reuses: whether
+    it may reuse the contents of the cells. written: whether it is generated or compiled code
+    (otherwise it is the op's own Python).
     """
 
     name: str
@@ -57,7 +57,7 @@ def register_form(make: Callable[[Apply], Form | None]) -> Callable[[Apply], For
 def forms_of(node: Apply, linker: Linker) -> list[Form]:
     """Return every form of a node, the op's own Python first; `debug_perform` replaces all others.
 
-    linker: what runs the graph inside an op.
+    linker: runs the graph inside an op.
     """
     op, found = node.op, list[Form]()
     op.prepare_node(node, None, None, "py")
@@ -76,8 +76,8 @@ def forms_of(node: Apply, linker: Linker) -> list[Form]:
 
 
 def is_replaced(op: Op) -> bool:
-    """Whether `debug_perform` replaces the op, or one in the graph that it holds, at any depth:
-    generated code does not call that.
+    """Return whether `debug_perform` replaces the op, or an op in the graph that it holds, at any
+    depth: generated code does not call it.
     """
     if op.debug_perform is not None:
         return True
@@ -94,8 +94,8 @@ def _of_node(node: Apply, perform: Callable[..., None]) -> Run:
 
 
 def into_cells(function: Callable[..., Any]) -> Run:
-    """A function of the values of the inputs, which returns that of the output (or several), as
-    something that puts them into cells.
+    """Adapt a function of the values of the inputs, which returns the value of the output (or
+    several), to store its results in cells.
     """
 
     def run(inputs: Sequence[Any], cells: Sequence[list[Any]]) -> None:
@@ -109,7 +109,7 @@ def into_cells(function: Callable[..., Any]) -> Run:
 
 @register_form
 def vm_code(node: Apply) -> Form | None:
-    """What the VM writes for the node, as a function of its own; it is made when it first runs."""
+    """Return the VM's code for the node as a form, made when it first runs."""
     if node.op.read_if is not None or node.op.native:  # (what is not read is not there)
         return None
 
@@ -138,7 +138,7 @@ MANY = 1000
 
 
 def _vm_code(node: Apply) -> Run:
-    """The VM's code for a node, made once for all nodes like it."""
+    """Return the VM's code for a node, made once for all nodes like it."""
     own = [v.signature() if isinstance(v, Constant) else v.type for v in node.inputs]
     key = node.op, tuple(own), tuple([v.type for v in node.outputs])
     found = _made.get(key)
@@ -150,8 +150,8 @@ def _vm_code(node: Apply) -> Run:
 
 
 def whole_graph(fgraph: FunctionGraph, linker: Linker) -> Callable[..., Any]:
-    """A graph as a linker runs it: a function of the values of its inputs, which it may overwrite,
-    to a list of those of its outputs.
+    """Return a graph as a linker runs it: a function of the values of its inputs, which it may
+    overwrite, that returns a list of the values of its outputs.
     """
     arguments = tuple([Argument(v.type, mutable=True) for v in fgraph.inputs])
     program = Program(fgraph, arguments, "debugged", len(fgraph.outputs), "list")
@@ -159,7 +159,7 @@ def whole_graph(fgraph: FunctionGraph, linker: Linker) -> Callable[..., Any]:
 
 
 def linked_alone(node: Apply, linker: Linker) -> Run:
-    """A node alone as a linker runs it. Operands that are constants stay so."""
+    """Return a single node as a linker runs it. Constant operands stay constant."""
     own = [v if isinstance(v, Constant) else v.type.make_variable() for v in node.inputs]
     places = [i for i, v in enumerate(own) if not isinstance(v, Constant)]
     outputs = copied(node, tuple(own)).outputs

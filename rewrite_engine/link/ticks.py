@@ -58,7 +58,7 @@ class Ticks:
         self.lock = Lock()
 
     def reset(self) -> None:
-        """Clear the counts."""
+        """Clear the counts and times of all nodes."""
         with self.lock:
             self.seconds[:] = [0.0] * len(self.nodes)
             self.runs[:] = [0] * len(self.nodes)

@@ -1,18 +1,19 @@
-"""Matching operands of associative ops: what pattern, interpreter and emitter share.
+"""Matching of operands of associative ops: the common part of pattern, interpreter and emitter.
 
 An AC pattern is matched against all operands of a node, in any order. Its fixed operands
-(everything but bare holes) take one operand each. What is left goes to the rest holes, or, joined
-by the op, to the one bare hole that occurs nowhere else (the *collector*); a whole rule whose left
-side has neither leaves it alone and puts it back beside its result. Alternatives are tried in the
-order of the node's operands, so the first match is the same in the interpreter, in compiled code
-and in every process. Several rests share what is left in every way (`shares`).
+(everything but bare holes) take one operand each. The remaining operands go to the rest holes, or,
+joined by the op, to the one bare hole that occurs nowhere else (the *collector*); a whole rule
+whose left side has neither leaves them alone and puts them back next to its result. Alternatives
+are tried in the order of the node's operands, so the first match is the same in the interpreter, in
+compiled code and in every process. Several rests share the remaining operands in every way
+(`shares`).
 
-The operands of an op that is associative only have an order. A left side matches any that stand
-side by side, and leaves those before and after them alone: `lower.extended` gives it a rest at both
-ends. Below the root, a bare hole that occurs once takes one or more operands (`run_of`).
+The operands of an op that is associative but not commutative have an order. A left side matches any
+adjacent ones, and leaves those before and after them alone: `lower.extended` gives it a rest at
+both ends. Below the root, a bare hole that occurs once takes one or more operands (`run_of`).
 
-Here is also what a nest `a + (b + c)` is, and the operands of all of it; the rules that open nests
-are in `rewrite/ac.py`.
+This module also defines a nest `a + (b + c)`, and its operands; the rules that open nests are in
+`rewrite/ac.py`.
 """
 
 from __future__ import annotations
@@ -32,10 +33,11 @@ BEFORE, AFTER = "<*", "*>"  # the same where operands have an order: on both sid
 
 
 class Plan(NamedTuple):
-    """How an AC pattern takes operands. fixed: patterns for one operand each, in the order in which
-    they are tried. rests: who takes what is left, and how often each of them occurs, most
-    often first. collector: the same (None: nobody). ordered: whether a rest is also one of an op
-    whose operands have an order, so that it counts wherever it occurs.
+    """Plan for how an AC pattern takes operands. fixed: patterns for one operand each, in the order
+    in which they are tried. rests: the holes that take the remaining operands, with the number of
+    occurrences of each, most frequent first. collector: the bare hole that takes them, if any.
+    ordered: whether a rest also belongs to an op with ordered operands, so that its order matters
+    everywhere.
     """
 
     fixed: tuple[Any, ...]
@@ -45,23 +47,23 @@ class Plan(NamedTuple):
 
     @property
     def wanted(self) -> int:
-        """The operands that there have to be."""
+        """Number of operands that must exist."""
         return len(self.fixed) + (self.collector is not None)
 
     def leaves(self, pattern: OpNode, left: OpNode) -> bool:
-        """Whether the pattern, as the whole left side, leaves other operands alone."""
+        """Return whether the pattern, as the whole left side, leaves other operands alone."""
         return pattern is left and not self.rests and self.collector is None
 
 
 def is_associative(pattern: Any) -> bool:
-    """Whether a pattern is an op whose nests are one op on all operands."""
+    """Return whether a pattern is an op whose nests are one op on all operands."""
     if not isinstance(pattern, OpNode) or isinstance(pattern.op, Variable):
         return False
     return bool(getattr(pattern.op, "associative", False))
 
 
 def is_ac(pattern: Any) -> bool:
-    """Whether a pattern is an op whose operands are matched in any order and number."""
+    """Return whether a pattern is an op whose operands are matched in any order and number."""
     return is_associative(pattern) and bool(getattr(pattern.op, "commutative", False))
 
 
@@ -82,31 +84,35 @@ def plan(pattern: OpNode, left: OpNode) -> Plan:
 
 
 def _cost(pattern: Any) -> int:
-    """Constants are tried before ops, ops before variables that may stand for anything."""
+    """Return the cost of a pattern: constants are tried before ops, and ops before variables that
+    may stand for anything.
+    """
     if isinstance(pattern, Literal) or (isinstance(pattern, Hole) and pattern.sort.constant):
         return 0
     return 1 if isinstance(pattern, OpNode) else 2
 
 
 def joined(op: Any, operands: Sequence[Any]) -> Any:
-    """One term for operands of an AC op: the operand itself if there is one."""
+    """Return one term for operands of an AC op: the operand itself if there is one."""
     return operands[0] if len(operands) == 1 else op(*operands)
 
 
 def same(a: Sequence[Any], b: Sequence[Any]) -> bool:
-    """Whether operands are the same in any order."""
+    """Return whether operands are the same in any order."""
     return a == b or (len(a) == len(b) and Counter(a) == Counter(b))
 
 
 def may_regroup(exact: bool, variable: Any) -> bool:
-    """Whether a rule may match some of the operands: an exact one regroups no sums of floats."""
+    """Return whether a rule may match some of the operands: an exact one regroups no sums of
+    floats.
+    """
     return not exact or bool(variable.type.regroups_exactly)
 
 
 def keeps_dtype(whole: Variable, *groups: Sequence[Variable]) -> bool:
-    """Whether an op computes each of several groups of the operands of `whole` as it computes all
-    of them. Operands of an integer product are converted first: some of them alone, narrower than
-    the whole, would wrap.
+    """Return whether an op computes each of several groups of the operands of `whole` as it
+    computes all of them. Operands of an integer product are converted first: a narrower group alone
+    would wrap.
     """
     parts = [group for group in groups if group]
     like = whole.type.computes_like
@@ -114,7 +120,7 @@ def keeps_dtype(whole: Variable, *groups: Sequence[Variable]) -> bool:
 
 
 def stands_alone(out: Variable, exact: bool, start: int, end: int) -> bool:
-    """Whether operands side by side may be a term of their own. exact: see `may_regroup`."""
+    """Return whether adjacent operands may be a term of their own. exact: see `may_regroup`."""
     inputs = out.owner.inputs  # type: ignore[union-attr]
     if end - start < 2 or end - start == len(inputs):
         return True
@@ -122,14 +128,14 @@ def stands_alone(out: Variable, exact: bool, start: int, end: int) -> bool:
 
 
 def run_of(out: Variable, exact: bool, start: int, end: int) -> Any:
-    """Operands of `out` that stand side by side, as one term; None where they may not be one."""
+    """Return adjacent operands of `out` as one term; None if they may not be one."""
     node: Any = out.owner
     alone = stands_alone(out, exact, start, end)
     return joined(node.op, node.inputs[start:end]) if alone else None
 
 
 def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:
-    """The operands at the other positions, in order."""
+    """Return the operands at the other positions, in order."""
     return tuple([v for i, v in enumerate(operands) if i not in taken])
 
 
@@ -138,14 +144,14 @@ def without(operands: Sequence[Any], taken: Container[int]) -> tuple[Any, ...]:
 
 @dataclass(slots=True)
 class Tries:
-    """How many ways to share operands among rests are looked at in one match. Raises
-    `SearchBudgetError` when they are used up: n operands go to two rests in 2ⁿ ways.
+    """Counter of the ways to share operands among rests that one match tries. Raises
+    `SearchBudgetError` at the limit: n operands go to two rests in 2ⁿ ways.
     """
 
     left: float = MOST
 
     def use(self) -> None:
-        """Count one."""
+        """Count one way to share operands."""
         self.left -= 1
         if self.left < 0:
             raise SearchBudgetError(
@@ -163,11 +169,11 @@ def shares(
 ) -> Iterator[tuple[tuple[Any, ...], ...]]:
     """Yield the ways to share operands among rests, as multisets; each way once.
 
-    known: what rests that are bound already take. times: how often each of the others occurs, most
-    often first. The first takes few operands before many, earlier ones before later ones; what it
-    leaves is shared in the same way, and the last one takes all. (Who takes each operand several
-    times has little choice. Had others chosen before, most choices would leave what it cannot
-    take.) ordered: the order of operands counts.
+    known: the operands of rests that are already bound. times: how often each of the others occurs,
+    most frequent first. The first takes few operands before many, earlier ones before later ones;
+    its remainder is shared in the same way, and the last one takes all. (A rest that occurs several
+    times has little choice. If others chose first, most choices would leave operands that it cannot
+    take.) ordered: the order of operands matters.
     """
     for operands in known:
         found = minus(left, operands, ordered)
@@ -196,7 +202,9 @@ def shares(
 def minus(
     left: Sequence[Any], operands: Sequence[Any], ordered: bool = False
 ) -> tuple[Any, ...] | None:
-    """Operands without some of them; None if those are not all there (ordered: in that order)."""
+    """Return operands without some of them; None if those are not all present (ordered: in that
+    order).
+    """
     count, kept, taken = Counter(operands), [], []
     for v in left:
         if count[v]:
@@ -209,7 +217,7 @@ def minus(
 
 
 def portion(operands: Sequence[Any], times: int) -> list[Any]:
-    """What can be taken so many times: each operand at its first places."""
+    """Return the operands that can be taken `times` times: each at its first places."""
     room = {v: n // times for v, n in Counter(operands).items()}
     found = []
     for v in operands:
@@ -220,7 +228,9 @@ def portion(operands: Sequence[Any], times: int) -> list[Any]:
 
 
 def choices(operands: Sequence[Any], n: int, ordered: bool) -> Iterator[tuple[int, ...]]:
-    """Yield the places of n operands, first ones first; of equal ones the first if not ordered."""
+    """Yield the positions of n operands, first ones first; of equal ones only the first if not
+    ordered.
+    """
     seen: dict[Any, int] = {}
     before = [-1] * len(operands)  # where an equal one stands
     for i, v in enumerate(() if ordered else operands):
@@ -244,7 +254,7 @@ def choices(operands: Sequence[Any], n: int, ordered: bool) -> Iterator[tuple[in
 
 def apply_weak(op: Any, args: Sequence[Any]) -> Any:
     """Apply an op to terms and Python numbers. Numbers alone stay a number, so that it takes the
-    precision of what it meets; an associative op with one operand left is that operand.
+    precision of the other operands; an associative op with one operand left is that operand.
     """
     if len(args) == 1 and op.associative:
         return args[0]
@@ -254,14 +264,16 @@ def apply_weak(op: Any, args: Sequence[Any]) -> Any:
 
 
 def put_back(op: Any, term: Any, extra: Sequence[Any]) -> Any:
-    """The result of a rule beside the operands that its left side left alone."""
+    """Combine the result of a rule with the operands that its left side left alone."""
     if term is None or not extra:
         return term
     return op(term, *extra)
 
 
 def positions(inputs: Sequence[Any]) -> dict[Any, list[tuple[int, Any]]]:
-    """{operand: its places} and {(op, input of an operand that the op computes): its places}."""
+    """Return {operand: its places} and {(op, input of an operand that the op computes): its
+    places}.
+    """
     index: dict[Any, list[tuple[int, Any]]] = {}
     for i, v in enumerate(inputs):
         index.setdefault(v, []).append((i, v))
@@ -272,7 +284,7 @@ def positions(inputs: Sequence[Any]) -> dict[Any, list[tuple[int, Any]]]:
 
 
 def same_node(a: Apply, b: Apply) -> bool:
-    """Whether two nodes are one, or will be where equal nodes are merged."""
+    """Return whether two nodes are one, or will be after merging."""
     return a is b or (a.op is b.op and a.inputs == b.inputs)
 
 
@@ -280,7 +292,9 @@ def same_node(a: Apply, b: Apply) -> bool:
 
 
 class Uses:
-    """Who uses what among nodes of no graph: the part of a `FunctionGraph` that is asked here."""
+    """Clients among nodes outside any graph: the part of a `FunctionGraph` that this module
+    reads.
+    """
 
     def __init__(self, nodes: Iterable[Apply], outputs: Iterable[Variable]) -> None:
         self.out_uses = set(outputs)
@@ -292,13 +306,13 @@ class Uses:
                 self.users.setdefault(v, {})[node] = None
 
     def present_inputs(self, node: Apply) -> Sequence[Variable]:
-        """The inputs of a node."""
+        """Return the inputs of a node."""
         return node.inputs
 
 
 def is_joined_to(fgraph: Graph | Uses, v: Variable, op: Any, type_: Any) -> bool:
-    """Whether `v` is made by the same op, has the extent of the result it goes into, and is used
-    nowhere else: then its operands can stand in its place.
+    """Return whether `v` is computed by the same op, has the extent of the result it goes into, and
+    is used nowhere else, so that its operands can replace it.
     """
     if v.head is not op or not (v.type is type_ or v.type.is_super(type_)):
         return False
@@ -308,7 +322,7 @@ def is_joined_to(fgraph: Graph | Uses, v: Variable, op: Any, type_: Any) -> bool
 
 
 def all_constant(node: Any) -> bool:
-    """Whether a node will be folded."""
+    """Return whether a node will be folded."""
     for v in node.inputs:  # noqa: SIM110  (faster: the first one tells, nearly always)
         if v.head is not CONSTANT:
             return False
@@ -316,7 +330,7 @@ def all_constant(node: Any) -> bool:
 
 
 def is_inside(fgraph: Graph | Uses, node: Apply, anywhere: bool) -> bool:
-    """Whether a node is an inner one of a nest: the whole nest is opened at its root."""
+    """Return whether a node is an inner one of a nest: the whole nest is opened at its root."""
     out = node.outputs[0]
     if fgraph is None or len(users := fgraph.users[out]) != 1:
         return False
@@ -330,7 +344,9 @@ def is_inside(fgraph: Graph | Uses, node: Apply, anywhere: bool) -> bool:
 
 
 def leaves(fgraph: Graph | Uses, node: Apply, anywhere: bool = True) -> Iterator[Variable]:
-    """The operands of the nest in order; anywhere: not only of the first operand, `(a + b) + c`."""
+    """Yield the operands of the nest in order; anywhere: not only of the first operand,
+    `(a + b) + c`.
+    """
     op, type_ = node.op, node.outputs[0].type
     opens = True
     stack = [iter(node.inputs)]
@@ -349,14 +365,14 @@ def leaves(fgraph: Graph | Uses, node: Apply, anywhere: bool = True) -> Iterator
 
 
 def repeated(operands: Sequence[Variable]) -> set[Variable]:
-    """The operands that occur more than once."""
+    """Return the operands that occur more than once."""
     if len(set(operands)) == len(operands):
         return set()
     return {v for v, n in Counter(operands).items() if n > 1}
 
 
 def as_one(uses: Graph | Uses, node: Apply) -> Apply | None:
-    """The node with the operands of the whole nest that it is the root of, if it is one's."""
+    """Return the node with the operands of the whole nest, if it is the root of one."""
     op, out = node.op, node.outputs[0]
     if not any([v.head is op for v in node.inputs]) or is_inside(uses, node, anywhere=True):
         return None

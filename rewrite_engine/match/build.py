@@ -1,6 +1,6 @@
-"""Right sides: made step by step by the interpreter (`instantiate`), and as source for compiled
-matchers (`write_right`); which nodes a firing consumes (`consumer`), for the origin of what it
-makes.
+"""Right sides of rules: built step by step by the interpreter (`instantiate`), and written as
+source for compiled matchers (`write_right`); also the nodes that a firing consumes (`consumer`),
+for the origin of its result.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rewrite_engine.match.pattern import ALL, Graph, Hole, Literal, OpClass, OpN
 if TYPE_CHECKING:
     from rewrite_engine.match.emit import Function, RuleEmitter
 
-UNDECLARED = "{0} has {1} outputs, and {2} does not say so: give it `output_names`, or `nout`"
+UNDECLARED = "{0} has {1} outputs, but {2} does not declare them: give it `output_names` or `nout`"
 
 Bindings = dict[str, Any]  # what stands for the variables of a rule: a term, or a tuple for a rest
 Consumer = Callable[[Apply, Origin | None, Any], Origin | None]
@@ -33,20 +33,20 @@ Keeps = Callable[[Graph, Apply, Any], Any]  # of a graph, a node, and what may t
 
 
 def guards_hold(guards: Sequence[Condition], bound: Bindings, fgraph: Graph = None) -> bool:
-    """Whether all guards hold whose variables are bound."""
+    """Return whether all guards hold whose variables are bound."""
     return all(ask(guard, bound, fgraph) for _, guard in askable(guards, bound))
 
 
 def ask(guard: Condition, bound: Bindings, fgraph: Graph = None) -> Any:
-    """What a guard says of these bindings: something true, or a reason that is false."""
+    """Evaluate a guard on bindings: the result is true, or a reason that is false."""
     values = [bound[a.name] if isinstance(a, Hole) else a for a in guard.args]
     return guard.fn(*values) if guard.fact is None else guard.fact.ask(fgraph, *values)
 
 
 def instantiate(right: Any, bound: Bindings, node: Any, index: int | None = None) -> Any:
-    """Make the term of a right side, or one for each output; None where a computed one refuses; the
-    bindings if there is no right side. node: what matched, None of a term that no node computes.
-    index: the output that it replaces.
+    """Build the term of a right side, or one for each output; None if a computed one declines; the
+    bindings if there is no right side. node: the node that matched, None for a term that no node
+    computes. index: the output that it replaces.
     """
     if right is None:
         return bound
@@ -64,8 +64,8 @@ def instantiate(right: Any, bound: Bindings, node: Any, index: int | None = None
 def build(
     pattern: Any, bound: Bindings, applied: Callable[[OpNode, Any, list[Any]], Any] | None = None
 ) -> Any:
-    """Make the term of a pattern whose holes are all bound. applied: makes that of an op in it
-    applied to operands.
+    """Build the term of a pattern whose holes are all bound. applied: builds the term of an op in
+    it applied to operands.
     """
     if isinstance(pattern, Hole):
         return bound[pattern.name]
@@ -97,7 +97,7 @@ def apply_op(op: Any, inputs: tuple[Any, ...]) -> Any:
 
 
 def output_of(made: Any, index: int | None) -> Any:
-    """One output, or all, of what an op returned (see `OpNode.index`)."""
+    """Return one output, or all, of an op's result (see `OpNode.index`)."""
     if index is None:
         return made
     outputs: Any = made.owner.outputs if isinstance(made, Variable) else made  # type: ignore
@@ -105,21 +105,25 @@ def output_of(made: Any, index: int | None) -> Any:
 
 
 def proposed(node: Apply, place: int | None, new: Any) -> Any:
-    """What a rule proposes for a node: a term for one of its outputs (None: it stays), or all."""
+    """Return a rule's proposal for a node: a term for one of its outputs (None: it stays), or for
+    all.
+    """
     if new is None or place is None or place == ALL or len(node.outputs) == 1:
         return new
     return tuple([new if i == place else None for i in range(len(node.outputs))])
 
 
 def complete(terms: Any) -> Any:
-    """The terms for all outputs as a tuple; None if there is none for one of them."""
+    """Return the terms for all outputs as a tuple; None if one is missing."""
     if not isinstance(terms, tuple | list):
         return terms
     return None if any([v is None for v in terms]) else tuple(terms)
 
 
 def as_term(node: Apply, value: Any, index: int | None = None) -> Any:
-    """What a right side made; a number as a constant of the type that it replaces, if there is."""
+    """Return the result of a right side; a number becomes a constant of the replaced type, if there
+    is one.
+    """
     if isinstance(value, (Variable, tuple)):
         return value
     type_ = node.outputs[index or 0].type
@@ -130,7 +134,7 @@ def as_term(node: Apply, value: Any, index: int | None = None) -> Any:
 
 
 def write_right(to: RuleEmitter) -> None:
-    """Write what makes the right side of a rule, and returns it; the bindings if it has none."""
+    """Write code that builds and returns the right side of a rule; the bindings if it has none."""
     left, right = to.rule.left, to.rule.right
     if right is None:
         pairs = [f"{name!r}: {v}" for name, v in to.bound.items() if isinstance(name, str)]
@@ -159,14 +163,14 @@ def write_right(to: RuleEmitter) -> None:
 
 
 def term_source(to: RuleEmitter, right: Any, index: int | None) -> str:
-    """An expression that makes what takes the place of an output."""
+    """Return an expression that builds the replacement of an output."""
     made = build_source(to, right)
     weak = isinstance(right, Literal) or needs_weak(right)
     return f"{to.constant(as_term)}(node, {made}, {index})" if weak else made
 
 
 def build_source(to: RuleEmitter, pattern: Any, one: bool = True) -> str:
-    """An expression that makes the term; one: of an op with one output."""
+    """Return an expression that builds the term. one: of an op with one output."""
     if isinstance(pattern, OpNode) and pattern.index is not None:
         made = build_source(to, pattern.output(None), one=False)
         return f"{to.constant(output_of)}({made}, {pattern.index})"
@@ -193,7 +197,9 @@ def build_source(to: RuleEmitter, pattern: Any, one: bool = True) -> str:
 
 
 def needs_weak(pattern: Any) -> bool:
-    """Whether an operand may turn out to be a number, or the operands may be fewer than two."""
+    """Return whether an operand may turn out to be a number, or the operands may be fewer than
+    two.
+    """
     return any(
         isinstance(p, Hole) and (p.has_default or (p.rest and is_associative(pattern)))
         for p, _ in subpatterns(pattern)
@@ -204,7 +210,9 @@ def needs_weak(pattern: Any) -> bool:
 
 
 def keeping_errors(apply: Function, keeps: Keeps | None) -> Function:
-    """A rule's function that refuses where an error of the term would be lost, and says why."""
+    """Return a rule's function that declines, with a reason, if an error of the term would be
+    lost.
+    """
     if keeps is None:
         return apply
 
@@ -221,11 +229,11 @@ def keeping_errors(apply: Function, keeps: Keeps | None) -> Function:
 
 
 def consumer(left: OpNode) -> Consumer:
-    """The function that makes the origin of what takes the place of a node where a rule fires. It
-    gets the node, what takes its place already had as its origin (or None), and the rule.
+    """Return the function that computes the origin of a node's replacement where a rule fires. It
+    gets the node, the origin that its replacement already had (or None), and the rule.
 
     It is called at every firing, so the most common shape of left sides has one of its own. Where
-    operands may stand in any order, those with an op that the pattern looks for count as consumed.
+    operands may have any order, those with an op that the pattern requires count as consumed.
     """
     found = [(p, depth) for p, depth in subpatterns(left) if depth and isinstance(p, OpNode)]
     if not found:
@@ -237,7 +245,7 @@ def consumer(left: OpNode) -> Consumer:
 
 
 def _one(i: int) -> Consumer:
-    """For a left side with one op inside, at a fixed place."""
+    """Return the consumer for a left side with one op inside, at a fixed place."""
 
     def consumed(node: Apply, was: Origin | None, rule: Any) -> Origin:
         origin = node.origin
@@ -253,7 +261,9 @@ def _one(i: int) -> Consumer:
 
 
 def _any(heads: frozenset[Any], depth: int) -> Consumer:
-    """For any other: operands with these heads, as deep as the left side looks."""
+    """Return the consumer for any other left side: operands with these heads, as deep as it
+    looks.
+    """
 
     def consumed(node: Apply, was: Origin | None, rule: Any) -> Origin:
         found: list[Any] = [*plainly(node, was, rule)]  # type: ignore[misc]

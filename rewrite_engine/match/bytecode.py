@@ -1,10 +1,10 @@
-"""The byte code of matchers, kept from one process to the next beside that of modules.
+"""Cache of the byte code of matchers between processes, next to the byte code of modules.
 
-It is in one file of the folder that has the `.pyc` file of this module. The text of a matcher is
-all that its code depends on, and is its key: nothing can be out of date. What is new is written
-when the process ends, to a file that takes the place of the other in one step; a file that is
-damaged, or of another Python, is as none. Nothing is written where Python writes no byte code
-(`PYTHONDONTWRITEBYTECODE`), and nothing read or written where `config.keep_matchers` is False.
+It is one file in the folder with the `.pyc` file of this module. A matcher's code depends only on
+its text, which is the key: nothing can be out of date. New code is written when the process ends,
+to a file that replaces the other in one step; a file that is damaged, or of another Python, is
+ignored. Nothing is written where Python writes no byte code (`PYTHONDONTWRITEBYTECODE`), and
+nothing is read or written if `config.keep_matchers` is False.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Codes = dict[str, bytes]
 
 
 def read(path: str) -> Codes:
-    """{key: marshalled code}; nothing where there is no file, or none that can be used."""
+    """Return {key: marshalled code}; empty if there is no usable file."""
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -41,7 +41,7 @@ def read(path: str) -> Codes:
 
 
 def write(path: str, codes: Codes) -> None:
-    """Put a file in place, whole, if that can be done."""
+    """Write a complete file in one step, if possible."""
     body = marshal.dumps(codes)
     own = f"{path}.{os.getpid()}"
     try:
@@ -55,12 +55,12 @@ def write(path: str, codes: Codes) -> None:
 
 
 def checksum(body: bytes) -> bytes:
-    """Of what follows it in a file."""
+    """Return the checksum of the rest of a file."""
     return zlib.crc32(body).to_bytes(CHECK, "little")
 
 
 class Kept:
-    """The code in one file, and what is new. path: None where nothing can be kept."""
+    """Code in one file, and new code. path: None if nothing can be stored."""
 
     def __init__(self, path: str | None) -> None:
         self.path = path
@@ -68,11 +68,11 @@ class Kept:
 
     @cached_property
     def known(self) -> Codes:
-        """What was in the file when the first matcher was wanted."""
+        """Contents of the file when the first matcher was needed."""
         return {} if self.path is None else read(self.path)
 
     def code(self, source: str, filename: str) -> CodeType:
-        """The code of a text. Raises `SyntaxError`."""
+        """Return the code of a text. Raises `SyntaxError`."""
         if self.path is None or not config.keep_matchers:
             return compile(source, filename, "exec", dont_inherit=True)
         key = f"{filename}\n{source}"
@@ -86,7 +86,9 @@ class Kept:
         return code
 
     def save(self) -> None:
-        """Write what is new, beside what others have written meanwhile. The oldest go first."""
+        """Write new code, and code that other processes wrote meanwhile. The oldest is dropped
+        first.
+        """
         if self.path is None or sys.dont_write_bytecode or not config.keep_matchers:
             return
         codes = [*(read(self.path) | self.new).items()]
@@ -94,7 +96,7 @@ class Kept:
 
 
 def file_beside(cached: str | None) -> str | None:
-    """The file for matchers beside that of a module's byte code."""
+    """Return the file for matchers next to a module's byte code."""
     if cached is None:
         return None
     folder, name = os.path.split(cached)

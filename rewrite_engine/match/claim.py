@@ -1,9 +1,10 @@
-"""Promises of rules about values: `exact`, `refines` (the default), `approx(ulps)`,
+"""Claims of rules about values: `exact`, `refines` (the default), `approx(ulps)`,
 `assumes(condition)`.
 
-Every claim keeps dtype and shape, and errors: where the left side raises one (shapes that do not
-fit), so does the right side, unless the condition is "shape_unsafe". A NaN in an input that the
-left side shows is never lost. `check/oracle.py` holds rules against this.
+Whatever its claim, a rule must preserve dtype, shape and errors: if the left side raises an error
+(shapes that do not fit), so does the right side, unless the condition is "shape_unsafe". A NaN in
+an input that the left side propagates is never lost. `check/oracle.py` checks rules against their
+claims.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ from typing import NamedTuple
 
 
 class Claim(NamedTuple):
-    """A promise.
+    """Claim of a rule about values.
 
-    `tags` are what queries select it by. condition: the tag that has to be included before a rule
-    with this claim is used (None: it always may be). then: what is promised where that is known to
-    hold.
+    `tags`: the names by which queries select it. condition: the tag that must be included before a
+    rule with this claim is used (None: none). then: the claim if the condition is known to hold.
     """
 
     kind: str
@@ -26,7 +26,7 @@ class Claim(NamedTuple):
 
     @property
     def tags(self) -> frozenset[str]:
-        """The kind, and for an assumption also the condition."""
+        """Kind of the claim, and for an assumption also the condition."""
         return frozenset({self.kind}) | ({self.condition} if self.condition else frozenset())
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ class Claim(NamedTuple):
 
 
 #: what messages say where something else is given
-CLAIMS = 'a claim is one of exact, refines, approx(ulps), assumes("fastmath")'
+CLAIMS = 'a claim must be one of exact, refines, approx(ulps), assumes("fastmath")'
 
 #: the same bits (a NaN is a NaN), dtype, shape and errors
 exact = Claim("exact")
@@ -53,22 +53,22 @@ refines = Claim("refines")
 
 
 def approx(ulps: int) -> Claim:
-    """As `refines`, but finite values may be less accurate, by so many units in the last place:
-    those of the result, or of the largest of the numbers that were added up to it; for rules on any
-    number of operands (tag "reorder") per operand. Only these may overflow where the left side does
-    not: in a partial sum of another order. What was NaN because something overflowed on the way may
-    be infinite.
-    Raises `ValueError` for anything but a whole number that is positive.
+    """Claim `refines`, except that finite values may be less accurate, by this many units in the
+    last place: of the result, or of the largest of the numbers added up to it; for rules on any
+    number of operands (tag "reorder") per operand. Only these may overflow when the left side does
+    not: in a partial sum of another order. A value that was NaN because something overflowed on the
+    way may be infinite. Raises `ValueError` unless ulps is a positive integer.
     """
     if not isinstance(ulps, int) or isinstance(ulps, bool) or ulps < 1:
-        raise ValueError(f"approx takes a whole number of units in the last place, not {ulps!r}")
+        raise ValueError(f"approx takes a positive integer (units in the last place), not {ulps!r}")
     return Claim("approx", ulps=ulps)
 
 
 def assumes(condition: str, then: Claim = refines) -> Claim:
-    """True only under a condition, which the user has to grant: `Mode(...).including(condition)`,
-    or which facts prove (`given(assuming(...))`). then: what is promised where it holds.
+    """Claim that a rule is true only under a condition, which the user must grant:
+    `Mode(...).including(condition)`, or which facts prove (`given(assuming(...))`). then: the claim
+    if it holds.
 
-    Usual ones: "fastmath" (values are finite), "shape_unsafe" (shapes fit).
+    Usual conditions: "fastmath" (values are finite), "shape_unsafe" (shapes fit).
     """
     return Claim("assumes", condition=condition, then=then)

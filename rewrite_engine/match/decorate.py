@@ -1,5 +1,5 @@
-"""`@rule`, `@node_rewriter`, `@relation`, `compute`: how authors make rules. No tensors here:
-`rules/language.py` binds these to the operators of tensors.
+"""Constructors of rules for authors: `@rule`, `@node_rewriter`, `@relation`, `compute`. No tensors
+here: `rules/language.py` binds these to the operators of tensors.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ OfVariables = (
 
 
 def rule(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Make a data rule of a function whose parameters are the variables, and which returns `left >>
-    right`. options: those of `DataRule`.
+    """Make a data rule of a function whose parameters are the variables, and which returns
+    `left >> right`. options: the options of `DataRule`.
 
     Raises a `RuleError` with the rule's name, its file and line, and all of its mistakes.
     """
     if fn is not None and not callable(fn):
-        raise PatternError(f"a phase is given by name: @rule(phase={fn!r}), not @rule({fn!r})")
+        raise PatternError(f"pass the phase by name: @rule(phase={fn!r}), not @rule({fn!r})")
     make = partial(collected, DataRule, **options)
     return make if fn is None else make(fn)
 
@@ -48,19 +48,19 @@ def table(
     overlaps: Overlaps = "",
     **sorts: Any,
 ) -> Table:
-    """Make a data rule of each row `(name, lambda x: left >> right, claim, reason)`, and perhaps an
-    example, "term -> result".
+    """Make a data rule of each row `(name, lambda x: left >> right, claim, reason)`, optionally
+    with an example, "term -> its rewritten form".
 
-    tag: a name that selects all of them. rule: makes a rule of a function. overlaps: those of each
-    rule. sorts: of the variables, by their names. Raises `PatternError` for a row of another form,
-    and for a sort of a variable that no row has.
+    tag: a name that selects all of them. rule: the constructor that makes a rule of a function.
+    overlaps: of each rule. sorts: of the variables, by their names. Raises `PatternError` for a row
+    of another form, and for a sort of a variable that no row has.
     """
     made, more = [], {tags} if isinstance(tags, str) else set(tags)
     known: set[str] = set()
     for row in rows:
         if len(row) not in (4, 5) or not str(row[0]).isidentifier() or not callable(row[1]):
             raise PatternError(
-                f"table {tag!r}: a row is (name, lambda x: left >> right, claim, reason), and "
+                f"table {tag!r}: a row must be (name, lambda x: left >> right, claim, reason), and "
                 f"perhaps an example; not {row!r}"
             )
         name, fn, claim, reason, *example = row
@@ -84,12 +84,12 @@ def node_rewriter(
     """Make a rule of a function `(fgraph, node)` returning replacements for the outputs, or None.
 
     tracks: ops, classes of ops, or predicates on ops (one op or class needs no list); None: every
-    node. options: those of `NodeRewriter`. inplace, requirements: of other libraries; `OptionError`
-    where they ask for something. Say in the docstring why it is not data. Instead of None
-    the function may return `unknown("why", v)`, or what a fact answered: traces and `why_not` tell
-    it.
+    node. options: the options of `NodeRewriter`. inplace, requirements: options of other libraries;
+    other values than the defaults raise `OptionError`. Explain in the docstring why it is not data.
+    Instead of None the function may return `unknown("why", v)`, or the answer of a fact: traces and
+    `why_not` report it.
     """
-    why = "an op says what may be in place (`inplace_on_inputs`), and a graph has what rules need"
+    why = "ops declare in-place forms (`inplace_on_inputs`), and graphs need no requirements"
     refuse_options("node_rewriter", why, inplace=inplace, requirements=requirements or None)
     roots = several(tracks, "@node_rewriter([op, ...])")
     return partial(collected, NodeRewriter, tracks=roots, **options)
@@ -97,30 +97,30 @@ def node_rewriter(
 
 def relation(*, tracks: Any = None, **options: Any) -> Callable[..., RelationRule]:
     """Make a rule of a miniKanren relation `(term, result) -> goal`; the first answer that fits is
-    taken. options: those of `RelationRule`.
+    used. options: the options of `RelationRule`.
     """
     roots = several(tracks, "@relation(tracks=[op, ...])")
     return partial(collected, RelationRule, tracks=roots, **options)
 
 
 def several(tracks: Any, wanted: str) -> Sequence[Any] | None:
-    """What a rule looks at, as a sequence. Raises `PatternError` for anything else."""
+    """Return the `tracks` of a rule as a sequence. Raises `PatternError` for anything else."""
     if isinstance(tracks, Op | type):
         return [tracks]
     if tracks is None:
         return None
     if isinstance(tracks, list | tuple | set | frozenset) and all(map(callable, tracks)):
         return [one if isinstance(one, ROOTS) else _asking(one) for one in tracks]
-    raise PatternError(f"what a rule tracks is a list of ops or classes, {wanted}; not {tracks!r}")
+    raise PatternError(f"tracks must be a list of ops or classes, {wanted}; not {tracks!r}")
 
 
 def _asking(predicate: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A predicate as a function."""
+    """Return a predicate as a function."""
     return lambda op: predicate(op)
 
 
 def compute(fn: OfVariables) -> Compute:
-    """A right side made by a function of the rule's variables, by name; it may return None for
+    """Make a right side of a function of the rule's variables, by name; it may return None for
     "does not apply".
     """
     return Compute(fn, names_of(fn))

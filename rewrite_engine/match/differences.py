@@ -1,9 +1,9 @@
-"""Differences in sums: what a left side like `a - b + rest` sees in a nest.
+"""Differences in sums: how a left side like `a - b + rest` matches a nest.
 
-It speaks of any sum in which `a` is added and `b` subtracted, wherever they stand in a nest of sums
-and differences. Such a nest is looked at with `b` moved beside `a`; everything else stays where it
-is, so the rest is what is added beside `a` (`views`). So are quotients in products. A rule whose
-left side has none of this is matched without looking here (`with_views`).
+It matches any sum in which `a` is added and `b` subtracted, anywhere in a nest of sums and
+differences. The nest is viewed with `b` moved next to `a`; everything else stays in place, so the
+rest is what is added next to `a` (`views`). Quotients in products work alike. A rule without
+differences in its left side is matched without this module (`with_views`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ View = tuple[Apply, Callable[[Any], Any]]
 
 
 def differences(left: OpNode) -> list[OpNode]:
-    """The operands of a left side that are differences in a sum with a rest."""
+    """Return the operands of a left side that are differences in a sum with a rest."""
     undone_by = getattr(left.op, "undone_by", None)
     if undone_by is None or not left.rests or not is_ac(left):
         return []
@@ -38,12 +38,12 @@ def differences(left: OpNode) -> list[OpNode]:
 
 
 def levels(left: OpNode) -> int:
-    """The levels of nests that a left side looks into."""
+    """Return how many levels of nests a left side looks into."""
     return NEST if differences(left) else 0
 
 
 def with_views(left: OpNode, exact: bool, match: Function) -> Function:
-    """A matcher that looks at sums as `views` has them, too, if the left side asks for it."""
+    """Return a matcher that also matches the sums of `views`, if the left side needs it."""
     if not differences(left):
         return match
 
@@ -61,8 +61,8 @@ def with_views(left: OpNode, exact: bool, match: Function) -> Function:
 
 
 def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[View]:
-    """Yield sums that a left side may match because a nest is equal to one with such a sum in it;
-    and what makes the whole of what takes its place. exact: see `ac.may_regroup`.
+    """Yield sums that a left side may match because a nest is equal to one with such a sum in it,
+    each with a function that builds the whole from the replacement. exact: see `ac.may_regroup`.
     """
     wanted, whole = differences(left), node.outputs[0]
     ops = (left.op, *left.op.undone_by) if wanted else ()
@@ -86,7 +86,7 @@ def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[Vie
 
 
 def _leaves(fgraph: Graph, node: Apply, ops: tuple[Any, ...]) -> list[tuple[Path, Any, int]]:
-    """The operands of a nest of sums and differences, with their places and signs."""
+    """Return the operands of a nest of sums and differences, with their places and signs."""
     type_, room = node.outputs[0].type, OPENED
     found: list[tuple[Path, Any, int]] = []
     todo: list[tuple[Path, Apply, int]] = [((), node, 1)]
@@ -102,7 +102,9 @@ def _leaves(fgraph: Graph, node: Apply, ops: tuple[Any, ...]) -> list[tuple[Path
 
 
 def _view(node: Apply, ops: tuple[Any, ...], pair: Any, here: Path, there: Path) -> View:
-    """The sum of a pair and of what is added beside its place; what puts a term in its place."""
+    """Return the sum of a pair and of the terms added next to it, and the function that puts a term
+    in its place.
+    """
     parent = node
     for i in here[:-1]:
         parent = parent.inputs[i].owner
@@ -114,7 +116,7 @@ def _view(node: Apply, ops: tuple[Any, ...], pair: Any, here: Path, there: Path)
 
 
 def _without(node: Apply, ops: tuple[Any, ...], path: Path, changes: dict[Path, Any]) -> Any:
-    """What stands at a place of a nest, with other terms (None: nothing) at some places."""
+    """Return the term at a place of a nest, with other terms (None: nothing) at some places."""
     if path in changes:
         return changes[path]
     v = node.outputs[0]

@@ -1,13 +1,12 @@
-"""Which rules of a phase may apply to a node: one dictionary look-up.
+"""Dispatch: which rules of a phase may apply to a node, by one dictionary look-up.
 
-The key is the node's op and what computes its first inputs (an op, `CONSTANT`, or None for an
-input); of two inputs also whether they are the same. The candidates for a key are found by asking
-the rules once whether they `fit`, and remembered; so adding rules does not slow a miss, and the
-order in which rules are tried is the order in which they stand in the set. Where more than a few
-rules are left that differ by numbers or by what is further below, the key goes on with that
-(`Below`).
+The key is the node's op and the heads of its first inputs (an op, `CONSTANT`, or None for an
+input); for two inputs also whether they are the same. The candidates for a key are found by asking
+the rules once whether they `fit`, and cached; so adding rules does not slow a miss, and rules are
+tried in the order of the set. If more than a few rules remain that differ by numbers or by deeper
+terms, the key is extended by these (`Below`).
 
-Not all rules are asked: they are filed by root, and by something that must be there
+Not all rules are asked: they are indexed by root, and by a mark that must be present
 (`outline.RuleIndex`), so that a key costs about the same in a set of ten rules and of ten thousand.
 """
 
@@ -37,7 +36,7 @@ T = TypeVar("T")
 
 
 def kept(table: dict[Any, T], key: Any, found: T) -> T:
-    """Keep what was found in a table, which starts anew when it is full; return it."""
+    """Store an entry in a table, which is cleared when it is full; return the entry."""
     if len(table) >= LIMIT:
         table.clear()
     table[key] = found
@@ -45,7 +44,7 @@ def kept(table: dict[Any, T], key: Any, found: T) -> T:
 
 
 class Below:
-    """Candidates told apart by a longer key: the outlines of the inputs, some levels down."""
+    """Candidates distinguished by a longer key: the outlines of the inputs, some levels down."""
 
     __slots__ = ("index", "level", "table")
 
@@ -55,19 +54,19 @@ class Below:
         self.table: dict[Any, Found] = {}
 
     def get(self, inputs: tuple[Any, ...]) -> Found:
-        """The rules that may match what is there."""
+        """Return the rules that may match the inputs."""
         key = self.key(inputs)
         found = self.table.get(key)
         return self.fill(key, inputs) if found is None else found
 
     def fill(self, key: Any, inputs: tuple[Any, ...]) -> Found:
-        """Find the candidates for a key that is seen for the first time."""
+        """Find the candidates for a new key."""
         seen = self.seen(inputs)
         rules = [r for r in self.index.pick(seen) if r.fits(seen)]
         return kept(self.table, key, narrowed(rules, self.level))
 
     def seen(self, inputs: tuple[Any, ...]) -> tuple[Outline, ...]:
-        """The outlines of inputs, as far as the key tells."""
+        """Return the outlines of inputs, as far as the key distinguishes them."""
         depth = self.level - 1
         return tuple([outline(v, depth) for v in inputs])
 
@@ -75,7 +74,7 @@ class Below:
 
 
 class ByNumbers(Below):
-    """The same by the constants among the inputs that some rule asks for."""
+    """Candidates distinguished by the constants among the inputs that some rule requires."""
 
     __slots__ = ("wanted",)
 
@@ -93,7 +92,9 @@ class ByNumbers(Below):
 
 
 class ByNumber(ByNumbers):
-    """The same by the one constant among two inputs, looked up itself: fast. place: where it is."""
+    """Candidates distinguished by the one constant among two inputs, looked up directly: fast.
+    place: its position.
+    """
 
     __slots__ = ("place",)
 
@@ -102,7 +103,7 @@ class ByNumber(ByNumbers):
         self.place = place
 
     def get(self, inputs: tuple[Any, ...]) -> Found:
-        """The rules that may match what is there."""
+        """Return the rules that may match the inputs."""
         constant = inputs[self.place]
         key = constant.number
         if key is None:
@@ -117,7 +118,9 @@ Found = Candidates | Below
 
 
 def narrowed(rules: Sequence[Rule], level: int) -> Found:
-    """What a key of so many levels leaves: where it is many that differ below, with longer keys."""
+    """Return the candidates for a key of some levels: with longer keys, if there are many that
+    differ below.
+    """
     if len(rules) <= FEW or level >= DEEPEST:
         return tuple(rules)
     for deeper in range(level + 1, DEEPEST + 1):
@@ -128,7 +131,7 @@ def narrowed(rules: Sequence[Rule], level: int) -> Found:
 
 class Dispatch:
     """Candidates per node for an ordered collection of rules. first: a dispatch for all but a few
-    at the end; what it has found out is used.
+    at the end; its results are reused.
     """
 
     def __init__(self, rules: Iterable[Rule], first: Dispatch | None = None) -> None:
@@ -144,8 +147,8 @@ class Dispatch:
 
     @cached_property
     def _by_root(self) -> dict[Any, list[int]]:
-        """The numbers of the rules for an op, a class, or what a predicate is true of; None: of
-        those for others, too.
+        """Indices of the rules for an op, a class, or a predicate; None: of rules for other ops,
+        too.
         """
         found: dict[Any, list[int]] = {}
         for i, rule in enumerate(self.rules):
@@ -157,7 +160,7 @@ class Dispatch:
         return found
 
     def rules_for(self, op: Any) -> RuleIndex:
-        """The rules that may apply at an op, whatever its inputs."""
+        """Return the rules that may apply at an op, whatever its inputs."""
         found = self.indexes.get(op)
         if found is None:
             places, ask = self._filed(op)
@@ -170,8 +173,8 @@ class Dispatch:
         return found
 
     def _filed(self, op: Any) -> tuple[list[int], bool]:
-        """The numbers of the rules for an op, or any op of its class; and whether some have to be
-        asked what they think of it. (A graph may have hundreds of ops of a class, each with other
+        """Return the indices of the rules for an op, or any op of its class; and whether some must
+        be asked about the op itself. (A graph may have hundreds of ops of a class, each with other
         parameters.)
         """
         known, cls = self._by_root, type(op)
@@ -195,7 +198,7 @@ class Dispatch:
         return [root for root in self._by_root if isinstance(root, FunctionType)]
 
     def reach(self, op: Any) -> int:
-        """How many levels above a node with this op a rule may look down at it (0: none does)."""
+        """Return how many levels above a node with this op a rule may read it (0: none does)."""
         found = self._reach.get(op)
         if found is None:
             if self.first and self.more:
@@ -207,7 +210,7 @@ class Dispatch:
 
     @cached_property
     def interior(self) -> dict[Any, int]:
-        """{op or class: how deep at most rules look at it}; `object`: at any."""
+        """{op or class: how deep at most rules read it}; `object`: for any op."""
         found: dict[Any, int] = {}
         for rule in self.rules:
             inside = rule.interior
@@ -219,12 +222,12 @@ class Dispatch:
         return found
 
     def fill(self, key: tuple[Any, ...], node: Apply) -> Found:
-        """Find the candidates for a key that is seen for the first time."""
+        """Find the candidates for a new key."""
         result = self.joined(key, node)
         return kept(self.table, key, self.found(node) if result is None else result)
 
     def joined(self, key: tuple[Any, ...], node: Apply) -> Found | None:
-        """The candidates of the two parts, if that is all there is to it."""
+        """Return the candidates of the two parts, if no further key is needed."""
         if self.first is None or self.more is None:
             return None
         found = self.first.table.get(key)
@@ -237,7 +240,7 @@ class Dispatch:
         return found
 
     def found(self, node: Apply) -> Found:
-        """The candidates for all nodes that have the same key."""
+        """Return the candidates for all nodes with the same key."""
         op, heads, index = node.op, [v.head for v in node.inputs], self.rules_for(node.op)
         whole = len(heads) <= LOOKED_AT or op.associative
         distinct = len(heads) == 2 and node.inputs[0] is not node.inputs[1]
@@ -260,7 +263,7 @@ class Dispatch:
         fill = self.fill
 
         def candidates(node: Apply) -> Candidates:
-            """The rules worth trying at a node, in order."""
+            """Return the rules worth trying at a node, in order."""
             inputs = node.inputs
             n = len(inputs)
             if n == 1:
@@ -286,7 +289,7 @@ _shared: WeakValues[tuple[Rule, ...], Dispatch] = WeakValues()
 
 
 def dispatch_of(rules: tuple[Rule, ...]) -> Dispatch:
-    """The dispatch for rules in this order; sets with the same rules share what it found out."""
+    """Return the dispatch for rules in this order; sets with the same rules share it."""
     found = _shared.get(rules)
     if found is None:
         known = [_shared.get(rules[:-k]) for k in range(1, MORE + 1)]

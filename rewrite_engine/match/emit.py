@@ -1,9 +1,10 @@
-"""The matcher, compiled: one rule becomes one Python function of nested `if`s.
+"""Compiled matcher: one rule becomes one Python function of nested `if`s.
 
 The function gets `(fgraph, node)`, a node whose op is known to fit the root of the left side, and
 returns the new variable, or None. Every test comes as early as its operands are bound; alternatives
-(both orders of a commutative op, where a rest ends) are loops. First come ops whose operands have
-an order and a number, then the others; right sides are written by `match/build.py`.
+(both orders of a commutative op, the end of a rest) are loops. The first part of the file handles
+ops whose operands have an order and a number, then the others; right sides are written by
+`match/build.py`.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ def compile_rule(rule: Lowered, name: str, text: str) -> Function:
 
 
 class RuleEmitter(Source):
-    """Writes the source of one rule."""
+    """Writer of the source of one rule."""
 
     def __init__(self, rule: Lowered, name: str, text: str) -> None:
         super().__init__(["def match(fgraph, node):", f"    # {name}: {text}"])
@@ -90,16 +91,18 @@ class RuleEmitter(Source):
         return "\n".join(self.lines) + "\n", self.names
 
     def state(self) -> tuple[dict[Any, str], set[int], int]:
-        """What is bound and asked at this place, to come back to for another way."""
+        """Return the bound variables and evaluated guards at this point, to return to for another
+        way.
+        """
         return dict(self.bound), set(self.asked), self.indent
 
     def go_back(self, state: tuple[dict[Any, str], set[int], int]) -> None:
-        """Forget what was bound and asked since."""
+        """Restore an earlier state."""
         bound, asked, self.indent = state
         self.bound, self.asked = dict(bound), set(asked)
 
     def operands(self, pattern: OpNode, inputs: str, out: str, then: Then) -> None:
-        """Match the inputs of a node with an op's operands, and go on with `then`."""
+        """Match the inputs of a node with an op's operands, and continue with `then`."""
         args = pattern.args
         if is_ac(pattern):
             emit_ac(self, pattern, inputs, out, then)
@@ -122,8 +125,8 @@ class RuleEmitter(Source):
         self.all_of(list(zip(args, parts, strict=True)), then)
 
     def all_of(self, todo: list[tuple[Any, str]], then: Then) -> None:
-        """Match pairs of pattern and expression: cheap tests, then what computes the operands that
-        are ops, then these one by one in depth.
+        """Match pairs of pattern and expression: cheap tests, then the heads of operands that are
+        ops, then these one by one in depth.
         """
         cheap = [(p, v) for p, v in todo if not isinstance(p, OpNode)]
         for p, v in sorted(cheap, key=lambda pair: test_cost(pair[0])):
@@ -140,7 +143,7 @@ class RuleEmitter(Source):
         self.descend(sure, then)
 
     def with_default(self, pattern: OpNode, v: str, then: Then) -> None:
-        """Two ways, one after the other: with all operands, and without one that may be missing."""
+        """Write two ways, one after the other: with all operands, and without an optional one."""
         before, missing = self.state(), pattern.default
         assert missing is not None
         self.test(self.head(pattern, v))
@@ -210,7 +213,7 @@ class RuleEmitter(Source):
             self.test(f"{self.constant(sort.test, sort.name)}({v})")
 
     def literal(self, literal: Literal, v: str) -> None:
-        """Test that a constant is a number, in place where only one number is that."""
+        """Test that a constant is a number, inline if only one number is."""
         value = literal.value
         slow = f"is_literal({v}, {self.constant(value)}, {self.wholes[v]})"
         plain = type(value) in (int, float) and math.isfinite(value) and value != 0
@@ -223,7 +226,7 @@ class RuleEmitter(Source):
         self.test(f"{v}.head is CONSTANT and {slow}")
 
     def ready_guards(self) -> None:
-        """Ask the guards that can be asked by now (`askable`)."""
+        """Write the guards that can be evaluated by now (`askable`)."""
         for i, guard in askable(self.rule.guards, self.bound, self.asked):
             self.asked.add(i)
             self.test(self.guard(guard))
@@ -235,7 +238,7 @@ class RuleEmitter(Source):
         return f"{self.constant(guard.fact, guard.fact.name)}.at(fgraph, node, {', '.join(args)})"
 
     def finish(self) -> None:
-        """The left side matches: ask what is left to ask, and make the right side."""
+        """Write the remaining guards and the right side, after the left side has matched."""
         ends = {name: v for name, v in self.bound.items() if name in (BEFORE, AFTER)}
         if ends:  # the operands between them have to be a term of their own
             start = f"len({ends[BEFORE]})" if BEFORE in ends else "0"
@@ -280,7 +283,9 @@ def emit_ac(to: RuleEmitter, pattern: OpNode, inputs: str, out: str, then: Then)
 
 
 def open_nodes(left: OpNode) -> int:
-    """How many parts of a left side match two operands as well as more; each doubles the code."""
+    """Return how many parts of a left side match two operands as well as more; each doubles the
+    code.
+    """
     parts = [p for p, _ in subpatterns(left) if is_ac(p)]
     return sum(p is left or plan(p, left).collector is not None for p in parts)
 
@@ -288,7 +293,7 @@ def open_nodes(left: OpNode) -> int:
 def emit_pair(
     to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, out: str, then: Then
 ) -> None:
-    """Two operands for two patterns: one order, then the other."""
+    """Write the matching of two operands with two patterns: one order, then the other."""
     first, second = [p for p in (*taking.fixed, taking.collector) if p is not None]
     among_two(to, (first, second), inputs)
     v, w = to.local(), to.local()
@@ -305,20 +310,22 @@ def emit_pair(
 
 
 def among_two(to: RuleEmitter, patterns: Sequence[Any], inputs: str) -> None:
-    """Test that variables that are bound already are among two operands, before trying orders."""
+    """Test that already bound variables are among two operands, before trying orders."""
     known = [to.bound[p.name] for p in patterns if is_bound(to, p)]
     to.test(*[f"({inputs}[0] is {v} or {inputs}[1] is {v})" for v in known])
 
 
 def is_bound(to: RuleEmitter, pattern: Any) -> bool:
-    """Whether a pattern is a variable that is bound already: the cheapest test of all."""
+    """Return whether a pattern is a bound variable: the cheapest test of all."""
     return isinstance(pattern, Hole) and pattern.name in to.bound
 
 
 def emit_any(
     to: RuleEmitter, pattern: OpNode, taking: Plan, inputs: str, out: str, then: Then
 ) -> None:
-    """Any number of operands: a loop for each fixed pattern, and something for what is left."""
+    """Write the matching of any number of operands: a loop for each fixed pattern, and code for the
+    remaining operands.
+    """
     to.test(*[f"{to.bound[p.name]} in {inputs}" for p in taking.fixed if is_bound(to, p)])
 
     def finish(places: Sequence[str], taken: Sequence[str]) -> None:
@@ -350,8 +357,8 @@ def emit_any(
 def keep(
     to: RuleEmitter, out: str, taken: Sequence[str], groups: Sequence[str], beside: str = ""
 ) -> None:
-    """Test that groups of operands are computed in the dtype of the whole: most often each of them
-    has one of its very type. beside: operands that come back beside the result.
+    """Test that groups of operands are computed in the dtype of the whole: usually each of them has
+    an operand of exactly that type. beside: operands that return next to the result.
     """
     whole = f"{out}.type"
     alike = [f"{g} and {g}[0].type is {whole}" for g in groups]
@@ -364,7 +371,9 @@ def keep(
 
 
 def emit_rests(to: RuleEmitter, taking: Plan, left: str, taken: Sequence[str], out: str) -> None:
-    """Let the rests of a pattern take what is left: a loop over the ways, if there are several."""
+    """Let the rests of a pattern take the remaining operands: a loop over the ways, if there are
+    several.
+    """
     free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in to.bound}
     bounds = [hole for hole in taking.rests if hole.name in to.bound]
     known = [to.bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
@@ -400,7 +409,7 @@ def take(
     index: str,
 ) -> None:
     """Write a loop for each pattern that takes one operand. whole: the names of all operands and of
-    what they are operands of. taken: names of places and operands. index: the name of `positions`.
+    the term they belong to. taken: names of places and operands. index: the name of `positions`.
     """
     if not fixed:
         then([i for i, _ in taken], [v for _, v in taken])
@@ -423,7 +432,9 @@ def take(
 
 
 def position_key(to: RuleEmitter, pattern: Any) -> str | None:
-    """The key in `positions` of all operands that a pattern may match, as source; None: no such."""
+    """Return the key in `positions` of all operands that a pattern may match, as source; None if
+    there is none.
+    """
     if is_bound(to, pattern):
         return to.bound[pattern.name]
     if not isinstance(pattern, OpNode) or isinstance(pattern.op, OpClass) or pattern.default:
@@ -435,7 +446,7 @@ def position_key(to: RuleEmitter, pattern: Any) -> str | None:
 
 
 def remaining(inputs: str, taken: Sequence[str]) -> str:
-    """The source of the operands that nobody took."""
+    """Return the source of the operands that are not taken."""
     if not taken:
         return inputs
     if len(taken) == 1:
@@ -454,7 +465,7 @@ def remaining(inputs: str, taken: Sequence[str]) -> str:
 def emit_sequence(
     to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str, then: Then
 ) -> None:
-    """Match operands of which some stand for any number: a loop over where each of those ends."""
+    """Match operands some of which stand for any number: a loop over the end of each of those."""
     position = next((i for i, a in enumerate(args) if is_wide(a)), None)
     if position is None:
         to.test(f"len({inputs}) == {plus(at, len(args))}")
@@ -484,12 +495,12 @@ def emit_sequence(
 
 
 def must_be(pattern: Any) -> bool:
-    """Whether one operand has to be computed by a certain op."""
+    """Return whether one operand must be computed by a certain op."""
     return isinstance(pattern, OpNode) and pattern.default is None
 
 
 def bind_several(to: RuleEmitter, hole: Hole, inputs: str, start: str, end: str, out: str) -> None:
-    """Bind a hole to the operands from one place to another."""
+    """Bind a hole to the operands from one position to another."""
     if hole.name in (BEFORE, AFTER):  # (cut out where it is used)
         to.bound[hole.name] = f"{inputs}[{start}:{end}]"
         return
@@ -519,5 +530,5 @@ def named(
 
 
 def plus(at: str, n: int) -> str:
-    """The source of `at + n`, where `at` may be empty for zero."""
+    """Return the source of `at + n`, where `at` may be empty for zero."""
     return f"{at} + {n}" if at and n else at or str(n)

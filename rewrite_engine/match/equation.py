@@ -1,12 +1,12 @@
 """Equations: two sides that are equal, without a direction. Which side is better depends on shapes
-and on the terms around, so a cost chooses (`rewrite/saturate.py`), not the author.
+and on the surrounding terms, so a cost chooses (`rewrite/saturate.py`), not the author.
 
     @equation(prefer=flops)
     def matmul_assoc(a: Float, b: Matrix, c: Float):
         return (a @ b) @ c, a @ (b @ c)
 
-An equation is two ordinary data rules, `forward` and `backward`; what is true of rules (matching,
-guards, relations, traces) is true of each of them.
+An equation is two ordinary data rules, `forward` and `backward`; matching, guards, relations and
+traces work for each of them as for all rules.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ONE_WAY = '; with direction="forward" an equation is used from left to right onl
 
 
 class DirectedRule(DataRule):
-    """One direction of an equation; a data rule like any other. `equation` is where it is from."""
+    """One direction of an equation; a data rule like any other. `equation` is its equation."""
 
     extends = False
     needs_reason = False  # the equation has one
@@ -61,12 +61,12 @@ class DirectedRule(DataRule):
 
 
 class Equation(RuleOfRules):
-    """left == right, with guards. direction: "forward" for one that is used only from left to
-    right (its right side need not bind everything). prefer: the cost that a `SaturationOptimizer`
-    goes by if it is given no other. options: those of `Rule`: claim, tags.
+    """Equation left == right, with guards. direction: "forward" for one that is used only from left
+    to right (its right side need not bind everything). prefer: the cost that a
+    `SaturationOptimizer` uses by default. options: the options of `Rule`: claim, tags.
 
-    Raises `RuleError`s, as `DataRule` does: a side that is no op, or only a rest; variables that
-    the other side does not bind; a computed side.
+    Raises `RuleError`s, as `DataRule` does: for a side that is no op, or only a rest; for variables
+    that the other side does not bind; for a computed side.
     """
 
     with_phase = '@equation(phase="saturate")'
@@ -87,13 +87,13 @@ class Equation(RuleOfRules):
         super().__init__(fn, phase=phase, **options)
 
     def build(self) -> None:
-        """Build both directions."""
+        """Build and check both directions."""
         prefer, direction = self.prefer, self.direction
         mistakes = Mistakes()
         with mistakes:
             if prefer is not None and not callable(prefer):
                 raise PatternError(
-                    f"what it prefers is a function of a node, such as flops, not {prefer!r}"
+                    f"prefer must be a function of a node, such as flops, not {prefer!r}"
                 )
         with mistakes:
             if direction not in ("both", "forward"):
@@ -114,7 +114,7 @@ class Equation(RuleOfRules):
 
     @property
     def directions(self) -> tuple[DirectedRule, ...]:
-        """The rules that it consists of."""
+        """Rules that it consists of."""
         return (self.forward,) if self.backward is None else (self.forward, self.backward)
 
     leading = directions
@@ -129,7 +129,7 @@ class Equation(RuleOfRules):
 
     @cached_property
     def on_trust(self) -> Equation:
-        """The equation without the guards that its assumption makes unnecessary."""
+        """Equation without the guards that its assumption makes unnecessary."""
         made: Any = self.copied()
         for rule in self.directions:
             setattr(made, rule.direction, rule.on_trust.copied(equation=made))
@@ -138,7 +138,7 @@ class Equation(RuleOfRules):
 
     @property
     def text(self) -> str:  # type: ignore[override]
-        """The equation on one line."""
+        """Equation on one line."""
         there = self.forward.text.removeprefix(f"{pattern_text(self.left)} -> ")
         return f"{_text(self.left)} == {there}"
 
@@ -148,9 +148,9 @@ class Equation(RuleOfRules):
         return super().names | own | {rule.short_name for rule in self.directions}
 
     def apply(self, fgraph: Graph, node: Apply) -> Any:
-        """Either direction, the forward one first. (A driver that goes on until nothing applies
-        does not come to an end with this, and says so: equations belong to a
-        `SaturationOptimizer`.)"""
+        """Apply either direction, the forward one first. (A driver that runs until nothing applies
+        does not end with this, and raises an error: equations belong to a `SaturationOptimizer`.)
+        """
         for rule in self.directions:
             new = rule.transform(fgraph, node)
             if new is not None:
@@ -159,14 +159,14 @@ class Equation(RuleOfRules):
 
     @cached_property
     def goal(self) -> Callable[[Any, Any], Any]:
-        """The equation as a miniKanren relation over etuples, true in both directions."""
+        """Equation as a miniKanren relation over etuples, true in both directions."""
         from rewrite_engine.match.goal import rule_goal
 
         return rule_goal(*self.directions)
 
 
 def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
-    """The function of the rule that goes one way, from an equation's."""
+    """Return the function of a directed rule, from an equation's function."""
 
     @wraps(fn)
     def sides(**variables: Any) -> Any:
@@ -192,7 +192,7 @@ def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
 
 
 def _check(left: OpNode, right: Any, direction: str) -> None:
-    """What an equation must have beyond what the rule forwards must."""
+    """Check the requirements of an equation beyond those of its forward rule."""
     if _in_one_order(left) == _in_one_order(right):
         how = "operands are matched in any order and grouping anyway"
         raise PatternError(f"both sides are the same: {how}")
@@ -211,7 +211,7 @@ def _check(left: OpNode, right: Any, direction: str) -> None:
 
 
 def _in_one_order(p: Any) -> Any:
-    """A pattern with the operands of commutative ops in an order of their own."""
+    """Return a pattern with the operands of commutative ops in a canonical order."""
     if not isinstance(p, OpNode):
         return p
     args = [_in_one_order(a) for a in p.args]
@@ -220,7 +220,7 @@ def _in_one_order(p: Any) -> Any:
 
 
 def _text(side: OpNode) -> str:
-    """The left side, with parentheses also where they could be left out: `(a @ b) @ c`."""
+    """Return the left side, with parentheses also where they could be left out: `(a @ b) @ c`."""
     name = str(side.op)
     if side.index is not None or name not in INFIX or len(side.args) != 2:
         return pattern_text(side)
@@ -230,7 +230,8 @@ def _text(side: OpNode) -> str:
 
 
 def equation(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """Make an equation of a function whose parameters are the variables, and which returns `left,
-    right`. options: those of `Equation`."""
+    """Make an equation of a function whose parameters are the variables, and which returns
+    `left, right`. options: the options of `Equation`.
+    """
     make = partial(collected, Equation, **options)
     return make if fn is None else make(fn)

@@ -1,8 +1,8 @@
 """`diagnose(rule, node)`: whether a rule applies at a node, and if not, which part of its left
-side, which guard or what else says no. Traces and `why_not` ask here.
+side, guard or other condition fails. Traces and `why_not` use it.
 
 `Probe` is the interpreted matcher, listening to its own failures. A pattern that may match in
-several ways fails in several; the one that got furthest is told.
+several ways fails in several; the failure that got furthest is reported.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ Text = Callable[[Any], str]
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """What a rule says at a node.
+    """Outcome of a rule at a node.
 
-    applies: whether it would fire. part: what says no: a sub-pattern or guard as text, "root",
-    "right side", "type" or "function"; empty if nothing does. reason: why, in words. bindings: what
-    the rule's variables stand for, as far as they are bound where it failed. evidence: the guards
-    that were asked on the way and hold, with what they said. progress: how many parts of the
-    pattern matched, and guards held.
+    applies: whether it would fire. part: the part that fails: a sub-pattern or guard as text,
+    "root", "right side", "type" or "function"; empty if nothing does. reason: why, in words.
+    bindings: values of the rule's variables, as far as they are bound at the failure. evidence: the
+    guards that were evaluated and hold, with their answers. progress: how many parts of the pattern
+    matched, and guards held.
     """
 
     applies: bool
@@ -50,8 +50,8 @@ class Diagnosis:
 def diagnose(
     rule: Rule, node: Apply, fgraph: Graph = None, text: Text = brief, run: bool = True
 ) -> Diagnosis:
-    """Ask a rule at a node. text: how terms are written. run: whether Python that makes right sides
-    may be called; without it a rule counts as applying where only that is left.
+    """Diagnose a rule at a node. text: writes terms. run: whether Python functions of right sides
+    may be called; without it a rule counts as applying if only that is left.
     """
     if isinstance(rule, RuleOfRules) and not isinstance(rule, Equation):
         return _of_strategy(rule, node, fgraph, text, run)
@@ -65,16 +65,16 @@ def diagnose(
 
 
 def _elsewhere(rule: Rule, node: Apply) -> Diagnosis:
-    """For a node at which a rule does not look."""
+    """Diagnose a node at which a rule does not apply."""
     roots = rule.roots() or ()
     names = ", ".join(getattr(r, "__name__", str(r)) for r in roots)
     said = next(filter(None, [_unlike(root, node.op) for root in roots]), "")
-    why = f"the rule looks at {names}{f'; {said}' if said else f', and this is {node.op}'}"
+    why = f"the rule looks at {names}{f'; {said}' if said else f', but this is {node.op}'}"
     return Diagnosis(False, "root", why, progress=0 if said else -1)
 
 
 def _unlike(wanted: Any, op: Any) -> str:
-    """How an op differs from one of the same name with other parameters."""
+    """Describe how an op differs from one of the same name with other parameters."""
     name, other = [str(x).partition("{")[0] for x in (op, wanted)]
     if type(wanted) is not type(op) or name != other:
         return ""
@@ -86,7 +86,7 @@ def _unlike(wanted: Any, op: Any) -> str:
 def _of_data(rule: DataRule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
     if rule.left.target(node) is None:
         has = f"{node.op} has {len(node.outputs)} outputs here"
-        return Diagnosis(False, "root", f"the rule looks at {pattern_text(rule.left)}, and {has}")
+        return Diagnosis(False, "root", f"the rule looks at {pattern_text(rule.left)}, but {has}")
     probe = Probe(rule, text, fgraph)
     first: Diagnosis | None = None
     try:
@@ -105,7 +105,7 @@ def _of_data(rule: DataRule, node: Apply, fgraph: Graph, text: Text, run: bool) 
 
 
 def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: bool) -> Diagnosis:
-    """Try the right side, where the left side matches and the guards hold."""
+    """Try the right side, after the left side matches and the guards hold."""
     evidence = probe.evidence(bound)
     progress = probe.reached + len(evidence)
     bound = named(bound)
@@ -120,7 +120,7 @@ def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: boo
         if new is None and isinstance(rule.right, Compute):
             return no("right side", "the function that makes the right side declines")
         if new is None:
-            why = f"the right side is a number (0-d), and the term has the type {old.type}"
+            why = f"the right side is a number (0-d), but the term has the type {old.type}"
             return no("type", why)
         pairs = zip(node.outputs, new, strict=True) if isinstance(new, tuple) else [(old, new)]
         for was, one in pairs:
@@ -134,7 +134,7 @@ def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: boo
 
 
 def _of_equation(rule: Equation, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
-    """For equations: what both directions say."""
+    """Diagnose an equation, by both directions."""
     here = [one for one in rule.directions if tracks(one.roots(), node.op)]
     found = [(one, diagnose(one, node, fgraph, text, run)) for one in here]
     best = max([said for _, said in found], key=lambda said: (said.applies, said.progress))
@@ -143,7 +143,7 @@ def _of_equation(rule: Equation, node: Apply, fgraph: Graph, text: Text, run: bo
 
 
 def _of_strategy(rule: Any, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
-    """For rules that are made of rules: what those say that may act first."""
+    """Diagnose a rule made of rules, by those that may act first."""
     found = [(part, diagnose(part, node, fgraph, text, run)) for part in rule.leading]
     able = next((part for part, said in found if said.applies), None)
     if able is not None:
@@ -154,12 +154,12 @@ def _of_strategy(rule: Any, node: Apply, fgraph: Graph, text: Text, run: bool) -
 
 
 def _stopped(rule: Any, able: Rule, node: Apply, fgraph: Graph, text: Text) -> Diagnosis:
-    """For a strategy that fails though a part of it may act."""
+    """Diagnose a strategy that fails although a part of it may act."""
     stop = rule.stopped(fgraph, node)
     if isinstance(stop, str):
         return Diagnosis(False, rule.name, f"{able.name} applies, but {stop}")
     if stop is None or stop[1] is None:
-        no = f"{able.name} applies, and the rest of {rule.name} does not"
+        no = f"{able.name} applies, but the rest of {rule.name} does not"
         return Diagnosis(False, able.name, no)
     part, here = stop
     said = diagnose(part, here, None, text)
@@ -168,7 +168,9 @@ def _stopped(rule: Any, able: Rule, node: Apply, fgraph: Graph, text: Text) -> D
 
 
 def _of_function(rule: Rule, node: Apply, fgraph: Graph, text: Text, run: bool) -> Diagnosis:
-    """For rules that are Python: whether it returns anything, and if not, what it is about."""
+    """Diagnose a rule written in Python: whether it returns anything, and if not, its
+    description.
+    """
     others = [v for v in node.inputs if v.head is not CONSTANT]
     if others and isinstance(rule, NodeRewriter) and rule.constant_inputs:
         return Diagnosis(False, "function", f"{text(others[0])} is not a constant")
@@ -182,7 +184,7 @@ def _of_function(rule: Rule, node: Apply, fgraph: Graph, text: Text, run: bool) 
 
 
 def declined(rule: Rule, answer: Any, text: Text) -> str:
-    """What there is to say of a rule in Python that returned nothing, or the reason why."""
+    """Describe why a rule in Python returned nothing."""
     kind = "function declines" if isinstance(rule, NodeRewriter) else "relation has no answer"
     if isinstance(answer, Unknown):
         return f"the rule's {kind}: {_because(answer, text)}"
@@ -190,7 +192,7 @@ def declined(rule: Rule, answer: Any, text: Text) -> str:
 
 
 class Probe(Matcher):
-    """The matcher of a data rule that remembers the failure that got furthest."""
+    """Matcher of a data rule that records the failure that got furthest."""
 
     __slots__ = ("first", "progress", "reached", "text")
 
@@ -225,12 +227,12 @@ class Probe(Matcher):
         self.reached -= 1
 
     def evidence(self, bound: Bindings) -> tuple[tuple[str, Any], ...]:
-        """The guards that were asked on the way, in that order, with what they said."""
+        """Return the evaluated guards, in order, with their answers."""
         said = bound.get(ASKED, {})
         return tuple([(self.guards[i].text, answer) for i, answer in said.items()])
 
     def diagnosis(self, node: Apply) -> Diagnosis:
-        """The failure that got furthest."""
+        """Return the failure that got furthest."""
         part, here, bound, why = self.first
         evidence = self.evidence(bound)
         bound = named(bound)
@@ -248,11 +250,11 @@ class Probe(Matcher):
         if isinstance(part, Hole):
             if part.name in bound:
                 known = self._shown(bound[part.name])
-                return f"{part.name} is {known} already, and here is {self._shown(here)}"
+                return f"{part.name} is already {known}, but here is {self._shown(here)}"
             kind = "a constant" if here.head is CONSTANT else f"of type {here.type}"
             wider = part.sort.formerly
             hint = "" if wider is None or not wider(here) else f" (write {wider} for these, too)"
-            return f"{part.name} must be {part.sort}, and {self.text(here)} is {kind}{hint}"
+            return f"{part.name} must be {part.sort}, but {self.text(here)} is {kind}{hint}"
         if isinstance(why, tuple):
             name, value, wanted = why
             return f"{name} differs: {value!r} against {wanted!r}"
@@ -275,7 +277,7 @@ class Probe(Matcher):
 
 
 def _because(said: Any, text: Text) -> str:
-    """What a guard answered that does not hold."""
+    """Return the answer of a guard that does not hold."""
     if isinstance(said, Unknown):
         shown = text(said.blame) if isinstance(said.blame, Variable) else said.blame
         return said.why if said.blame is None else f"{said.why}: {shown}"

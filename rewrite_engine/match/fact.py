@@ -1,4 +1,4 @@
-"""Facts: predicates that give evidence, or a reason why not.
+"""Facts: predicates that return evidence, or a reason why not.
 
     @fact
     def nonneg(x):
@@ -11,11 +11,11 @@
         a, b = x.owner.inputs
         return both("a product of", nonneg(a), nonneg(b))
 
-Called on a rule's variables, a fact is a guard (`given(nonneg(x))`); called on a graph's, it
-answers. A fact must be pure: its answers are kept (`graph/knowledge.py`) until what they rest on
-changes, which is its arguments, their nodes, and the facts it asks.
+Called on a rule's variables, a fact is a guard (`given(nonneg(x))`); called on a graph's variables,
+it answers. A fact must be pure: its answers are cached (`graph/knowledge.py`) until something they
+depend on changes: its arguments, their nodes, and the facts it queries.
 
-What nothing proves a user may declare (`rules/assumptions.py`).
+Users may declare facts that cannot be proved (`rules/assumptions.py`).
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ SHOWN = 4  # how many reasons, and levels of nested ones, are printed
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evidence:
-    """Why something holds. True. Two are equal if they say the same.
+    """Reason why something holds; it is true. Two are equal if they have the same content.
 
-    reasons: texts, and the evidence it rests on. value: more than that it holds, if a fact knows it
-    (bounds, for instance).
+    reasons: texts, and the evidence it depends on. value: more information than that it holds, if a
+    fact provides it (bounds, for instance).
     """
 
     reasons: tuple[Any, ...]
@@ -61,7 +61,7 @@ class Evidence:
         return f"Evidence({self.text()})"
 
     def text(self, levels: int = SHOWN) -> str:
-        """The reasons in one line: `a product of (a square), (a constant)`."""
+        """Return the reasons in one line: `a product of (a square), (a constant)`."""
         if levels <= 0:
             return "…"
         line, before = "", False
@@ -81,7 +81,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Why something is not known to hold. False. blame: the variable to look at."""
+    """Reason why something is not known to hold; it is false. blame: the variable to look at."""
 
     why: str
     blame: Any = None
@@ -97,7 +97,7 @@ ANSWERS = (Evidence, Unknown)
 
 
 def because(*reasons: Any, value: Any = None) -> Evidence:
-    """Evidence that a fact holds; reasons are texts, and what other facts answered."""
+    """Return evidence that a fact holds; reasons are texts, and answers of other facts."""
     return Evidence(reasons, value)
 
 
@@ -106,12 +106,14 @@ unknown = Unknown
 
 
 def both(why: str, *answers: Any) -> Any:
-    """Evidence if all answers are evidence, else the first that is not. (`every` asks in turn.)"""
+    """Return evidence if all answers are evidence, else the first that is not. (`every` queries in
+    turn.)
+    """
     return _all(why, answers)
 
 
 def every(why: str, fact: Fact, variables: Iterable[Any]) -> Any:
-    """Evidence if a fact holds for all variables, else the first refusal."""
+    """Return evidence if a fact holds for all variables, else the first refusal."""
     return _all(why, map(fact, variables))
 
 
@@ -125,12 +127,12 @@ def _all(why: str, answers: Iterable[Any]) -> Any:
 
 
 class Fact:
-    """A predicate on variables; made by `@fact`.
+    """Predicate on variables; made by `@fact`.
 
-    depth: how many levels of nodes it looks at by itself, without asking facts. cost: guards
-    are asked in the order of their costs. implies: facts that hold where this one is declared
-    (where it is proved, they are asked first). Answers are kept; those of a function whose first
-    parameter is `fgraph` (it gets the graph, or None) are not.
+    depth: how many levels of nodes it reads itself, without querying facts. cost: guards are
+    evaluated in the order of their costs. implies: facts that hold if this one is declared (if it
+    is proved, they are queried first). Answers are cached, except those of a function whose first
+    parameter is `fgraph` (it gets the graph, or None).
     """
 
     #: the names of all there are
@@ -160,7 +162,7 @@ class Fact:
         update_wrapper(self, fn)
 
     def __call__(self, *args: Any) -> Any:
-        """Evidence or `Unknown` for variables; a `Condition` for a rule's variables."""
+        """Return evidence or `Unknown` for variables; a `Condition` for a rule's variables."""
         evaluation = current.evaluation
         if evaluation is not None:
             return evaluation.nested(key_for(self, args), args)
@@ -175,8 +177,8 @@ class Fact:
         return Evaluation(known).first(key_for(self, args), args)
 
     def ask(self, fgraph: Graph, *args: Any) -> Any:
-        """The answer about variables of a graph (None: of none), kept with the graph until what
-        it rests on changes.
+        """Return the answer about variables of a graph (None: of none), cached with the graph until
+        something it depends on changes.
         """
         if fgraph is None:
             return self(*args)
@@ -194,16 +196,18 @@ class Fact:
         return Evaluation(known).first(key, args)
 
     def at(self, fgraph: Graph, node: Apply, *args: Any) -> Any:
-        """The same for a rule at a node, which is visited again when a refusal may not hold."""
+        """Return the answer for a rule at a node, which is visited again if a refusal may have
+        become invalid.
+        """
         answer = self.ask(fgraph, *args)
         if type(answer) is Unknown and fgraph is not None and fgraph.worklist is not None:
             fgraph.facts.wait(key_for(self, args), node)
         return answer
 
     def case(self, *ops: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """Extend the fact to results of ops, or of classes of ops: a function of the same
-        arguments, asked where the fact itself does not know. It returns evidence, a reason why
-        not, or None.
+        """Extend the fact to results of ops, or of classes of ops, by a function of the same
+        arguments, called if the fact itself has no answer. It returns evidence, a reason why not,
+        or None.
         """
 
         def register(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -214,28 +218,29 @@ class Fact:
         return register
 
     def test(self, fn: Callable[..., bool]) -> Callable[..., bool]:
-        """Say how a value is tested of which the fact was declared. With a second parameter: it is
-        declared with an `Evidence.value`, and tested with that.
+        """Define how a value with a declaration of the fact is tested. With a second parameter, the
+        function also gets the `Evidence.value` of the declaration.
         """
         self.tester = fn
         self.takes_value = len(parameters_of(fn)) == 2
         return fn
 
     def read(self, fn: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-        """Say what it may be declared with: a function of that, and of the type of the variable,
-        that returns the `Evidence.value`, or raises `ValueError` with what is wanted instead.
+        """Define the arguments of a declaration: a function of the argument, and of the type of the
+        variable, that returns the `Evidence.value`, or raises `ValueError` with the expected
+        argument.
         """
         self.reader = fn
         return fn
 
     @cached_property
     def signature(self) -> inspect.Signature:
-        """That of the function."""
+        """Signature of the function."""
         return inspect.signature(self.fn)
 
     @property
     def unary(self) -> bool:
-        """Whether the fact is about one variable alone, so that it may be declared of one."""
+        """True if the fact is about one variable alone, so that it may be declared about one."""
         names = plain_parameters(self.fn)
         if names is not None:
             return len(names) == 1 and not self.wants_graph
@@ -243,14 +248,14 @@ class Fact:
         return kinds == [inspect.Parameter.POSITIONAL_OR_KEYWORD] and not self.wants_graph
 
     def of_value(self, type_: Any, value: Any, more: Any = None) -> Any:
-        """What the fact says of a value of a type. more: the `Evidence.value` that was declared."""
+        """Return the answer for a value of a type. more: the `Evidence.value` of a declaration."""
         if self.tester is None or (self.takes_value and more is None):
             return self(type_.make_constant(value))
         holds = self.tester(value, more) if self.takes_value else self.tester(value)
         return because("its value") if holds else unknown("its value is not")
 
     def look(self, knowledge: Knowledge, args: tuple[Any, ...]) -> Any:
-        """Find the answer. (To ask is to call the fact: that remembers.)"""
+        """Compute the answer. (Call the fact to use its cache.)"""
         said = _declared(knowledge, self, *args)
         if said is not None:
             return said
@@ -274,7 +279,7 @@ class Fact:
         return answer
 
     def check_number(self, args: tuple[Any, ...], text: str) -> None:
-        """Refuse a guard with more or fewer arguments than the fact has. Raises `PatternError`."""
+        """Raise `PatternError` for a guard with more or fewer arguments than the fact has."""
         names = plain_parameters(self.fn)
         if names is not None and len(names) == len(args) + self.wants_graph:
             return
@@ -286,12 +291,12 @@ class Fact:
             raise PatternError(f"the guard {text}: {error}; {is_about}") from None
 
     def no_answer(self, answer: Any, fn: Callable[..., Any]) -> FactError:
-        """The error for what is neither evidence nor a reason why not."""
+        """Return the error for an answer that is neither evidence nor a reason why not."""
         code = inspect.unwrap(fn).__code__
         case = "" if fn is self.fn else f", case {fn.__name__}"
         where = f"fact {self.name}{case} ({source_line(code.co_filename, code.co_firstlineno)})"
         said = "nothing (None)" if answer is None else repr(answer)
-        return FactError(f"{where}\n    returned {said}, and not because(...) or unknown(...)")
+        return FactError(f"{where}\n    returned {said}, not because(...) or unknown(...)")
 
     def __repr__(self) -> str:
         return f"fact {self.name}"
@@ -306,7 +311,7 @@ def fact(fn: Callable[..., Any]) -> Fact: ...
 def fact(**options: Any) -> Callable[[Callable[..., Any]], Fact]: ...
 def fact(fn: Any = None, **options: Any) -> Any:
     """Make a fact of a function of variables that returns `because(...)` or `unknown(...)`.
-    options: those of `Fact`.
+    options: the options of `Fact`.
     """
     return partial(Fact, **options) if fn is None else Fact(fn, **options)
 
@@ -315,7 +320,9 @@ def fact(fn: Any = None, **options: Any) -> Any:
 
 
 def said_by(node: Apply) -> dict[Fact, Evidence]:
-    """What a mark says of its operand, with the user's line, and what follows from it."""
+    """Return the declarations of a mark about its operand, with the user's line, and their
+    consequences.
+    """
     place = node.where()
     at = "" if place is None else f" at {os.path.basename(place[0])}:{place[1]}"
     found: dict[Fact, Evidence] = {}
@@ -330,7 +337,7 @@ def said_by(node: Apply) -> dict[Fact, Evidence]:
 
 
 def _declared(knowledge: Knowledge, asked: Fact, v: Any = None, *rest: Any) -> Any:
-    """What is declared of a variable, here or by a mark; None if nothing is."""
+    """Return the declaration about a variable, here or by a mark; None if there is none."""
     if _is_marked(v) and not rest:
         return said_by(v.owner).get(asked)
     known = knowledge.declared
@@ -344,7 +351,7 @@ def _is_marked(v: Any) -> bool:
 
 
 def unmarked(v: Any) -> Any:
-    """The variable behind marks."""
+    """Return the variable behind marks."""
     while _is_marked(v):
         v = v.owner.inputs[0]
     return v
@@ -354,15 +361,15 @@ def unmarked(v: Any) -> Any:
 
 
 def given(*conditions: Any) -> Given:
-    """The guards of a rule: facts about its variables, or functions of them by name."""
+    """Make the guards of a rule: facts about its variables, or functions of them by name."""
     groups = [c.conditions if isinstance(c, Given) else (c,) for c in conditions]
     return Given(tuple(chain.from_iterable(groups)))
 
 
 def assuming(*conditions: Any) -> Given:
-    """Guards within `given(...)` of a rule that claims `assumes(...)`: where they hold, nothing is
-    assumed, so that the rule is used without leave; where the user grants the assumption they are
-    not asked.
+    """Make guards within `given(...)` of a rule that claims `assumes(...)`: if they hold, nothing
+    is assumed, so the rule needs no grant; if the user grants the assumption, they are not
+    evaluated.
     """
     lowered = [c if isinstance(c, Condition) else lower_condition(c) for c in conditions]
     return Given(tuple([replace(c, assumed=True) for c in lowered]))

@@ -1,7 +1,7 @@
-"""`find(graph, pattern)`: where a pattern matches, with what its variables stand for.
+"""`find(graph, pattern)`: where a pattern matches, with the values of its variables.
 
-The pattern is compiled as the left side of a rule is, and asked at each node once, in topological
-order. What a term may have come from is found by `rewrite/expand.py`.
+The pattern is compiled like the left side of a rule, and tried at each node once, in topological
+order. Possible origins of a term are found by `rewrite/expand.py`.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from rewrite_engine.terms.logic import LogicVariable, PatternTerm
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A node at which a pattern matches. bindings: what its variables stand for, by name: a
-    variable of the graph, a tuple of them for a rest, a value for a parameter of an op, the number
-    for an operand that is missing. Operands of a sum or product that the pattern leaves alone are
-    bound to "*"; those of an op whose operands have an order to "<*" (before) and "*>" (after).
-    index: the output that the pattern speaks of.
+    """Match of a pattern at a node. bindings: values of its variables, by name: a variable of the
+    graph, a tuple of them for a rest, a value for a parameter of an op, the default for a missing
+    operand. Operands of a sum or product that the pattern leaves alone are bound to "*"; for an op
+    with ordered operands to "<*" (before) and "*>" (after). index: the output that the pattern is
+    about.
     """
 
     node: Apply
@@ -45,7 +45,7 @@ class Match:
 
     @property
     def variable(self) -> Variable:
-        """The term that matched; of a pattern for a whole node with several outputs, the first."""
+        """Term that matched; for a pattern of a whole node with several outputs, the first."""
         return self.node.outputs[self.index]  # type: ignore[no-any-return]
 
     def __getitem__(self, name: str) -> Any:
@@ -62,17 +62,17 @@ def find(
     on_budget: OnBudget = "raise",
     variable: type[LogicVariable] = LogicVariable,
 ) -> Iterator[Match]:
-    """Yield the matches of a pattern in a graph, inputs before what is computed from them.
+    """Yield the matches of a pattern in a graph, inputs before the terms computed from them.
 
     graph: a `FunctionGraph`, a variable, or a sequence of variables. Equal terms count once, as in
     a graph. pattern: a data rule (its left side and guards); a function written like one, which
     returns a left side (and `given(...)` after a comma); a pattern made of logic variables; an op,
     or a class of ops. every: all matches at a node, not just the first. answers, seconds: the
-    budget, by default none; `SearchBudgetError` when it is used up, or no more with
-    on_budget="stop". Raises `PatternError` for what is no pattern.
+    budget, by default none; at a limit, raises `SearchBudgetError`, or ends with on_budget="stop".
+    Raises `PatternError` for an invalid pattern.
 
-    A nest `a + (b + c)` whose inner sums are used nowhere else is looked at as one sum, too: at its
-    outermost node, where that alone does not match. Nests below the root of a pattern are not.
+    A nest `a + (b + c)` whose inner sums are used nowhere else is also tried as one sum, at its
+    outermost node, if that alone does not match. Nests below the root of a pattern are not.
     """
     watch = Watch(Budget(answers, seconds, on_budget))
     if isinstance(pattern, Op) or (isinstance(pattern, type) and issubclass(pattern, Op)):
@@ -97,7 +97,7 @@ def find(
 
 
 def _ticking(nodes: Sequence[Apply], watch: Watch) -> Iterator[Apply]:
-    """Yield nodes, and look at the clock now and then."""
+    """Yield nodes, and check the clock now and then."""
     for i, node in enumerate(nodes):
         if not i & 255:
             watch.tick()
@@ -121,8 +121,8 @@ def _search(
 
 
 def _nodes(graph: Any) -> tuple[Sequence[Apply], Sequence[Variable], Callable[[Any], Any] | None]:
-    """The nodes of a graph in order, equal ones once; its outputs; and, if some had to be copied
-    for that, what gives the graph's own variables back.
+    """Return the nodes of a graph in order, equal ones once; its outputs; and, if some had to be
+    copied for that, a function that returns the graph's own variables.
     """
     if isinstance(graph, FrozenGraph):
         return graph.toposort(), graph.outputs, None
@@ -130,7 +130,7 @@ def _nodes(graph: Any) -> tuple[Sequence[Apply], Sequence[Variable], Callable[[A
     roots = [graph] if alone else list(graph)
     for v in roots:
         if not isinstance(v, Variable):
-            raise PatternError(f"find looks into graphs and variables, not into {v!r}")
+            raise PatternError(f"find takes graphs and variables, not {v!r}")
     shared = Shared()
     roots = [shared(v) for v in roots]
     nodes = toposort(roots)
@@ -149,8 +149,8 @@ def _nodes(graph: Any) -> tuple[Sequence[Apply], Sequence[Variable], Callable[[A
 
 
 class Finder:
-    """A left side with guards, ready to be asked at nodes by a function compiled for it. opens:
-    whether nests are looked at as one op, where a part of one alone does not match.
+    """Left side with guards, tried at nodes by a compiled function. opens: whether nests are tried
+    as one op, if a part of one alone does not match.
     """
 
     def __init__(self, lowered: Lowered) -> None:
@@ -161,17 +161,17 @@ class Finder:
         self.match = matcher_for(self.asked, "find", self.text)
 
     def first(self, node: Apply, fgraph: Graph) -> Sequence[Bindings]:
-        """The first match at a node, if there is one."""
+        """Return the first match at a node, if there is one."""
         bound = self.match(fgraph, node)
         return () if bound is None else (_seen(bound),)
 
     def every(self, node: Apply, fgraph: Graph) -> Iterator[Bindings]:
-        """All matches at a node."""
+        """Yield all matches at a node."""
         return map(_seen, every_result(self.asked, fgraph, node))
 
 
 def finder_for(pattern: Any, variable: type[LogicVariable]) -> Finder:
-    """Read a pattern, in one of the forms that `find` knows; but for ops alone."""
+    """Read a pattern in one of the forms of `find`, except for ops alone."""
     if isinstance(pattern, DataRule):
         return Finder(pattern.lowered)
     if isinstance(pattern, PatternTerm):
@@ -180,14 +180,14 @@ def finder_for(pattern: Any, variable: type[LogicVariable]) -> Finder:
         return Finder(extended(lowered))
     if not callable(pattern) or not hasattr(pattern, "__code__"):
         raise PatternError(
-            f"{pattern!r} is no pattern: give a data rule, a function of its variables that "
+            f"{pattern!r} is not a pattern: pass a data rule, a function of its variables that "
             "returns a left side, a term of logic variables, or an op"
         )
     return Finder(_lower(pattern, variable))
 
 
 def _seen(bound: Bindings) -> Bindings:
-    """Bindings without operands left alone of which there are none."""
+    """Return the bindings without empty entries for operands left alone."""
     return {k: v for k, v in bound.items() if v != () or k not in (EXTRA, BEFORE, AFTER)}
 
 

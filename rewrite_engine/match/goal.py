@@ -1,16 +1,17 @@
-"""`rule.goal`: a data rule as a miniKanren relation over etuples. This is what the rule means.
+"""`rule.goal`: a data rule as a miniKanren relation over etuples, which defines the meaning of the
+rule.
 
-`goal(in_term, out_term)` holds where the left side is `in_term` and the right side `out_term` under
-the same bindings. A term that is known is matched with its side as rewriting matches it, in any
-order where the op says so; where both have free variables the sides are unified with them. So it
-runs forwards, backwards (`backward`), and as a check. Guards and sorts are asked as soon as their
-variables are known; a variable that stays unknown does not refuse.
+`goal(in_term, out_term)` holds if the left side is `in_term` and the right side `out_term` under
+the same bindings. A known term is matched with its side as rewriting matches it, in any order if
+the op allows it; if both have free variables the sides are unified with them. So it runs forwards,
+backwards (`backward`), and as a check. Sorts and guards are evaluated as soon as their variables
+are known; a variable that stays unknown does not refuse.
 
-Backwards, what the right side binds makes terms of the left side: in each order of operands that
-may stand in any, with and without an operand that may be missing, and beside the operands that the
-rule leaves alone. What has no way back: a right side that needs Python (`compute`), and numbers
-that were put together on the right (the 3 of 2 * x + x). A variable that only the left side has
-stays free in backward answers; a rest that only the left side has is empty in them.
+Backwards, the bindings of the right side build terms of the left side: in each order of unordered
+operands, with and without each optional operand, and next to the operands that the rule leaves
+alone. Two things cannot run backwards: a right side that needs Python (`compute`), and numbers that
+were combined on the right (the 3 of 2 * x + x). A variable that only the left side has stays free
+in backward answers; a rest that only the left side has is empty in them.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ Filling = dict[str, tuple[Any, ...]]  # the patterns, if any, that take the plac
 
 
 def rule_goal(*rules: Any) -> Callable[[Any, Any], Goal]:
-    """The relation of `DataRule`s: that of any of them. It relates terms of single outputs."""
+    """Return the relation of `DataRule`s: it holds if that of any of them does. It relates terms of
+    single outputs.
+    """
     goals = [_one_goal(part) for rule in rules for part in rule.lowered.parts]
     if len(goals) == 1:
         return goals[0]
@@ -82,12 +85,12 @@ def _one_goal(rule: Lowered) -> Callable[[Any, Any], Goal]:
 
 
 def known(x: Any, state: Any) -> Any:
-    """What a term makes in a state, as far as that is known."""
+    """Return the value of a term in a state, as far as it is known."""
     return evaluated(reify(x, state))
 
 
 def distinct(answers: Iterable[Any]) -> Iterator[Any]:
-    """Yield terms as they come, equal ones once."""
+    """Yield terms in order, equal ones once."""
     shared, seen = Shared(), set[Any]()
     for answer in answers:
         one = as_one_term(answer, shared)
@@ -97,7 +100,7 @@ def distinct(answers: Iterable[Any]) -> Iterator[Any]:
 
 
 def _results(rule: Any, value: Any, state: Any) -> Iterator[Any]:
-    """What a rule makes of a term, by every way in which it matches."""
+    """Yield a rule's results for a term, by every way in which it matches."""
     if isinstance(value, Variable) and repeats(rule.left):
         value = Shared()(value)
     root = getattr(value, "owner", None)
@@ -113,7 +116,7 @@ def _results(rule: Any, value: Any, state: Any) -> Iterator[Any]:
 
 
 def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
-    """Yield the states in which `term` is one that the rule rewrites to the known `result`."""
+    """Yield the states in which the rule rewrites `term` to the known `result`."""
     shared, seen, found = Shared(), set[Any](), holes(rule.left).items()
     #: what stands for variables that the right side says nothing of: a rest is empty
     unbound = {name: () if hole.rest else LogicVariable(name) for name, hole in found}
@@ -132,8 +135,8 @@ def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
 
 
 def may_be(hole: Hole, value: Any) -> bool:
-    """Whether a hole may stand for a value: a variable of its sort; or a bare number (a literal met
-    in a backward run), where the sort asks for nothing or for a constant.
+    """Return whether a hole may stand for a value: a variable of its sort; or a bare number (a
+    literal in a backward run), if the sort allows any value or requires a constant.
     """
     if isinstance(value, Variable):
         return bool(hole.sort(value))
@@ -141,15 +144,15 @@ def may_be(hole: Hole, value: Any) -> bool:
 
 
 def as_one_term(value: Any, shared: Shared) -> Any:
-    """What stands for a variable, equal terms being one object."""
+    """Return a variable's value, with equal terms as one object."""
     if isinstance(value, tuple):
         return tuple([as_one_term(v, shared) for v in value])
     return shared(value) if isinstance(value, Variable) else value
 
 
 def _made(rule: Any, result: Any) -> Iterator[Bindings]:
-    """Yield the bindings under which the right side is a result, with `EXTRA` beside it; with some
-    of its rests empty, and no operand missing that may be.
+    """Yield the bindings under which the right side is a result, with `EXTRA` next to it; with some
+    of its rests empty, and all optional operands present.
     """
     left, right = rule.left, rule.right
     if isinstance(right, Compute):
@@ -180,14 +183,14 @@ def _matches(right: Any, result: Any, bound: Bindings) -> Iterator[Bindings]:
 
 
 def _chosen(names: Sequence[str]) -> Iterator[Filling]:
-    """Yield the ways in which there is nothing for some of several variables, few of them first."""
+    """Yield the ways in which some of several variables are empty, fewest first."""
     sizes = range(len(names) + 1)
     some = chain.from_iterable([combinations(names, n) for n in sizes])
     return (dict.fromkeys(gone, ()) for gone in some)
 
 
 def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
-    """Yield the left side without operands that may be missing, with those it leaves alone."""
+    """Yield the left side without optional operands, with the operands it leaves alone."""
     left, maybe = rule.left, []
     for name, hole in holes(left).items():
         value = bound.get(name, hole.default)
@@ -200,8 +203,8 @@ def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
 
 
 def _is_term(left: OpNode, terms: Bindings, flat: bool) -> bool:
-    """Whether no associative op is left with one operand, because a rest is empty: but that may be
-    a term of the same op, of which the operands are.
+    """Return whether no associative op is left with one operand because a rest is empty; a term of
+    the same op may provide its operands.
     """
     for p in [p for p, _ in subpatterns(left) if is_associative(p) and p.rests]:
         taken = sum([len(terms[p.args[i].name]) for i in p.rests])
@@ -231,7 +234,7 @@ def _variant(rule: Any, left: OpNode, right: Any, term: Any, result: Any) -> lis
 
 
 def _allowed(rule: Lowered, terms: Bindings, asked: list[Hole]) -> Goal:
-    """Sorts and guards hold, as far as their variables are known."""
+    """Return the goal that sorts and guards hold, as far as their variables are known."""
 
     def goal(state: Any) -> Iterator[Any]:
         values = {name: known(term, state) for name, term in terms.items()}
@@ -256,8 +259,8 @@ def _computed(right: Compute, terms: Bindings, result: Any) -> Goal:
 
 
 def opened(rule: Any, term: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield pairs of sides without rests and without operands that may be missing, to be unified
-    with an open term: a rest is as many variables as some op of that term has operands.
+    """Yield pairs of sides without rests and without optional operands, to be unified with an open
+    term: a rest becomes as many variables as some op of that term has operands.
     """
     found, right = holes(rule.left), rule.right
     rests = [name for name, hole in found.items() if hole.rest]
@@ -277,7 +280,9 @@ def opened(rule: Any, term: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _filled(pattern: Any, taken: Filling) -> Any:
-    """A side with patterns in place of some variables, or nothing; all others have to be there."""
+    """Return a side with patterns in place of some variables, or nothing; all others must be
+    present.
+    """
     (filled,) = _each_filled(pattern, taken)
     return filled
 
@@ -318,8 +323,8 @@ def orders(pattern: Any) -> Iterator[Any]:
 
 
 def to_term(pattern: Any, terms: Bindings, flat: bool = False) -> Any:
-    """A pattern as a term; a variable for which nothing stands gets a logic variable. flat: the
-    operands of an associative op are not that op again.
+    """Return a pattern as a term; an unbound variable becomes a logic variable. flat: the operands
+    of an associative op are not the same op again.
     """
     if isinstance(pattern, Hole):
         if pattern.name not in terms:
@@ -341,6 +346,6 @@ def to_term(pattern: Any, terms: Bindings, flat: bool = False) -> Any:
 
 
 def repeats(pattern: Any) -> bool:
-    """Whether a variable occurs twice, so that equal operands have to be one object."""
+    """Return whether a variable occurs twice, so that equal operands must be one object."""
     names = [p.name for p, _ in subpatterns(pattern) if isinstance(p, Hole)]
     return len(names) > len(set(names))

@@ -1,8 +1,8 @@
-"""The matcher, interpreted: the plain meaning of a pattern on graph nodes.
+"""Interpreted matcher: the plain meaning of a pattern on graph nodes.
 
-Slow and short. Compiled matchers (`match/emit.py`) must give the same bindings in the same order,
-and ask the same guards on the way; tests compare. `Matcher.failed` hears of every part that does
-not match: `match/explain.py` listens there to say why a rule does not apply.
+It is slow and short. Compiled matchers (`match/emit.py`) must return the same bindings in the same
+order, and evaluate the same guards on the way; tests compare. `Matcher.failed` is called for every
+part that does not match: `match/explain.py` uses it to explain why a rule does not apply.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Pairs = Sequence[tuple[Any, Any]]  # of a pattern and what it is to match
 ASKED = "?"
 
 ANOTHER = "it is an output of another node"
-COUNT = "the number of operands is another"
+COUNT = "the number of operands differs"
 NARROWED = "some of the operands would be computed in another dtype than all of them"
 REGROUPED = "a sum or product of more operands would be regrouped, which the rule does not do"
 
@@ -62,7 +62,7 @@ def match_root(pattern: OpNode, node: Any, exact: bool = False) -> Iterator[Bind
     """Yield every way in which a left side matches a node. exact: of a rule that claims exact
     values.
 
-    The root itself has to be there, whatever defaults it has. Operands of it that the left side
+    The root itself must be present, whatever defaults it has. Operands of it that the left side
     leaves alone are bound to `ac.EXTRA`.
     """
     for bound in Matcher(pattern, exact, Tries(inf)).ways(node):
@@ -72,7 +72,7 @@ def match_root(pattern: OpNode, node: Any, exact: bool = False) -> Iterator[Bind
 def every_result(
     rule: Lowered, fgraph: Graph, node: Any, tick: Callable[[], object] = lambda: None
 ) -> Iterator[Any]:
-    """Yield what a rule makes of a node, by every match; `tick` is called for each of these."""
+    """Yield a rule's results for a node, by every match; `tick` is called for each of these."""
     for bound in match_root(rule.left, node, rule.exact):
         tick()
         if guards_hold(rule.guards, bound, fgraph):
@@ -82,13 +82,13 @@ def every_result(
 
 
 def named(bound: Bindings) -> Bindings:
-    """The bindings of a rule's variables, without what a `Matcher` notes beside them."""
+    """Return the bindings of a rule's variables, without the private entries of a `Matcher`."""
     return {name: v for name, v in bound.items() if name.__class__ is str and name != ASKED}
 
 
 def interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
-    """What a rule makes of a node, or its bindings if it has no right side; None if it does not
-    apply. (It does not look at `views`.)
+    """Return a rule's result for a node, or its bindings if it has no right side; None if it does
+    not apply. (Ignores `views`.)
     """
     for bound in Matcher(rule.left, rule.exact, Tries(MOST), rule.guards, fgraph).ways(node):
         result = instantiate(rule.right, named(bound), node, rule.left.place)
@@ -98,7 +98,9 @@ def interpreted(rule: Lowered, fgraph: Graph, node: Any) -> Any:
 
 
 def matcher_for(rule: Lowered, name: str, text: str) -> Function:
-    """The compiled matcher; interpreted where Python cannot compile it (20 loops in each other)."""
+    """Return the compiled matcher; the interpreted one if Python cannot compile it (20 nested
+    loops).
+    """
     try:
         return compile_rule(rule, name, text)
     except SyntaxError:
@@ -107,8 +109,8 @@ def matcher_for(rule: Lowered, name: str, text: str) -> Function:
 
 @dataclass(slots=True, eq=False)
 class Matcher:
-    """The matching of one left side with terms: each operand is one variable. What is said below
-    of terms is said otherwise where an operand is several equal ones (`rewrite/egraph/ematch.py`).
+    """Matcher of one left side with terms: each operand is one variable. A subclass overrides the
+    methods on terms for operands with several equal variables (`rewrite/egraph/ematch.py`).
     """
 
     left: Any
@@ -122,34 +124,34 @@ class Matcher:
     once: ClassVar[bool] = True
 
     def failed(self, part: Any, here: Any, bound: Bindings, why: Any = None) -> None:
-        """Hears of a part that does not match; why: a text, or (parameter, value, wanted)."""
+        """Called for a part that does not match. why: a text, or (parameter, value, wanted)."""
 
     # --- what terms are ---------------------------------------------------------------------------
 
     def entered(
         self, pattern: OpNode, v: Any, bound: Bindings, whole: Any
     ) -> Iterable[tuple[Any, Bindings]]:
-        """What there is at an operand of `whole` that the op of a pattern computes."""
+        """Yield the alternatives at an operand of `whole` that the op of a pattern computes."""
         return ((v, bound),) if self.is_there(pattern, v, bound) else ()
 
     def variable(self, v: Any) -> Any:
-        """The variable of what was entered."""
+        """Return the variable of an entered alternative."""
         return v
 
     def shown(self, v: Any) -> Any:
-        """The variable that is asked for the sort, type and number of an operand."""
+        """Return the variable that gives the sort, type and number of an operand."""
         return v
 
     def inputs(self, v: Any) -> Sequence[Any]:
-        """The operands of what was entered."""
+        """Return the operands of an entered alternative."""
         return v.owner.inputs  # type: ignore[no-any-return]
 
     def joined(self, v: Any, operands: Sequence[Any]) -> Any:
-        """One term for some of the operands of what was entered."""
+        """Return one term for some of the operands of an entered alternative."""
         return joined(v.owner.op, operands)
 
     def key(self, value: Any) -> Any:
-        """What two operands, or sequences of operands, have in common iff they are equal."""
+        """Return a key that two operands, or sequences of operands, share iff they are equal."""
         return value
 
     # --- the root ---------------------------------------------------------------------------------
@@ -162,7 +164,9 @@ class Matcher:
                 yield from self.ready(bound)
 
     def ready(self, bound: Bindings) -> Iterable[Bindings]:
-        """Ask the guards that can be asked by now (`askable`); no bindings if one does not hold."""
+        """Evaluate the guards that are ready (`askable`); yield no bindings if one does not
+        hold.
+        """
         asked = bound.get(ASKED, {})
         for i, guard in askable(self.guards, bound, asked):
             answer = ask(guard, bound, self.fgraph)
@@ -192,7 +196,7 @@ class Matcher:
             yield from self.match_less(pattern, v, bound, whole)
 
     def match_op(self, pattern: OpNode, v: Any, bound: Bindings) -> Iterator[Bindings]:
-        """Match an op and its operands; a second output has to be one of the very same node."""
+        """Match an op and its operands; a second output must belong to the same node."""
         whole = pattern.output(ALL) if self.once and pattern.place is not None else None
         if whole in bound:
             if same_node(bound[whole], v.owner):
@@ -227,7 +231,7 @@ class Matcher:
                     self.failed(pattern, v, found, REGROUPED)
 
     def is_there(self, pattern: OpNode, v: Any, bound: Bindings) -> bool:
-        """Whether the op of a pattern computes a variable."""
+        """Return whether the op of a pattern computes a variable."""
         if pattern.computes(v):
             return True
         self.failed(pattern, v, bound)
@@ -252,7 +256,7 @@ class Matcher:
     def match_less(
         self, pattern: OpNode, v: Any, bound: Bindings, whole: Any
     ) -> Iterable[Bindings]:
-        """Match what is left of an op when its operand with a default is missing."""
+        """Match the rest of an op when its optional operand is missing."""
         missing = pattern.default
         if missing is None or missing.name in bound:
             return ()
@@ -261,7 +265,7 @@ class Matcher:
         return chain.from_iterable(self.matches(other, v, inner, whole) for inner in known)
 
     def plan(self, pattern: OpNode) -> Plan | None:
-        """How an AC pattern takes operands."""
+        """Return the plan for how an AC pattern takes operands."""
         try:
             return self.plans[id(pattern)]
         except KeyError:
@@ -303,7 +307,7 @@ class Matcher:
         left: Any,
         bound: Bindings,
     ) -> Iterator[Bindings]:
-        """Let the rests of an AC pattern take what is left."""
+        """Let the rests of an AC pattern take the remaining operands."""
         free = {hole.name: n for hole, n in taking.rests.items() if hole.name not in bound}
         bounds = [hole for hole in taking.rests if hole.name in bound]
         known = [bound[hole.name] for hole in bounds for _ in range(taking.rests[hole])]
@@ -323,13 +327,15 @@ class Matcher:
             self.failed(pattern, v, bound, COUNT)
 
     def keeps_dtype(self, v: Any, *groups: Sequence[Any]) -> bool:
-        """Whether each of several groups of operands is computed as all of them are."""
+        """Return whether each of several groups of operands is computed in the dtype of all of
+        them.
+        """
         if max(map(len, groups)) < 2:
             return True
         return keeps_dtype(self.variable(v), *[[*map(self.shown, group)] for group in groups])
 
     def stands_alone(self, v: Any, start: int, end: int) -> bool:
-        """Whether some operands, side by side, may be taken for a term of their own."""
+        """Return whether some adjacent operands may be a term of their own."""
         return stands_alone(self.variable(v), self.exact, start, end)
 
     def assign(
@@ -383,7 +389,7 @@ class Matcher:
     def bind_several(
         self, hole: Hole, values: Sequence[Any], at: int, end: int, bound: Bindings, out: Any
     ) -> Iterable[Bindings]:
-        """Let a hole take operands of `out`; values: those that are left of them."""
+        """Let a hole take operands of `out`; values: the remaining ones."""
         taken = tuple(values[at:end])
         if hole.several:
             gone = len(self.inputs(out)) - len(values)
@@ -397,7 +403,7 @@ class Matcher:
         return ()
 
     def all_of(self, pairs: Pairs, bound: Bindings, out: Any) -> Iterator[Bindings]:
-        """Match operands of `out`: cheap tests first, then which ops there are, then in depth."""
+        """Match operands of `out`: cheap tests first, then the heads of ops, then in depth."""
         plain = [pair for pair in pairs if not isinstance(pair[0], OpNode)]
         sure = [(p, v) for p, v in pairs if isinstance(p, OpNode) and p.default is None]
         maybe = [(p, v) for p, v in pairs if isinstance(p, OpNode) and p.default is not None]
@@ -410,7 +416,9 @@ class Matcher:
     def in_turn(
         self, pairs: Pairs, bound: Bindings, out: Any, asking: bool = True
     ) -> Iterator[Bindings]:
-        """Match one after the other, in depth. asking: whether guards are asked between them."""
+        """Match one after the other, in depth. asking: whether guards are evaluated between
+        them.
+        """
         if not pairs:
             yield bound
             return

@@ -1,8 +1,8 @@
-"""From what an author wrote to patterns: `log(1 + x) >> log1p(x)` becomes `OpNode`s, and is
+"""Lowering of an author's rule to patterns: `log(1 + x) >> log1p(x)` becomes `OpNode`s, and is
 checked.
 
-What is refused here, when the rule is built: an unbound variable on the right, a guard or parameter
-that nothing uses, a left side that is not an op, an op with a number of operands it cannot have.
+Rejected when the rule is built: an unbound variable on the right, a guard or parameter that nothing
+uses, a left side that is not an op, an op with an impossible number of operands.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ from rewrite_engine.terms.logic import (
 )
 from rewrite_engine.terms.print import etuples_class, term_text
 
-PARENTHESES = "a rule cannot be an operand: put parentheses around what stands to the left of `>>`"
+PARENTHESES = "a rule cannot be an operand: put parentheses around the left side of `>>`"
 EQUALITY = "`==` compares patterns: write eq(a, b) for the op (pt.eq), left >> right for a rule"
 LOGIC = "a guard has no truth value when the rule is made: write given(a, b) for both of two"
-FUNCTION = "; a function of variables may say anything else: given(lambda x: ...)"
+FUNCTION = "; write any other condition as a function of variables: given(lambda x: ...)"
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class RuleBody:
-    """What `left >> right` makes, before the decorator takes it."""
+    """Result of `left >> right`, before the decorator takes it."""
 
     __not_a_term__ = PARENTHESES
     left: Any
@@ -76,7 +76,7 @@ class RuleBody:
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """A right side that needs Python: a function of some holes, by name; None means: no match."""
+    """Right side that needs Python: a function of some holes, by name; None means: no match."""
 
     fn: Callable[..., Any]
     names: tuple[str, ...]
@@ -84,10 +84,10 @@ class Compute:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A guard: a fact or predicate on (some of) the holes.
+    """Guard: a fact or predicate on (some of) the holes.
 
-    `fn(*values)` is true, or a reason that is false; a fact is asked with the graph, so that it
-    remembers. assumed: an assumption of the rule, not asked where the user grants it.
+    `fn(*values)` is true, or a reason that is false; a fact also gets the graph, for its cache.
+    assumed: it proves an assumption of the rule, and is not evaluated if the user grants that.
     """
 
     fn: Callable[..., Any]
@@ -98,7 +98,7 @@ class Condition:
 
     @property
     def cost(self) -> int:
-        """Cheap guards are asked first."""
+        """Cost of evaluation; cheap guards come first."""
         return 1 if self.fact is None else int(self.fact.cost)
 
     def _refuse(self, *_: Any) -> NoReturn:
@@ -111,7 +111,9 @@ class Condition:
 def askable(
     guards: Sequence[Condition], bound: Container[Any], asked: Container[int] = ()
 ) -> list[tuple[int, Condition]]:
-    """Guards not asked yet of which all is bound, with their numbers, cheap ones first."""
+    """Return guards not evaluated yet whose variables are all bound, with their indices, cheap ones
+    first.
+    """
     found = [
         (i, guard)
         for i, guard in enumerate(guards)
@@ -122,13 +124,13 @@ def askable(
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The guards of a rule, as the author wrote them."""
+    """Guards of a rule, as the author wrote them."""
 
     conditions: tuple[Any, ...]
 
 
 class Lowered(NamedTuple):
-    """A rule's two sides and its guards, checked."""
+    """Two sides and guards of a rule, checked."""
 
     left: OpNode
     right: Any  # a pattern or `Compute`; a tuple of patterns for all outputs; None to find
@@ -138,7 +140,7 @@ class Lowered(NamedTuple):
 
     @property
     def parts(self) -> tuple[Lowered, ...]:
-        """The rules for one output of which it consists."""
+        """Rules for one output of which it consists."""
         if self.left.index != ALL:
             return (self,)
         lefts = map(self.left.output, range(known_outputs(self.left.operator) or 0))
@@ -147,7 +149,7 @@ class Lowered(NamedTuple):
 
 
 def counted(lowering: Callable[[], Lowered]) -> Lowered:
-    """Lower; twice where samples show how many outputs an op has that does not declare it."""
+    """Lower a rule; twice if samples show how many outputs an op has that does not declare it."""
     try:
         return lowering()
     except SeveralOutputsError:
@@ -155,7 +157,7 @@ def counted(lowering: Callable[[], Lowered]) -> Lowered:
 
 
 def _right_of(right: Any, i: int) -> Any:
-    """The right side for one of several outputs."""
+    """Return the right side for one of several outputs."""
     if isinstance(right, Compute):
 
         def one(*values: Any) -> Any:
@@ -172,7 +174,7 @@ def lower(
     exact: bool = False,
     backward: bool = False,
 ) -> Lowered:
-    """Call a rule function on fresh logic variables and lower what it returns.
+    """Call a rule function on fresh logic variables and lower its result.
 
     backward: the author wrote the right side first. Raises `RuleError`s.
     """
@@ -237,7 +239,7 @@ def _lower_right(x: Any) -> Any:
 
 
 def asked_by_sorts(lvars: Iterable[LogicVariable]) -> Iterator[Any]:
-    """Yield the guards that sorts stand for: facts, and that what has the same label is equal."""
+    """Yield the guards that sorts imply: facts, and equality of places with the same label."""
     labelled: dict[str, tuple[LogicVariable, int]] = {}
     for lvar in lvars:
         sort = lvar.sort
@@ -259,7 +261,7 @@ def lower_side(x: Any) -> Any:
 
 
 def _check_outputs(written: Any, left: OpNode, right: Any) -> None:
-    """The right side has to be for one output, or for all of them, as the left side is."""
+    """Check that the right side is for one output, or for all of them, as the left side is."""
     n = len(right) if isinstance(right, tuple) else None
     if isinstance(right, OpNode) and right.index == ALL:
         n = known_outputs(right.operator)
@@ -268,7 +270,7 @@ def _check_outputs(written: Any, left: OpNode, right: Any) -> None:
     if left.index == ALL and n != len(written) and not isinstance(right, Compute):
         has = "one term" if n is None else f"{n} terms"
         what = f"{several(written)}, to replace that one; or {len(written)} terms for all"
-        raise PatternError(f"the right side is {has}, and {what}")
+        raise PatternError(f"the right side is {has}: {what}")
 
 
 def lower_pattern(x: Any) -> Any:
@@ -303,7 +305,7 @@ def _lower_output(i: Any, term: Any) -> OpNode:
     """Lower one of several outputs."""
     term = as_pattern(term)
     if not isinstance(term, PatternTerm):
-        raise PatternError(f"output {i} of {term} is none of an op")
+        raise PatternError(f"output {i} of {term} is not the output of an op")
     pattern = _lower_op(*term.items)
     op = pattern.operator
     n = known_outputs(op)
@@ -334,7 +336,7 @@ def _lower_op(operator: Any, *operands: Any, index: int | None = None) -> OpNode
 
 
 def spliced(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The operands, with those of the same associative op inside them in its place."""
+    """Return the operands, with nested operands of the same associative op in place of it."""
     if not op.associative:
         return args
     result: list[Any] = []
@@ -344,9 +346,10 @@ def spliced(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def sound_defaults(pattern: Any, trusting: bool) -> Any:
-    """A side of a rule in which operands may be missing only where one other is beside them and
-    that changes nothing: where their default is what the op declares as its identity. trusting: or
-    where the op declares none, and the author says so; then each default has to count somewhere.
+    """Return a side of a rule in which an operand is optional only if one other is next to it and
+    omitting it changes nothing: its default is what the op declares as its identity. trusting: or
+    if the op declares none, and the author asserts it; then each default must have an effect
+    somewhere.
     """
     sound = sound_side(pattern, trusting)
     kept = {p.name for p, _ in subpatterns(sound) if isinstance(p, Hole) and p.has_default}
@@ -362,7 +365,7 @@ def sound_defaults(pattern: Any, trusting: bool) -> Any:
 
 
 def sound_side(pattern: Any, trusting: bool) -> Any:
-    """The same for a side of which nothing is asked."""
+    """Check and normalize the defaults of a side without further requirements."""
     if not isinstance(pattern, OpNode):
         return pattern
     known = getattr(pattern.op, "identity", None)
@@ -378,13 +381,15 @@ def sound_side(pattern: Any, trusting: bool) -> Any:
 
 
 def is_in_order(pattern: Any) -> bool:
-    """Whether a pattern is an op whose nests are one op on all operands, which have an order."""
+    """Return whether a pattern is an op whose nests are one op on all operands, which have an
+    order.
+    """
     return is_associative(pattern) and not is_ac(pattern)
 
 
 def extended(rule: Lowered) -> Lowered:
-    """The rule as it matches ops that are associative, but not commutative: some of the operands
-    of the root, which stand side by side; those on both sides of them are beside the result.
+    """Return the rule in the form for ops that are associative, but not commutative: it matches
+    some adjacent operands of the root; those on both sides of them are kept next to the result.
     """
     if not any(is_in_order(p) for p, _ in subpatterns(rule.left)):
         return rule
@@ -406,7 +411,7 @@ def extended(rule: Lowered) -> Lowered:
 def _computed_beside(
     op: Op, right: Compute, before: tuple[Hole, ...], after: tuple[Hole, ...]
 ) -> Compute:
-    """A computed right side between operands that the left side leaves alone."""
+    """Return a computed right side between operands that the left side leaves alone."""
     n, end = len(before), len(before) + len(right.names)
 
     def beside(*values: Any) -> Any:
@@ -420,7 +425,7 @@ def _computed_beside(
 
 
 def with_runs(pattern: Any, root: OpNode) -> Any:
-    """A side in which bare variables take runs of operands of ops that have an order."""
+    """Return a side in which bare variables take runs of operands of ops that have an order."""
     if not isinstance(pattern, OpNode):
         return pattern
     args = [with_runs(a, root) for a in pattern.args]
@@ -444,7 +449,7 @@ def _lower_class(items: tuple[Any, ...]) -> OpClass:
 
 
 def lower_condition(c: Any) -> Condition:
-    """Lower a guard: what a fact returned for logic variables, or a function of holes by name."""
+    """Lower a guard: the result of a fact for logic variables, or a function of holes by name."""
     if isinstance(c, Condition):
         args = tuple([lower_pattern(a) if isinstance(a, LogicVariable) else a for a in c.args])
         return Condition(c.fn, args, c.text, c.fact, c.assumed)
@@ -469,7 +474,7 @@ def unbound(rule: Lowered, parameters: set[str]) -> Iterator[RuleError]:
         for name in sorted(names - bound):
             yield UnboundVariableError(f"{what} uses {name}, which the left side does not bind")
         if not names and what != "the right side":
-            yield PatternError(f"{what} speaks of no variable of the rule")
+            yield PatternError(f"{what} mentions no variable of the rule")
     used_elsewhere = {name for names in used.values() for name in names}
     for name in sorted(parameters - bound - used_elsewhere):
         yield PatternError(f"the parameter {name} does not occur in the left side")

@@ -1,8 +1,8 @@
-"""All mistakes of a rule, and of the rules of a module, in one run.
+"""Collection of all mistakes of a rule, and of the rules of a module, in one run.
 
 A rule function that raises is run again with a stand-in for the expression that failed
 (`all_errors`). Errors of a module's rules are collected while it is loaded (`collecting_errors`).
-What each mistake is: `lower.py`, `sample.py`.
+The mistakes themselves are defined in `lower.py` and `sample.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Position = tuple[int, int, int, int]  # first line and column, last line and col
 
 
 class Mistakes:
-    """Errors that do not keep the next check from running: `with mistakes: check()`."""
+    """Collector of errors that lets the next check run: `with mistakes: check()`."""
 
     def __init__(self, found: Sequence[RuleError] = ()) -> None:
         self.found = list(found)
@@ -68,8 +68,8 @@ def joined(errors: Sequence[RuleError]) -> RuleError:
 
 
 class Attempt:
-    """A rule function that is called until nothing in it fails. stand_ins: the names that took the
-    place of expressions.
+    """Rule function that is called until nothing in it fails. stand_ins: the names that replaced
+    expressions.
     """
 
     def __init__(self, fn: Callable[..., Any], lvars: dict[str, Any]) -> None:
@@ -79,7 +79,7 @@ class Attempt:
 
     def without(self, error: Exception, stand_in: Any) -> Callable[..., Any] | None:
         """Return the function with a stand-in for the expression that raised an error; None if its
-        source is not known.
+        source is unknown.
         """
         found = self.failed(error)
         if found is None or self.tree is None or len(self.stand_ins) >= MAX_MISTAKES:
@@ -97,13 +97,13 @@ class Attempt:
         return next((n for n in nodes if isinstance(n, ast.expr) and _place(n) == place), None)
 
     def repeats(self, error: Exception) -> bool:
-        """Whether an error follows from an earlier one."""
+        """Return whether an error follows from an earlier one."""
         found = self.failed(error)
         names = {n.id for n in ast.walk(found) if isinstance(n, ast.Name)} if found else set()
         return not names.isdisjoint(self.stand_ins)
 
     def text(self, error: Exception) -> str:
-        """Return the source of the expression that raised an error; "" if it is not known."""
+        """Return the source of the expression that raised an error; "" if it is unknown."""
         found = self.failed(error)
         return "" if found is None else ast.unparse(found)
 
@@ -127,7 +127,7 @@ class _Replaced(ast.NodeTransformer):
 
 
 def _tree_of(fn: Callable[..., Any]) -> ast.FunctionDef | None:
-    """The source of a function, as one without parameters; None if it is not known."""
+    """Return the source of a function, as one without parameters; None if it is unknown."""
     code = fn.__code__
     try:
         tree = ast.parse("".join(linecache.getlines(code.co_filename)))
@@ -154,7 +154,7 @@ def _names(fn: Any) -> Sequence[str]:
 
 
 def _position(error: Exception, file: str, name: str) -> Position | None:
-    """Where in a function an error was raised."""
+    """Return where in a function an error was raised."""
     for one in traceback.extract_tb(error.__traceback__):
         if one.filename == file and one.name in (name, "<lambda>") and one.colno is not None:
             ends = one.end_lineno or 0, one.end_colno or 0
@@ -170,7 +170,7 @@ def _place(node: ast.expr) -> Position:
 
 
 class Collection:
-    """Errors of rules, and the modules of these."""
+    """Errors of rules, with the modules of these rules."""
 
     def __init__(self) -> None:
         self.errors: list[RuleError] = []
@@ -178,7 +178,7 @@ class Collection:
         self.modules: set[str] = set()
 
     def raise_all(self) -> None:
-        """Raise the errors, if there are any; the modules are imported anew the next time."""
+        """Raise the errors, if there are any; the modules are imported again the next time."""
         for name in self.modules - self.loaded:
             sys.modules.pop(name, None)
         if len(self.errors) == 1:
@@ -194,8 +194,8 @@ _COLLECTION: ContextVar[Collection | None] = ContextVar("collection", default=No
 def collecting_errors() -> Iterator[None]:
     """Collect the errors of the rules that are built inside, and raise them together at the end.
 
-    A rule that cannot be built is None inside. Another error there, which may follow from that, is
-    left out where rules are wrong. Raises `RuleErrors`, or the one `RuleError`.
+    A rule that cannot be built is None inside. Another error there, which may be a consequence, is
+    dropped if rules are wrong. Raises `RuleErrors`, or the one `RuleError`.
     """
     found = Collection()
     token = _COLLECTION.set(found)
@@ -212,7 +212,7 @@ def collecting_errors() -> Iterator[None]:
 
 
 def collected(cls: Callable[..., Any], *given: Any, **options: Any) -> Any:
-    """Build a rule of a function; None for one that is wrong where errors are collected."""
+    """Build a rule of a function; None for a wrong one while errors are collected."""
     found = _COLLECTION.get()
     if found is None:
         return cls(*given, **options)

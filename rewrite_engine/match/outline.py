@@ -1,15 +1,15 @@
-"""What can be told about a term at a glance, and whether a pattern may match a term that looks so.
+"""Outlines of terms, and whether a pattern may match a term with an outline.
 
-The *outline* of a variable, looked at some levels deep, is a hashable value:
+The *outline* of a variable, some levels deep, is a hashable value:
 
     None                      an input
-    CONSTANT                  a constant; (CONSTANT, 2.0) where its number is looked at, too
+    CONSTANT                  a constant; (CONSTANT, 2.0) if its number is read, too
     op                        computed by an op, nothing known of the operands; for one of several
                               outputs a `Projection`
     (op, (outline, ...))      ... of these operands
 
-`match/dispatch.py` has outlines as keys and asks each rule once for each of them. Since a rule is
-asked about the outline, not about a term, it can take nothing into account that is not in the key.
+`match/dispatch.py` has outlines as keys and asks each rule once for each of them. Since a rule gets
+the outline, not a term, it can only use information in the key.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Outline = Any
 
 
 def outline(v: Any, depth: int) -> Outline:
-    """The outline of a variable, so many levels of operands deep."""
+    """Return the outline of a variable, with this many levels of operands."""
     head = v.head
     if head is CONSTANT:
         number = v.element
@@ -46,12 +46,14 @@ def outline(v: Any, depth: int) -> Outline:
 
 
 def head_of(seen: Outline) -> Any:
-    """What computes a variable with this outline."""
+    """Return the head of a variable with this outline."""
     return seen[0] if seen.__class__ is tuple else seen
 
 
 def may_match(pattern: Any, seen: Outline) -> bool:
-    """Whether a pattern may match a variable with this outline. True may be a false alarm."""
+    """Return whether a pattern may match a variable with this outline. True may be a false
+    alarm.
+    """
     head = head_of(seen)
     if isinstance(pattern, Literal):
         if head is not CONSTANT or seen is CONSTANT or pattern.value != pattern.value:
@@ -73,7 +75,9 @@ def may_match(pattern: Any, seen: Outline) -> bool:
 
 
 def may_be_op(pattern: OpNode, op: Any) -> bool:
-    """Whether an op may be the one of a pattern, by the parameters that the pattern gives."""
+    """Return whether an op may be the one of a pattern, by the parameters that the pattern
+    specifies.
+    """
     props = pattern.op.props if isinstance(pattern.op, OpClass) else ()
     return pattern.fits(op) and all(
         [isinstance(wanted, Hole) or getattr(op, name) == wanted for name, wanted in props]
@@ -81,7 +85,7 @@ def may_be_op(pattern: OpNode, op: Any) -> bool:
 
 
 def may_match_operands(pattern: OpNode, seen: Sequence[Outline]) -> bool:
-    """Whether the operands of a pattern may match operands with these outlines."""
+    """Return whether the operands of a pattern may match operands with these outlines."""
     args = pattern.args
     if pattern.rests or is_associative(pattern):
         for a in args:
@@ -98,7 +102,7 @@ def may_match_operands(pattern: OpNode, seen: Sequence[Outline]) -> bool:
 
 
 def numbers_among(args: Iterable[Any]) -> Iterator[Any]:
-    """The numbers that `may_match` tells from others for these patterns."""
+    """Yield the numbers that `may_match` distinguishes for these patterns."""
     stack = list(args)
     while stack:
         p = stack.pop()
@@ -112,7 +116,9 @@ def numbers_among(args: Iterable[Any]) -> Iterator[Any]:
 
 
 def content(v: Variable, depth: int = 2) -> tuple[Any, ...]:
-    """A key that sorts operands by what they are, some levels deep, in every process alike."""
+    """Return a key that sorts operands by their content, some levels deep, in every process
+    alike.
+    """
     kind = v.type.__dict__.get("_stable_text") or _stable(v.type)
     if v.head is CONSTANT:
         number = v.number  # type: ignore[attr-defined]
@@ -126,7 +132,9 @@ def content(v: Variable, depth: int = 2) -> tuple[Any, ...]:
 
 
 def _stable(x: Any) -> str:
-    """The text of an op or type without what differs between processes; noted if it stays."""
+    """Return the text of an op or type without parts that differ between processes, cached if it is
+    stable.
+    """
     text = str(x)
     found = text if " at 0x" not in text else type(x).__qualname__
     if getattr(x, "__props__", None) is not None:
@@ -140,12 +148,14 @@ ROOTS = (Op, type, FunctionType)  # what roots are
 
 
 def tracks(roots: Sequence[Any] | None, op: Any) -> bool:
-    """Whether an op is among the roots: ops, classes of ops, predicates on ops; None means all."""
+    """Return whether an op is among the roots: ops, classes of ops, predicates on ops; None means
+    all.
+    """
     return roots is None or any([is_root(root, op) for root in roots])
 
 
 def is_root(root: Any, op: Any) -> bool:
-    """Whether an op is what a root stands for."""
+    """Return whether an op satisfies a root: an op, a class or a predicate."""
     if op is root:
         return True
     if isinstance(root, type):
@@ -157,7 +167,7 @@ def is_root(root: Any, op: Any) -> bool:
 
 
 def demands(left: OpNode) -> dict[int, tuple[Any, ...]]:
-    """{level: marks that must be there}: ops, and numbers as `(CONSTANT, 2.0)`."""
+    """Return {level: marks that must be present}: ops, and numbers as `(CONSTANT, 2.0)`."""
     found: dict[int, list[Any]] = {}
     stack: list[tuple[Any, int]] = [(a, 1) for a in left.args]
     while stack:
@@ -173,12 +183,12 @@ def demands(left: OpNode) -> dict[int, tuple[Any, ...]]:
 
 
 def deepest(left: OpNode) -> int:
-    """How many levels below its root a left side looks."""
+    """Return how many levels below its root a left side reads."""
     return max(d for p, d in subpatterns(left) if isinstance(p, OpNode) or d == 0)
 
 
 def interior(left: OpNode, roots: Sequence[Any], nests: int) -> dict[Any, int]:
-    """{op below the root: its depth}. nests: levels of nests of the `roots` to look into."""
+    """Return {op below the root: its depth}. nests: levels of nests of the `roots` to look into."""
     found: dict[Any, int] = dict.fromkeys(roots, nests) if nests else {}
     for p, depth in subpatterns(left):
         if depth and isinstance(p, OpNode):
@@ -187,7 +197,7 @@ def interior(left: OpNode, roots: Sequence[Any], nests: int) -> dict[Any, int]:
 
 
 def marks(seen: Iterable[Outline], level: int) -> set[Any] | None:
-    """The marks on a level below these outlines; None if not everything there is known."""
+    """Return the marks on a level below these outlines; None if not everything there is known."""
     here = list(seen)
     for _ in range(level - 1):
         below: list[Any] = []
@@ -201,7 +211,7 @@ def marks(seen: Iterable[Outline], level: int) -> set[Any] | None:
 
 
 class RuleIndex:
-    """Rules by a mark that must be on one level: the one that fewest of them have."""
+    """Index of rules by a mark that must be on one level: the one that fewest of them have."""
 
     def __init__(self, rules: Sequence[Any], level: int) -> None:
         self.rules = rules
@@ -222,7 +232,7 @@ class RuleIndex:
                 self.filed.setdefault(CONSTANT, []).append(i)
 
     def pick(self, seen: Iterable[Outline]) -> Sequence[Any]:
-        """The rules whose marks are among these outlines, in order."""
+        """Return the rules whose marks are among these outlines, in order."""
         found = marks(seen, self.level) if self.filed else None
         if found is None:
             return self.rules

@@ -1,8 +1,8 @@
-"""What a rule's sides are made of once they are lowered: holes, literals, and ops on patterns; and
-logic variables for the parameters of the function that an author wrote.
+"""Lowered sides of rules: holes, literals, and ops on patterns; and the call of an author's
+function on fresh logic variables.
 
-These are plain data. `match/lower.py` makes them from what a rule's author wrote; `interpret.py`
-and `emit.py` give them meaning, forwards; `rule.goal` gives it in miniKanren.
+These are plain data. `match/lower.py` makes them from an author's code; `interpret.py` and
+`emit.py` define their meaning, forwards; `rule.goal` defines it in miniKanren.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Graph = FrozenGraph | None
 class Sort(NamedTuple):
     """A set of variables that a variable of a rule may stand for.
 
-    test: whether a variable belongs. inline: the same as Python source, with `{v}` for the
+    test: whether a variable belongs. inline: the test as Python source, with `{v}` for the
     variable, for sorts that are too cheap to call. constant: only constants belong (matchers use it
-    to look at fewer nodes). fact: a fact that must hold. ties: pairs (label, place); whatever has
-    the same label must be equal: the fact `tie` is asked of both variables, each with its place.
-    samples: variables that belong to it, one of each kind of dtype, of shapes that stand for all of
-    it (`match/sample.py`). formerly: a wider sort that had this name in the last release. now: the
+    to read fewer nodes). fact: a fact that must hold. ties: pairs (label, place); places with the
+    same label must be equal: the fact `tie` is evaluated on both variables, each with its place.
+    samples: variables of the sort, one of each kind of dtype, with representative shapes
+    (`match/sample.py`). formerly: a wider sort that had this name in the last release. now: the
     sort that an old name stands for.
     """
 
@@ -66,8 +66,8 @@ Prop = Sort("Prop", lambda v: True, "True")
 
 def as_sort(annotation: Any) -> Sort:
     """Read an annotation: a `Sort`, a type of variables, a fact, or any predicate on variables; a
-    class of variables, or `Any`, says nothing (`Constant` that it is one). Several of them,
-    `Annotated[Float, nonneg]`, have to hold together.
+    class of variables, or `Any`, requires nothing (`Constant` requires a constant). Several of
+    them, `Annotated[Real, nonneg]`, must hold together.
     """
     if isinstance(annotation, Sort):
         now = annotation.now  # (it never meant what the name that it has now meant before)
@@ -90,7 +90,7 @@ def as_sort(annotation: Any) -> Sort:
 
 
 def _both(a: Sort, b: Sort) -> Sort:
-    """The sort of what belongs to two sorts. Raises `PatternError` for two facts, for which there
+    """Return the intersection of two sorts. Raises `PatternError` for two facts, for which there
     are guards, and for sorts that have nothing in common.
     """
     if a is Anything or b is Anything:
@@ -139,7 +139,7 @@ def warn_at(fn: Callable[..., Any], where: tuple[str, int], text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """A logic variable of a rule. Where it occurs again, it stands for the same thing."""
+    """Logic variable of a rule. All its occurrences stand for the same value."""
 
     name: str
     sort: Sort = Anything
@@ -150,29 +150,29 @@ class Hole:
 
     @property
     def has_default(self) -> bool:
-        """Whether its operand may be missing."""
+        """True if its operand is optional."""
         return self.default is not None
 
     @property
     def rest(self) -> bool:
-        """Whether it stands for any number of operands."""
+        """True if it stands for any number of operands."""
         return self.sort is Rest
 
 
 def is_wide(pattern: Any) -> bool:
-    """Whether a pattern may take more operands than one, of those that have an order."""
+    """Return whether a pattern may take more operands than one, of ordered operands."""
     return isinstance(pattern, Hole) and (pattern.rest or pattern.several)
 
 
 def test_cost(pattern: Any) -> int:
-    """Tests that are written out come before those that call a function."""
+    """Return the cost of a test: inline tests come before those that call a function."""
     return int(isinstance(pattern, Hole) and pattern.sort.inline is None)
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Literal:
-    """A number. It matches a constant that is this number, rounded to the constant's dtype; also
-    an array filled with it where the op takes it as a number (`Op.takes_as_number`).
+    """Number in a pattern. It matches a constant that is this number, rounded to the constant's
+    dtype; also an array filled with it if the op takes it as a number (`Op.takes_as_number`).
     """
 
     value: Any
@@ -188,27 +188,29 @@ class Literal:
 
     @property
     def operand(self) -> Any:
-        """The number as an op takes it: a truth value as NumPy's, as one of Python is refused."""
+        """Number in the form that ops take: a truth value as NumPy's, because one of Python is
+        rejected.
+        """
         return np.bool_(self.value) if self.value.__class__ is bool else self.value
 
     @property
     def marks(self) -> tuple[Any, ...]:
-        """The numbers that constants may have which it matches: it, as dtypes round it."""
+        """Numbers of the constants that it matches: itself, as dtypes round it."""
         return roundings(self.value)
 
 
 class OpClass(NamedTuple):
-    """Any op of a class whose parameters match: `Sum(axis=outer)`."""
+    """Pattern of any op of a class whose parameters match: `Sum(axis=outer)`."""
 
     cls: type
     props: tuple[tuple[str, Any], ...]  # (name, Hole or value)
 
     def fits(self, op: Any) -> bool:
-        """Whether an op is of this class (its parameters are not looked at)."""
+        """Return whether an op is of this class (ignoring its parameters)."""
         return type(op) is self.cls
 
     def usual(self, name: str) -> tuple[Any, ...]:
-        """The default of a parameter, if it has one."""
+        """Return the default of a parameter, if it has one."""
         cls: Any = self.cls
         _, default = parameters_of(cls.__init__).get(name, (NOTHING, NOTHING))
         return () if default is NOTHING else (default,)
@@ -220,10 +222,10 @@ ALL = -1
 
 @dataclass(frozen=True)
 class OpNode:
-    """An op (or an `OpClass`) applied to patterns.
+    """Pattern of an op (or an `OpClass`) applied to patterns.
 
-    index: which of several outputs it is. None: what `op(...)` returns, the only output or the
-    op's `default_output`. `ALL`: all of them, where a rule replaces a whole node.
+    index: which of several outputs it is. None: the result of `op(...)`, the only output or the
+    op's `default_output`. `ALL`: all of them, if a rule replaces a whole node.
     """
 
     op: Any
@@ -231,32 +233,32 @@ class OpNode:
     index: int | None = None
 
     def of(self, *args: Any) -> OpNode:
-        """The same op applied to other patterns."""
+        """Return this op applied to other patterns."""
         return OpNode(self.op, args, self.index)
 
     def output(self, index: int | None) -> OpNode:
-        """Another output of the same node."""
+        """Return another output of the same node."""
         return OpNode(self.op, self.args, index)
 
     @property
     def operator(self) -> Any:
-        """The op, or its class where parameters are variables."""
+        """Op, or its class if parameters are variables."""
         return self.op.cls if isinstance(self.op, OpClass) else self.op
 
     @property
     def place(self) -> int | None:
-        """Its number among the outputs of nodes that may have several."""
+        """Index among the outputs of nodes that may have several."""
         return self.operator.default_output if self.index is None else self.index
 
     @property
     def head(self) -> Any:
-        """What computes what it matches, as `Variable.head`; or the class of that."""
+        """Head of the variables it matches, as `Variable.head`; or the class of that."""
         if isinstance(self.op, OpClass):
             return self.op.cls if self.index is None else Projection
         return self.op if self.index is None else Projection(self.op, self.index)
 
     def computes(self, v: Any) -> bool:
-        """Whether a variable is the output of an op that may be the one at this place."""
+        """Return whether a variable is the output of an op that may be the one at this place."""
         node = v.owner
         if node is None or not self.fits(node.op):
             return False
@@ -265,7 +267,9 @@ class OpNode:
         return self.index == v.index and v.head is not node.op
 
     def target(self, node: Any) -> Any:
-        """The output of a node that the pattern speaks of (of `ALL` the first), if it has that."""
+        """Return the output of a node that the pattern is about (for `ALL` the first), if it
+        exists.
+        """
         outputs = node.outputs
         if self.index == ALL or len(outputs) == 1:
             return outputs[0] if self.index in (None, ALL) else None
@@ -279,17 +283,17 @@ class OpNode:
 
     @cached_property
     def wide(self) -> bool:
-        """Whether operands stand for more than one, if they have an order."""
+        """True if operands stand for more than one, if they have an order."""
         return any(map(is_wide, self.args))
 
     @cached_property
     def default(self) -> Hole | None:
-        """The operand that may be missing, if there is one."""
+        """Optional operand, if there is one."""
         return next((a for a in self.args if isinstance(a, Hole) and a.has_default), None)
 
     @cached_property
     def swaps(self) -> bool:
-        """Whether the two operands are tried in both orders."""
+        """True if the two operands are tried in both orders."""
         return (
             len(self.args) == 2
             and not self.rests
@@ -299,7 +303,7 @@ class OpNode:
         )
 
     def fits(self, op: Any) -> bool:
-        """Whether an op may be the one at this place."""
+        """Return whether an op may be the one at this place."""
         return op == self.op or (isinstance(self.op, OpClass) and self.op.fits(op))
 
 
@@ -307,7 +311,9 @@ Pattern = Hole | Literal | OpNode
 
 
 def is_literal(v: Any, value: Any, whole: Any) -> bool:
-    """Whether a variable is a number in a pattern, as an operand of `whole` (None: of no op)."""
+    """Return whether a variable is a number in a pattern, as an operand of `whole` (None: of no
+    op).
+    """
     if v.head is not CONSTANT or not counts_as(v, value):
         return False
     node = getattr(whole, "owner", None)
@@ -329,7 +335,9 @@ def subpatterns(pattern: Any) -> Iterator[tuple[Any, int]]:
 
 
 def holes(pattern: Any) -> dict[str, Hole]:
-    """The holes of a pattern by name, those in op parameters included, in order of appearance."""
+    """Return the holes of a pattern by name, those in op parameters included, in order of
+    appearance.
+    """
     found: dict[str, Hole] = {}
     stack: list[Any] = list(pattern[::-1]) if pattern.__class__ is tuple else [pattern]
     while stack:
@@ -349,12 +357,12 @@ def holes(pattern: Any) -> dict[str, Hole]:
 
 
 def names_of(fn: Callable[..., Any]) -> tuple[str, ...]:
-    """The names of a function's parameters."""
+    """Return the names of a function's parameters."""
     return tuple(parameters_of(fn))
 
 
 def variables_of(fn: Callable[..., Any], variable: type[LogicVariable]) -> dict[str, LogicVariable]:
-    """A logic variable for each parameter of a rule function."""
+    """Return a logic variable for each parameter of a rule function."""
     names = inspect.unwrap(fn).__globals__
     try:
         read = {
@@ -378,7 +386,7 @@ def variables_of(fn: Callable[..., Any], variable: type[LogicVariable]) -> dict[
 
 
 def annotation_of(said: Any, names: dict[str, Any]) -> Any:
-    """What an annotation stands for, which may be text, or (quoted, too) text in text."""
+    """Return the value of an annotation, which may be text, or (quoted, too) text in text."""
     for _ in range(2):
         if isinstance(said, str):
             said = names[said] if said in names else eval(said, names)

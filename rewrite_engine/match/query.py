@@ -1,4 +1,6 @@
-"""`Query`: which rules a mode wants, by tag or name. Immutable; each method returns a new query."""
+"""`Query`: the rules that a mode selects, by tag or name. Immutable; each method returns a new
+query.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,8 @@ from typing import Any
 
 
 def labels(names: Iterable[Any]) -> frozenset[str]:
-    """Tags or names as strings. A rule stands for its name, a claim for its kind
-    (`excluding(exact)`), a claim's maker for what it is called (`approx`).
+    """Return tags or names as strings. A rule stands for its name, a claim for its kind
+    (`excluding(exact)`), a constructor of claims for its name (`approx`).
     """
     found = []
     for thing in names:
@@ -23,9 +25,9 @@ def labels(names: Iterable[Any]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Query:
-    """include: tags that are granted beyond the default (`"fastmath"`). exclude: rules with any of
-    these tags or names are left out. require: only rules with all of these tags are kept. Each is
-    one name or several.
+    """Selection of rules. include: tags that are granted beyond the default (`"fastmath"`).
+    exclude: rules with any of these tags or names are left out. require: only rules with all of
+    these tags are selected. Each is one name or several.
 
     >>> Query(include="fastmath", exclude=["inplace", "algebra"])
     Query().including('fastmath').excluding('algebra', 'inplace')
@@ -43,7 +45,7 @@ class Query:
                 object.__setattr__(self, f.name, labels(names))
 
     def including(self, *names: Any) -> Query:
-        """Grant tags; what was excluded under these names comes back."""
+        """Grant tags; rules excluded under these names return."""
         more = labels(names)
         return replace(self, include=self.include | more, exclude=self.exclude - more)
 
@@ -53,21 +55,23 @@ class Query:
         return replace(self, include=self.include - less, exclude=self.exclude | less)
 
     def requiring(self, *names: Any) -> Query:
-        """Keep only what has all of these tags."""
+        """Select only rules with all of these tags."""
         return replace(self, require=self.require | labels(names))
 
     def selects(self, names: frozenset[str], needs_grant: str | None = None) -> bool:
-        """Whether something with these names is wanted. needs_grant: a tag to be included first."""
+        """Return whether a rule with these names is selected. needs_grant: a tag that must be
+        included.
+        """
         granted = needs_grant is None or needs_grant in self.include
         return granted and not self.exclude & names and self.require <= names
 
     @property
     def mentioned(self) -> frozenset[str]:
-        """Every name the query speaks of."""
+        """Every name that the query uses."""
         return self.include | self.exclude | self.require
 
     def calls(self, start: Query) -> str:
-        """The methods that lead here from another query: `.excluding('inplace')`."""
+        """Return the methods that lead here from another query: `.excluding('inplace')`."""
         given = {"including": "include", "excluding": "exclude", "requiring": "require"}
         text = ""
         for verb, name in given.items():

@@ -1,6 +1,6 @@
-"""Rules that are miniKanren relations: any goal that relates a term to what may take its place.
+"""Rules that are miniKanren relations: any goal that relates a term to its replacement.
 
-What a goal sees and answers are etuples, graph variables (the same thing to `kanren`) and numbers.
+A goal's arguments and answers are etuples, graph variables (the same to `kanren`) and numbers.
 `terms/search.py` runs goals; miniKanren is imported when the first one is used. Data rules are
 relations too: `rule.goal` is made in `match/goal.py`.
 """
@@ -29,19 +29,19 @@ BUDGET = Budget(answers=1000, seconds=10.0)
 
 
 class RelationRule(Rule):
-    """A rule whose replacements are the answers `q` of `relation(term, q)`.
+    """Rule whose replacements are the answers `q` of `relation(term, q)`.
 
-    The term is that of the node's output; of a node with several outputs it is `e(op, *operands)`.
-    An answer is a term, a variable, or a number where the node's output is 0-dimensional; for
-    several outputs it is a tuple or list of those (None: this output stays), or the term of a node
-    with as many outputs. The first answer that fits is taken: one without free variables, of a type
-    that may stand there, and not the term itself.
+    The term is that of the node's output; for a node with several outputs it is `e(op, *operands)`.
+    An answer is a term, a variable, or a number if the node's output is 0-dimensional; for several
+    outputs it is a tuple or list of those (None: this output stays), or the term of a node with as
+    many outputs. The first answer that fits is used: one without free variables, of a suitable
+    type, and not the term itself.
 
-    tracks, depth, options: see `NodeRewriter`. results_filter: gets the iterator of all answers, as
-    variables (lists of them for several outputs), and returns the one to take, an iterator of which
-    the first that fits is taken, or None. node_filter: whether a node is looked at. budget: what
-    one node may cost; `RelationBudgetError` when it is used up, or with `on_budget="stop"` what was
-    found counts.
+    tracks, depth, options: see `NodeRewriter`. results_filter: receives the iterator of all
+    answers, as variables (lists of them for several outputs), and returns the one to use, an
+    iterator of which the first that fits is used, or None. node_filter: whether to try a node.
+    budget: limits for one node; at a limit, raises `RelationBudgetError`, or with
+    `on_budget="stop"` uses the answers so far.
     """
 
     with_phase = '@relation(phase="canonicalize")'
@@ -62,14 +62,14 @@ class RelationRule(Rule):
         self.tracks = None if tracks is None else tuple(tracks)
         self.depth = depth
         if not isinstance(budget, Budget):
-            raise self.error(PatternError, f"has the budget {budget!r}: say Budget(answers=...)")
+            raise self.error(PatternError, f"has the budget {budget!r}: write Budget(answers=...)")
         self.budget = budget
         self.results_filter = results_filter
         self.node_filter = node_filter
         self.text = f"relation {self.short_name}(term, result)"
 
     def goal(self, term: Any, result: Any) -> Goal:
-        """The relation itself. Raises `PatternError` if the function makes no goal."""
+        """Return the relation itself. Raises `PatternError` if the function returns no goal."""
         goal = self.fn(term, result)
         if not callable(goal):
             raise self.error(PatternError, f"must return a goal, such as eq(a, b), not {goal!r}")
@@ -87,13 +87,13 @@ class RelationRule(Rule):
         return next((a for a in found if suits(node, a)), None)
 
     def term(self, node: Apply) -> Any:
-        """What a relation is asked of at a node."""
+        """Return the term at a node that the relation gets."""
         from rewrite_engine.terms.convert import etuplize
 
         return etuplize(node.outputs[0] if len(node.outputs) == 1 else node)
 
     def found(self, term: Any) -> Iterator[Any]:
-        """Yield the answers for a term as they are. Raises `RelationBudgetError`."""
+        """Yield the unprocessed answers for a term. Raises `RelationBudgetError`."""
         import kanren
         from kanren.core import Zzz
 
@@ -106,9 +106,9 @@ class RelationRule(Rule):
 
     def answers(self, node: Apply) -> Iterator[Any]:
         """Yield the answers at a node that have no free variables, evaluated, whatever their type;
-        those that change nothing and those that no graph can be built of are passed over.
+        answers that change nothing, or that no graph can be built of, are skipped.
 
-        Raises `RelationBudgetError`, and `PatternError` for an answer that is no term.
+        Raises `RelationBudgetError`, and `PatternError` for an answer that is not a term.
         """
         from etuples.core import ExpressionTuple
 
@@ -123,8 +123,8 @@ class RelationRule(Rule):
                 yield result
 
     def result(self, node: Apply, answer: Any) -> Any:
-        """What an answer means for a node: a variable, or a list for several outputs; None if it
-        fits neither number nor kind of outputs, or no graph can be built of it.
+        """Return an answer as a variable, or as a list for several outputs; None if it fits neither
+        the number nor the kind of outputs, or no graph can be built of it.
         """
         value = self.value(answer)
         if isinstance(value, Apply):
@@ -141,7 +141,9 @@ class RelationRule(Rule):
         return results[0] if len(results) == 1 else results
 
     def value(self, answer: Any) -> Any:
-        """An answer evaluated, tuples and lists by elements; None where no graph can be built."""
+        """Return an answer evaluated, tuples and lists by elements; None if no graph can be
+        built.
+        """
         from etuples.core import InvalidExpression
 
         from rewrite_engine.terms.convert import from_term
@@ -151,33 +153,33 @@ class RelationRule(Rule):
                 return [from_term(term) for term in answer]
             return from_term(answer)
         except InvalidExpression as error:
-            raise self.error(PatternError, f"has an answer that is no term: {error}") from error
+            raise self.error(PatternError, f"has an answer that is not a term: {error}") from error
         except ILL_TYPED:
             return None
 
     def variable(self, old: Variable, new: Any) -> Variable | None:
-        """An answer as a variable: a number takes the type of what it replaces."""
+        """Return an answer as a variable: a number takes the type of the term it replaces."""
         if isinstance(new, Variable):
             return new
         if not isinstance(new, int | float | complex):
-            raise self.error(PatternError, f"has the answer {new!r}, which is no term")
+            raise self.error(PatternError, f"has the answer {new!r}, which is not a term")
         with suppress(TypeError, ValueError):
             return None if old.type.ndim else old.type.make_constant(new)
         return None
 
 
 def suits(node: Apply, answer: Any) -> bool:
-    """Whether an answer has types that may stand in the place of the node's outputs."""
+    """Return whether an answer has suitable types for the node's outputs."""
     new = answer if isinstance(answer, list) else [answer]
     return all(a.type.yields_to(b.type) for a, b in zip(node.outputs, new, strict=True))
 
 
 class KanrenRelationSub(RelationRule):
-    """A rule from a relation, with the constructor the field knows.
+    """Rule made from a relation, with the field's usual constructor.
 
-    kanren_relation: `(term, result) -> goal`, any callable. results_filter: picks one of the
-    answers (an iterator), by default the first that fits. node_filter: whether a node is looked at.
-    name: of the rule, by default that of the relation. options: those of `RelationRule`.
+    kanren_relation: `(term, result) -> goal`, any callable. results_filter: selects one of the
+    answers (an iterator), by default the first that fits. node_filter: whether to try a node. name:
+    of the rule, by default that of the relation. options: the options of `RelationRule`.
     """
 
     with_phase = 'KanrenRelationSub(..., phase="canonicalize")'
@@ -197,7 +199,7 @@ class KanrenRelationSub(RelationRule):
 
 
 def _named(relation: Callable[[Any, Any], Goal], name: str | None) -> Callable[[Any, Any], Goal]:
-    """A function that has the name, the place and the docstring that a rule needs."""
+    """Return a function with the name, the source position and the docstring that a rule needs."""
     inner = getattr(relation, "func", relation)  # of a partial
 
     def goal(term: Any, result: Any) -> Goal:

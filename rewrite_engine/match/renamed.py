@@ -20,7 +20,7 @@ Match = Callable[[Graph, Apply], Any]
 
 
 def widened(pattern: Any) -> Any:
-    """Return a pattern whose sorts mean what their names meant before."""
+    """Return a pattern whose sorts have the previous meanings of their names."""
     if isinstance(pattern, Hole):
         sort = pattern.sort
         return pattern if sort.formerly is None else replace(pattern, sort=sort.formerly)
@@ -28,7 +28,9 @@ def widened(pattern: Any) -> Any:
 
 
 def warn_of_lost_matches(rule: Any, match: Match) -> Match:
-    """Return a matcher that warns once where the rule matched before its sorts became narrower."""
+    """Return a matcher that warns once if the rule would have matched before its sorts became
+    narrower.
+    """
     before = rule.lowered._replace(left=widened(rule.left))
     if before.left == rule.left:
         return match
@@ -60,7 +62,7 @@ def warn(rule: Any, node: Apply) -> None:
 
 
 def has_complex(node: Apply, depth: int) -> bool:
-    """Whether a node, or one so many levels below it, has a complex operand."""
+    """Return whether a node, or one up to `depth` levels below it, has a complex operand."""
     level = list(node.inputs)
     for _ in range(depth + 1):
         if any(getattr(v.type, "kind", "") == "c" for v in level):

@@ -1,9 +1,8 @@
-"""Rules as objects: what every rule has, data rules, node rewriters, relations, and the decorators
-that make them.
+"""Rules as objects: the base of all rules, data rules, node rewriters, and rules made of rules.
 
 A rule has a name, a phase, tags, a claim and a reason (its docstring), and `apply(fgraph, node)`:
-the replacement for the node, or None. How rules are kept in sets is in `match/ruleset.py`, how a
-phase finds the ones to try in `match/dispatch.py`.
+the replacement for the node, or None. Sets of rules are in `match/ruleset.py`; `match/dispatch.py`
+finds the rules to try.
 """
 
 from __future__ import annotations
@@ -65,8 +64,8 @@ Result = Any  # a Variable, a list of them, {old: new}, or None / False
 
 
 def pack_of(module: str, names: Mapping[str, Any]) -> str:
-    """The pack of the rules that a module defines: the entry point by which its distribution names
-    it, or a package that it is in; else what it calls `__pack__`, or the last part of its name.
+    """Return the pack of the rules in a module: the entry point of its distribution for it, or for
+    a package around it; else its `__pack__`, or the last part of its name.
     """
     own = module == "__main__" or module.startswith("rewrite_engine.")
     entry = None if own else hooks.entry_of(module)
@@ -74,26 +73,26 @@ def pack_of(module: str, names: Mapping[str, Any]) -> str:
 
 
 class AtMost(NamedTuple):
-    """Number of times that a rule can apply at one term, one result after the other."""
+    """Limit on how often a rule can apply to a term and its successive results."""
 
     times: int
 
 
 def at_most(times: int) -> AtMost:
-    """Declare that a rule applies at most so often to a term and its results."""
+    """State why a rule ends: it applies at most this often to a term and its successive results."""
     return AtMost(times)
 
 
 class Rule:
-    """Base of all rules. `name` is `pack/function`, which is printed and can be excluded; for the
-    pack, see `pack_of`.
+    """Base class of all rules. `name` is `pack/function`, which is printed and can be excluded; for
+    packs see `pack_of`.
 
-    phase: where the default pipeline uses it. claim: what it promises about values. tags: more
-    names for queries (one or several). depth: how many levels below a node the rule looks; a change
-    that deep makes the node be tried again. tracks: see `roots`. overlaps: why it does not matter
-    that it leads a term to another end than a rule whose left side it matches inside, as inner
-    terms come first; or, for each of several other rules, `{"other": "why"}`. ends: why it comes to
-    an end: a function of terms, whose number it makes smaller, or `at_most(n)`.
+    phase: where the default pipeline uses it. claim: its promise about values. tags: more names for
+    queries (one or several). depth: how many levels below a node the rule reads; a change that deep
+    makes the node be tried again. tracks: see `roots`. overlaps: why it may lead a term to another
+    end than a rule whose left side it matches inside (inner terms come first); or, for each of
+    several other rules, `{"other": "why"}`. ends: why it ends: a function of terms, whose number it
+    makes smaller, or `at_most(n)`.
     """
 
     def __init__(
@@ -109,7 +108,7 @@ class Rule:
         inner = inspect.unwrap(fn)
         code, names = getattr(inner, "__code__", None), getattr(inner, "__globals__", {})
         if code is None or not hasattr(fn, "__name__"):
-            raise PatternError(f"a rule is made of a function with a name, not of {fn!r}")
+            raise PatternError(f"a rule needs a function with a name, not {fn!r}")
         self.fn = fn
         self.short_name: str = fn.__name__
         self.module: str = fn.__module__ or "__main__"  # None in a namespace without a name
@@ -135,13 +134,13 @@ class Rule:
                 raise RuleError(f"claims {claim!r}: {CLAIMS}")
         with mistakes:
             if not all(isinstance(tag, str) for tag in tags):
-                raise PatternError(f"tags are names, not {tags!r}")
+                raise PatternError(f"tags must be names, not {tags!r}")
         with mistakes:
             refuse_twice(self, before)
         with mistakes:
             asked = self.needs_reason or self.module.startswith(SHIPPED)
             if asked and not (self.fn.__doc__ or "").strip():
-                raise PatternError("has no docstring: say in one line why the rule is there")
+                raise PatternError("has no docstring: explain in one line why the rule exists")
         return mistakes
 
     def build(self) -> None:
@@ -161,11 +160,11 @@ class Rule:
 
     @cached_property
     def doc(self) -> str:
-        """The docstring."""
+        """Docstring of the rule."""
         return inspect.getdoc(self.fn) or ""
 
     def error(self, cls: type[RuleError], why: object) -> RuleError:
-        """An error that starts with the rule's name and place."""
+        """Return an error that starts with the rule's name and source position."""
         return cls(f"rule {self.name} ({source_line(*self.where)})\n    {why}")
 
     def named(self, pack: str) -> None:
@@ -176,29 +175,29 @@ class Rule:
     with_phase: str = '@rule(phase="canonicalize")'
 
     def without_phase(self) -> RuleError:
-        """The error for a rule without a phase where only phases use rules."""
+        """Return the error for a rule without a phase where only phases use rules."""
         return self.error(
-            PatternError, f"belongs to no phase, so nothing uses it: say {self.with_phase}"
+            PatternError, f"belongs to no phase, so nothing uses it: write {self.with_phase}"
         )
 
     @property
     def needs_grant(self) -> str | None:
-        """What the rule assumes wherever it fires, so that the user has to grant it; None if it
-        assumes nothing, or only what facts prove (`assuming`).
+        """Assumption that the rule makes wherever it fires, so that the user must grant it; None if
+        it assumes nothing, or only conditions that facts prove (`assuming`).
         """
         return self.claim.condition
 
     @property
     def promise(self) -> Claim:
-        """What holds wherever the rule fires: its claim, or what that says of the case that facts
-        prove the assumption.
+        """Claim that holds wherever the rule fires: its claim, or the part of it for a proved
+        assumption.
         """
         then = self.claim.then
         return self.claim if then is None or self.needs_grant is not None else then
 
     def under(self, granted: Container[str]) -> Rule:
-        """The rule where the user grants assumptions: guards that would prove them are not asked,
-        and "shape_unsafe" lets errors go.
+        """Return the rule for a user who grants assumptions: guards that would prove them are not
+        evaluated, and "shape_unsafe" lets errors be lost.
         """
         return self.unchecked if "shape_unsafe" in granted and self.keeps is not None else self
 
@@ -207,7 +206,7 @@ class Rule:
 
     @cached_property
     def unchecked(self) -> Any:
-        """The rule where errors may be lost."""
+        """Return the rule with permission to lose errors."""
         return self.copied(keeps=None)
 
     def copied(self, **changes: Any) -> Any:
@@ -218,32 +217,36 @@ class Rule:
 
     @property
     def names(self) -> frozenset[str]:
-        """Everything a query can select this rule by."""
+        """Names by which a query can select this rule."""
         return self.tags | {self.name, self.short_name, self.pack, str(self.claim)}
 
     def roots(self) -> Sequence[Any] | None:
-        """The ops and classes of ops at which this rule can apply; None: at any."""
+        """Ops and classes of ops at which this rule can apply; None: at any."""
         return self.tracks
 
     def considers(self, op: Any) -> bool:
-        """Whether the rule can apply at a node with this op."""
+        """Return whether the rule can apply at a node with this op."""
         return tracks(self.roots(), op)
 
     @property
     def by_root(self) -> bool:
-        """Whether it considers all ops that the `roots` stand for, so that it need not be asked."""
+        """True if it applies at all ops that the `roots` describe, so that `considers` need not be
+        called.
+        """
         return all([isinstance(root, ROOTS) for root in self.tracks or ()])
 
     #: whether the rule applies only to nodes with one output
     single: bool = False
 
     def fits(self, seen: Sequence[Outline]) -> bool:
-        """Whether inputs with these outlines may be matched (`outline.py`); maybe a false alarm."""
+        """Return whether inputs with these outlines may match (`outline.py`); maybe a false
+        alarm.
+        """
         return True
 
     def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
-        """Whether the rule can apply at a node with this op, and inputs with these outlines; asked
-        once, like `fits`. distinct: there are two, and they are not the same.
+        """Return whether the rule can apply at a node with this op, and inputs with these outlines;
+        called once, like `fits`. distinct: there are two, and they are not the same.
         """
         return True
 
@@ -255,7 +258,7 @@ class Rule:
     demands: dict[int, tuple[Any, ...]] = {}
 
     def numbers(self) -> Iterable[Any]:
-        """The numbers that `fits` tells from all others, as operands of the root."""
+        """Return the numbers that `fits` distinguishes, as operands of the root."""
         return ()
 
     #: ops looked at below the root, with the depth at which they are
@@ -263,20 +266,22 @@ class Rule:
 
     @cached_property
     def apply(self) -> Function:
-        """`apply(fgraph, node)`: the replacement for the node, or None. Made on first use."""
+        """Function `apply(fgraph, node)`: returns the replacement for the node, or None. Made on
+        first use.
+        """
         raise NotImplementedError
 
     def transform(self, fgraph: Graph, node: Apply) -> Result:
-        """Apply the rule to any node: like `apply`, and None where it is not for such nodes."""
+        """Apply the rule to any node: like `apply`, and None for a node of another kind."""
         return self.apply(fgraph, node) if self.is_for(node) else None
 
     def is_for(self, node: Apply) -> bool:
-        """Whether a node is of the kind that the rule looks at."""
+        """Return whether a node is of the kind that the rule applies to."""
         return self.considers(node.op) and not (self.single and len(node.outputs) != 1)
 
     def accept(self, old: Variable, new: Variable) -> bool:
-        """Whether `new` may replace `old`: False if the rule simply does not apply; `RuleTypeError`
-        if the rule is wrong.
+        """Return whether `new` may replace `old`: False if the rule simply does not apply. Raises
+        `RuleTypeError` if the rule is wrong.
         """
         fits = old.type.yields_to if self.lenient else old.type.is_super
         if new.type is old.type or fits(new.type):
@@ -290,14 +295,14 @@ class Rule:
         return f"{self.name}: {self.text}"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the rule, what it promises, and why it is there."""
+        """Return the notebook view of the rule: its sides, its claim and its reason."""
         return hooks.html_of_rule(self)  # type: ignore[no-any-return]
 
 
 class DataRule(Rule):
-    """left → right, with guards, as data.
+    """Rule left → right, with guards, as data.
 
-    keeping: of a rule, what its `keeps` is. options: those of `Rule`: phase, claim, tags.
+    keeping: returns the `keeps` of a rule. options: the options of `Rule`: phase, claim, tags.
     """
 
     extends = True  # see `lower.extended`
@@ -332,7 +337,7 @@ class DataRule(Rule):
         self.proves = any([g.assumed for g in self.guards])
         if self.proves:
             if claim.then is None:
-                why = 'what a rule is `assuming` belongs to a claim: claim=assumes("fastmath"), say'
+                why = '`assuming` needs a claim with an assumption: claim=assumes("fastmath")'
                 raise PatternError(why)
             self.tags |= claim.then.tags
         #: levels of nests of sums and differences that are looked into (`differences.views`)
@@ -353,7 +358,7 @@ class DataRule(Rule):
 
     @cached_property
     def on_trust(self) -> DataRule:
-        """The rule without the guards that its assumption makes unnecessary."""
+        """Rule without the guards that its assumption makes unnecessary."""
         guards = tuple([g for g in self.guards if not g.assumed])
         lowered = self.lowered._replace(guards=guards)
         text = rule_text(lowered)
@@ -361,11 +366,11 @@ class DataRule(Rule):
 
     @cached_property
     def text(self) -> str:  # type: ignore[override]
-        """The rule on one line."""
+        """Rule on one line."""
         return rule_text(self.lowered)
 
     def _repr_latex_(self) -> str:
-        """For notebooks: both sides in the notation of mathematics."""
+        """Return both sides in mathematical notation, for notebooks."""
         return f"${hooks.latex_of_rule(self)}$"
 
     def roots(self) -> Sequence[Any]:
@@ -410,16 +415,18 @@ class DataRule(Rule):
         return match if self.module.startswith(SHIPPED) else warn_of_lost_matches(self, match)
 
     def interpreted(self, fgraph: Graph, node: Apply) -> Any:
-        """The same as `apply`, by the interpreter: slow, and the reference for it."""
+        """Return the result of `apply`, computed by the interpreter: slow, and the reference for
+        it.
+        """
         return self.whole(partial(interpreted, self.lowered))(fgraph, node)
 
     def whole(self, match: Function) -> Function:
-        """A matcher that also looks at `views`, and refuses where errors would be lost."""
+        """Return a matcher that also tries `views`, and declines if errors would be lost."""
         return keeping_errors(with_views(self.left, self.lowered.exact, match), self.keeps)
 
     @cached_property
     def drops(self) -> bool:
-        """Whether operands on the left, variables or numbers, are not on the right."""
+        """Return whether operands on the left, variables or numbers, are missing on the right."""
         right = self.right
         kept = right.names if isinstance(right, Compute) else holes(right)
         leaves = [p for p, _ in subpatterns(self.left) if not isinstance(p, OpNode)]
@@ -427,21 +434,21 @@ class DataRule(Rule):
 
     @cached_property
     def consumed(self) -> Consumer:
-        """`consumed(node, was, rule)`: the origin of what the rule puts in the place of a node."""
+        """Function `consumed(node, was, rule)` that returns the origin of a node's replacement."""
         return consumer(self.left)
 
     @cached_property
     def goal(self) -> Callable[[Any, Any], Any]:
-        """The rule as a miniKanren relation `goal(in_term, out_term)` over etuples: what the
-        rule means.
+        """Rule as a miniKanren relation `goal(in_term, out_term)` over etuples, which defines its
+        meaning.
         """
         from rewrite_engine.match.goal import rule_goal
 
         return rule_goal(self)
 
     def accept(self, old: Variable, new: Variable) -> bool:
-        """Also a variable, and a right side that drops operands which widened the type, apply only
-        where the type fits.
+        """Return whether `new` may replace `old`. A variable, and a right side that drops operands
+        which widened the type, also apply only if the type fits.
         """
         if new.type is old.type:
             return True
@@ -452,7 +459,7 @@ class DataRule(Rule):
 
 
 class RuleOfRules(Rule):
-    """A rule that is made of rules: where it may act they say."""
+    """Rule made of rules, which determine where it may act."""
 
     #: the rules that may act at the node itself, first
     leading: Any
@@ -490,14 +497,15 @@ class RuleOfRules(Rule):
 
 
 class NodeRewriter(Rule):
-    """A function `(fgraph, node)` that returns replacements for the node's outputs, or None.
+    """Rule made of a function `(fgraph, node)` that returns replacements for the node's outputs, or
+    None.
 
-    tracks: the ops, classes of ops, or predicates on ops it looks at; None: all. depth: how many
-    levels below the node it looks. constant_inputs: it is only tried where all inputs are
-    constants. when: tells from an op, what computes its inputs, and whether these are two that are
-    not the same, whether there is anything to try; asked once for all nodes that look so. keeps:
-    tells of the graph, the node and what takes its place whether no error is lost. options: those
-    of `Rule`: phase, claim, tags.
+    tracks: the ops, classes of ops, or predicates on ops it applies to; None: all. depth: how many
+    levels below the node it reads. constant_inputs: it is only tried if all inputs are constants.
+    when: decides from an op, the heads of its inputs, and whether these are two distinct ones,
+    whether to try the rule; called once for all such nodes. keeps: decides from the graph, the node
+    and its replacement whether no error is lost. options: the options of `Rule`: phase, claim,
+    tags.
     """
 
     with_phase = '@node_rewriter(phase="canonicalize")'
@@ -506,7 +514,7 @@ class NodeRewriter(Rule):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "transform" in vars(cls):
-            what = f"{cls.__name__}: a rule is made of a function, not of a class with `transform`"
+            what = f"{cls.__name__}: a rule needs a function, not a class with `transform`"
             raise PatternError(f"{what}: write @node_rewriter([op, ...])")
 
     def __init__(
@@ -541,10 +549,10 @@ class NodeRewriter(Rule):
         return keeping_errors(fn, self.keeps)
 
     def __call__(self, fgraph: Graph, node: Apply) -> Any:
-        """Call the function."""
+        """Call the rule's function on a node."""
         return self.fn(fgraph, node)
 
     @property
     def __name__(self) -> str:
-        """The name of the function."""
+        """Name of the function."""
         return self.short_name

@@ -1,8 +1,8 @@
 """`RuleSet`: rules in order, as a value.
 
-Sets add and subtract and answer queries; nothing is registered anywhere. A name stands for one
-rule: another one takes its place only where that is said (`overwrite=True`). Where the order
-matters it is told by name (`before="log_of_exp"`); there are no numbers for it.
+Sets add, subtract and answer queries; nothing is registered anywhere. A name belongs to one rule:
+another one replaces it only on request (`overwrite=True`). Order is specified by name
+(`before="log_of_exp"`), not by numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rewrite_engine.match.rule import Rule, pack_of
 
 
 class RuleSet:
-    """An ordered, immutable set of rules.
+    """Ordered, immutable set of rules.
 
     Raises `DuplicateRuleError` if two different ones share a name.
     """
@@ -36,27 +36,27 @@ class RuleSet:
         for rule in [rules] if isinstance(rules, Rule) else rules:
             if not isinstance(rule, Rule):
                 hint = "; give it the rules of the driver" if hasattr(rule, "rewrite") else ""
-                raise TypeError(f"a RuleSet is made of rules, and {rule!r} is none{hint}")
+                raise TypeError(f"a RuleSet takes rules, not {rule!r}{hint}")
             known = by_name.setdefault(rule.name, rule)
             if known is not rule:
                 raise DuplicateRuleError(
                     f"two rules are called {rule.name}:\n    {source_line(*known.where)}\n"
                     f"    {source_line(*rule.where)}\n"
-                    "    adding(..., overwrite=True) puts the second in the place of the first"
+                    "    adding(..., overwrite=True) replaces the first by the second"
                 )
         self.by_name = by_name
 
     @classmethod
     def _of(cls, by_name: dict[str, Rule]) -> RuleSet:
-        """A set of rules that are known by their names already."""
+        """Make a set of rules whose names are known."""
         made = RuleSet.__new__(RuleSet)
         made.by_name = by_name
         return made
 
     @classmethod
     def of(cls, *modules: ModuleType) -> RuleSet:
-        """The rules and strategies defined in modules, in source order. A strategy is called after
-        its variable. Rules without a phase that are parts of these strategies are for them alone.
+        """Return the rules and strategies defined in modules, in source order. A strategy is named
+        after its variable. Rules without a phase that are parts of these strategies are left out.
         """
         found = [rule for module in modules for rule in _defined_in(module)]
         inside = parts_of(found)
@@ -69,7 +69,7 @@ class RuleSet:
         return len(self.by_name)
 
     def _called(self, name: str) -> list[Rule]:
-        """The rule of a name; those of functions of that name where there is none."""
+        """Return the rule with a name; else those of functions with that name."""
         known = self.by_name.get(name)
         return [r for r in self if r.short_name == name] if known is None else [known]
 
@@ -79,13 +79,13 @@ class RuleSet:
         return len(self._called(rule)) == 1
 
     def __getitem__(self, name: str) -> Rule:
-        """A rule by its name, or by its function's name if that is unambiguous."""
+        """Return a rule by its name, or by its function's name if that is unambiguous."""
         found = self._called(name)
         if len(found) == 1:
             return found[0]
         if found:
             full = " or ".join(r.name for r in found)
-            raise UnknownNameError(f"{name!r} names several: say {full}")
+            raise UnknownNameError(f"{name!r} names several rules: write {full}")
         known = [*self.by_name, *(r.short_name for r in self)]
         raise UnknownNameError(f"no rule is called {name!r}{did_you_mean(name, known)}")
 
@@ -98,12 +98,12 @@ class RuleSet:
         before: str | None = None,
         after: str | None = None,
     ) -> RuleSet:
-        """The set with more rules: at its end, or before (after) the rules that have a name or
+        """Return the set with more rules: at its end, or before (after) the rules with a name or
         tag.
 
-        A rule that is there already stays where it is, unless a place is named. overwrite: rules
-        take the place of others of the same name. Raises `DuplicateRuleError` without that, and
-        `UnknownNameError` for a place that is not there.
+        A rule that is already present stays in place, unless a place is named. overwrite: rules
+        replace others of the same name. Raises `DuplicateRuleError` without that, and
+        `UnknownNameError` for an unknown place.
         """
         new = RuleSet(r for given in rules for r in _each(given))
         if not overwrite:
@@ -129,13 +129,13 @@ class RuleSet:
     __or__ = __add__
 
     def __and__(self, other: RuleSet) -> RuleSet:
-        """The rules that both have, in this one's order."""
+        """Return the rules that both have, in this one's order."""
         if not isinstance(other, RuleSet):
             return NotImplemented
         return self._if(lambda rule: rule.name in other.by_name)
 
     def __sub__(self, other: RuleSet | Rule | str) -> RuleSet:
-        """Without the rules of another set, one rule, or all that have a name or tag."""
+        """Return the set without the rules of another set, one rule, or all with a name or tag."""
         if isinstance(other, str):
             return self.excluding(other)
         if not isinstance(other, RuleSet | Rule):
@@ -155,32 +155,32 @@ class RuleSet:
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The rules in order."""
+        """Rules of the set, in order."""
         return tuple(self.by_name.values())
 
     # --- queries ---------------------------------------------------------------------------------
 
     def query(self, query: Query) -> RuleSet:
-        """The rules a query selects, under what it grants. It may speak of names that no rule here
+        """Return the rules a query selects, with its grants. It may use names that no rule here
         has.
         """
         chosen = self._where(query, lambda rule: rule.needs_grant)
         return RuleSet._of({name: r.under(query.include) for name, r in chosen.by_name.items()})
 
     def including(self, *tags: Any) -> RuleSet:
-        """The rules wanted by default, and those that need one of these tags to be granted."""
+        """Return the default rules, and those that need one of these tags to be granted."""
         return self.query(self._known(Query().including(*tags)))
 
     def excluding(self, *tags: Any) -> RuleSet:
-        """The rules without any of these tags or names. Raises `UnknownNameError`."""
+        """Return the rules without any of these tags or names. Raises `UnknownNameError`."""
         return self._where(self._known(Query().excluding(*tags)))
 
     def requiring(self, *tags: Any) -> RuleSet:
-        """The rules with all of these tags. Raises `UnknownNameError`."""
+        """Return the rules with all of these tags. Raises `UnknownNameError`."""
         return self._where(self._known(Query().requiring(*tags)))
 
     def phase(self, name: str) -> RuleSet:
-        """The rules of one phase."""
+        """Return the rules of one phase."""
         return RuleSet._of(self._phases.get(name, {}))
 
     @cached_property
@@ -202,7 +202,7 @@ class RuleSet:
         return RuleSet._of({name: r for name, r in self.by_name.items() if wanted(r)})
 
     def _known(self, query: Query) -> Query:
-        """The query, if every name it speaks of is one of a rule, or of a claim."""
+        """Return the query, if each of its names is one of a rule, or of a claim."""
         unknown = query.mentioned - self.names - ALWAYS
         if unknown:
             name = min(unknown)
@@ -212,36 +212,36 @@ class RuleSet:
 
     @property
     def names(self) -> frozenset[str]:
-        """Every name and tag a query may use."""
+        """Names and tags that a query may use."""
         return frozenset().union(*(r.names for r in self))
 
     @cached_property
     def dispatch(self) -> Dispatch:
-        """The compiled matcher of the set; sets with the same rules share it."""
+        """Compiled matcher of the set; sets with the same rules share it."""
         return dispatch_of(self.rules)
 
     def __repr__(self) -> str:
         return f"<RuleSet of {plural(len(self), 'rule')}>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: the rules of each phase, as formulas."""
+        """Return the notebook view: the rules of each phase, as formulas."""
         return hooks.html_of_rules(self)  # type: ignore[no-any-return]
 
 
 def _each(given: Any) -> Iterable[Any]:
-    """Several rules, or one; what is neither is refused by the set."""
+    """Return several rules, or one, as an iterable; the set rejects other objects."""
     if isinstance(given, str):
         hint = f"those of a file: load_rules({given!r})"
-        raise TypeError(f"a RuleSet is made of rules, and {given!r} is none; {hint}")
+        raise TypeError(f"a RuleSet takes rules, not {given!r}; {hint}")
     return [given] if isinstance(given, Rule) or not isinstance(given, Iterable) else given
 
 
 class Table(RuleSet):
-    """The rules of a `table(...)`, which belong to the module that they are written in."""
+    """Rules of a `table(...)`, which belong to the module that they are written in."""
 
 
 def _defined_in(module: ModuleType) -> Iterator[Rule]:
-    """The rules that a module defines itself; its strategies get their names."""
+    """Yield the rules that a module defines itself; its strategies get their names."""
     names = vars(module)
     pack = pack_of(module.__name__, names)
     for name, rule in names.items():
@@ -256,7 +256,7 @@ def _defined_in(module: ModuleType) -> Iterator[Rule]:
 
 
 def parts_of(rules: Iterable[Rule]) -> set[Rule]:
-    """The rules that strategies are made of, and those of strategies in strategies."""
+    """Return the rules that strategies are made of, including nested strategies."""
     todo, found = list(rules), set[Rule]()
     while todo:
         new = set(getattr(todo.pop(), "parts", ())) - found
@@ -266,7 +266,7 @@ def parts_of(rules: Iterable[Rule]) -> set[Rule]:
 
 
 class Addition(NamedTuple):
-    """What is to be added to a set that is not there yet: the arguments of `RuleSet.adding`."""
+    """Arguments of `RuleSet.adding`, for a set that does not exist yet."""
 
     rules: RuleSet
     overwrite: bool = False
@@ -274,6 +274,6 @@ class Addition(NamedTuple):
     after: str | None = None
 
     def to(self, rules: RuleSet) -> RuleSet:
-        """Add it."""
+        """Add the rules to a set."""
         options = self._asdict()
         return rules.adding(options.pop("rules"), **options)

@@ -1,12 +1,12 @@
-"""What can be seen of a rule before it meets a graph: its sides are built on samples of what its
-variables may stand for.
+"""Checks of a rule before it meets a graph: its sides are built on samples of values for its
+variables.
 
-`own_form`: a left side has to match what its own ops build of samples. Where ops build something
-else (`Sum(axis=-1)` of a matrix is `Sum(axis=1)`) the left side becomes that; where that depends on
-what a variable stands for, or there is no such pattern, the rule could never fire and is refused.
-Guards are not asked. `check_sides`: the sides must have the same rank, where sorts fix it.
+`own_form`: a left side must match what its own ops build from samples. If ops build something else
+(`Sum(axis=-1)` of a matrix is `Sum(axis=1)`) the left side becomes that; if that depends on the
+value of a variable, or there is no such pattern, the rule could never fire and is rejected. Guards
+are not evaluated. `check_sides`: the sides must have the same rank, if sorts fix it.
 
-What cannot be seen here shows when the rule is used: `DataRule.accept`.
+Other mistakes show when the rule is used: `DataRule.accept`.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ MOST = 300  # ways to let variables stand for samples of several kinds
 
 Worlds = Sequence[Sequence[Any]] | None
 
-SILENT = "nothing tells how many outputs {0} has: give it `nout`, `otypes` or `output_names`"
+SILENT = "the number of outputs of {0} is unknown: give it `nout`, `otypes` or `output_names`"
 
 
 def settled(rule: Lowered, worlds: Worlds, extends: bool) -> Lowered:
-    """A rule as it is used, checked. worlds: see `own_form`; None: it is known to be right.
-    extends: see `lower.extended`. Raises `PatternError`.
+    """Return a rule in its final form, checked. worlds: see `own_form`; None: it is known to be
+    correct. extends: see `lower.extended`. Raises `PatternError`.
     """
     if worlds is not None:
         rule = in_own_form(rule, worlds, both=not extends)
@@ -61,7 +61,9 @@ def settled(rule: Lowered, worlds: Worlds, extends: bool) -> Lowered:
 
 
 def samples_of(pattern: Any) -> list[Bindings]:
-    """Bindings of holes to samples, one for each kind of dtype; none if a sort has no samples."""
+    """Return bindings of holes to samples, one for each kind of dtype; none if a sort has no
+    samples.
+    """
     found, samples = holes(pattern), []
     for hole in found.values():
         if hole.sort.samples is None or hole.has_default:
@@ -72,7 +74,7 @@ def samples_of(pattern: Any) -> list[Bindings]:
 
 
 def types(pattern: Any) -> Iterator[Any]:
-    """Yield the types of what a pattern makes of its sorts' samples."""
+    """Yield the types that a pattern has on its sorts' samples."""
     if isinstance(pattern, Hole):
         known = None if pattern.has_default else pattern.sort.samples
         yield from [v.type for v in known()] if known is not None else ()
@@ -87,7 +89,7 @@ def types(pattern: Any) -> Iterator[Any]:
 
 
 def check_sides(rule: Lowered) -> None:
-    """Refuse a rule that does nothing, or whose right side never has the rank of the left one."""
+    """Reject a rule that does nothing, or whose right side never has the rank of the left one."""
     if all(part.left == part.right for part in rule.parts):
         raise PatternError("both sides are the same: this does nothing")
     for part in rule.parts:
@@ -95,7 +97,7 @@ def check_sides(rule: Lowered) -> None:
 
 
 def check_ranks(rule: Lowered) -> None:
-    """The same for one output. (Some right sides depend on more than the variables.)"""
+    """Check the ranks for one output. (Some right sides depend on more than the variables.)"""
     misfit: Exception | None = None
     ranks = []
     sure = isinstance(rule.right, OpNode | Hole) and not is_ac(rule.left)
@@ -115,14 +117,16 @@ def check_ranks(rule: Lowered) -> None:
         what = f"the left side has rank {left} and the right side {right}: this can never fit"
         raise PatternError(what)
     if misfit is not None:
-        raise PatternError(f"of these sorts no such term can be built: {misfit}") from misfit
+        raise PatternError(f"no such term can be built from these sorts: {misfit}") from misfit
 
 
 # --- terms of a pattern --------------------------------------------------------------------------
 
 
 def in_own_form(rule: Lowered, worlds: Sequence[Sequence[Any]], both: bool = False) -> Lowered:
-    """A rule whose left side is in its own form. both: the right side, too, where it has one."""
+    """Return a rule with its left side in its own form. both: the right side, too, if it has
+    one.
+    """
     index, right = rule.left.index, rule.right
     left = own_form(rule.left.output(0) if index == ALL else rule.left, worlds, rule.exact)
     if index == ALL:
@@ -134,9 +138,9 @@ def in_own_form(rule: Lowered, worlds: Sequence[Sequence[Any]], both: bool = Fal
 
 
 def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False) -> Any:
-    """A left side as the ops in it build it. worlds: lists of variables of graphs that may stand
-    for variables of a rule, each time for others. Raises `PatternError` where no term that it
-    builds is matched, or no dtypes fit. (Where nothing else can be built nothing is known.)
+    """Return a left side as its ops build it. worlds: lists of graph variables that may stand for
+    variables of a rule, each time for others. Raises `PatternError` if it matches no term that it
+    builds, or no dtypes fit. (If nothing can be built, nothing is known.)
     """
     built: list[tuple[Bindings, Any]] = []
     errors: list[Exception] = []
@@ -188,15 +192,15 @@ def _parts(pattern: Any) -> Iterator[Any]:
 
 
 def check_declared(pattern: Any) -> None:
-    """Refuse ops of which nothing tells how many outputs they have: they might never match."""
+    """Reject ops whose number of outputs is unknown: they might never match."""
     for p, _ in subpatterns(pattern):
         if isinstance(p, OpNode) and p.index is None and known_outputs(p.operator) is None:
             raise SeveralOutputsError(SILENT.format(_op_text(p)))
 
 
 def unbuilt(pattern: Any, worlds: Sequence[Sequence[Any]]) -> str:
-    """Why no term of a pattern could be built of samples, in the words of an op; "" if one can.
-    Raises `PatternError` for a pattern that may not be built.
+    """Return why no term of a pattern could be built from samples, in the words of an op; "" if one
+    can. Raises `PatternError` for a pattern that may not be built.
     """
     said = ""
     for bound in _ways(pattern, worlds):
@@ -219,22 +223,22 @@ def _matches(pattern: Any, term: Any, exact: bool) -> bool:
 
 
 def _never(pattern: Any, built: Sequence[tuple[Bindings, Any]], forms: Sequence[str]) -> str:
-    """What is wrong with a left side that does not match what it builds."""
+    """Describe the fault of a left side that does not match what it builds."""
     found: dict[str, dict[str, None]] = {}
     for _, term in built:
         for has, builds in _differs(pattern, term):
             found.setdefault(has, {})[builds] = None
-    said = [f"has {has}, and a term has {' or '.join(found[has])}" for has in found]
+    said = [f"has {has}, but a term has {' or '.join(found[has])}" for has in found]
     said = said or [f"builds {brief(built[0][1])}"]
     text = f"{pattern_text(pattern)} can never match: the pattern {', or '.join(said)}"
     if len(forms) > 1:
         some = " or ".join(forms[:3])
-        return f"{text}. Write what is in a term ({some}), or sorts that fix the rank (Matrix)"
+        return f"{text}. Write the form of a term ({some}), or sorts that fix the rank (Matrix)"
     return f"{text}. Write the ops that a term has"
 
 
 def _differs(pattern: Any, term: Any) -> list[tuple[str, str]]:
-    """The first place where a pattern and the term that it builds are of different ops."""
+    """Return the first place where a pattern and the term that it builds have different ops."""
     stack = [(pattern, term)]
     while stack:
         p, v = stack.pop()
@@ -257,7 +261,9 @@ def _op_text(p: OpNode) -> str:
 
 
 def read(pattern: Any, term: Any, bound: Mapping[str, Any]) -> Any:
-    """The pattern of which a term was built. Raises `PatternError` for what no pattern says."""
+    """Return the pattern of a term that was built. Raises `PatternError` for a term without a
+    pattern.
+    """
     leaves = {}
     for name, hole in holes(pattern).items():
         value = bound.get(name)
@@ -272,7 +278,7 @@ def read(pattern: Any, term: Any, bound: Mapping[str, Any]) -> Any:
         if v.head is CONSTANT:
             return _number(v, numbers)
         if v.owner is None:
-            raise PatternError(f"{brief(v)} is nothing that a pattern could be written for")
+            raise PatternError(f"{brief(v)} cannot be written as a pattern")
         op, inputs, index = v.owner.op, v.owner.inputs, None if v.head is v.owner.op else v.index
         if not isinstance(p, OpNode) or len(p.args) != len(inputs):
             args = [of(None, u) for u in inputs]
@@ -292,7 +298,7 @@ def _number(constant: Any, numbers: Sequence[Literal]) -> Literal:
         if counts_as(constant, literal.value):
             return literal
     if constant.number is None:
-        raise PatternError(f"{brief(constant)} is no number")
+        raise PatternError(f"{brief(constant)} is not a number")
     return Literal(constant.number)
 
 
@@ -319,7 +325,7 @@ def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
 
 
 def _wanted(pattern: Any) -> dict[str, list[Any]]:
-    """Samples of the types that ops declare (`itypes`) where holes are."""
+    """Return samples of the types that ops declare (`itypes`) at holes."""
     found: dict[str, list[Any]] = {}
     for p, _ in subpatterns(pattern):
         itypes = p.operator.itypes if isinstance(p, OpNode) else None
@@ -344,7 +350,9 @@ def _kinds(
 
 
 def _candidate(hole: Hole, i: int, world: Sequence[Any], wanted: Sequence[Any]) -> Any:
-    """What a hole may stand for in the i-th of the worlds. wanted: what ops ask for there."""
+    """Return a value for a hole in the i-th of the worlds. wanted: the samples that ops require
+    there.
+    """
     own = list(hole.sort.samples()) if hole.sort.samples is not None else []
     some = [*wanted, *([*own[i % len(own) :], *own] if own else world)]
     return next((v for v in some if hole.rest or _belongs(hole, v)), None)
@@ -358,7 +366,7 @@ def _belongs(hole: Hole, v: Any) -> bool:
 
 
 def parameters(pattern: Any) -> dict[str, Sequence[Any]]:
-    """Values for the holes that stand for parameters of ops."""
+    """Return values for the holes that stand for parameters of ops."""
     found: dict[str, Sequence[Any]] = {}
     for p, _ in subpatterns(pattern):
         if isinstance(p, OpNode) and isinstance(p.op, OpClass):

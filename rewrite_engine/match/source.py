@@ -1,4 +1,4 @@
-"""Python source, written line by line: indentation, local names, and names for objects.
+"""Writer of Python source, line by line: indentation, local names, and names for objects.
 
 Local names are numbered anew for each function: one with thousands of locals would be slow to call.
 """
@@ -20,7 +20,7 @@ TAKEN = re.compile(
 
 
 class Source:
-    """One function. lines: what there is of it. names: the globals that it needs."""
+    """Source of one function. lines: its lines so far. names: the globals that it needs."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
@@ -29,22 +29,22 @@ class Source:
         self.counter = 0
 
     def line(self, text: str) -> None:
-        """Write a line."""
+        """Write a line of source."""
         self.lines.append("    " * self.indent + text)
 
     def test(self, *conditions: str) -> None:
-        """Open an `if`, where there is something to test; everything that follows is inside."""
+        """Open an `if`, if there are conditions; everything that follows is inside."""
         if conditions and conditions != ("True",):
             self.line(f"if {' and '.join(conditions)}:")
             self.indent += 1
 
     def local(self, prefix: str = "v") -> str:
-        """A new local name."""
+        """Return a new local name."""
         self.counter += 1
         return f"{prefix}{self.counter}"
 
     def constant(self, value: Any, hint: str = "") -> str:
-        """A global name for a Python object: its own, if it has a good one."""
+        """Return a global name for a Python object: its own, if it has a good one."""
         for name, known in self.names.items():
             if known is value:
                 return name

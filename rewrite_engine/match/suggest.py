@@ -1,7 +1,8 @@
-"""Calls of rule functions, and the patterns to write instead of expressions that fail in them.
+"""Calls of rule functions, and patterns to suggest for expressions that fail in them.
 
-Functions such as `pt.linalg.det` look at the type of an operand, and a rule's variables have none.
-Of a sample they build a term; its source text is suggested, if it compiles to a pattern here.
+Functions such as `pt.linalg.det` read the type of an operand, and a rule's variables have none.
+Applied to a sample they build a term; its source text is suggested, if it compiles to a pattern
+here.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rewrite_engine.terms.parameter import NOTHING, parameters_of
 from rewrite_engine.terms.print import INFIX
 
 TYPELESS = """\
-A rule's variables have no types yet, and what a function makes of an operand may depend on its
+A rule's variables have no types yet, and the result of a function may depend on the operand's
     type. Write the ops with their parameters, such as Sum(axis=0)(a) or DimShuffle(2, (1, 0))(a);
     or give the variables types (a: pt.dmatrix); the rest is for `compute`, or a @node_rewriter."""
 
@@ -34,8 +35,8 @@ OPERATORS = ("add", "sub", "mul", "true_div", "pow")
 def called(
     fn: Callable[..., Any], lvars: dict[str, LogicVariable]
 ) -> tuple[Any, list[RuleError], bool]:
-    """Call a rule function. Return its result, and an error for each expression that failed, which
-    a stand-in replaced; the result is None if there is no going on.
+    """Call a rule function. Returns its result, and an error for each expression that failed, which
+    a stand-in replaced; the result is None if the function cannot continue.
     """
     attempt, errors = Attempt(fn, dict(lvars)), list[RuleError]()
     variable, run = type(next(iter(lvars.values()), None)), fn
@@ -57,7 +58,7 @@ def called(
 def _error_of(
     fn: Callable[..., Any], attempt: Attempt, error: Exception, lvars: Mapping[str, LogicVariable]
 ) -> RuleError:
-    """An error of a rule function as a `RuleError` with the expression."""
+    """Return an error of a rule function as a `RuleError` with the expression."""
     expression = attempt.text(error) or expression_of(fn, error)
     typeless = getattr(error, "typeless", False)
     if isinstance(error, RuleError):
@@ -75,7 +76,7 @@ def _error_of(
 def _hint(
     fn: Callable[..., Any], error: Exception, expression: str, lvars: Mapping[str, LogicVariable]
 ) -> str:
-    """What may have been meant where a rule function raised an error."""
+    """Suggest what may have been meant in a rule function that raised an error."""
     if isinstance(error, NameError):
         names = inspect.unwrap(fn).__globals__
         return did_you_mean(error.name, [*inspect.signature(fn).parameters, *names])
@@ -86,7 +87,7 @@ def _hint(
 
 
 def suggested(fn: Callable[..., Any], lvars: Mapping[str, LogicVariable], expression: str) -> str:
-    """Return what to write instead of an expression, in one sentence; "" if that is not known."""
+    """Return what to write instead of an expression, in one sentence; "" if that is unknown."""
     fn = inspect.unwrap(fn)
     names = {**fn.__globals__, **inspect.getclosurevars(fn).nonlocals}
     samples = {name: sample_of(lvar) for name, lvar in lvars.items()}
@@ -130,8 +131,9 @@ def number_text(number: Any) -> str:
 
 
 class SourceWriter:
-    """Writes terms as source text. names: those of the author's module. leaves: names of variables.
-    used: leaves that were written. imported: classes of ops that the module does not have.
+    """Writer of terms as source text. names: those of the author's module. leaves: names of
+    variables. used: leaves that were written. imported: classes of ops that the module does not
+    have.
     """
 
     def __init__(self, names: Mapping[str, Any], leaves: Mapping[Any, str]) -> None:
@@ -183,7 +185,7 @@ class SourceWriter:
         return f"{self.constructor(op)}({args})"
 
     def constructor(self, op: Any) -> str:
-        """The class of an op with the parameters that are not its defaults."""
+        """Return the class of an op with the parameters that are not its defaults."""
         cls = type(op)
         known = parameters_of(cls.__init__)
         given = []
@@ -196,7 +198,7 @@ class SourceWriter:
         return f"{cls.__name__}({', '.join(given)})"
 
     def modules(self) -> Iterator[tuple[str, Any]]:
-        """Yield places where ops may be, with what to write before their names."""
+        """Yield places where ops may be, with the text to write before their names."""
         found: dict[str, Any] = {"": _Namespace(self.names)}
         for alias, module in self.names.items():
             if not isinstance(module, ModuleType) or alias[0] == "_":
@@ -210,7 +212,7 @@ class SourceWriter:
 
 
 class _Namespace:
-    """Names as attributes."""
+    """Namespace with names as attributes."""
 
     def __init__(self, names: Mapping[str, Any]) -> None:
         self.__dict__.update(names)

@@ -17,7 +17,7 @@ ENDS = (BEFORE, AFTER)  # of operands that a left side leaves alone: nobody wrot
 
 
 def rule_text(rule: Lowered) -> str:
-    """A rule in one line."""
+    """Return a rule as one line."""
     right = rule.written or rule.right
     computed = isinstance(right, Compute)
     shown = f"compute({', '.join(right.names)})" if computed else pattern_text(right)
@@ -26,7 +26,7 @@ def rule_text(rule: Lowered) -> str:
 
 
 def pattern_text(pattern: Any, outer: int = LOWEST) -> str:
-    """A pattern, or those of several outputs, in the usual notation."""
+    """Return a pattern, or those of several outputs, in the usual notation."""
     if isinstance(pattern, tuple):
         return f"({', '.join(map(pattern_text, pattern))})"
     return write(pattern, outer=outer)
@@ -52,7 +52,9 @@ def _(pattern: OpNode, outer: int, call: Call) -> Sequence[Token]:
 
 
 def _class_text(op: OpClass) -> str:
-    """A class of ops; what its author may leave out, `dtype=None` say, is left out."""
+    """Return a class of ops as text, without parameters that its author may omit, such as
+    `dtype=None`.
+    """
     props = [
         f"{name}={p.name if isinstance(p, Hole) else repr(p)}"
         for name, p in op.props
@@ -62,8 +64,8 @@ def _class_text(op: OpClass) -> str:
 
 
 def refuse_twice(rule: Any, before: Any) -> None:
-    """Raise an error for the second of two rules of one name in a file. before: what has had the
-    name (a module that is loaded anew, edited, has rules that are no longer there).
+    """Raise an error for the second of two rules of one name in a file. before: the earlier owner
+    of the name (a module that is reloaded after an edit has rules that no longer exist).
     """
     where = getattr(before, "where", None)
     file, line = where if isinstance(where, tuple) else (None, 0)

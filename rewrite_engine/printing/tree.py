@@ -31,7 +31,7 @@ FACTS = "query facts about a variable directly: `rewrite_engine.rules.facts.symm
 
 @dataclass(slots=True)
 class Options:
-    """Options of `debugprint`."""
+    """Options of `debugprint`, such as the depth."""
 
     depth: int
     print_type: bool

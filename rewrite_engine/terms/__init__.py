@@ -1,11 +1,11 @@
 """Terms: graphs as etuples, logic variables, unification. Knows no tensors.
 
-`logic.py` variables and patterns · `convert.py` the etuple of a graph, graphs to terms and back ·
-`unification.py` unification and reification · `print.py` terms as text · `dispatch.py` what
-miniKanren sees. Start with `convert.py`.
+`logic.py`: logic variables and patterns. `convert.py`: graphs to etuples and back.
+`unification.py`: unification and reification. `print.py`: terms as text. `dispatch.py`:
+registration with miniKanren. Start with `convert.py`.
 
-The names here are looked up when they are first used (PEP 562), which also imports `dispatch.py`:
-rules are written with `logic.py`, and who compiles a function does not wait for miniKanren.
+The names here are looked up on first use (PEP 562), which also imports `dispatch.py`: rules only
+need `logic.py`, so compiling a function does not wait for miniKanren.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""How much a search may cost: answers and seconds, and what happens when they are used up.
+"""Budgets of searches: answers and seconds, and what happens when they are used up.
 
-A search is anything that yields answers one by one. `bounded` counts them; the search itself asks
-`Watch.tick` now and then, so that one which finds nothing ends too. One that does not ask, because
-it loops somewhere in Python, is interrupted by a thread (`watchdog`). The time that passes while
-somebody looks at an answer does not count. Searches of miniKanren goals are in `terms/search.py`.
+A search is anything that yields answers one by one. `bounded` counts them; the search itself calls
+`Watch.tick` now and then, so that a search without answers ends too. A search that never calls it,
+because it loops somewhere in Python, is interrupted by a thread (`watchdog`). The time during which
+the caller inspects an answer does not count. Searches of miniKanren goals are in `terms/search.py`.
 """
 
 from __future__ import annotations
@@ -33,19 +33,20 @@ GRACE = 0.5
 
 
 class OutOfBudget(Exception):
-    """Raised within a search to end it; `bounded` makes an error of it, or an end."""
+    """Raised within a search to end it; `bounded` converts it to an error, or ends quietly."""
 
 
 class Overdue(BaseException):
-    """Raised in a search that never asks for the time. (No `Exception`: loops may catch those.)"""
+    """Raised in a search that never checks the time. (No `Exception`: loops may catch those.)"""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a search may use. None: no limit.
+    """Limits of a search. None: no limit.
 
-    answers: how many are taken. seconds: of searching. on_budget: "raise" an error when one of them
-    is used up, or "stop" as if there was no more. Raises `ValueError` for anything else.
+    answers: the maximum number of answers. seconds: search time. on_budget: "raise" an error when a
+    limit is reached, or "stop" as if there were no more answers. Raises `ValueError` for other
+    values.
     """
 
     answers: int | None = None
@@ -54,14 +55,14 @@ class Budget:
 
     def __post_init__(self) -> None:
         if self.on_budget not in ("raise", "stop"):
-            raise ValueError(f'on_budget is "raise" or "stop", not {self.on_budget!r}')
+            raise ValueError(f'on_budget must be "raise" or "stop", not {self.on_budget!r}')
         for name, value in (("answers", self.answers), ("seconds", self.seconds)):
             if value is not None and not (isinstance(value, int | float) and value >= 0):
-                raise ValueError(f"{name} is a number that is not negative, or None, not {value!r}")
+                raise ValueError(f"{name} must be a nonnegative number or None, not {value!r}")
 
 
 class Watch:
-    """What one search has used of its budget."""
+    """Use of a budget by one search."""
 
     __slots__ = ("budget", "deadline", "found", "left", "overdue", "struck")
 
@@ -73,16 +74,16 @@ class Watch:
         self.deadline = self.overdue = float("inf")
 
     def tick(self) -> None:
-        """Asked within a search: raises `OutOfBudget` when the time is over."""
+        """Check the time within a search: raises `OutOfBudget` when it is over."""
         if perf_counter() > self.deadline:
             raise self.over()
 
     def over(self) -> OutOfBudget:
-        """What ends a search whose time is over."""
+        """Return the exception that ends a search whose time is over."""
         return OutOfBudget(f"{self.budget.seconds:g} seconds, in which it found {self.told()}")
 
     def next(self, found: Iterator[T]) -> T:
-        """The next answer of the search, if it may still have one; only this counts as time."""
+        """Return the next answer of the search, within the limits; only this counts as time."""
         self.deadline = perf_counter() + self.left
         self.overdue = self.deadline + GRACE
         watched = self.budget.seconds is not None
@@ -105,7 +106,7 @@ class Watch:
         return answer
 
     def told(self) -> str:
-        """The number of answers, in words."""
+        """Return the number of answers, in words."""
         return "1 answer" if self.found == 1 else f"{self.found} answers"
 
 
@@ -117,8 +118,8 @@ def bounded(
 ) -> Iterator[T]:
     """Yield the answers of a search within its budget.
 
-    asked: what the search is called in the error, where the budget says so. error: makes that of a
-    text.
+    asked: the name of the search in the error, if the budget raises one. error: makes the error
+    from a text.
     """
     try:
         with suppress(StopIteration):
@@ -133,23 +134,23 @@ def bounded(
 
 
 class Watchdog:
-    """A thread that interrupts searches which are over time for longer than `GRACE`; that is, only
-    those that do not look at the clock themselves. It sleeps while there are no searches. What
-    never returns to Python from C is beyond its reach.
+    """Thread that interrupts searches which exceed their time by more than `GRACE`, that is, those
+    that do not check the clock themselves. It sleeps while there are no searches. It cannot
+    interrupt C code that never returns to Python.
     """
 
     def __init__(self) -> None:
         self.reset()
 
     def reset(self) -> None:
-        """No thread, no searches. (As it is in a process that was forked.)"""
+        """Forget the thread and all searches, as in a forked process."""
         self.searches: dict[Watch, int] = {}  # and the thread of each
         self.lock = RLock()  # (a signal handler may search while its thread holds it)
         self.awake = Event()
         self.thread: Thread | None = None
 
     def enter(self, watch: Watch) -> None:
-        """A search goes on: the thread looks from time to time."""
+        """Watch a search: the thread checks it from time to time."""
         self.searches[watch] = get_ident()
         if self.awake.is_set():
             return
@@ -160,9 +161,9 @@ class Watchdog:
                 self.thread.start()
 
     def leave(self, watch: Watch) -> None:
-        """End the watch over a search, which has an answer or is over. An interrupt that has not
-        been raised yet is raised here. (Taking it back would leave CPython 3.11 a mark that one is
-        due: then it looks for it at each step, for ever, and hangs where it traces.)
+        """Stop watching a search that has an answer or is over. An interrupt that has not been
+        raised yet is raised here. (Withdrawing it would leave a mark in CPython 3.11 that one is
+        due: Python then checks for it at each step, for ever, and hangs when it traces.)
         """
         with self.lock:
             self.searches.pop(watch, None)
@@ -170,7 +171,7 @@ class Watchdog:
                 pass
 
     def look(self) -> None:
-        """What the thread does."""
+        """Check the searches in a loop; the function of the thread."""
         while self.awake.wait():
             sleep(GRACE / 2)
             with self.lock:
@@ -181,9 +182,10 @@ class Watchdog:
                     self.look_at(watch, thread, perf_counter())
 
     def look_at(self, watch: Watch, thread: int, now: float) -> None:
-        """Interrupt a search that is overdue; again if it goes on: a thread has one interrupt at a
-        time, and a search inside of this one may have had it. Who left by Ctrl-C may have had no
-        time to say so. Not where Python drops exceptions: it would be reported there, and lost.
+        """Interrupt an overdue search, repeatedly if it continues: a thread has one interrupt at a
+        time, and an inner search may have received it. A search ended by Ctrl-C may not have
+        unregistered. Does not interrupt code in which Python drops exceptions: the interrupt would
+        be printed and lost.
         """
         inside = frames_inside(watch, thread)
         if inside is None:
@@ -195,7 +197,7 @@ class Watchdog:
 
 
 def frames_inside(watch: Watch, thread: int) -> list[FrameType] | None:
-    """Where in a search a thread is now; None if it is in none."""
+    """Return the frames of a search in a thread; None if it is in none."""
     found: list[FrameType] = []
     frame = sys._current_frames().get(thread)
     while frame is not None:
@@ -207,8 +209,8 @@ def frames_inside(watch: Watch, thread: int) -> list[FrameType] | None:
 
 
 def drops_exceptions(frame: FrameType) -> bool:
-    """Whether this is what the collector calls: a finalizer, or a callback of a weak reference
-    (of other packages: this one has only callbacks in C).
+    """Return whether a frame is called by the garbage collector: a finalizer, or a callback of a
+    weak reference (of other packages: this one has only callbacks in C).
     """
     code = frame.f_code
     return code.co_name == "__del__" or code.co_filename in (weakref.__file__, _weakrefset.__file__)

@@ -1,15 +1,15 @@
-"""Graphs to terms and back: `etuplize(x).evaled_obj is x`.
+"""Conversion of graphs to terms and back: `etuplize(x).evaled_obj is x`.
 
-A term is `e(op, *operands)`, operands being terms, leaves (roots, constants: themselves) or plain
-values. Sharing is kept both ways, and nothing recurses. The op itself stands in operator position,
-so its parameters are not in the way of a pattern; its own term has them: `e(Scale, 2.0)`. One
-output of a node with several is `e(nth, i, e(op, *operands))`, except that the op's
-`default_output` is `e(op, *operands)` itself.
+A term is `e(op, *operands)`; operands are terms, leaves (roots, constants: themselves) or plain
+values. Sharing is preserved both ways, and nothing recurses. The op itself is the operator, so its
+parameters do not complicate a pattern; its own term has them: `e(Scale, 2.0)`. One output of a node
+with several is `e(nth, i, e(op, *operands))`, except that the op's `default_output` is
+`e(op, *operands)` itself.
 
 An `etuples.ExpressionTuple` hashes, compares and prints by recursion, and walks a shared sub-term
-once per path to it. `GraphTuple` is one with the hash kept, and comparison linear in the graph's
-size. Here are also the two tools that need this: `Merged` (what is known to be equal) and `parts`
-(what a term consists of).
+once per path to it. `GraphTuple` is one with a cached hash, and comparison linear in the graph's
+size. Two tools for this are here too: `Merged` (known equalities) and `parts` (the parts of a
+term).
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ SEQUENCES = (ExpressionTuple, tuple, list)
 
 
 class GraphTuple(ExpressionTuple):  # type: ignore[misc]
-    """An etuple `(operator, *operands)`, equal to any etuple with equal elements.
+    """Etuple `(operator, *operands)`, equal to any etuple with equal elements.
 
-    `evaled_obj` is what it evaluates to; a term made from a graph remembers the variable it came
-    from. An open term (one with logic variables) evaluates to a `PatternTerm`.
+    `evaled_obj` is its value; a term made from a graph remembers the variable it came from. An open
+    term (one with logic variables) evaluates to a `PatternTerm`.
     """
 
     __slots__ = ("_hash", "__weakref__")
@@ -65,7 +65,7 @@ class GraphTuple(ExpressionTuple):  # type: ignore[misc]
 
     @property
     def evaled_obj(self) -> Any:
-        """What this term evaluates to: for a term of a graph, the variable itself."""
+        """Value of this term: for a term of a graph, the variable itself."""
         return from_term(self) if self._evaled_obj is null else self._evaled_obj
 
     def _eval_step(self) -> Any:
@@ -93,7 +93,7 @@ class GraphTuple(ExpressionTuple):  # type: ignore[misc]
 
 
 def make(items: tuple[Any, ...], evaled: Any = null) -> GraphTuple:
-    """Allocate a `GraphTuple` (the constructor does the same, with more ceremony)."""
+    """Allocate a `GraphTuple`, faster than the constructor."""
     term: GraphTuple = object.__new__(GraphTuple)
     term._tuple = items
     term._evaled_obj = evaled
@@ -114,15 +114,15 @@ def _fill_hashes(root: GraphTuple) -> None:
 
 
 def unkeyed(x: Any) -> Any:
-    """The value of a keyword operand; anything else is itself."""
+    """Return the value of a keyword operand; anything else unchanged."""
     return x.value if type(x) is KwdPair else x
 
 
 class Merged:
-    """Objects known to be equal, as classes that grow together (union-find, by identity).
+    """Table of objects known to be equal, as classes that grow together (union-find, by identity).
 
-    Comparing terms pair by pair and asking `union` first makes it nearly linear, however much is
-    shared.
+    Calling `union` before comparing each pair makes the comparison of terms nearly linear, however
+    much is shared.
     """
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ class Merged:
         return i
 
     def union(self, x: Any, y: Any) -> bool:
-        """Note that two objects are equal; False if that was known already."""
+        """Record that two objects are equal; False if that was already known."""
         i, j = self._find(x), self._find(y)
         if i == j:
             return False
@@ -168,8 +168,7 @@ def _equal(u: Any, v: Any) -> bool:
 
 
 def parts(x: Any) -> tuple[Any, ...] | None:
-    """Operator and operands of a term, a variable or a node; None for what has none (leaves,
-    values).
+    """Return operator and operands of a term, a variable or a node; None for leaves and values.
 
     The operator of one output of a node with several is `nth`, as in its term.
     """
@@ -194,11 +193,11 @@ _known: WeakValues[Variable, GraphTuple] = WeakValues()
 def etuplize(x: Any, shallow: bool = False, holes: Mapping[Variable, Any] | None = None) -> Any:
     """Return the term of a variable, a node, an op or a type.
 
-    A variable without an owner is returned itself, and so is a constant, an etuple or a logic
-    variable; a pattern gives the etuple it holds. shallow: the operands stay variables. holes: what
-    stands in place of some variables: logic variables make a pattern of an example. The same
-    variable gives the same term, as long as that exists. Raises `ForeignObjectError` (a
-    `TypeError`) for anything else.
+    A variable without an owner is returned unchanged, and so is a constant, an etuple or a logic
+    variable; for a pattern, its etuple is returned. shallow: the operands stay variables. holes:
+    replacements for some variables: logic variables make a pattern of an example. The same variable
+    gives the same term, as long as that exists. Raises `ForeignObjectError` (a `TypeError`) for
+    anything else.
 
     >>> from tests.toy import num, log, add
     >>> x = num("x")
@@ -223,13 +222,13 @@ def etuplize(x: Any, shallow: bool = False, holes: Mapping[Variable, Any] | None
 
 
 def etuplize_all(variables: Iterable[Variable]) -> list[Any]:
-    """Return the terms of the outputs of a graph; what they share is shared by the terms."""
+    """Return the terms of the outputs of a graph, with their shared parts shared."""
     converter = Converter()
     return [converter.term(v) for v in variables]
 
 
 def record_term(record: Record) -> GraphTuple:
-    """`e(class, *parameters)` of an op or type; `ForeignObjectError` without `__props__`."""
+    """Return `e(class, *parameters)` of an op or type; `ForeignObjectError` without `__props__`."""
     names = record.__props__
     if names is None:
         raise ForeignObjectError(message(f"{record!r} declares no __props__, so it has no term"))
@@ -239,7 +238,7 @@ def record_term(record: Record) -> GraphTuple:
 
 
 class Converter:
-    """Turns variables into terms, each once. holes: what stands in place of some variables."""
+    """Converter of variables to terms, each once. holes: replacements for some variables."""
 
     def __init__(self, holes: Mapping[Variable, Any] | None = None) -> None:
         self.holes = holes or {}
@@ -263,7 +262,7 @@ class Converter:
         return done[x]
 
     def leaf(self, v: Any) -> bool:
-        """Enter the term of a variable that needs no others, if it is one."""
+        """Record the term of a variable that needs no others; return whether it is one."""
         new = self.holes.get(v, v)
         if new is v and v.owner is not None:
             new = None if self.holes else _known.get(v)
@@ -283,8 +282,8 @@ class Converter:
         return make((node.op, *inside), value if faithful else null)
 
     def build(self, v: Any) -> GraphTuple:
-        """Make the term of a variable. The outputs of a node share its term, which is also that of
-        its default output.
+        """Make the term of a variable. The outputs of a node share its term, which is also the term
+        of its default output.
         """
         node = v.owner
         known: Any = {} if self.holes else _known
@@ -304,7 +303,7 @@ class Converter:
 
 
 def etuple_of(root: PatternTerm) -> None:
-    """Give a pattern its etuple, and before it those that are in it."""
+    """Make the etuple of a pattern, after those of the patterns inside."""
 
     def below(term: PatternTerm) -> list[PatternTerm]:
         inside = [x for x in term.items if issubclass(type(x), PatternTerm)]
@@ -316,12 +315,12 @@ def etuple_of(root: PatternTerm) -> None:
 
 
 def from_term(term: Any) -> Any:
-    """Return what a term evaluates to: of the term of a graph, the graph; ops are called on the
+    """Return the value of a term: for the term of a graph, the graph; ops are applied to the
     operands' values.
 
-    Equal objects in the term are evaluated once, so sharing is kept. A term with logic variables
-    in it evaluates to a `PatternTerm`. Anything that is not a term is returned as it is. Raises
-    what the ops raise, and `InvalidExpression` if an operator cannot be called.
+    Equal objects in the term are evaluated once, so sharing is preserved. A term with logic
+    variables evaluates to a `PatternTerm`. Other objects are returned unchanged. Raises the errors
+    of the ops, and `InvalidExpression` if an operator cannot be called.
 
     >>> from etuples import etuple as e
     >>> from tests.toy import num, log
@@ -355,7 +354,7 @@ def _evaluate(term: Any, values: dict[int, Any]) -> Any:
         return getattr(inside[0], "pattern_type", PatternTerm)(term)
     op = items[0]
     if not callable(op):
-        raise InvalidExpression(f"{op!r} cannot be called, so it is no operator ({term})")
+        raise InvalidExpression(f"{op!r} cannot be called, so it is not an operator ({term})")
     given = list(zip(term, items, strict=True))[1:]
     kwargs = {x.arg: value for x, value in given if type(x) is KwdPair}
     args = [value for x, value in given if type(x) is not KwdPair]

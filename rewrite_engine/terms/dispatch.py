@@ -1,7 +1,7 @@
-"""Teaches `etuples`, `cons`, `unification` and `kanren` what graphs and patterns are.
+"""Registration of graphs and patterns with `etuples`, `cons`, `unification` and `kanren`.
 
 Importing this makes their functions (`etuplize`, `rator`, `rands`, `apply`, `car`, `cdr`, `unify`,
-`reify`) and with them relations such as `eq`, `conso`, `applyo`, `walko`, `reduceo` work on
+`reify`), and with them relations such as `eq`, `conso`, `applyo`, `walko`, `reduceo`, work on
 variables directly.
 """
 
@@ -27,7 +27,7 @@ from rewrite_engine.terms.unification import Reifier, logic_variables, solve
 
 
 def _shallow(x: Any) -> GraphTuple:
-    """The term of a variable, node or pattern, whose operands are what they are there."""
+    """Return the term of a variable, node or pattern, with unconverted operands."""
     term = etuplize(x, shallow=True)
     if term is x:
         raise ConsError("Not a cons pair")
@@ -35,21 +35,23 @@ def _shallow(x: Any) -> GraphTuple:
 
 
 def _apply(op: Op, operands: Sequence[Any]) -> Any:
-    """`op(*operands)`, or the term of it if a logic variable is in it."""
+    """Return `op(*operands)`, or its term if it contains a logic variable."""
     keeps = isinstance(operands, GraphTuple)  # the operands of a term know that term
     term: Any = (op,) + operands if keeps else make((op, *operands))  # type: ignore[operator]
     return term if term._evaled_obj is null and logic_variables(term) else term.evaled_obj
 
 
 def _etuplize(x: Any, shallow: bool = False, *args: Any, **options: Any) -> Any:
-    """`etuples.etuplize` for graphs; operators and operands are transformed by its own."""
+    """Convert graphs for `etuples.etuplize`; operators and operands are converted by its own
+    rules.
+    """
     if options.keys() & {"rator_transform_fn", "rands_transform_fn"}:
         return etuples.dispatch.etuplize.dispatch(object)(x, shallow, *args, **options)
     return etuplize(x, shallow)
 
 
 def _reify(x: Any, s: Mapping[Any, Any]) -> Iterator[Any]:
-    """`reify`, in the protocol of `unification`: what is open, a mark, the result."""
+    """Reify in the protocol of `unification`: yield the open parts, a mark, the result."""
     reifier = Reifier(s)
     new = reifier.result(x)
     for variable in reifier.open:  # noqa: UP028  (values are sent in, which a dict does not take)

@@ -1,12 +1,12 @@
 """Logic variables and the patterns made of them.
 
-An op called on a logic variable gives a `PatternTerm`, which stands for an etuple (it is not one:
-adding etuples concatenates them). Which operators patterns have is not known here:
+An op called on a logic variable returns a `PatternTerm`, which stands for an etuple (it is not one:
+adding etuples concatenates them). The operators of patterns are defined elsewhere:
 `pattern_classes(mixin)` makes the pair of classes with the operators of a mixin, such as that of
-tensors. What `>>` makes is set by `match/`.
+tensors. `match/` defines the result of `>>`.
 
 Rules are written with these, so every program that compiles a function loads this module: the
-packages of miniKanren are imported where somebody asks for an etuple (`PatternTerm.etuple`).
+packages of miniKanren are imported when an etuple is needed (`PatternTerm.etuple`).
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from rewrite_engine.terms.convert import GraphTuple
 
 TRUTH = """a pattern is neither true nor false: {}
-    Chained comparisons (a < b < c), `and`, `or`, `not`, `if` ask for it. Write and_(a < b, b < c),
+    Chained comparisons (a < b < c), `and`, `or`, `not`, `if` need one. Write and_(a < b, b < c),
     and put parentheses around a comparison to the left of `>>`."""
 
 
 class Term:
-    """What logic variables and patterns share.
+    """Common base of logic variables and patterns.
 
-    An operand whose class has `__not_a_term__`, a text, is refused with that text (a rule, for
-    instance: it says which parentheses are missing).
+    An operand whose class has a text `__not_a_term__` is rejected with that text (a rule, for
+    instance: it explains which parentheses are missing).
     """
 
     __slots__ = ()
@@ -44,7 +44,7 @@ class Term:
 
     @classmethod
     def __apply_op__(cls, op: Any, inputs: Sequence[Any], kwargs: dict[str, Any]) -> PatternTerm:
-        """Called by an op that got a term among its inputs."""
+        """Build the pattern when an op is called on a term."""
         items = [op, *map(operand, inputs)]
         if kwargs:
             from etuples.core import KwdPair
@@ -55,7 +55,7 @@ class Term:
 
     @classmethod
     def applied(cls, op: Any, items: tuple[Any, ...]) -> PatternTerm:
-        """The pattern of what an op (or a class of ops) returns."""
+        """Return the pattern of the result of an op (or of a class of ops)."""
         several = getattr(op, "default_output", 0) is None and (known_outputs(op) or 1) > 1
         return (cls.outputs_type if several else cls.pattern_type)(items)
 
@@ -63,7 +63,9 @@ class Term:
     def __apply_class__(
         cls, record: Any, args: Sequence[Any], kwargs: dict[str, Any]
     ) -> PatternTerm:
-        """Called by a class of ops that got a term as a parameter: a pattern, called like an op."""
+        """Build a pattern of an op, which is called like an op, when a class of ops gets a term as
+        a parameter.
+        """
         given = arguments(record.__init__, (None, *args), kwargs)
         missing = [name for name in record.__props__ if name not in given]
         if missing:
@@ -75,7 +77,7 @@ class Term:
 
     def __rrshift__(self, other: Any) -> NoReturn:
         hint = ": `==` compares patterns, write eq(a, b)" if isinstance(other, bool) else ""
-        what = f"the left side of a rule has to be a pattern{hint}"
+        what = f"the left side of a rule must be a pattern{hint}"
         raise PatternError(f"{other!r} >> {self}: {what}")
 
     def __bool__(self) -> NoReturn:
@@ -87,7 +89,7 @@ class Term:
 
 
 def operand(x: Any) -> Any:
-    """An operand of a pattern, if it may be one."""
+    """Return an operand of a pattern, or raise an error if it cannot be one."""
     refusal = getattr(type(x), "__not_a_term__", None)
     if refusal is not None:
         raise PatternError(refusal)
@@ -95,7 +97,7 @@ def operand(x: Any) -> Any:
 
 
 def nth(i: int, outputs: Any) -> Any:
-    """Output number `i` of what an op with several outputs returned (or of a pattern for it).
+    """Return output `i` of the result of an op with several outputs (or of a pattern for it).
 
     It is the operator in the term of such an output: `e(nth, 1, e(divmod, x, y))`.
     """
@@ -105,7 +107,7 @@ def nth(i: int, outputs: Any) -> Any:
         return outputs if own else outputs.__apply_op__(nth, (i, outputs), {})
     if isinstance(outputs, Variable):
         if outputs.owner is None:
-            what = f"is not the output of a node, so it has no output {i} beside it"
+            what = f"is not the output of a node, so the node's output {i} does not exist"
             raise TypeError(f"{outputs!r} {what}")
         outputs = outputs.owner
     return (outputs.outputs if isinstance(outputs, Apply) else outputs)[i]
@@ -115,7 +117,7 @@ NO_DEFAULT = object()
 
 
 class LogicVariable(Term):
-    """A logic variable, equal to itself only (`unification.var("x")` is the same one each time). To
+    """Logic variable, equal to itself only (`unification.var("x")` is the same one each time). To
     `unification` it is a `Var`.
 
     type: it unifies only with variables of that type. sort, default: for the rule language. rest:
@@ -158,11 +160,10 @@ class LogicVariable(Term):
 
 
 class PatternTerm(Term):
-    """An op applied to operands with logic variables among them. Equal to one that holds an equal
-    etuple.
+    """Op applied to operands that contain logic variables. Equal to a pattern with an equal etuple.
 
-    items: the operator and the operands, patterns or etuples among them. It can also be made of an
-    etuple.
+    items: the operator and the operands, which may be patterns or etuples. It can also be made from
+    an etuple.
     """
 
     __slots__ = ("items", "_etuple")
@@ -179,7 +180,7 @@ class PatternTerm(Term):
 
     @property
     def etuple(self) -> GraphTuple:
-        """The term as an etuple, made when it is asked for."""
+        """Term as an etuple, made on first use."""
         if self._etuple is None:
             from rewrite_engine.terms.convert import etuple_of
 
@@ -188,13 +189,13 @@ class PatternTerm(Term):
 
     @property
     def op(self) -> Any:
-        """The operator, as it stands in the etuple."""
+        """Operator, as it is in the etuple."""
         op = self.items[0]
         return op.etuple if isinstance(op, PatternTerm) else op
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """The operands, as they stand in the etuple."""
+        """Operands, as they are in the etuple."""
         return self.etuple._tuple[1:]  # type: ignore[no-any-return]
 
     def __call__(self, *inputs: Any) -> PatternTerm:
@@ -203,7 +204,7 @@ class PatternTerm(Term):
 
     @property
     def evaled_obj(self) -> Any:
-        """The variable that this makes, or a pattern if a logic variable is left in it."""
+        """Variable that this pattern builds, or a pattern if a logic variable is left in it."""
         return self.etuple.evaled_obj
 
     def __eq__(self, other: object) -> bool:
@@ -218,13 +219,13 @@ class PatternTerm(Term):
 
 
 def as_pattern(x: Any) -> Any:
-    """An etuple as the pattern that stands for it; anything else is itself."""
+    """Return the pattern for an etuple; anything else unchanged."""
     return PatternTerm(x) if isinstance(x, etuples_class("ExpressionTuple")) else x
 
 
 class Outputs(PatternTerm):
-    """All outputs of an op that has several. A pattern of one of them is had as from what the op
-    returns: by number, by unpacking, or by the name that the op declares, `svd(a).S`.
+    """Pattern of all outputs of an op that has several. Select one of them as from the op's result:
+    by number, by unpacking, or by the name that the op declares, `svd(a).S`.
     """
 
     __slots__ = ()
@@ -258,11 +259,11 @@ class Outputs(PatternTerm):
 
 
 class NoSuchOutput(PatternError, AttributeError):
-    """What a pattern of several outputs does not have."""
+    """Error for a missing output of a pattern with several outputs."""
 
 
 def several(term: Any) -> str:
-    """What to write in place of a term of several outputs, where one is wanted."""
+    """Explain what to write in place of a term with several outputs where one is expected."""
     op = operator_of(term)
     n, text = known_outputs(op) or 0, term_text(term)
     some = " or ".join([f"{text}{output_text(op, i)}" for i in range(min(n, 4))])
@@ -275,9 +276,9 @@ Term.pattern_type, Term.outputs_type = PatternTerm, Outputs
 def pattern_classes(operators: type) -> tuple[type[LogicVariable], type[PatternTerm]]:
     """Make the classes of logic variables and patterns that have the methods of `operators`.
 
-    `operators` is a mixin whose methods only call ops (`def __add__(self, other): return add(self,
-    other)`). The methods of `Term` (`>>`, `==`, `bool`, iteration, hashing) come before those of
-    the mixin.
+    `operators` is a mixin whose methods only call ops
+    (`def __add__(self, other): return add(self, other)`). The methods of `Term` (`>>`, `==`,
+    `bool`, iteration, hashing) take precedence over those of the mixin.
     """
     body = {"__slots__": (), "__module__": __name__}
     pattern = type("PatternTerm", (PatternTerm, operators), body)

@@ -1,4 +1,4 @@
-"""What parameters a function has: of a plain one read from it itself, as `inspect.signature` takes
+"""Parameters of functions: read directly from plain functions, because `inspect.signature` takes
 ten times as long, and packs have hundreds of rules, facts and classes of ops in patterns.
 """
 
@@ -14,8 +14,8 @@ STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 def plain_parameters(fn: Callable[..., Any]) -> tuple[str, ...] | None:
-    """The names of the parameters of a plain function, if each may be given by its place or by its
-    name; None of anything else.
+    """Return the names of the parameters of a plain function, if each may be passed by position or
+    by name; None for anything else.
     """
     if type(fn) is not FunctionType or hasattr(fn, "__wrapped__") or hasattr(fn, "__signature__"):
         return None
@@ -26,7 +26,7 @@ def plain_parameters(fn: Callable[..., Any]) -> tuple[str, ...] | None:
 
 
 def parameters_of(fn: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
-    """{parameter: its annotation, its default}; `NOTHING` where there is none."""
+    """Return {parameter: (its annotation, its default)}; `NOTHING` for a missing one."""
     names = plain_parameters(fn)
     if names is None:
         found = inspect.signature(fn).parameters
@@ -37,7 +37,7 @@ def parameters_of(fn: Callable[..., Any]) -> dict[str, tuple[Any, Any]]:
 
 
 def arguments(fn: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """{parameter: what it gets} where a function is called so, defaults among them. Raises
+    """Return {parameter: its argument} for a call of a function, including defaults. Raises
     `TypeError`.
     """
     names = plain_parameters(fn)

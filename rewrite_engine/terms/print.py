@@ -1,8 +1,8 @@
 """Terms as text: `log(1 + x)` with the usual precedence, or `e(log, e(add, 1, x))`.
 
-`write` is the one writer: of graphs, etuples and patterns, for error messages, traces, `pp` and
-reports, which differ in what they call by a name and how they write an op's call. Text is streamed
-from a stack and cut at a limit: a term may be deep, and a shared one may have 2^50 paths.
+`write` is the only writer of graphs, etuples and patterns, for error messages, traces, `pp` and
+reports, which differ in what they call by a name and in how they write the call of an op. Text is
+streamed from a stack and cut at a limit: a term may be deep, and a shared one may have 2^50 paths.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def write(
     name: Name = attrgetter("name"),
     call: Call | None = None,
 ) -> str:
-    """Write a term out: a variable or node of a graph, an etuple, a pattern, or a value.
+    """Write a term: a variable or node of a graph, an etuple, a pattern, or a value.
 
-    outer: the precedence around it. depth: levels that are written, what is below is `…`; width:
-    operands of an op that are written; limit: characters. name, call: how variables are called, and
-    ops applied to operands written (in the usual notation). A node is written out, whatever its
-    output is called.
+    outer: the precedence around it. depth: levels that are written, `…` replaces what is below;
+    width: operands of an op that are written; limit: characters. name, call: functions that name
+    variables and write ops applied to operands (by default in the usual notation). A node is
+    written out, whatever its output is called.
     """
     out: list[str] = []
     size = 0
@@ -80,7 +80,7 @@ def write(
 def _parts(
     x: Any, outer: int, deeper: bool, width: int | None, name: Name, call: Call
 ) -> Sequence[Token]:
-    """The text of a term, and the terms that follow; `deeper`: whether there may be some."""
+    """Return the text of a term, and the terms that follow; `deeper`: whether there may be some."""
     which = ""
     if isinstance(x, Variable):
         called = name(x)
@@ -106,16 +106,15 @@ def _parts(
 
 @singledispatch
 def written(x: Any, outer: int, call: Call) -> Sequence[Token]:
-    """How something is written that is no op applied to operands: a leaf; a signed number counts as
-    a sign applied to a number. Other modules register what they have. call: how ops applied to
-    operands are written in it.
+    """Return the text of a leaf, not an op applied to operands; a signed number counts as a sign
+    applied to a number. Other modules register their classes. call: writes ops applied to operands.
     """
     text = leaf_text(x)
     return [f"({text})" if text.startswith("-") and outer > UNARY else text]
 
 
 def tokens(op: Any, args: Sequence[Any], outer: int = LOWEST) -> Sequence[Token]:
-    """An op applied to operands in the usual notation."""
+    """Return an op applied to operands in the usual notation."""
     if not isinstance(op, Record) and items_of(op) is not None:
         return call_tokens([(op, ATOM)], args)
     name = operator_text(op)
@@ -138,7 +137,7 @@ def tokens(op: Any, args: Sequence[Any], outer: int = LOWEST) -> Sequence[Token]
 
 
 def call_tokens(head: list[Token], args: Sequence[Any]) -> list[Token]:
-    """`head(a, b)`."""
+    """Return the tokens of `head(a, b)`."""
     out: list[Token] = [*head, "("]
     for x in args:
         out += [(x, LOWEST), ", "]
@@ -153,30 +152,34 @@ def _wrapped(out: list[Token], level: int, outer: int) -> list[Token]:
 
 
 def name_of(v: Variable) -> str | None:
-    """A variable's name; of a shared one without, the name that the program assigned it to."""
+    """Return a variable's name; for an unnamed shared variable, the name that the program assigned
+    it to.
+    """
     return v.name if v.name is not None else getattr(v, "assigned", None)
 
 
 def which_output(v: Variable) -> str:
-    """What is written behind a node for one of several outputs; nothing for the only one."""
+    """Return the suffix for one of several outputs of a node; empty for the only one."""
     node = v.owner
     return "" if node is None or len(node.outputs) == 1 else output_text(node.op, v.index)
 
 
 def etuples_class(name: str) -> Any:
-    """A class of `etuples`; nothing, of which nothing is an instance, where nobody imported it."""
+    """Return a class of `etuples`; if the package was not imported, an empty tuple, of which
+    nothing is an instance.
+    """
     return getattr(sys.modules.get("etuples.core"), name, ())
 
 
 def items_of(x: Any) -> tuple[Any, ...] | None:
-    """Operator and operands of an etuple or a pattern; None for anything else."""
+    """Return operator and operands of an etuple or a pattern; None for anything else."""
     if isinstance(x, etuples_class("ExpressionTuple")):
         return x._tuple  # type: ignore[no-any-return]
     return getattr(x, "items", None) if hasattr(type(x), "__apply_op__") else None
 
 
 def operator_of(term: Any) -> Any:
-    """The op of a term, or its class where parameters are logic variables."""
+    """Return the op of a term, or its class if parameters are logic variables."""
     op = term.op if isinstance(term, Apply) else term
     while items := items_of(op):
         op = items[0]
@@ -184,13 +187,13 @@ def operator_of(term: Any) -> Any:
 
 
 def operator_text(op: Any) -> str:
-    """How an operator is called."""
+    """Return the name of an operator."""
     return str(op) if isinstance(op, (Record, str)) else leaf_text(op)
 
 
 def leaf_text(x: Any) -> str:
-    """A leaf: a constant's value if it is a number or short, a variable's, class's or function's
-    name, else the repr.
+    """Return a leaf as text: a constant's value if it is a number or short, a variable's, class's
+    or function's name, else the repr.
     """
     if isinstance(x, (type, FunctionType)):
         return x.__name__
@@ -200,7 +203,7 @@ def leaf_text(x: Any) -> str:
 
 
 def term_text(term: Any, limit: int = 2000) -> str:
-    """A term in ordinary notation.
+    """Return a term in ordinary notation.
 
     >>> from etuples import etuple as e
     >>> term_text(e("mul", e("add", 1, "x"), e("neg", 2)))
@@ -210,19 +213,21 @@ def term_text(term: Any, limit: int = 2000) -> str:
 
 
 def etuple_text(term: Any, limit: int = 2000) -> str:
-    """A term as nested etuples: `e(add, 1, e(log, x))`."""
+    """Return a term as nested etuples: `e(add, 1, e(log, x))`."""
     call: Call = lambda op, args, outer: call_tokens(["e"], [op, *args])
     return write(term, limit=limit, name=leaf_text, call=call)
 
 
 def brief(v: Any, depth: int = 4) -> str:
-    """A variable or node as text, `…` below `depth`; a node's only output by its name."""
+    """Return a variable or node as text, with `…` below `depth`; a node's only output by its
+    name.
+    """
     if isinstance(v, Apply) and len(v.outputs) == 1:
         v = v.outputs[0]
     return write(v, depth=depth, limit=2000)
 
 
 def letter(n: int) -> str:
-    """The n-th letter to call a term by: A, B, …, Z, A1, …"""
+    """Return the n-th letter to name a term with: A, B, …, Z, A1, …"""
     rounds, place = divmod(n, len(LETTERS))
     return LETTERS[place] + (str(rounds) if rounds else "")

@@ -1,9 +1,9 @@
-"""`walko` and `reduceo` on graphs: one step somewhere, and steps until there are no more.
+"""Relations `walko` and `reduceo` on graphs: one step somewhere, and steps until there are no more.
 
-miniKanren's own recurse over the depth of a term, and end at some fifty levels; these do not
-recurse. They take and give what those do, where one of the two terms is known (a term of a graph,
-without logic variables); where both are open, they are those. What occurs in several places is one
-term, as in a graph, and is replaced in all of them. Equal answers are given once.
+miniKanren's own versions recurse over the depth of a term, and end at some fifty levels; these do
+not recurse. They behave the same if one of the two terms is known (a term of a graph, without logic
+variables); if both are open, the original versions run. A part that occurs in several places is one
+term, as in a graph, and is replaced in all of them. Equal answers are returned once.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ Relation = Callable[[Any, Any], Goal]
 
 
 def walko(relation: Relation, a: Any, b: Any) -> Goal:
-    """Relate terms of which one becomes the other where a part of it, or all of it, is exchanged
-    for what `relation(part, new)` relates it to. Places further out come first.
+    """Relate two terms if one becomes the other when a part of it, or all of it, is replaced by a
+    term that `relation(part, new)` relates it to. Outer places come first.
 
     >>> from kanren import run, var
     >>> from tests.match.language import make
@@ -53,9 +53,9 @@ def walko(relation: Relation, a: Any, b: Any) -> Goal:
 
 
 def reduceo(relation: Relation, a: Any, b: Any) -> Goal:
-    """Relate a term to what one or more steps of a relation make of it: those to which no further
-    step leads come first. From b alone to a: what leads there, fewer steps first. What has logic
-    variables in it is not reduced further.
+    """Relate a term to the results of one or more steps of a relation: those without further steps
+    come first. From b alone, yield the terms that lead to it, those with fewer steps first. Terms
+    with logic variables are not reduced further.
 
     >>> from functools import partial
     >>> from kanren import run, var
@@ -81,7 +81,9 @@ def reduceo(relation: Relation, a: Any, b: Any) -> Goal:
 
 
 def ground(x: Any, state: Any, shared: Shared) -> Variable | None:
-    """The variable that a term is, each of equal ones once; None if it is open, or no graph."""
+    """Return the variable that a term is, each of equal ones once; None if it is open, or not a
+    graph.
+    """
     value = evaluated(reify(x, state))
     return shared(value) if isinstance(value, Variable) else None
 
@@ -89,8 +91,8 @@ def ground(x: Any, state: Any, shared: Shared) -> Variable | None:
 def _answers(
     relation: Relation, term: Any, state: Any, shared: Shared, backward: bool = False
 ) -> Iterator[tuple[Any, Variable | None, Any]]:
-    """Yield what a relation makes of a term, or (backward) a term of: the answer, its variable if
-    ground, the state.
+    """Yield the terms related to a term, or (backward) the terms it is made from: the answer, its
+    variable if ground, the state.
     """
     q = var()
     for found in (relation(q, term) if backward else relation(term, q))(state):
@@ -102,8 +104,8 @@ def _answers(
 def _places(
     relation: Relation, whole: Variable, state: Any, shared: Shared, backward: bool
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield terms with one part exchanged, and the states in which they are. backward: those of
-    which that makes `whole`.
+    """Yield terms with one part replaced, and their states. backward: the terms from which that
+    makes `whole`.
     """
     seen: set[Variable] = set()
     parts = list(ancestors([whole]))

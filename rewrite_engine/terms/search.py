@@ -1,11 +1,10 @@
-"""miniKanren goals run within a budget. `run` here is `kanren.run` that comes to an end.
+"""Searches of miniKanren goals within a budget. `run` here is a `kanren.run` that always ends.
 
-A stream of states that never yields cannot be stopped from outside. But every goal looks at its
-state when it unifies or reifies something, so it gets a state that looks at the clock
-(`WatchedState`): wherever a goal diverges, this ends it, in any thread and without signals. A goal
-that loops without ever looking at its state is interrupted a little later (`terms/budget.py`). One
-that goes on and on in itself, lazily or eagerly, uses up Python's stack, which counts as running
-out of budget.
+A stream of states that never yields cannot be stopped from outside. But every goal reads its state
+when it unifies or reifies something, so it gets a state that checks the clock (`WatchedState`):
+wherever a goal diverges, this ends it, in any thread and without signals. A goal that loops without
+reading its state is interrupted a little later (`terms/budget.py`). A goal that recurses without
+end, lazily or eagerly, uses up Python's stack, which counts as running out of budget.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ WATCH = object()  # under this key a state carries its watch, so that every copy
 
 
 class WatchedState(dict[Any, Any]):
-    """A state of a search that is being watched: substitutions, and the watch."""
+    """State of a watched search: substitutions, and the watch."""
 
     __slots__ = ()
 
     def copy(self) -> WatchedState:
-        """A state with the same substitutions."""
+        """Return a state with the same substitutions."""
         return WatchedState(self)
 
     def __len__(self) -> int:
@@ -47,15 +46,15 @@ def _unify(u: Any, v: Any, state: WatchedState) -> Any:
 
 
 def _unify_constrained(u: Any, v: Any, state: Any) -> Any:
-    """`neq` and the like make a state of another class of a state; it has the watch too."""
+    """Unify in the state class that `neq` and similar goals make, keeping the watch."""
     if WATCH in state.data:
         state.data[WATCH].tick()
     return unify_ConstrainedState(u, v, state)
 
 
 def _reify_constrained(x: LogicVariable, state: Any) -> Iterator[Any]:
-    """A variable that stands for nothing is itself. (`kanren` would put another in its place, to
-    show its constraints, which a `LogicVariable` is not equal to.)
+    """Return an unbound variable unchanged. (`kanren` would replace it to show its constraints, and
+    a `LogicVariable` would not equal that.)
     """
     found = walk(x, state.data)
     yield found if found is x else unification.core._reify(found, state)
@@ -67,12 +66,12 @@ unification.core._reify.add((LogicVariable, ConstrainedState), _reify_constraine
 
 
 def search(q: Any, goals: tuple[Any, ...], watch: Watch) -> Iterator[Any]:
-    """Yield what `q` stands for in each state in which all goals hold."""
+    """Yield the value of `q` in each state in which all goals hold."""
     try:
         for state in lall(*goals)(WatchedState({WATCH: watch})):
             yield reify(q, state)
     except RecursionError:
-        raise OutOfBudget("Python's stack: its goals are too deep in each other") from None
+        raise OutOfBudget("Python's stack: its goals are nested too deep") from None
 
 
 def run(
@@ -83,12 +82,12 @@ def run(
     seconds: float | None = 10.0,
     on_budget: OnBudget = "raise",
 ) -> Any:
-    """Return n answers: what `q` stands for where all goals hold. n=0: all of them; None: an
+    """Return n answers: values of `q` for which all goals hold. n=0: all of them; None: an
     iterator.
 
-    answers: how many may be found (n of them are asked for, that is no excess). seconds: of
-    searching. Raises `SearchBudgetError` when one of these is used up; with on_budget="stop" there
-    is just no more.
+    answers: the limit of answers (a limit of n is not exceeded by requesting n). seconds: search
+    time. Raises `SearchBudgetError` when a limit is reached; with on_budget="stop" the answers just
+    end.
 
     >>> from kanren import eq, membero, var
     >>> q = var()

@@ -1,10 +1,9 @@
 """Unification and reification of terms, patterns and graphs.
 
-`unify` and `reify` here do what `unification.unify` and `reify` do, and are what those call when a
-graph or pattern is among their arguments (`terms/dispatch.py`). They are linear in the size of
-graphs, however much is shared, and do not recurse. A variable of a graph is compared with a
-pattern by its owner; a pattern literal and constants are compared by content. Searching is
-miniKanren's business.
+`unify` and `reify` here do what `unification.unify` and `reify` do, which call them if a graph or
+pattern is among their arguments (`terms/dispatch.py`). They are linear in the size of graphs,
+however much is shared, and do not recurse. A variable of a graph is compared with a pattern by its
+owner; a pattern literal and constants are compared by content. Searching is left to miniKanren.
 """
 
 from __future__ import annotations
@@ -50,10 +49,10 @@ def unify(u: Any, v: Any, s: Any = None, *, occurs_check: bool = False) -> Any:
     """Return the substitution (a mapping; `s` extended) under which two terms are equal, or False.
 
     Terms: etuples, patterns, logic variables, the variables and nodes of graphs, ops, and plain
-    values. Variables of graphs are equal when they are the same, or have equal owners, or are
-    constants with equal content. A number is equal to a constant of that value. With
-    `occurs_check` no variable is bound to a term that contains it (otherwise `unify(x, f(x))`
-    succeeds, as in `unification`).
+    values. Variables of graphs are equal if they are the same, or have equal owners, or are
+    constants with equal content. A number equals a constant of that value. With `occurs_check` no
+    variable is bound to a term that contains it (otherwise `unify(x, f(x))` succeeds, as in
+    `unification`).
 
     >>> from tests.toy import num, log, add
     >>> y, x = LogicVariable("y"), num("x")
@@ -107,19 +106,19 @@ def solve(u: Any, v: Any, s: Mapping[Any, Any]) -> Any:
 
 
 def is_free(x: Any) -> bool:
-    """Whether this is a logic variable."""
+    """Return whether this is a logic variable."""
     return issubclass(type(x), Var) or (bool(_declared) and isvar(x))
 
 
 def walk(x: Any, s: Mapping[Any, Any]) -> Any:
-    """Follow a logic variable to what it stands for."""
+    """Return the value of a logic variable, following bindings."""
     while is_free(x) and x in s:
         x = s[x]
     return x
 
 
 def admits(variable: Any, value: Any) -> bool:
-    """Whether a logic variable that has a type may stand for a value of another one."""
+    """Return whether a logic variable with a type may stand for a value of another type."""
     wanted: Any = getattr(variable, "type", None)
     if not isinstance(wanted, Type) or not issubclass(type(variable), LogicVariable):
         return True
@@ -131,7 +130,9 @@ def admits(variable: Any, value: Any) -> bool:
 
 
 def decompose(a: Any, b: Any, merged: Merged) -> list[tuple[Any, Any]] | None:
-    """The pairs that have to be equal for two compounds to be; None if they are no such terms."""
+    """Return the pairs that must be equal for two compounds to be equal; None if they are no such
+    terms.
+    """
     a, b = [x.etuple if issubclass(type(x), PatternTerm) else x for x in (a, b)]
     if ConsPair in (type(a), type(b)):
         try:
@@ -147,7 +148,7 @@ def decompose(a: Any, b: Any, merged: Merged) -> list[tuple[Any, Any]] | None:
 
 
 def _children(x: Any, other: Any) -> tuple[Any, ...] | None:
-    """What `x` consists of when it is compared with `other`."""
+    """Return the parts of `x` for a comparison with `other`."""
     found = parts(x)
     if found is not None:
         return found
@@ -161,7 +162,7 @@ def _children(x: Any, other: Any) -> tuple[Any, ...] | None:
 
 
 def _unify_values(a: Any, b: Any, s: Any) -> Any:
-    """Unify what is not compound: values, and objects of classes that only `unification` knows."""
+    """Unify values, and objects of classes that only `unification` knows."""
     if isinstance(a, Constant) or isinstance(b, Constant):
         same = literal_matches(b, a) if isinstance(a, Constant) else literal_matches(a, b)
     elif isinstance(a, OPEN) or isinstance(b, OPEN):
@@ -174,11 +175,11 @@ def _unify_values(a: Any, b: Any, s: Any) -> Any:
 
 
 def literal_matches(literal: Any, constant: Constant) -> bool:
-    """Whether a value in a pattern, or another constant, is equal to a constant in content.
+    """Return whether a value in a pattern, or another constant, equals a constant in content.
 
-    A Python number is equal to a constant that is that one number, as its dtype rounds it (but True
-    is not 1, and 0 not -0.0; nan is equal to nan). Another value is equal if the constant's type
-    makes an equal constant of it.
+    A Python number equals a constant that is that one number, as its dtype rounds it (but True is
+    not 1, and 0 not -0.0; nan equals nan). Another value is equal if the constant's type makes an
+    equal constant of it.
     """
     if isinstance(literal, Constant):
         return constant.equals(literal)
@@ -196,7 +197,7 @@ def literal_matches(literal: Any, constant: Constant) -> bool:
 
 
 def _inside(x: Any) -> tuple[Any, ...]:
-    """The elements of a compound in which logic variables may be."""
+    """Return the elements of a compound that may contain logic variables."""
     if isinstance(x, ExpressionTuple):  # none are in what was evaluated (`convert.py`)
         return () if x._evaled_obj is not null else tuple(x._tuple)
     if issubclass(type(x), PatternTerm):
@@ -206,7 +207,7 @@ def _inside(x: Any) -> tuple[Any, ...]:
 
 
 def logic_variables(term: Any) -> list[Any]:
-    """Return the logic variables in a term, in the order in which they are met from the left."""
+    """Return the logic variables in a term, in order from the left."""
     within = postorder([term], lambda x: () if is_free(x) else _inside(x))
     return list(dict.fromkeys(filter(is_free, within)))
 
@@ -216,7 +217,9 @@ UNKNOWN, IMPOSSIBLE = object(), object()
 
 
 def evaluated(term: Any) -> Any:
-    """What a term makes, a graph variable or a value; or `UNKNOWN`, or `IMPOSSIBLE`."""
+    """Return the value of a term, a graph variable or a plain value; or `UNKNOWN`, or
+    `IMPOSSIBLE`.
+    """
     if isinstance(term, Variable):
         return term
     if logic_variables(term):
@@ -231,19 +234,20 @@ def evaluated(term: Any) -> Any:
 
 
 def reify(term: Any, s: Mapping[Any, Any]) -> Any:
-    """Replace the logic variables in a term by what they stand for.
+    """Replace the logic variables in a term by their values.
 
-    A pattern in which none is left is evaluated, and gives a variable of a graph; an etuple stays
-    one (its `evaled_obj` is that variable). Shared sub-terms stay shared, and those in which
-    nothing changes the same objects. Raises `PatternError` if a variable stands for a term that
-    contains it.
+    A pattern without remaining logic variables is evaluated to a variable of a graph; an etuple
+    stays one (its `evaled_obj` is that variable). Shared sub-terms stay shared, and unchanged ones
+    stay the same objects. Raises `PatternError` if a variable stands for a term that contains it.
     """
     reifier = Reifier(s)
     return reifier.finish(term, reifier.result(term))
 
 
 class Reifier:
-    """Replaces logic variables in terms, each object once. `open`: the variables that were left."""
+    """Replacer of logic variables in terms, each object once. `open`: the variables that were
+    left.
+    """
 
     def __init__(self, s: Mapping[Any, Any]) -> None:
         self.s = s
@@ -273,7 +277,7 @@ class Reifier:
         return done[id(root)]
 
     def rebuild(self, x: Any, new: list[Any]) -> Any:
-        """The new object for one whose elements are replaced."""
+        """Return the new object for one whose elements are replaced."""
         if is_free(x):
             if new:
                 return new[0]
@@ -288,7 +292,7 @@ class Reifier:
         return make(tuple(new)) if isinstance(x, ExpressionTuple) else COMPOUNDS[type(x)][1](x, new)
 
     def finish(self, old: Any, new: Any) -> Any:
-        """Evaluate the result for a pattern, or for a variable that stands for one; while logic
+        """Evaluate the result for a pattern, or for a variable that stands for one; if logic
         variables are left in it, it stays a pattern.
         """
         old = walk(old, self.s)

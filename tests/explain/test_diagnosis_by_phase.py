@@ -75,7 +75,7 @@ def test_what_earlier_phases_make_is_asked() -> None:
 
 def test_a_term_that_is_gone() -> None:
     assert told(tangent, pt.log(pt.exp(x))) == (
-        "specialize sees it as x; the rule looks at tan, and this is log"
+        "specialize sees it as x; the rule looks at tan, but this is log"
     )
 
 
@@ -114,7 +114,7 @@ def test_strategies_name_the_part_and_its_reason(phase: Any) -> None:
     )
     assert told(seq(tangent, rows, phase=phase), term) == (
         f"{tangent.name} applies; then {rows.name} fails at sinh(x): "
-        "the rule looks at Sum{axis=0}, and this is sinh"
+        "the rule looks at Sum{axis=0}, but this is sinh"
     )
 
     def never(fgraph: Any, node: Any) -> bool:
@@ -147,5 +147,5 @@ def test_of_nests_the_difference_that_came_furthest() -> None:
         return pt.gammaln(a + 1) - pt.gammaln(a) + rest >> pt.log(a) + rest
 
     assert told(recurrence, y + pt.gammaln(x + 1) - 2 * x - pt.gammaln(y)) == (
-        "a is x already, and here is y"
+        "a is already x, but here is y"
     )

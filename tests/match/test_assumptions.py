@@ -101,7 +101,7 @@ def test_both_ways_of_an_equation() -> None:
 
 
 def test_assuming_belongs_to_a_claim() -> None:
-    with pytest.raises(PatternError, match="belongs to a claim"):
+    with pytest.raises(PatternError, match="needs a claim with an assumption"):
         rule(claim=refines)
 
 

@@ -109,7 +109,7 @@ def test_other_parts() -> None:
         """Waits."""
 
     assert diagnose(rests, sub(join(x), join(y, y)).owner).reason == (
-        "a is (x) already, and here is (y)"
+        "a is already (x), but here is (y)"
     )
     assert diagnose(declines, sin(x).owner).part == "right side"
     assert diagnose(declines, sin(x).owner, run=False).applies

@@ -78,7 +78,7 @@ def test_a_variable_only_in_a_guard() -> None:
 
 
 def test_a_guard_without_a_variable() -> None:
-    fails(lambda a: (sin(a) >> a, given(lambda: True)), "speaks of no variable of the rule")
+    fails(lambda a: (sin(a) >> a, given(lambda: True)), "mentions no variable of the rule")
     fails(lambda a: (sin(a) >> a, given(3)), "3 is neither a fact")
 
 
@@ -108,7 +108,7 @@ def test_a_left_side_that_matches_everything() -> None:
 
 
 def test_a_left_side_that_is_no_pattern() -> None:
-    fails(lambda a: 1 >> a, "1 >> a: the left side of a rule has to be a pattern")
+    fails(lambda a: 1 >> a, "1 >> a: the left side of a rule must be a pattern")
     fails(lambda a: sin(a) >> "text", "'text' cannot be part of a pattern")
     fails(lambda a: sin(a) >> (a >> a), "a >> a cannot be part of a pattern")
     fails(lambda a: add(a, x) >> a, "x is a variable of a graph")
@@ -152,7 +152,7 @@ PRECEDENCE = {
 
 @pytest.mark.parametrize("fn", PRECEDENCE.values(), ids=PRECEDENCE)
 def test_precedence_asks_for_parentheses(fn: Callable[..., Any]) -> None:
-    fails(fn, "put parentheses around what stands to the left of `>>`")
+    fails(fn, "put parentheses around the left side of `>>`")
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_a_claim_that_is_none(claim: Any) -> None:
             build()
         text = str(info.value)
         assert text.startswith(f"rule test_lower/made ({__file__}:")
-        assert f"claims {claim!r}: a claim is one of exact, refines, approx(ulps)" in text
+        assert f"claims {claim!r}: a claim must be one of exact, refines, approx(ulps)" in text
 
 
 def test_annotations_that_cannot_be_read() -> None:
@@ -303,7 +303,7 @@ def test_annotations_that_cannot_be_read() -> None:
 
 def test_rules_are_made_of_functions() -> None:
     for what in (partial(lambda a: sin(a) >> a), Called()):
-        with pytest.raises(PatternError, match="a rule is made of a function with a name"):
+        with pytest.raises(PatternError, match="a rule needs a function with a name"):
             rule(what)
 
 
@@ -315,7 +315,7 @@ class Called:
 
 
 def test_tags_are_names() -> None:
-    with pytest.raises(PatternError, match="tags are names, not"):
+    with pytest.raises(PatternError, match="tags must be names, not"):
         make(lambda a: sin(a) >> a, tags=(3,))
 
 
@@ -375,6 +375,8 @@ def test_where_there_are_no_samples_an_op_has_to_say_how_many_outputs_it_has() -
     class Said(Mute):
         nout = 1
 
-    with pytest.raises(PatternError, match="how many outputs Mute has: give it `nout`"):
+    with pytest.raises(
+        PatternError, match="the number of outputs of Mute is unknown: give it `nout`"
+    ):
         make(lambda a: sin(Mute()(a)) >> a)
     assert make(lambda a: sin(Said()(a)) >> a)

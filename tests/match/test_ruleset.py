@@ -63,7 +63,7 @@ def test_order_and_look_up() -> None:
 def test_a_name_that_several_have() -> None:
     twin = type(cancel)(cancel.fn, phase="first")
     twin.name = "other/cancel"
-    both = "'cancel' names several: say test_ruleset/cancel or other/cancel"
+    both = "'cancel' names several rules: write test_ruleset/cancel or other/cancel"
     with pytest.raises(UnknownNameError, match=both):
         (ALL + twin)["cancel"]
 
@@ -258,13 +258,13 @@ def test_one_op_needs_no_list_and_a_bare_decorator_is_told() -> None:
         relation(tracks="log")
     with pytest.raises(PatternError, match=r"@rule\(phase='canonicalize'\)"):
         plain_rule("canonicalize")
-    with pytest.raises(TypeError, match="a RuleSet is made of rules, and 'a' is none"):
+    with pytest.raises(TypeError, match="a RuleSet takes rules, not 'a'"):
         RuleSet("ab")
 
 
 @pytest.mark.parametrize("other", [3, None, "cancel", [3]])
 def test_what_is_no_rule_is_not_added(other: Any) -> None:
-    with pytest.raises(TypeError, match="a RuleSet is made of rules, and .* is none"):
+    with pytest.raises(TypeError, match="a RuleSet takes rules, not .*"):
         RuleSet([cancel]).adding(other)
     with pytest.raises(UnknownNameError, match="no rule is called 0"):
         RuleSet([cancel])[0]  # type: ignore[index]

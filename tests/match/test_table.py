@@ -77,9 +77,9 @@ def test_used_and_switched_off_by_the_tag() -> None:
 
 
 def test_rows_that_are_wrong() -> None:
-    with pytest.raises(PatternError, match=r"table 't': a row is \(name, lambda"):
+    with pytest.raises(PatternError, match=r"table 't': a row must be \(name, lambda"):
         table("t", ("no_reason", lambda x: pt.exp(x) >> x, exact))
-    with pytest.raises(PatternError, match="a row is"):
+    with pytest.raises(PatternError, match="a row must be"):
         table("t", ("not a name", lambda x: pt.exp(x) >> x, exact, "Because."))
     with pytest.raises(PatternError, match="no row has a variable y"):
         table("t", ("row", lambda x: pt.exp(x) >> x, refines, "Because."), y=Inexact)

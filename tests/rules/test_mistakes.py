@@ -86,7 +86,7 @@ def test_headers_and_sides_are_refused_together() -> None:
         rule(wrong, claim="exact", tags=[1])  # type: ignore[call-overload]
     text = str(info.value)
     assert "4 mistakes:\n    1. claims 'exact'" in text
-    assert "2. tags are names" in text
+    assert "2. tags must be names" in text
     assert "3. has no docstring" in text
     assert "4. the right side uses b" in text
 

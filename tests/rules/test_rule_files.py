@@ -108,7 +108,7 @@ def test_a_file_with_a_choice_of_rules_gives_these(tmp_path: Path, given: str) -
     [
         ("3", "RULES is a RuleSet or a list of rules, not 3"),
         ("'difference'", "RULES is a RuleSet or a list of rules, not 'difference'"),
-        ("[3]", "a RuleSet is made of rules, and 3 is none"),
+        ("[3]", "a RuleSet takes rules, not 3"),
         ("[]", "defines no rules"),
     ],
 )
@@ -124,4 +124,4 @@ def test_a_strategy_without_a_phase_is_told_what_to_say(tmp_path: Path) -> None:
         rw.Mode() + rules
     assert str(info.value).startswith("rule my_rules/both (")
     assert ": both = first(turned, difference))" in str(info.value)
-    assert 'say first(..., phase="canonicalize")' in str(info.value)
+    assert 'write first(..., phase="canonicalize")' in str(info.value)

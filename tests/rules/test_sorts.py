@@ -180,7 +180,7 @@ def test_what_never_fits_is_refused() -> None:
         """A number has no second axis."""
         return pt.Sum(axis=1)(a) >> a
 
-    refused(no_axis, "of these sorts no such term can be built", "axis")
+    refused(no_axis, "no such term can be built from these sorts", "axis")
 
     def shrinks(a: Matrix):
         """A matrix is no number."""
@@ -192,7 +192,7 @@ def test_what_never_fits_is_refused() -> None:
         """A matrix has two axes."""
         return pt.exp(a) >> pt.cumsum(a, axis=0) + pt.Sum(axis=2)(a)
 
-    refused(no_third, "of these sorts no such term can be built")
+    refused(no_third, "no such term can be built from these sorts")
 
     def idle(a: Inexact):
         """Nothing comes of it."""
@@ -363,5 +363,5 @@ def test_a_wider_sort_does_not_warn() -> None:
 def test_why_not_names_the_wider_sort() -> None:
     z = pt.vector("z", dtype="complex128")
     why = diagnose(abs_of_real, pt.abs(z).owner, None, str).reason
-    assert "x must be Float, nonneg, and z is of type" in why
+    assert "x must be Float, nonneg, but z is of type" in why
     assert "(write Inexact, nonneg for these, too)" in why

@@ -214,7 +214,7 @@ def test_foreign_objects_have_no_term() -> None:
 
 
 def test_an_operator_has_to_be_callable() -> None:
-    with pytest.raises(etuples.core.InvalidExpression, match="is no operator"):
+    with pytest.raises(etuples.core.InvalidExpression, match="is not an operator"):
         from_term(GraphTuple((1, 2)))
     with pytest.raises(etuples.core.InvalidExpression, match="Empty"):
         from_term(GraphTuple(()))

@@ -58,7 +58,7 @@ class EnumType(CType):
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Mapping {alias: name}."""
+        """Mapping from aliases to names of constants."""
         return dict(self.alias_pairs)
 
     def fromalias(self, alias: str) -> Any:

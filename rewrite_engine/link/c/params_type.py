@@ -109,7 +109,7 @@ class ParamsType(CType):
 
     @property
     def length(self) -> int:
-        """Number of fields."""
+        """Number of fields in the struct."""
         return len(self.fields)
 
     @property

@@ -51,7 +51,7 @@ def kept(text: str, machine: Machine) -> bytes:
 
 
 def _read(place: Path) -> bytes | None:
-    """What is in a file, if it is whole."""
+    """Return the content of a file, if it is complete."""
     try:
         data = place.read_bytes()
     except OSError:
@@ -60,12 +60,12 @@ def _read(place: Path) -> bytes | None:
 
 
 def _checksum(place: Path, data: bytes) -> bytes:
-    """The checksum of the name of a file, and of what follows it there."""
+    """Return the checksum of the name of a file and its content."""
     return blake2b(data, digest_size=_SUM, key=place.name.encode()).digest()
 
 
 def _write(place: Path, data: bytes) -> None:
-    """Put a file in its place, whole or not at all."""
+    """Write a file completely or not at all."""
     place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix="new.", dir=place.parent)
     try:

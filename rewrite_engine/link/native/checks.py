@@ -28,7 +28,7 @@ def _(op: CheckAndRaise, node: Apply, plan: RegionPlan) -> None:
 
 
 def _check(plan: RegionPlan, condition: Any) -> None:
-    """Refuse the call where an element is false."""
+    """Refuse the call if an element is false."""
     x, shape, own = plan.get(condition), plan.shape(condition), KINDS[condition.type.dtype]
     if isinstance(x, Number):
         if not x.value:

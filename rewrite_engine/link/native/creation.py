@@ -16,7 +16,7 @@ from rewrite_engine.tensor.creation import Alloc, AllocEmpty, ARange, Eye, Tri
 
 
 def _lengths(plan: RegionPlan, out: Any, numbers: Any) -> tuple[Length, ...]:
-    """The shape that numbers give, none of them below 0."""
+    """Return the shape that numbers specify, none of them below 0."""
     for d, x in zip(plan.dims.of(out), numbers, strict=True):
         n = length_of(plan, x)
         if n[1]:
@@ -112,7 +112,7 @@ def _(op: Any, node: Apply, plan: RegionPlan) -> None:
 def _of_places(
     plan: RegionPlan, shape: tuple[Length, ...], kind: str, element: Callable[[Any, list[str]], str]
 ) -> View:
-    """An array whose elements their places tell: `element(text, indices)`."""
+    """Build an array whose elements depend on their positions: `element(text, indices)`."""
 
     def write(t: Any, value: NativeValue) -> None:
         steps = view_of(value, shape).steps

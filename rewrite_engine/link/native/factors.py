@@ -84,8 +84,9 @@ def _each(
     reads: Sequence[Matrix], shape: Sequence[Length] | None = None,
     changes: Sequence[Matrix] = (),
 ) -> View:  # fmt: skip
-    """A value of which `write(text, addresses, steps)` writes one matrix; the last address and step
-    are those of the result. shape: if it is not that of the output. changes: what is overwritten.
+    """Build a value of which `write(text, addresses, steps)` writes one matrix; the last address
+    and step are those of the result. shape: if it is not that of the output. changes: overwritten
+    values.
     """
     shape = plan.shape(node.outputs[0]) if shape is None else shape
     batch = shape[:-2]
@@ -252,7 +253,7 @@ def _(op: SolveTriangular, node: Apply, plan: RegionPlan) -> None:
 def _columns_of_a_batch(
     op: SolveTriangular, plan: RegionPlan, reads: Sequence[Matrix], shape: Sequence[Length]
 ) -> View:
-    """Equations with one matrix for all vectors of a batch: these are columns of another."""
+    """Solve equations with one matrix for all vectors of a batch: these are columns of another."""
     n, count = shape[-2], times(*shape[:-2])
     a, b = reads
     steps = [(*[None] * (len(shape) - len(b.view.steps)), *b.view.steps)]
@@ -279,13 +280,13 @@ def _columns_of_a_batch(
 
 
 def _check_diagonal(op: SolveTriangular, t: Any, n: Length, a: tuple[str, str]) -> None:
-    """Refuse the call where there is a 0 on the diagonal."""
+    """Refuse the call if there is a 0 on the diagonal."""
     if not op.unit_diagonal:
         each(t, n, lambda i: _not_zero(t, step_to(t, a, i, i)))
 
 
 def _not_zero(t: Any, place: str) -> None:
-    """Refuse the call where a number is 0."""
+    """Refuse the call if a number is 0."""
     good, bad = t.label(), t.label()
     zero = t.compare("oeq", t.load_one(place, "d"), literal(0.0, "d"))
     t.do(f"br i1 {zero}, label %{bad}, label %{good}")
@@ -323,14 +324,16 @@ def _(op: CholeskyGradient, node: Apply, plan: RegionPlan) -> None:
 
 
 def _mirrored(t: Any, whole: tuple[str, str], i: str, j: str, place: str) -> None:
-    """Above the diagonal what is below it. (Above is written after it was read.)"""
+    """Copy the elements below the diagonal to those above it. (Those above are written after they
+    were read.)
+    """
     above = t.new(f"icmp sgt i64 {j}, {i}")
     other = t.load_one(step_to(t, whole, j, i), "d")
     t.store_one(t.select(above, other, t.load_one(place, "d")), place, "d")
 
 
 def _halved(t: Any, i: str, j: str, place: str) -> None:
-    """Φ: zeros above the diagonal, and half of what is on it."""
+    """Apply Φ: zeros above the diagonal, and half of the diagonal."""
     x = t.load_one(place, "d")
     half = t.select(t.new(f"icmp eq i64 {i}, {j}"), t.bin("fmul", x, literal(0.5, "d")), x)
     above = t.new(f"icmp sgt i64 {j}, {i}")
@@ -398,10 +401,10 @@ def _(op: Solve, node: Apply, plan: RegionPlan) -> None:
 
 
 def _copied(plan: RegionPlan, x: View, shape: tuple[Length, ...]) -> Matrix:
-    """Matrices in memory of their own, that may be overwritten."""
+    """Return matrices in memory of their own, which may be overwritten."""
     return Matrix(plan.copy(x, shape, "d"), 2, in_order((times(shape[-2]), shape[-1]))[0])
 
 
 def _swapped(x: View) -> View:
-    """The transposes."""
+    """Return the transposes."""
     return View(x.value, (*x.steps[:-2], x.steps[-1], x.steps[-2]), x.offset)

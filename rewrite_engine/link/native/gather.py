@@ -39,7 +39,9 @@ from rewrite_engine.tensor.index.template import INPUT, WHOLE, Slice
 
 
 def _arrays(op: Any, indices: Sequence[Any]) -> str | None:
-    """Why indices are not arrays of integers, with integers and slices beside them."""
+    """Explain why indices are not arrays of integers, with integers and slices among them; None if
+    they are.
+    """
     for e in op.idx_list:
         if e != INPUT and not isinstance(e, int) and not (isinstance(e, Slice) and e.is_static):
             return "a new axis or a run-time slice with index arrays"
@@ -47,7 +49,7 @@ def _arrays(op: Any, indices: Sequence[Any]) -> str | None:
 
 
 def _is_filled(op: Any, y: Any, indices: Sequence[Any]) -> bool:
-    """Whether a number is put where a mask holds, and nothing else."""
+    """Return whether a number is stored where a mask holds, and nothing else."""
     alone = op.idx_list == (INPUT,) and indices[0].type.dtype == "bool"
     return alone and op.set_instead_of_inc and not y.type.ndim
 
@@ -113,7 +115,9 @@ def _taken(
 
 
 def _together(plan: RegionPlan, shapes: Sequence[tuple[Length, ...]]) -> tuple[Length, ...]:
-    """The shape of arrays of indices together; lengths that are not known to be 1 are equal."""
+    """Return the broadcast shape of arrays of indices; lengths that are not known to be 1 are
+    equal.
+    """
     found = list[Length]()
     for axis in range(-max(map(len, shapes), default=0), 0):
         lengths = [s[axis] for s in shapes if len(s) >= -axis and s[axis] != ONE]
@@ -135,7 +139,7 @@ def _(op: IncSubtensor, node: Apply, plan: RegionPlan) -> None:
 
 
 def _is_late(plan: RegionPlan, op: Any, numbers: Sequence[Any]) -> bool:
-    """Whether integers among the indices are computed here, and can be read by a kernel."""
+    """Return whether integers among the indices are computed here, and can be read by a kernel."""
     if _arrays(op, numbers) is not None:
         return False
     try:
@@ -196,7 +200,7 @@ def _write(op: Any, node: Apply, plan: RegionPlan) -> None:
 
 
 def _fill(node: Apply, plan: RegionPlan, shape: tuple[Length, ...], kind: str) -> None:
-    """A number where a mask holds."""
+    """Store a number where a mask holds."""
     x, y, mask = node.inputs
     for d, n in zip(plan.dims.of(mask), shape, strict=False):
         plan.tell(d, n)
@@ -213,8 +217,8 @@ def _fill(node: Apply, plan: RegionPlan, shape: tuple[Length, ...], kind: str) -
 
 
 def _fitting(plan: RegionPlan, y: Any, wanted: Sequence[Length]) -> View:
-    """A value along the axes of the part that it is put into; what is not known to be 1 has to be
-    as long.
+    """Return a value along the axes of the part that it is stored in; lengths that are not known to
+    be 1 must be equal.
     """
     given, own = in_memory(plan, y), plan.shape(y)
     more = len(wanted) - len(own)

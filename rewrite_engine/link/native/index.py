@@ -31,7 +31,9 @@ from rewrite_engine.tensor.index.template import INPUT, NEWAXIS, WHOLE, Slice
 
 
 def _plain(template: tuple[object, ...]) -> str | None:
-    """Why a template is not one of integers and slices with steps that are known."""
+    """Explain why a template does not consist of integers and slices with known steps; None if it
+    does.
+    """
     steps = [e.step for e in template if isinstance(e, Slice)]
     return "a run-time step" if INPUT in steps else None
 
@@ -85,7 +87,7 @@ def part(
 
 
 def _at(plan: RegionPlan, n: Length, i: Any) -> int:
-    """The word with an index, which has to be inside."""
+    """Return the word with an index, which must be inside."""
     number, words = i
     word = plan.word_of(n)
     if words:
@@ -104,7 +106,7 @@ def _at(plan: RegionPlan, n: Length, i: Any) -> int:
 def _sliced(
     plan: RegionPlan, n: Length, e: Slice, given: Iterator[Any]
 ) -> tuple[int | None, Length, int]:
-    """(the word with the first index, the length, the step) of a slice."""
+    """Return (the word with the first index, the length, the step) of a slice."""
     by = 1 if e.step is None else int(e.step)
     if e.start is None and e.stop is None and abs(by) == 1:
         return None if by == 1 else plan.compute(
@@ -128,7 +130,7 @@ def _sliced(
 
 
 def _clamped(plan: RegionPlan, n: Length, i: Any, by: int, default: Any) -> int:
-    """The word with an end of a slice, as Python clips it. i: None, a number or a length."""
+    """Return the word with an end of a slice, as Python clips it. i: None, a number or a length."""
     zero, length = plan.constant_word(0), plan.word_of(n)
     low = zero if by > 0 else plan.constant_word(-1)
     high = length if by > 0 else plan.compute("sub", length, plan.constant_word(1))
@@ -164,7 +166,7 @@ def _(op: Diagonal, node: Apply, plan: RegionPlan) -> None:
 def _diagonal(
     plan: RegionPlan, x: View | Number, shape: tuple[Length, ...], above: int, a: int, b: int
 ) -> tuple[View | Number, list[Length]]:
-    """The diagonals in two axes as the last axis, and the lengths."""
+    """Return the diagonals in two axes as the last axis, and the lengths."""
     rows, columns = shape[a], shape[b]
     others = [i for i in range(len(shape)) if i not in (a, b)]
     length = _shorter(plan, rows, columns, above)
@@ -183,7 +185,7 @@ def _diagonal(
 
 
 def _shorter(plan: RegionPlan, rows: Length, columns: Length, above: int) -> Length:
-    """The length of a diagonal."""
+    """Return the length of a diagonal."""
     if rows == columns and not above:
         return rows
     if not rows[1] and not columns[1]:
@@ -219,7 +221,7 @@ def _(op: IncDiagonal, node: Apply, plan: RegionPlan) -> None:
 
 
 def _write(op: Any, node: Apply, plan: RegionPlan, taken: Any) -> None:
-    """A copy of an array with values put into a part of it, or added there."""
+    """Build a copy of an array with values stored in a part of it, or added there."""
     x, y = node.inputs[:2]
     shape, kind = plan.shape(x), KINDS[x.type.dtype]
     whole = NativeValue(kind, without_ones(shape))

@@ -54,7 +54,7 @@ class Library:
         return [self.addresses[name] for name in wanted]
 
     def _need(self, names: Iterable[str]) -> None:
-        """Compile units that are not there, and those that they call."""
+        """Compile missing units, and those that they call."""
         todo = list(dict.fromkeys(names))
         found: dict[str, Unit] = {}
         while todo:

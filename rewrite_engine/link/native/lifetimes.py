@@ -10,11 +10,11 @@ END = 1 << 60  # behind all statements
 
 
 class Lifetimes:
-    """Lifetimes of the values of a region, found from the last statement to the first.
+    """Lifetimes of the values of a region, computed from the last statement to the first.
 
     statements: in the order in which they run. loops: inner ones first. results: values that stay.
-    kept: values whose statements run although nobody reads them. last: the position of the last
-    statement that reads a value, of values that are in memory.
+    kept: values whose statements run although they have no readers. last: the position of the last
+    statement that reads each value in memory.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Lifetimes:
                     self.last[value] = loop.end
 
     def _reads(self, s: Group | NativeCall) -> list[View]:
-        """What a statement reads from memory, if it runs."""
+        """Return the values that a statement reads from memory, if it runs."""
         if isinstance(s, NativeCall):
             return list(s.reads) if self.stored(s.value) else []
         views = [item.view for node in self.nodes(s) for item in node.items]

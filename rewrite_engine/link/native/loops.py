@@ -189,7 +189,7 @@ class Nest:
         collapse(self.axes, [*self.loads.values(), *self.stores, *self.sums.values()])
 
     def _turn(self) -> None:
-        """Make another axis the innermost where nothing lies one behind the other along that."""
+        """Make another axis the innermost if no operand is contiguous along the present one."""
         streams, n = [*self.loads.values(), *self.stores], len(self.axes)
         beside = [sum([s.steps[a] == ONE for s in streams]) for a in range(n)]
         if n < 2 or beside[-1] or not any(beside):
@@ -229,7 +229,7 @@ class Nest:
                 t.store_one(self._result(r), pointers[id(self.sums[r.value])], r.value.kind)
 
     def _level(self, d: int, streams: Sequence[Stream], pointers: dict[int, str]) -> None:
-        """The loop over axis `d`, and those inside."""
+        """Write the loop over axis `d`, and those inside."""
         if d == len(self.axes) - 1:
             self._line(pointers)
             return
@@ -248,7 +248,7 @@ class Nest:
         t.loop("0", t.length(self.axes[d]), "1", body)
 
     def _line(self, pointers: dict[int, str]) -> None:
-        """The innermost loop: in blocks, if there is a sum."""
+        """Write the innermost loop: in blocks, if there is a sum."""
         t = self.t
         n = t.length(self.axes[-1])
         fixed = {
@@ -282,7 +282,7 @@ class Nest:
     def _sweep(
         self, start: str, end: str, pointers: Any, fixed: Any, inner: Sequence[Reduced]
     ) -> None:
-        """Loops over vectors: without masks as far as they are full, with one for what is left."""
+        """Write loops over vectors: without masks for full vectors, with a mask for the rest."""
         t = self.t
         kept = [
             (t.type(r.value.kind), t.constant(identity(r.name, r.value.kind), r.value.kind))
@@ -310,12 +310,12 @@ class Nest:
             self._keep(r, self._across(r, x))
 
     def _at_most(self, n: int) -> bool:
-        """Whether the innermost axis is known to be no longer."""
+        """Return whether the innermost axis is known to be no longer than n."""
         number, words = self.axes[-1]
         return not words and number <= n
 
     def _beside(self) -> int:
-        """How many vectors are computed side by side."""
+        """Return how many vectors are computed in parallel."""
         if not any([node.heavy for node in self.live]):
             return 1
         return max([n for n in (BESIDE, 2, 1) if n * len(self.live) <= WIDE or n == 1])
@@ -323,7 +323,7 @@ class Nest:
     def _several_steps(
         self, i: str, kept: list[str], beside: int, pointers: Any, fixed: Any, inner: Any
     ) -> list[str]:
-        """Some full vectors."""
+        """Write the steps of some full vectors."""
         t = self.t
         places = [i] + [t.new(f"add i64 {i}, {k * t.width}") for k in range(1, beside)]
         for place, values in zip(places, self._values(places, pointers, fixed, None), strict=True):
@@ -333,14 +333,14 @@ class Nest:
     def _step(
         self, i: str, kept: list[str], mask: str | None, pointers: Any, fixed: Any, inner: Any
     ) -> list[str]:
-        """One vector: all values, what is stored, and the next sums."""
+        """Write the step of one vector: all values, the stores, and the next sums."""
         (values,) = self._values([i], pointers, fixed, mask)
         return self._collect(i, values, kept, mask, pointers, inner)
 
     def _collect(
         self, i: str, values: Any, kept: list[str], mask: str | None, pointers: Any, inner: Any
     ) -> list[str]:
-        """Add the values of one vector to what is reduced."""
+        """Add the values of one vector to the reductions."""
         t = self.t
         for r in self.reductions:
             if r not in inner:
@@ -358,7 +358,7 @@ class Nest:
     def _values(
         self, places: Sequence[str], pointers: Any, fixed: Any, mask: str | None
     ) -> list[dict[Any, str]]:
-        """The values of all nodes, from these indices on."""
+        """Return the values of all nodes, from these indices on."""
         found: list[dict[Any, str]] = [dict(fixed) for _ in places]
         self.t.active = mask
         for node in self.live:
@@ -373,7 +373,7 @@ class Nest:
     def _operand(
         self, v: View | Number, i: str, known: dict[Any, str], pointers: Any, mask: str | None
     ) -> str:
-        """An operand, from an index on."""
+        """Return an operand, from an index on."""
         if isinstance(v, Number):
             return self.t.spread(self.t.number(v), v.kind)
         own = self.group.inside(v)
@@ -383,7 +383,7 @@ class Nest:
         return known[key]
 
     def _put(self, s: Stream, x: str, i: str, pointer: str, mask: str | None) -> None:
-        """Store a vector."""
+        """Store a vector of values."""
         t, kind = self.t, s.value.kind
         if not self.axes:
             return t.store_one(x, pointer, kind)
@@ -406,11 +406,11 @@ class Nest:
     # --- reductions -------------------------------------------------------------------------------
 
     def _whole(self, r: Reduced) -> bool:
-        """Whether all axes are reduced: to one number, which is put away at the end."""
+        """Return whether all axes are reduced, to one number, which is stored at the end."""
         return all([step is None for step in self.sums[r.value].steps])
 
     def _several(self, r: Reduced) -> bool:
-        """Whether several passes over the last axis come together in one element."""
+        """Return whether several passes over the last axis are combined in one element."""
         steps = self.sums[r.value].steps
         return steps[-1] is not None or None in steps[:-1]
 
@@ -442,7 +442,7 @@ class Nest:
             self.t.do(f"store double {literal(-0.0, 'd')}, ptr {lost}")
 
     def _keep(self, r: Reduced, x: str) -> None:
-        """Add the result of one block to what there is."""
+        """Add the result of one block to the sum so far."""
         t, kind, (total, lost) = self.t, r.value.kind, self.cells[r.value]
         one = _single(t)
         old = t.new(f"load {NUMBER[kind]}, ptr {total}")
@@ -476,7 +476,7 @@ class Nest:
         return WRITERS[r.name][1](t or self.t, r.value.kind, (a, b))
 
     def _across(self, r: Reduced, x: str) -> str:
-        """One number of all lanes."""
+        """Reduce all lanes to one number."""
         t, kind = self.t, r.value.kind
         if t.width == 1:
             return x
@@ -494,7 +494,7 @@ class Nest:
 
 
 def _single(t: Assembler) -> Assembler:
-    """What writes into another text, one number at a time."""
+    """Return a writer for another text, one number at a time."""
     one = Assembler.__new__(Assembler)
     one.__dict__ = dict(t.__dict__)
     one.width = 1
@@ -515,8 +515,8 @@ def write_group(
 
 
 def _width(machine: Machine, group: Group, live: Sequence[Any]) -> int:
-    """How many elements are computed at a time: those that fill a register, of the widest kind that
-    is read or computed (reductions are fewer, and may be wider).
+    """Return how many elements are computed at a time: those that fill a register, of the widest
+    kind that is read or computed (reductions are fewer, and may be wider).
     """
     if not group.space:
         return 1

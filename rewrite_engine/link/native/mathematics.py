@@ -1,6 +1,6 @@
-"""Mathematical functions on vectors of floats: of float64 within 1.5 units in the last place, of
-float32, of which twice as many fit into a register, within 3. One formula serves both where only
-constants differ (`Precision`). What is not in `SINGLE` is computed in float64.
+"""Mathematical functions on vectors of floats: float64 within 1.5 units in the last place; float32,
+of which twice as many fit into a register, within 3. One formula serves both if only constants
+differ (`Precision`). Functions that are not in `SINGLE` are computed in float64.
 
 The argument is reduced to a small interval by exact steps, where a polynomial is enough: Cody and
 Waite, "Software Manual for the Elementary Functions", 1980; Muller, "Elementary Functions", 2016.
@@ -157,8 +157,8 @@ class Math(Assembler):
 
 
 def _reduced(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
-    """exp(x) = 2**n * (1 + y): y, and n as an integer. x: of modest size. near: how far from 0 n
-    is 0, if that is farther than it need be.
+    """Reduce exp(x) = 2**n * (1 + y): return y, and n as an integer. x: of modest size. near: the
+    distance from 0 within which n is 0, if larger than necessary.
     """
     own = b.own
     t = b.fma(x, own.log2_e, own.rounder)
@@ -171,7 +171,7 @@ def _reduced(b: Math, x: str, near: float = 0.0) -> tuple[str, str]:
 
 
 def _within(b: Math, x: str, low: float) -> str:
-    """An argument of the exponential, no farther from 0 than it need be."""
+    """Limit an argument of the exponential to the range in which the result changes."""
     y = b.where(b.test("ogt", x, b.own.most), b.own.most, x)
     return b.where(b.test("olt", y, low), low, y)
 
@@ -271,7 +271,7 @@ def softplus(b: Math, x: str) -> str:
 
 
 def _turned(b: Math, x: str, quarters: int, name: str) -> str:
-    """sin(x + quarters * pi / 2); of what is far from 0, NumPy's function `name`."""
+    """Compute sin(x + quarters * pi / 2); far from 0, by NumPy's function `name`."""
     t = b.fma(x, 6.36619772367581382433e-01, DOUBLE.rounder)
     n = b.sub(t, DOUBLE.rounder)
     q = b.whole("add", b.bits(t), quarters)

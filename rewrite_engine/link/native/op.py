@@ -88,7 +88,7 @@ class NativeRegion(Op):
         return call if self.plan.timing is None else self.plan.timing.around(call)
 
     def _by_order(self, table: Any) -> Callable[..., Any]:
-        """Where large arrays lie in Fortran's order, code made for that, else `slow`."""
+        """Return code made for large arrays in Fortran order, if there are some, else `slow`."""
         slow, made = self.slow(), dict[tuple[bool, ...], Any]()
 
         def run(*values: Any) -> Any:
@@ -102,7 +102,7 @@ class NativeRegion(Op):
         return run
 
     def _variant(self, columns: tuple[bool, ...], slow: Any, packing: int) -> Any:
-        """The function for arrays of which some lie in Fortran's order."""
+        """Return the function for arrays some of which are in Fortran order."""
         try:
             machine, timed = self.plan.machine, self.plan.timed
             other = NativeRegion(self.nodes, self.takes, self.gives, machine, columns, timed=timed)
@@ -150,14 +150,16 @@ class NativeRegion(Op):
 
 
 def _in_columns(value: Any) -> bool:
-    """Whether a value is a large array in Fortran's order, and not in C's."""
+    """Return whether a value is a large array in Fortran order, and not in C order."""
     if type(value) is not np.ndarray or value.nbytes < LARGE:
         return False
     return value.flags.f_contiguous and not value.flags.c_contiguous
 
 
 class _Notes(ErrorReporter):
-    """Notes on errors at which node they were raised; the function around explains them."""
+    """Reporter that records on errors at which node they were raised; the outer function explains
+    them.
+    """
 
     def __call__(self, error: BaseException) -> None:
         found = self._by_line(error) if isinstance(error, Exception) else None

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices, by the inner loop of `np.matmul`."""
+"""Native products of vectors and matrices, by the inner loop of `np.matmul`."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _(op: Dot, node: Apply, plan: RegionPlan) -> None:
 
 
 def _apart(plan: RegionPlan, v: Any) -> View:
-    """A factor in memory, that has all of the elements of its matrices."""
+    """Return a factor in memory with all elements of its matrices."""
     x, shape = in_memory(plan, v), plan.shape(v)
     last = list(zip(x.steps, shape, strict=True))[-2:]
     stretched = any([s is None and n != ONE for s, n in last])
@@ -76,7 +76,7 @@ def _apart(plan: RegionPlan, v: Any) -> View:
 
 
 def _length(row: Any, k: int) -> Length:
-    """The length of an axis of a factor; of a vector also of the one that it has not."""
+    """Return the length of an axis of a factor; for a vector also of its missing axis."""
     shape, axis = row[0], row[k]
     return ONE if axis is None else shape[axis]  # type: ignore[no-any-return]
 

@@ -38,7 +38,7 @@ def _(op: CAReduce, node: Apply) -> str | None:
 
 
 def _inner(op: CAReduce, out: str) -> str | None:
-    """The kind in which a reduction goes on; float64 for float32."""
+    """Return the kind in which a reduction accumulates; float64 for float32."""
     wide = KINDS.get(op.accumulator(out))
     return "d" if wide == "f" else wide
 
@@ -83,8 +83,8 @@ def _(op: Any, node: Apply) -> str | None:
 def _exponentials(
     op: Any, node: Apply, plan: RegionPlan
 ) -> tuple[View, View, View, tuple[Length, ...], tuple[int, ...]]:
-    """(x - m or m, exp(x - m), the sum of that, lengths, axes), for the maximum m along the axes,
-    made finite. A softmax subtracts nothing where no exponential overflows and the sum is 1 or
+    """Return (x - m or m, exp(x - m), the sum of that, lengths, axes), for the maximum m along the
+    axes, made finite. A softmax subtracts nothing if no exponential overflows and the sum is 1 or
     more: the difference has fewer digits.
     """
     x = node.inputs[0]
@@ -114,12 +114,12 @@ def _exponentials(
 
 
 def _give(plan: RegionPlan, out: Any, found: View) -> None:
-    """What was computed in float64 as the value of a variable."""
+    """Convert a float64 result to the value of a variable."""
     plan.of[out] = plan.converted(found, plan.shape(out), KINDS[out.type.dtype])
 
 
 def _takes_difference(op: Any) -> bool:
-    """Whether x - m is needed, and not m."""
+    """Return whether x - m is needed, and not m."""
     return not isinstance(op, LogSumExp) and getattr(op, "whole", True)
 
 
@@ -164,7 +164,7 @@ def _(op: SoftmaxAndLog, node: Apply, plan: RegionPlan) -> None:
 
 
 def _keeps_digits(ends: np.finfo[Any], t: Any, xs: list[str]) -> str:
-    """Whether sums of exponentials, the least of which is told, need no shift."""
+    """Return whether sums of exponentials, given the smallest, need no shift."""
     most = t.constant(float(ends.max) ** ROOM)
     large = t.compare("oge", xs[0], t.constant(1.0))
     within = t.bin("and", large, t.compare("ole", xs[0], most), "b")
@@ -174,7 +174,7 @@ def _keeps_digits(ends: np.finfo[Any], t: Any, xs: list[str]) -> str:
 
 
 def _scaled(t: Any, xs: list[str]) -> str:
-    """exp(x - shift) times a factor, NaN where the sum is."""
+    """Return exp(x - shift) times a factor, NaN where the sum is."""
     found = t.bin("fmul", t.unit("exp", t.bin("fsub", xs[0], xs[1])), xs[2])
     return str(t.select(t.compare("uno", xs[3], xs[3]), xs[3], found))
 

@@ -74,11 +74,11 @@ def look(op: Any, node: Apply, plan: RegionPlan) -> None:
 
 
 class RegionPlan:
-    """Region under construction.
+    """Plan of a region under construction.
 
-    dims: which lengths are equal. words: what the frame has at first. lengths: of dimensions. of:
-    the values of variables. statements: in the order in which they run. node: the one that is
-    lowered. timed: whether a profile asks for the times of kernels, which `timing` then counts.
+    dims: which lengths are equal. words: the initial contents of the frame. lengths: of dimensions.
+    of: the values of variables. statements: in the order in which they run. node: the node that is
+    being lowered. timed: whether a profile needs the times of kernels, which `timing` then counts.
     """
 
     def __init__(self, nodes: Sequence[Apply], machine: Machine, timed: bool = False) -> None:
@@ -244,7 +244,7 @@ class RegionPlan:
         return view_of(value, shape)
 
     def _item(self, x: View | Number, kept: Sequence[int], ndim: int) -> Item:
-        """An operand along the axes of a group."""
+        """Return an operand along the axes of a group."""
         if isinstance(x, Number):
             return Item(x, x.kind)
         fewer = ndim - len(x.steps)
@@ -285,7 +285,7 @@ class RegionPlan:
         return not node.heavy or sum([n.heavy for n in group.nodes]) < MOST_HEAVY
 
     def _fits(self, node: Node, group: Group) -> bool:
-        """Whether a group has all that is read of its own values at the same elements."""
+        """Return whether a group reads its own values only at the same elements."""
         return not any([
             isinstance(item.view, View) and item.view.value in group.own
             and group.inside(item.view) is None
@@ -399,9 +399,9 @@ class RegionPlan:
         self, v: Variable, j: int, results: Sequence[tuple[NativeValue, Any]],
         live: Lifetimes,
     ) -> None:  # fmt: skip
-        """Let a result take the memory of an argument: one as large, that is computed element by
-        element after all that read others of the argument's elements, and after all that may
-        refuse the call, which then needs the argument as it was.
+        """Let a result take the memory of an argument: one of the same size, computed element by
+        element after everything that reads other elements of the argument, and after everything
+        that may refuse the call, which then needs the original argument.
         """
         given, shape = self.of[v], self.shape(v)
         if isinstance(given, Number) or self.loops:
@@ -437,7 +437,7 @@ class RegionPlan:
             self.words[loop.back] = sum(between) + tick + 2
 
     def _compare(self, node: Apply, check: Any) -> None:
-        """A comparison of lengths that a node asks for, unless they are one."""
+        """Add a comparison of lengths for a node, unless they are known to be equal."""
         a = self.length(self.dims.of(node.inputs[check.i])[check.axis])
         if check.other is None:
             b: Length = (check.length, ())
@@ -447,7 +447,7 @@ class RegionPlan:
             self.require("equal", self.word_of(a), self.word_of(b))
 
     def _results(self, outputs: Sequence[Variable]) -> list[tuple[NativeValue, tuple[Length, ...]]]:
-        """The values that are results, each with memory of its own, and their shapes."""
+        """Return the values that are results, each with memory of its own, and their shapes."""
         taken: set[NativeValue] = set()
         found = []
         for v in outputs:
@@ -459,7 +459,7 @@ class RegionPlan:
         return found
 
     def _written(self, s: Group | NativeCall, live: Lifetimes) -> KernelText:
-        """The kernel of a statement."""
+        """Return the kernel of a statement."""
         if isinstance(s, Group):
             return write_group(self, self.machine, s, set(live.writes(s)), live.nodes(s))
         t = KernelText(self, self.machine, 1)
@@ -506,7 +506,7 @@ class RegionPlan:
         return end if self.moved else self.constant_word(0)
 
     def _work(self) -> int:
-        """The word with the number of elements that are computed."""
+        """Return the word with the number of computed elements."""
         found = self.constant_word(0)
         for space in self.outside.spaces:
             if space:
@@ -523,7 +523,7 @@ class RegionPlan:
         self, arguments: Sequence[list[int]], results: Sequence[list[int]],
         kernels: Sequence[list[int]], total: int, work: int,
     ) -> list[int]:  # fmt: skip
-        """All of it as integers (see `runtime.py`)."""
+        """Return the whole plan as integers (see `runtime.py`)."""
         table = [0] * len(HEADER)
 
         def put(name: str, numbers: Sequence[int]) -> None:
@@ -556,8 +556,8 @@ def _nodes(live: Lifetimes, s: Group | NativeCall) -> Sequence[Node]:
 
 
 def _group_of(x: View, space: tuple[Length, ...]) -> Group | None:
-    """The group over a space that a reader of a value can join: one that computes the value element
-    by element. There is none for memory that a loop writes again: the group computes the first of
+    """Return the group over a space that a reader of a value can join: one that computes the value
+    element by element; None for memory that a loop writes again: the group computes the first of
     the values that the steps read.
     """
     group = x.value.group
@@ -567,7 +567,7 @@ def _group_of(x: View, space: tuple[Length, ...]) -> Group | None:
 
 
 def _is_whole(x: View, shape: Sequence[Length]) -> bool:
-    """Whether a view shows all of a value that is computed, as a variable of this shape would."""
+    """Return whether a view covers all of a computed value, as a variable of this shape would."""
     value = x.value
     if value.at < 0 or value.part_of is not None or without_ones(shape) != value.shape:
         return False

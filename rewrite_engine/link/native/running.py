@@ -57,8 +57,8 @@ def _(op: Recurrence, node: Apply, plan: RegionPlan) -> None:
 def _along(
     axis: int, node: Apply, plan: RegionPlan, first: Callable[..., str], more: Callable[..., str]
 ) -> None:
-    """Each element of the result of the one before it and those of the inputs: `first(text,
-    elements)`, then `more(text, the one before, elements)`.
+    """Compute each element of the result from the one before it and those of the inputs:
+    `first(text, elements)`, then `more(text, the one before, elements)`.
     """
     out = node.outputs[0]
     shape, kind = plan.shape(out), KINDS[out.type.dtype]
@@ -114,7 +114,7 @@ def _(op: Argmax, node: Apply, plan: RegionPlan) -> None:
 def _extremum(
     t: Any, x: View, axes: Sequence[int], shape: Sequence[Length], at: str, least: bool
 ) -> str:
-    """The place of the first extremum; a NaN counts as one."""
+    """Return the position of the first extremum; a NaN counts as one."""
     kind = x.value.kind
     test = test_of("lt" if least else "gt", kind)
     first = t.load_one(at, kind)

@@ -48,7 +48,7 @@ MUCH = 1 << 15  # elements from which other threads may run meanwhile
 
 
 def _api() -> dict[str, int]:
-    """The addresses of what the entry uses of Python, NumPy and C."""
+    """Return the addresses of the functions of Python, NumPy and C that the entry uses."""
     get: Any = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     core: Any = np._core._multiarray_umath  # type: ignore[attr-defined]
@@ -89,7 +89,7 @@ declare {i64, i1} @llvm.smul.with.overflow.i64(i64, i64)
 
 
 class _Entry:
-    """Writes the entry. Words of the table are read by name, those of the frame by number."""
+    """Writer of the entry. Words of the table are read by name, those of the frame by number."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -176,7 +176,7 @@ class _Entry:
         self.do("store ptr null, ptr %base_at", "store i64 0, ptr %n_back")
 
     def _argument(self, k: str) -> None:
-        """Look at one argument; copy it if it does not lie in C order."""
+        """Check one argument; copy it if it is not in C order."""
         at = self.new(f"mul i64 {k}, {ARGUMENT}")
         row = self.place("%table", self.new(f"add i64 {at}, {self.head('at_arguments')}"))
         x = self.word("%args", k, "ptr")
@@ -210,8 +210,8 @@ class _Entry:
         self.do(f"br label %next{j}", f"next{j}:")
 
     def _other_order(self, x: str, row: str, flags: str, ndim: str, j: int) -> None:
-        """Copy an array that lies in another order. If it is large, and in Fortran's, or if its
-        memory is to be taken, refuse it.
+        """Copy an array in another order. If it is large and in Fortran order, or if its memory
+        will be taken, refuse the call.
         """
         taken = self.new(f"and i64 {self.word(row, 5)}, {WRITEABLE}")
         self.need(self.new(f"icmp eq i64 {taken}, 0"))
@@ -274,7 +274,7 @@ class _Entry:
         self.do(f"br label %{done}")
 
     def _memory(self) -> None:
-        """Memory for temporaries: on the stack, or a block that is kept between calls."""
+        """Allocate memory for temporaries: on the stack, or a block that is kept between calls."""
         total = self.get(self.head("total"))
         none = self.new(f"icmp eq i64 {total}, 0")
         self.do(f"br i1 {none}, label %have, label %some", "some:")
@@ -297,7 +297,7 @@ class _Entry:
         self.do("%base = load ptr, ptr %base_at")
 
     def _move(self, k: str) -> None:
-        """From a distance to an address."""
+        """Convert a distance to an address."""
         place = self.word("%table", self.new(f"add i64 {k}, {self.head('at_places')}"))
         self.put(place, self.new(f"getelementptr i8, ptr %base, i64 {self.get(place)}"), "ptr")
 
@@ -339,7 +339,7 @@ class _Entry:
         self.do(f"store i64 {self.new(f'add i64 {k}, 1')}, ptr %n_results")
 
     def _run(self) -> None:
-        """Run the kernels, until one says no."""
+        """Run the kernels, until one refuses."""
         much = self.new(f"icmp ugt i64 {self.get(self.head('work'))}, {MUCH}")
         self.do(f"br i1 {much}, label %release, label %kernels", "release:")
         thread = self.new("call ptr @PyEval_SaveThread()")
@@ -371,7 +371,7 @@ class _Entry:
         self.do(f"br i1 {good}, label %finish, label %undo", "finish:")
 
     def _look_for_signals(self, much: str) -> None:
-        """Now and then in a long loop, so that it can be interrupted."""
+        """Check for signals now and then in a long loop, so that it can be interrupted."""
         count = self.new(f"add i64 {self.new('load i64, ptr %n_back')}, 1")
         self.do(f"store i64 {count}, ptr %n_back")
         due = self.new(f"icmp eq i64 {self.new(f'and i64 {count}, {OFTEN - 1}')}, 0")
@@ -476,7 +476,7 @@ def entry_text() -> str:
 
 @cache
 def _entry() -> dict[str, int]:
-    """The addresses of the entry, and of the destructor of memory that is kept."""
+    """Return the addresses of the entry, and of the destructor of kept memory."""
     library = library_of(host())
     text = entry_text()
     declared = tuple([line for line in DECLARED.splitlines() if line])
@@ -492,7 +492,7 @@ def library_of(machine: Machine) -> Library:
 
 
 class _Method(ctypes.Structure):
-    """A `PyMethodDef`."""
+    """C struct `PyMethodDef`."""
 
     _fields_ = (("name", ctypes.c_char_p), ("code", ctypes.c_void_p), ("flags", ctypes.c_int),
                 ("text", ctypes.c_char_p))  # fmt: skip

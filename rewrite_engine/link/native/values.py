@@ -54,9 +54,10 @@ class Scope:
 class NativeValue:
     """Numbers of one kind, in C order if they are in memory.
 
-    at: the position of the statement that computes it; -1: it is there. word: where the frame has
-    its address. part_of: (value, steps, offset): it lies in the memory of another value. loop: the
-    loop whose end writes this memory again after each step; None for memory that is written once.
+    at: the position of the statement that computes it; -1: it exists before. word: where the frame
+    has its address. part_of: (value, steps, offset): it is in the memory of another value. loop:
+    the loop whose end writes this memory again after each step; None for memory that is written
+    once.
     """
 
     __slots__ = ("kind", "shape", "at", "word", "part_of", "group", "loop")

@@ -1,9 +1,9 @@
 """`verify`: check that each read in a region finds the value that the graph means.
 
 The statements run here as they will in machine code, loops for three steps, but on labels: memory
-maps the word with an address to the value that was written there last, and when. The check knows
-nothing of how statements were placed or memory was shared. `config.check_regions` runs it on every
-region; the tests and the fuzzers do.
+maps the word with an address to the last value written there, and when. The check knows nothing of
+how statements were placed or memory was shared. `config.check_regions` runs it on every region; the
+tests and the fuzzers do.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ VERIFIED_STEPS = 3  # the first, one after another, and the last
 
 
 class Read(NamedTuple):
-    """One read. scope: where the graph has the reader. along: whether it goes through the memory in
-    order, as the statement writes. register: whether the statement itself computes the value.
+    """Read of a value. scope: where the graph has the reader. along: whether it goes through the
+    memory in order, as the statement writes. register: whether the statement itself computes the
+    value.
     """
 
     value: NativeValue
@@ -93,10 +94,10 @@ def verify(
 
 
 class _Run:
-    """One run of all statements.
+    """Run of all statements on labels.
 
     memory: word → (the value there, when each of its parts was written). clock: how many statements
-    ran. since: when the step of a scope that runs now began; ended: when the last step ended.
+    ran. since: when the present step of a scope began; ended: when the last step ended.
     """
 
     def __init__(self, run: Sequence[Access], loops: Sequence[Scope], outside: Scope) -> None:

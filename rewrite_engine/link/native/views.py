@@ -170,7 +170,7 @@ def _(op: Unbroadcast, node: Apply, plan: RegionPlan) -> None:
 
 
 def _in_order(x: View, shape: tuple[Length, ...]) -> bool:
-    """Whether a view shows elements one behind the other."""
+    """Return whether a view shows elements in order."""
     steps = tuple([s for s, n in zip(x.steps, shape, strict=True) if n != ONE])
     return steps == in_order(without_ones(shape))
 

@@ -183,7 +183,7 @@ COPY = GIVE + "NPY_ARRAY_ENSURECOPY);"
         ("%(fail)s", RuntimeError, "failed without setting an exception"),
         ('PyErr_SetString(PyExc_KeyError, "k");' + COPY, KeyError, "k"),
         ('throw std::runtime_error("thrown");', RuntimeError, "thrown"),
-        ("throw 1;", RuntimeError, "no exception"),
+        ("throw 1;", RuntimeError, "not an exception"),
         ("std::vector<double> v((size_t)1 << 59);", MemoryError, None),
     ],
 )

@@ -221,7 +221,7 @@ def test_a_type_that_says_nothing_of_c() -> None:
     out = Length("", [text], [pt.lscalar])(t)
     assert c_form(out.owner) is None
     assert rw.function([t], out)("abc") == 3
-    with pytest.raises(NoCCodeError, match="Length.*: has no C code: type Text says nothing"):
+    with pytest.raises(NoCCodeError, match="Length.*: has no C code: type Text has no C interface"):
         rw.function([t], out, mode=rw.Mode(linker="c"))
 
 

@@ -222,7 +222,7 @@ def test_a_sequence_that_fails_at_a_node_takes_back() -> None:
         ("g(x)", "h_k", "failed", "root", None),
         ("f(x)", "seq", "failed", h_k.name, None),
     ]
-    why = f"{h_k.name} failed at g(x): the rule looks at h, and this is g"
+    why = f"{h_k.name} failed at g(x): the rule looks at h, but this is g"
     assert trace.tries[0].reason == trace.tries[2].reason == why
     assert trace.tries[1].ruled_out
     assert (len(trace), result.firings, result.rules[f_g.name].matches) == (0, 0, 1)
@@ -339,7 +339,7 @@ def test_what_the_index_knows_of_strategies() -> None:
     assert (attempt.verdict, attempt.ruled_out) == ("failed", True)
     assert f"{deep.name}: `exp(a)`: sin(x) is computed by sin" in attempt.reason
     assert diagnose(seq(f_g, h_k), f(x).owner).reason == (
-        f"{f_g.name} applies; then {h_k.name} fails at g(x): the rule looks at h, and this is g"
+        f"{f_g.name} applies; then {h_k.name} fails at g(x): the rule looks at h, but this is g"
     )
     assert diagnose(seq(f_g, g_h), f(x).owner).applies
 
