@@ -11,7 +11,7 @@ from typing import Any
 
 from rewrite_engine.compat.features import ReplaceValidate, provided
 from rewrite_engine.compat.texts import text_of_graph
-from rewrite_engine.compat.walks import last_first, walk
+from rewrite_engine.compat.walks import last_first, variables_below, walk
 from rewrite_engine.compile.shared import SharedVariable
 from rewrite_engine.errors import InconsistencyError, refuse_options
 from rewrite_engine.graph import fgraph, traverse
@@ -40,12 +40,7 @@ def ancestors(
     """Yield the variables and everything they are computed from, each once; the last ones first,
     and of a node the last input. The walk does not go past a variable in `blockers`.
     """
-    stop = frozenset(blockers or ())
-
-    def inputs(v: Variable) -> Iterable[Variable]:
-        return () if v.owner is None or v in stop else v.owner.inputs
-
-    return walk(graphs, inputs, bfs=False)
+    return variables_below(graphs, frozenset(blockers or ()))
 
 
 def graph_inputs(

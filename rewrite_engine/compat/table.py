@@ -251,6 +251,12 @@ OLD_MODULES = {
 }
 MODULES += [*OLD_MODULES, "sandbox"]
 
+#: modules that PyTensor keeps for their names alone: each use of one is a `DeprecationWarning`
+MOVED = {
+    "pytensor.tensor.nlinalg": "pytensor.tensor.linalg",
+    "pytensor.tensor.slinalg": "pytensor.tensor.linalg",
+}
+
 #: modules that hide a name of ours in the module above them, as `.name` or `module.name`
 HIDING = frozenset({".ifelse", "tensor.subtensor"})
 
@@ -310,6 +316,27 @@ RENAMED = {
     "scalar.ScalarOp": "rewrite_engine.compat.scalars:ScalarOpOfOthers",
     "scalar.floats": "rewrite_engine.compat.scalar_types:floats",
     "scalar.ints": "rewrite_engine.compat.scalar_types:ints",
+    **{
+        f"tensor.{module}{name}": f"rewrite_engine.compat.extras:{name}"
+        for module in ("", "extra_ops.")
+        for name in ("bincount", "unique")
+    },
+    **{
+        f"scalar.{module}{name}": home
+        for module in ("", "basic.")
+        for name, home in (
+            ("ComplexError", "rewrite_engine.errors:DTypeError"),
+            (
+                "round_half_away_from_zero_vec",
+                "rewrite_engine.compat.extras:round_half_away_from_zero_vec",
+            ),
+        )
+    },
+    "tensor.elemwise.CAReduce": "rewrite_engine.compat.op_classes:CAReduce",
+    "tensor.math.ProdWithoutZeros": "rewrite_engine.compat.op_classes:ProdWithoutZeros",
+    "compile.aliasing.add_supervisor_to_fgraph": (
+        "rewrite_engine.compat.features:add_supervisor_to_fgraph"
+    ),
     "utils.to_return_values": "rewrite_engine.compat.extras:to_return_values",
     "tensor.type.DenseTensorType": "rewrite_engine.tensor.type:TensorType",
     **{
@@ -330,6 +357,7 @@ RENAMED = {
         f"sparse.{name}": f"rewrite_engine.compat.sparse:{name}"
         for name in ("_is_dense", "_is_dense_variable", "_is_sparse", "_is_sparse_variable")
     },
+    "sparse.AddSSData": "rewrite_engine.sparse:Add",
     "sparse.AddSS": "rewrite_engine.sparse:Add",
     "sparse.AddSparseSparse": "rewrite_engine.sparse:Add",
     "sparse.Diag": "rewrite_engine.sparse:SparseDiagonal",
