@@ -45,8 +45,8 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.compat.graphs",
         "rewrite_engine",
         f"{GRAPH}.fgraph",
-        f"{GRAPH}.traverse",
         "rewrite_engine.compat.walks",
+        f"{GRAPH}.traverse",
         f"{GRAPH}.replace",
         f"{GRAPH}.inner",
         f"{TENSOR}.blockwise",
@@ -58,8 +58,8 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.compat.graphs",
         "rewrite_engine.compat.texts",
         f"{GRAPH}.node",
-        f"{GRAPH}.traverse",
         "rewrite_engine.compat.walks",
+        f"{GRAPH}.traverse",
         f"{GRAPH}.replace",
         f"{GRAPH}.type",
         f"{GRAPH}.fgraph",
@@ -88,8 +88,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "graph.rewriting.unify": ("rewrite_engine.terms.dispatch", "rewrite_engine.compat.unify"),
     "graph.traversal": (
         "rewrite_engine.compat.graphs",
-        f"{GRAPH}.traverse",
         "rewrite_engine.compat.walks",
+        f"{GRAPH}.traverse",
     ),
     "graph.type": (f"{GRAPH}.type",),
     "graph.utils": ("rewrite_engine.errors",),
@@ -374,8 +374,7 @@ RENAMED = {
     "graph.rewriting.bfs_rewriter": "rewrite_engine.compat.rewriting:out2in",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",
-    "dot": "rewrite_engine.compat.linalg:dot",
-    "tensor.dot": "rewrite_engine.compat.linalg:dot",
+    "dot": "rewrite_engine.tensor:dot",
     **{
         f"tensor.linalg.{name}": f"rewrite_engine.compat.linalg:{name}"
         for name in ("eig", "eigh", "lu", "lu_factor", "qr", "qz", "schur", "slogdet", "svd")

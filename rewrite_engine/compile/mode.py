@@ -56,10 +56,10 @@ class Mode:
 
     linker: a linker's name, or the name of a mode (case does not matter), or a linker; "auto" (the
         default) is that of `config.linker`. optimizer: "default" for the pipeline with this mode's
-    query, the name of a mode or a `Query` for the pipeline with that one, None (or "None") for no
-    rewriting, or an object with `rewrite(fgraph, trace=None)`. db: what a query asks (None: the
-    pipeline). A query that includes phases, and not "fast_run", asks for these phases only.
-    Immutable. Raises `UnknownNameError`, `OptionError` for a db that cannot be asked.
+    query, the name of a mode or a phase or a `Query` for the pipeline with that one, None (or
+    "None") for no rewriting, or an object with `rewrite(fgraph, trace=None)`. db: what a query asks
+    (None: the pipeline). A query that includes phases, and not "fast_run", asks for these phases
+    only. Immutable. Raises `UnknownNameError`, `OptionError` for a db that cannot be asked.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
@@ -82,6 +82,8 @@ class Mode:
         self._optimizer: Any = DEFAULT
         if isinstance(optimizer, str) and optimizer.casefold() == "none":
             optimizer = None
+        if isinstance(optimizer, str) and _is_phase(optimizer):
+            optimizer = Query(include=frozenset({optimizer}))
         if isinstance(optimizer, str) and optimizer != DEFAULT:
             self.name = LEVELS.get(optimizer, optimizer).casefold()
             if self.name not in MODES:
@@ -269,6 +271,13 @@ class Mode:
 
     def __hash__(self) -> int:
         return hash((self.linker, self.query, self.additions))
+
+
+def _is_phase(name: str) -> bool:
+    """Whether an optimizer's name is that of one phase, which is then all that it does."""
+    if name in MODES or name in LEVELS or name == DEFAULT:
+        return False
+    return _names_phases(Query(include=frozenset({name})))
 
 
 def _names_phases(query: Query) -> bool:

@@ -163,9 +163,15 @@ _dot = Dot()
 _matmul = MatMul()
 
 
+def _is_sparse(x: Variable) -> bool:
+    """Whether a variable stands for a sparse matrix, which has `@`."""
+    return getattr(x.type, "format", None) in ("csr", "csc")
+
+
 def dot(a: TensorLike, b: TensorLike) -> TensorVariable:
     """Return the product of `a` and `b` as `numpy.dot` does: a 0-d factor multiplies, else the
-    last dimension of `a` is summed with the second to last (or only) one of `b`.
+    last dimension of `a` is summed with the second to last (or only) one of `b`. With a sparse
+    matrix it is `a @ b`.
 
     Raises `ShapeError` where the lengths differ (when the graph is built if they are known, else
     when it runs).
@@ -174,6 +180,8 @@ def dot(a: TensorLike, b: TensorLike) -> TensorVariable:
     >>> dot(tensor(shape=(2, 3)), tensor(shape=(3,))).type
     TensorType(float64, (2,))
     """
+    if any([isinstance(x, Variable) and _is_sparse(x) for x in (a, b)]):
+        return a @ b  # type: ignore[operator, return-value]
     a, b = as_tensor_variable(a), as_tensor_variable(b)
     if has_pattern([a, b]) and not have_ranks([a, b]):
         return _dot(a, b)
