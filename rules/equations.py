@@ -80,7 +80,7 @@ def scaled_right_factor(k: Scalar, a: Inexact, b: Inexact):
     return a @ (k * b), k * (a @ b), given(same_float(k, a, b))
 
 
-@equation(claim=assumes("fastmath"), prefer=flops)
+@equation(claim=assumes("fastmath", then=approx(ulps=32)), prefer=flops)
 def common_left_matrix(a: Inexact, x: Inexact, y: Inexact):
     """One product instead of two.
 
@@ -91,7 +91,7 @@ def common_left_matrix(a: Inexact, x: Inexact, y: Inexact):
     return a @ x + a @ y, a @ (x + y), given(same_float(a, x), no_stretching(x, y))
 
 
-@equation(claim=assumes("fastmath"), prefer=flops)
+@equation(claim=assumes("fastmath", then=approx(ulps=32)), prefer=flops)
 def common_right_matrix(a: Inexact, x: Inexact, y: Inexact):
     """One product instead of two.
 

@@ -1,4 +1,4 @@
-"""What a rule pack imports: `from rewrite_engine.rules.language import *`.
+"""The rule language for packs: `from rewrite_engine.rules.language import *`.
 
 The language itself is in `rewrite_engine/match/`; here it is bound to tensors: pattern variables
 have the operators of tensors, and sorts speak of dtypes and ranks. How to write a rule:
@@ -107,7 +107,7 @@ Sides: TypeAlias = tuple[Any, Any] | tuple[Any, Any, Given]
 
 
 class UnknownTypeError(DTypeError, AttributeError):
-    """What is asked of the type of a pattern is not known."""
+    """An attribute of a pattern's type is not known."""
 
 
 class UnknownRankError(PatternError):
@@ -117,7 +117,7 @@ class UnknownRankError(PatternError):
 
 
 class PatternType:
-    """What the sorts of a pattern's variables tell of its type: what is the same for all dtypes."""
+    """Type of a pattern, as far as the sorts of its variables fix it for all dtypes."""
 
     def __init__(self, pattern: Any) -> None:
         self.pattern = pattern
@@ -141,18 +141,18 @@ class PatternType:
 
 
 class PatternOperators(TensorOperators):
-    """What patterns are written with."""
+    """Operators and methods of patterns."""
 
     __slots__ = ()
 
     @property
     def type(self) -> Any:
-        """What is known of the type."""
+        """Return the type, as far as sorts fix it."""
         return PatternType(self)
 
     @property
     def ndim(self) -> int:
-        """The number of dimensions, where sorts fix that."""
+        """Return the number of dimensions, if sorts fix it."""
         return self.type.ndim  # type: ignore[no-any-return]
 
 
@@ -324,11 +324,10 @@ def rule(
     overlaps: Overlaps = "",
     ends: Any = None,
 ) -> Any:
-    """Make a rule of a function that returns `left >> right`; its parameters are tensors still
-    unknown.
+    """Make a rule of a function that returns `left >> right`. Its parameters are the variables of
+    the rule.
 
-    Raises a `RuleError` that starts with the rule's name and file:line if something is wrong with
-    it.
+    Raises a `RuleError` with the rule's name, its file and line, and all of its mistakes.
     """
     return decorate.rule(
         fn,
@@ -345,11 +344,11 @@ def rule(
 def node_rewriter(
     tracks: Any = None, *given: Any, keeps: Any = dropping.operands_kept, **options: Any
 ) -> Callable[..., NodeRewriter]:
-    """Make a rule of a function `(fgraph, node)` that returns what takes the place of the outputs.
+    """Make a rule of a function `(fgraph, node)` that returns replacements for the outputs.
 
-    Where an error of what it drops would be lost, it is not applied: an operand of which nothing is
-    in what it returns must not fail, and must fit the others. keeps: another such question, of the
-    graph, the node and what was returned; None: nothing is asked. Else: as
+    The rule does not apply if an error would be lost: an operand that the replacement does not use
+    must not fail, and must fit the others. keeps: another test of this, a function of the graph,
+    the node and the replacement; None: no test. Other arguments: see
     `rewrite_engine.match.node_rewriter`.
 
     >>> import rewrite_engine.tensor as pt
@@ -372,15 +371,14 @@ def table(
     overlaps: Overlaps = "",
     **sorts: Any,
 ) -> Table:
-    """A family of rules that are alike, one row each: `(name, lambda x: left >> right, claim,
-    reason)`, and perhaps an example, "term -> what becomes of it". They are the same objects as
-    those of `@rule`.
+    """Make a family of similar rules, one row each: `(name, lambda x: left >> right, claim,
+    reason)`, and perhaps an example, "term -> result". The rules are those that `@rule` makes.
 
-    tag: what all of them can be selected by. sorts: of the variables, by their names: `x=Real`.
+    tag: a name that selects all of them. sorts: of the variables, by their names: `x=Float`.
 
     >>> import rewrite_engine.tensor as pt
     >>> trig = table("trig", ("sin_of_arcsin", lambda x: pt.sin(pt.arcsin(x)) >> x, refines,
-    ...     "One is the inverse of the other."), x=Real)
+    ...     "One is the inverse of the other."), x=Float)
     >>> trig["sin_of_arcsin"].text
     'sin(arcsin(x)) -> x'
     """
@@ -408,11 +406,11 @@ def equation(
     prefer: CostModel | None = None,
     direction: equations.Direction = "both",
 ) -> Any:
-    """Make an equation of a function that returns `left, right`: which side is used is for a cost
-    to say (`flops`, `bytes_moved`, or a function of a node), by default the one it `prefer`s.
+    """Make an equation of a function that returns `left, right`. A cost chooses the side (`flops`,
+    `bytes_moved`, or a function of a node), by default the one that it `prefer`s.
 
     direction: "forward" for an equation that is used from left to right only. Raises a `RuleError`
-    that starts with its name and file:line if something is wrong with it.
+    with its name, its file and line, and all of its mistakes.
     """
     return equations.equation(
         fn,
@@ -434,8 +432,8 @@ def find(
     seconds: float | None = None,
     on_budget: OnBudget = "raise",
 ) -> Iterator[Match]:
-    """Yield the matches of a pattern in a graph, inputs before what is computed from them: each has
-    its `node` and what the pattern's variables stand for, `match["x"]`.
+    """Yield the matches of a pattern in a graph, inputs first. Each match has its `node` and the
+    terms for the pattern's variables, `match["x"]`.
 
     graph: a `FunctionGraph`, a variable, or a sequence of variables. pattern: a data rule; a
     function like one that returns a left side (and `given(...)` after a comma); an op or a class of
@@ -483,8 +481,9 @@ def rewritten(
     excluding: Iterable[Any] = (),
 ) -> Any:
     """Return terms as the default pipeline rewrites them (without the in-place phase), ready to be
-    printed. including: what is granted. rules: rules of your own, used beside the others. only:
-    rules that are used alone, until none applies. excluding: names of rules that are not used.
+    printed. including: names of assumptions and phases to use. rules: rules of your own, used with
+    the others. only: rules to use alone, until none applies. excluding: names of rules to leave
+    out.
 
     >>> import rewrite_engine.tensor as pt
     >>> rewritten(pt.log(1 + pt.vector("x")))
@@ -506,7 +505,7 @@ def rewritten_graph(
     excluding: Iterable[Any] = (),
     trace: Any = None,
 ) -> FunctionGraph:
-    """The graph of what `rewritten` returns. trace: sees what is done."""
+    """Return the graph whose outputs `rewritten` returns. trace: records the firings."""
     from rewrite_engine.graph.fgraph import FunctionGraph
     from rewrite_engine.match.query import Query
     from rewrite_engine.match.ruleset import RuleSet

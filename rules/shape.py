@@ -18,6 +18,7 @@ from rewrite_engine.tensor import (
     Shape,
     Shape_i,
     SpecifyShape,
+    cast,
     constant,
     second,
     shape_i,
@@ -82,7 +83,8 @@ def length_by_inference(fgraph, node):
     if x.owner is None:
         return None
     dims = dims_of(fgraph, x)
-    return None if dims is None else dims[node.op.i]
+    n = None if dims is None else dims[node.op.i]
+    return None if n is None else cast(n, "int64")
 
 
 @node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)

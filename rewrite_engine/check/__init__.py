@@ -1,7 +1,7 @@
-"""Rules, facts and ops held to what they say: `rw.check(rules)`, `python -m rewrite_engine.check`.
+"""Checks of rules, facts and ops: `rw.check(rules)`, `python -m rewrite_engine.check`.
 
-What is checked is in `run.py`, in order; what is told in `finding.py`; for tests of your own there
-is `assertion.py`, and `plugin.py` for pytest. Guide: `docs/checking_rules.md`.
+The checks are in `run.py`, in order, and their findings in `finding.py`. `assertion.py` is for
+tests of your own, `plugin.py` for pytest. Guide: `docs/checking_rules.md`.
 """
 
 from __future__ import annotations

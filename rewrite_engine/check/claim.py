@@ -1,4 +1,4 @@
-"""Claims by values: both sides of a rule, on terms that it fires on, held against what it claims.
+"""Checks of claims by values: both sides of a rule are computed on terms where it fires.
 
 Terms of data rules are built from their left sides (`sample.py`); of functions, relations and
 strategies they are those of their examples, and small ones of the ops they look at (`node.py`).
@@ -71,8 +71,8 @@ STABLE = ("exp_log", "softmax", "products", "logarithms")
 
 
 def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
-    """What the rule makes of a term, or None where it does not apply. Raises `RuleRaisedError` for
-    an error of the rule's own, such as one in a guard.
+    """Return the result of a rule at a term, or None if it does not apply. Raises `RuleRaisedError`
+    for an error of the rule's own, such as one in a guard.
     """
     node = term.owner
     try:
@@ -92,7 +92,7 @@ def sides(rule: Any, term: Any, fgraph: Any = None) -> Any:
 
 
 def promised(rule: Any, term: Any, new: Any, granted: str | None = None) -> BothSides:
-    """Both sides, and what is promised of them."""
+    """Return both sides of a rule with its promise."""
     promise = (rule.claim.then or refines) if rule.needs_grant else rule.promise
     stable = rule.phase == "stabilize" or rule.pack in STABLE
     granted = rule.needs_grant if granted is None else granted
@@ -109,7 +109,7 @@ def is_ordinary(v: Any) -> bool:
 
 
 def tried(rule: DataRule, brief: bool = False) -> Iterator[tuple[Builder, Any]]:
-    """Terms of the left side of a data rule, of all dtypes in turn. brief: few of them."""
+    """Yield terms of the left side of a data rule, of all dtypes in turn. brief: only a few."""
     each = [[dtype] for dtype in ALL_DTYPES]
     ways = range(7 if rule.guards else 2)
     if brief:
@@ -127,13 +127,13 @@ def tried(rule: DataRule, brief: bool = False) -> Iterator[tuple[Builder, Any]]:
 
 
 def terms_of(rule: DataRule) -> Iterator[Term]:
-    """The same, with the inputs of each."""
+    """Yield terms of the left side of a data rule, each with its inputs and stand-ins."""
     for builder, term in tried(rule):
         yield term, list(dict.fromkeys(explicit_graph_inputs([term]))), builder.stand_ins
 
 
 class Fired(NamedTuple):
-    """A term at which a rule fires, what it makes of it, and how to compute it."""
+    """A term at which a rule fires, with both sides, and the inputs to compute them from."""
 
     sides: BothSides
     inputs: list[Any]
@@ -158,14 +158,14 @@ def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired | RuleRaisedError]
 
 
 def raised(rule: Any, term: Any, error: Exception) -> RuleRaisedError:
-    """An error that a rule raises at a term, as one with the rule's name."""
+    """Return the error of a rule at a term as one with the rule's name."""
     found = rule.error(RuleRaisedError, f"{brief(term, 9)}: {type(error).__name__}: {error}")
     found.__cause__ = error
     return found  # type: ignore[no-any-return]
 
 
 def stepped(rule: Any, steps: Iterable[RewriteStep]) -> Iterator[Fired]:
-    """Yield what a rule did where something was rewritten as a whole."""
+    """Yield the firings of a rule among the steps of a whole rewriting."""
     for one, before, after in dict.fromkeys([(s.rule, s.before, s.after) for s in steps]):
         asked = (
             one if isinstance(one, Rule) and one.name == rule.name else rule
@@ -177,8 +177,8 @@ def stepped(rule: Any, steps: Iterable[RewriteStep]) -> Iterator[Fired]:
 
 
 def densely(one: Fired) -> Iterator[Fired]:
-    """Yield the same on arrays: sparse matrices are made of dense ones, and made dense again. None
-    if there are values of other kinds.
+    """Yield a firing on arrays: sparse matrices are made of dense inputs, and the results made
+    dense. Yields nothing for values of other kinds.
     """
     term, new = one.sides.term, one.sides.new
     sparse = [
@@ -201,7 +201,7 @@ def densely(one: Fired) -> Iterator[Fired]:
 
 
 def values_for(one: Fired, number: int, count: int) -> Iterator[dict[Any, Any]]:
-    """Yield some values for the inputs of a term, others for the next one."""
+    """Yield some values for the inputs of a term; the next term gets others."""
     known = list(draws(one.inputs, number, tame=one.sides.granted == "fastmath"))
     for i in sorted({0, *[(count * number + i) % len(known) for i in range(count - 1)]}):
         given = small_lengths(known[i], [one.sides.term, one.sides.new])
@@ -209,13 +209,13 @@ def values_for(one: Fired, number: int, count: int) -> Iterator[dict[Any, Any]]:
 
 
 def taken(stand_ins: Any, given: Any) -> dict[Any, Any]:
-    """The values of what stands for operands: they are taken as they are."""
+    """Return the values of stand-ins for operands, which both sides take as given."""
     values = {v: computed(v, given) for v in stand_ins}
     return {v: found[v] for v, found in values.items() if not isinstance(found, Exception)}
 
 
 def chosen(cases: Iterable[Fired | RuleRaisedError], most: int) -> tuple[list[Fired], list[Any]]:
-    """The terms that are computed, of each mixture of dtypes and ranks in turn; and errors."""
+    """Return the terms to compute, of each mixture of dtypes and ranks in turn, and the errors."""
     groups: dict[Any, list[Fired]] = {}
     errors = []
     for one in islice(cases, FIRED * most):
@@ -228,15 +228,15 @@ def chosen(cases: Iterable[Fired | RuleRaisedError], most: int) -> tuple[list[Fi
 
 
 def sort_of(one: Fired) -> Any:
-    """What terms of one sort have in common: types of inputs, and constants."""
+    """Return the group of a firing: the types of its inputs, and its constant numbers."""
     constants = [v for v in ancestors([one.sides.term]) if isinstance(v, Constant)]
     numbers = [(v.type, str(v.number)) for v in constants if v.type.ndim == 0]
     return (*[v.type for v in one.inputs], *numbers)
 
 
 class RuleOutcome:
-    """What came of the computations of one rule. worst: the shortest text of a case that breaks
-    the claim. ran: whether the left side had a value anywhere.
+    """Outcome of checking the claim of one rule. worst: the shortest text of a case that breaks the
+    claim. ran: whether the left side had a value anywhere.
     """
 
     def __init__(self) -> None:
@@ -245,8 +245,8 @@ class RuleOutcome:
         self.shrunk = self.draws = 0
 
     def compare(self, one: Fired, each: Iterable[dict[Any, Any]]) -> None:
-        """Compare both sides of a term on values. Of a term whose left side can never be run, as a
-        parameter of an op may not fit, nothing is known.
+        """Compare both sides of a term on values. A term whose left side never has a value, since a
+        parameter of an op does not fit, says nothing.
         """
         found = [(given, judged(one.sides, given)) for given in each]
         if not any([verdict.ran for _, verdict in found]):
@@ -299,7 +299,7 @@ def check_claims(
 
 
 def compared(known: Sequence[Fired]) -> RuleOutcome:
-    """Compare both sides of terms, as long as nothing is wrong."""
+    """Compare both sides of terms until one breaks the claim."""
     outcome, ranks = RuleOutcome(), set[Any]()
     count = max(3, COMPUTATIONS // len(known))
     with np.errstate(all="ignore"):
@@ -341,9 +341,7 @@ def _broken(rule: Any, text: str) -> Finding:
 
 
 def check_gradients(rule: Any, known: Iterable[Fired]) -> Iterator[Finding]:
-    """Yield a term of which the two sides have other gradients, at ordinary numbers where both have
-    one.
-    """
+    """Yield a term whose two sides have different gradients at ordinary numbers."""
     for number, one in enumerate([k for k in known if _is_smooth(k)][:SLOPES]):
         given = _ordinary(one.inputs, number)
         try:
@@ -381,7 +379,7 @@ def _ordinary(inputs: Iterable[Any], seed: int) -> dict[Any, Any]:
 
 
 def smallest(two: BothSides, given: dict[Any, Any], why: str) -> str:
-    """The text of a case that is broken too, with arrays of one element if there is one."""
+    """Return the text of a broken case, reduced to arrays of one element if that still breaks."""
     long = {v: np.asarray(a) for v, a in given.items()}
     length = max([a.size for a in long.values()], default=0)
     if any(a.ndim != 1 or a.size != length for a in long.values() if a.ndim):

@@ -1,4 +1,4 @@
-"""Ops against what they say of themselves.
+"""Checks of ops against their declarations.
 
 An op is run on its samples, and what is near them (`trial.py`), by what DebugMode holds it to
 (`link/debug/contract.py`): memory, shape rule, range, implied facts, all of its forms. That a run
@@ -47,7 +47,7 @@ Told = tuple[str, str, str]  # name, why, example
 
 
 def check_op(what: Any) -> Iterator[Finding]:
-    """Yield what an op, or a class of ops, says of itself and is not true."""
+    """Yield the declarations of an op, or a class of ops, that are not true."""
     what = as_op(what)
     where = _where(what)
     name = str(getattr(what, "__name__", what))
@@ -64,8 +64,8 @@ def check_op(what: Any) -> Iterator[Finding]:
 
 
 class OpTrial:
-    """What is known of an op. made: whether there was a node of it. ran: whether one has a value.
-    has_slope: whether one has operands with respect to which there may be a gradient.
+    """Progress of the trials of one op. made: a node could be built. ran: a node had a value.
+    has_slope: a node has operands with respect to which there may be a gradient.
     """
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class OpTrial:
         self.made = self.ran = self.has_slope = False
 
     def broken(self, node: Apply, values: Sequence[Any], own: bool) -> Told | None:
-        """What is not as the op says at one node."""
+        """Return the declaration that is not true at one node; None if all are."""
         self.made = True
         contract = Contract(
             get_linker("py"), DebugOptions.of_config()._replace(warn_input_not_reused=False)
@@ -95,12 +95,12 @@ class OpTrial:
         return self.slopes.broken(node, values, own)
 
     def unproved(self, what: Any) -> Iterator[tuple[str, str, str]]:
-        """Yield what could not be tried: a name, why, and what to do."""
+        """Yield the declarations that could not be tried: a name, why, and the remedy."""
         fix = "samples = (({}, (2, 3)), …): parameters, and of each input a shape or a value"
         if not self.made:
-            yield "no samples", "it says no samples, and nothing here is an operand of it", fix
+            yield "no samples", "it declares no samples, and no sample operand fits it", fix
         elif not self.ran:
-            yield "no value", "it has no value at any of its samples", fix
+            yield "no value", "`perform` fails on all of its samples", fix
         elif self.has_slope and not self.slopes.known and is_declared(what, "L_op"):
             yield "gradient", "its gradient could not be compared with differences anywhere", ""
 

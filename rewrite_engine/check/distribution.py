@@ -1,5 +1,5 @@
-"""Random draws on two sides of a rule: bit for bit where they are to be the same, else by how they
-are distributed, each element and each two together.
+"""Comparison of random draws on the two sides of a rule: bit by bit under `exact`, else by the
+distributions of each element and of each pair.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def has_state(inputs: Iterable[Any]) -> bool:
 
 
 def unlike_draws(sides: BothSides, inputs: Sequence[Any]) -> tuple[str | None, bool]:
-    """How the draws of two sides differ, and whether there were any on the left."""
+    """Return how the draws of two sides differ, and whether the left side has any."""
     given = ordinary(inputs)
     lefts = drawn(sides.term, inputs, given, 0)
     if isinstance(lefts, Exception):
@@ -52,7 +52,7 @@ def unlike_draws(sides: BothSides, inputs: Sequence[Any]) -> tuple[str | None, b
 
 
 def ordinary(inputs: Sequence[Any]) -> dict[Any, Any]:
-    """Numbers for what is no state; no two are equal."""
+    """Return numbers for the inputs that are not states; no two are equal."""
     rng, given = np.random.default_rng(0), {}
     for v in inputs:
         if isinstance(v.type, TensorType):
@@ -64,7 +64,7 @@ def ordinary(inputs: Sequence[Any]) -> dict[Any, Any]:
 
 
 def drawn(output: Any, inputs: Sequence[Any], given: Any, first: int) -> Any:
-    """What a variable is for many states, from one seed on; an error if there is one."""
+    """Return the values of a variable for many states, from one seed on, or the error it raises."""
     try:
         run = get_linker("py").compile(FunctionGraph(list(inputs), [output], merging=False))
         return [np.asarray(run(*_row(inputs, given, first + i))[0]) for i in range(DRAWS)]
@@ -83,7 +83,7 @@ def _columns(draws: Sequence[Any]) -> Any:
 
 
 def other_distribution(a: Any, b: Any) -> str | None:
-    """Why two samples of vectors are of two distributions."""
+    """Return why two samples of vectors have different distributions; None if they may be equal."""
     from scipy.stats import ks_2samp, rankdata
 
     n = len(a)

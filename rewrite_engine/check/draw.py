@@ -1,5 +1,5 @@
-"""What terms are tried on: special values of each dtype in each operand, and arrays of all layouts,
-lengths that do not fit among them.
+"""Values for the inputs of terms: special values of each dtype in each operand, and arrays of all
+layouts, including lengths that do not fit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LENGTH = 4  # of dimensions that are not known
 
 @cache
 def special(dtype: str) -> Any:
-    """The ends of a dtype, and what is no number."""
+    """Return the extreme values of a dtype, infinities and NaN."""
     kind = np.dtype(dtype).kind
     if kind == "b":
         return np.array([True, False])
@@ -65,7 +65,7 @@ def bits_of(dtype: str) -> str:
 
 @cache
 def pool(dtype: str, tame: bool = False) -> Any:
-    """The values of a dtype."""
+    """Return the values of a dtype to draw from."""
     with np.errstate(all="ignore"):
         if tame:
             return np.array([1, 2, 3] if dtype[0] in "iu" else TAME).astype(dtype)
@@ -85,8 +85,8 @@ class Draw:
         return tuple([length if n is None else n for n in v.type.shape])
 
     def array(self, v: Any, shape: tuple[int, ...], mood: int = 0) -> Any:
-        """Any values (mood 0); ordinary ones, of which one is special (1), none (2); large and
-        small ones (3).
+        """Return an array of any values (mood 0), of ordinary values with one special value (1), of
+        ordinary values alone (2), or of large and small ones (3).
         """
         dtype = v.type.dtype
         values = pool(dtype, self.tame)
@@ -108,7 +108,7 @@ class Draw:
         return {v: self.array(v, self.shape(v, length), mood) for v in self.inputs}
 
     def grid(self) -> dict[Any, Any]:
-        """All pairs of values of two operands, in one long vector."""
+        """Return all pairs of values of two operands, in one long vector."""
         long = [v for v in self.inputs if v.type.shape == (None,)]
         pools = [pool(v.type.dtype, self.tame) for v in long]
         if len(long) == 1:
@@ -126,7 +126,7 @@ class Draw:
         return {v: found[v] if v in found else self.array(v, self.shape(v)) for v in self.inputs}
 
     def oblong(self) -> dict[Any, Any]:
-        """Arrays of which no two dimensions have one length."""
+        """Return arrays whose dimensions all have different lengths."""
         found = {}
         for v in self.inputs:
             n = len(v.type.shape)
@@ -135,8 +135,8 @@ class Draw:
         return found
 
     def of_lengths(self, lengths: Mapping[Any, int]) -> dict[Any, Any]:
-        """Ordinary numbers, in arrays of lengths by input and dimension; whole ones are small, and
-        one without dimensions is such a length itself (dimension -1).
+        """Return ordinary numbers in arrays with the given length of each input and dimension;
+        whole ones are small, and one without dimensions is such a length itself (dimension -1).
         """
         found = {}
         for v in self.inputs:
@@ -151,7 +151,7 @@ class Draw:
         return found
 
     def laid_out(self, how: int) -> dict[Any, Any]:
-        """Arrays that are not contiguous."""
+        """Return arrays that are not contiguous."""
         found = {}
         for i, v in enumerate(self.inputs):
             shape = self.shape(v)
@@ -159,7 +159,7 @@ class Draw:
         return found
 
     def misfits(self) -> Iterator[dict[Any, Any]]:
-        """Each input in turn has a length that the others have not."""
+        """Yield values in which each input in turn has a length that the others do not have."""
         for i, v in enumerate(self.inputs):
             if None in v.type.shape:
                 for other in (LENGTH + 1, 1):
@@ -171,7 +171,9 @@ class Draw:
 
 
 def layout(a: Any, how: int) -> Any:
-    """The same values as every other element, backwards, transposed, or one of them repeated."""
+    """Return an array in another layout: every other element of a larger one, reversed, transposed,
+    or one value repeated.
+    """
     if not a.ndim:
         return a
     if how == 0:

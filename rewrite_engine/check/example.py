@@ -1,27 +1,26 @@
-"""The examples in docstrings of rules: whether they run, print what they say, and show the rule
-firing; and the terms at which it fires in them.
+"""Checks of the examples in docstrings of rules: that they run, print what they show, and show the
+rule firing. Also the terms at which the rule fires in them.
 """
 
 from __future__ import annotations
 
 import doctest
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import rewrite_engine
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.finding import Finding, Kind
 from rewrite_engine.check.remedy import wrong
 from rewrite_engine.check.target import usable
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.traverse import explicit_graph_inputs, toposort
+from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.link.debug.record import RewriteRecorder, RewriteStep, Terms, recorded
 from rewrite_engine.match.explain import diagnose
-from rewrite_engine.match.rule import DataRule, Rule
+from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.match.suggest import SourceWriter
 from rewrite_engine.rewrite.driver import SequentialOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules import language
@@ -30,8 +29,8 @@ OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 class ExampleRun(NamedTuple):
-    """Outcome of an example. report: what was not as it says. steps: what rules did. terms: all
-    terms that were rewritten, as they were written.
+    """Outcome of an example. report: the differences from its text. steps: the firings of rules.
+    terms: all terms that were rewritten, as they were written.
     """
 
     report: str
@@ -40,14 +39,14 @@ class ExampleRun(NamedTuple):
 
 
 class WatchedRewriting(NamedTuple):
-    """What was rewritten. outputs: of the graph, before."""
+    """A rewriting that was recorded. outputs: those of the graph before it."""
 
     recorder: RewriteRecorder
     outputs: tuple[Variable, ...]
 
     @property
     def steps(self) -> Iterator[RewriteStep]:
-        """What rules did."""
+        """Yield the firings of rules."""
         for part in self.recorder.parts.values():
             yield from [e for e in part.record.events if isinstance(e, RewriteStep)]
 
@@ -57,14 +56,16 @@ def names_of(rule: Rule, added: RuleSet) -> dict[str, Any]:
     and what its module has. `rewritten` also uses rules that are added.
     """
     tensors = {name: getattr(pt, name) for name in dir(pt)}
-    known = {"pt": pt, "rw": rewrite_engine}
+    known = {"pt": pt, "rw": sys.modules["rewrite_engine"]}
     names = {**tensors, **known, **vars(language), **rule.fn.__globals__}
     if len(added) and names.get("rewritten") is language.rewritten:
-        names["rewritten"] = _with(added)
+        names["rewritten"] = with_rules(added)
     return names
 
 
-def _with(added: RuleSet) -> Any:
+def with_rules(added: RuleSet) -> Any:
+    """Return `rewritten` for examples, which also uses rules that are added."""
+
     def rewritten(*variables: Any, including: Any = (), rules: Any = ()) -> Any:
         used = [*usable(added, including), *rules]
         return language.rewritten(*variables, including=including, rules=used)
@@ -74,7 +75,7 @@ def _with(added: RuleSet) -> Any:
 
 @contextmanager
 def watched() -> Iterator[list[WatchedRewriting]]:
-    """Collects what rules do in pipelines."""
+    """Collect the rewritings of pipelines."""
     found: list[WatchedRewriting] = []
     plain = SequentialOptimizer.rewrite
 
@@ -108,7 +109,7 @@ def run_example(rule: Rule, added: RuleSet) -> ExampleRun:
 
 
 def own_steps(rule: Rule, added: RuleSet) -> list[RewriteStep]:
-    """What a rule does in its own example."""
+    """Return the firings of a rule in its own example."""
     if ">>>" not in rule.doc:
         return []
     parts = {rule.name, *[p.name for p in getattr(rule, "parts", ())]}
@@ -116,14 +117,14 @@ def own_steps(rule: Rule, added: RuleSet) -> list[RewriteStep]:
 
 
 def written_terms(rule: Rule, added: RuleSet) -> list[Variable]:
-    """The terms of a rule's own example that have an op at which it looks, as they are written."""
+    """Return the terms of a rule's own example at which the rule is tried, as they are written."""
     if ">>>" not in rule.doc:
         return []
     return [v for v in run_example(rule, added).terms if v.owner and rule.considers(v.owner.op)]
 
 
 def unfired(rule: Rule, added: RuleSet) -> str:
-    """Why a rule does not fire in its own example."""
+    """Return why a rule does not fire in its own example."""
     found = []
     for term in written_terms(rule, added):
         assert term.owner is not None
@@ -135,43 +136,17 @@ def unfired(rule: Rule, added: RuleSet) -> str:
     return max(found)[1] if found else f"it looks at {roots or 'ops'}, and there is none"
 
 
-def example_of(rule: Rule, added: RuleSet) -> str:
-    """Return an example in which a rule fires, as its docstring may have it."""
-    from rewrite_engine.check.firing import own_terms
-
-    leaves: dict[Variable, str] = {}
-    terms = own_terms(rule)[0] if isinstance(rule, DataRule) else []
-    for term in terms:
-        leaves |= {v: _leaf(v) for v in explicit_graph_inputs([term])}
-        writer = SourceWriter({"pt": pt}, leaves)
-        try:
-            return f">>> rewritten({writer.source(term)}) gives {_with(added)(term)}"
-        except Exception:  # not of all terms there is a text
-            continue
-    roots = ", ".join([str(getattr(root, "__name__", root)) for root in rule.roots() or ()])
-    return f">>> rewritten(...) of a term of {roots or 'an op'} that the rule rewrites"
-
-
-def _leaf(v: Any) -> str:
-    """Return the source of an input of an example."""
-    makers = {0: "scalar", 1: "vector", 2: "matrix"}
-    shape = v.type.shape
-    if v.type.dtype == "float64" and shape == (None,) * v.type.ndim and v.type.ndim in makers:
-        return f'pt.{makers[v.type.ndim]}("{v.name}")'
-    return f'pt.tensor("{v.name}", "{v.type.dtype}", {shape})'
-
-
-def check_example(rule: Rule, added: RuleSet) -> Iterator[Finding]:
-    """Yield what is wrong with the example of a rule."""
+def check_example(rule: Rule, added: RuleSet, missing: Callable[..., str]) -> Iterator[Finding]:
+    """Yield what is wrong with the example of a rule. missing: makes one for a rule without."""
     if ">>>" not in rule.doc:
         why = "its docstring has no example"
-        fix = f"add one: {example_of(rule, added)}"
+        fix = f"add one: {missing(rule, added)}"
         yield Finding(Kind.LINT, "lint", "no example", rule.name, rule.where, why, fix=fix)
         return
     done = run_example(rule, added)
     if done.report:
         text = "\n".join(line for line in done.report.splitlines() if line.strip("* "))
-        why = "its example is not what it says"
+        why = "its example prints something else"
         yield wrong("lint", "example", rule.name, rule.where, why, text)
     elif rule.phase is not None and not _shows(rule, done):
         why = f"it does not fire in its own example: {unfired(rule, added)}"

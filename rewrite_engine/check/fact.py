@@ -1,4 +1,4 @@
-"""Facts against values: what a fact says of terms is true of their values, in each of its cases.
+"""Checks of facts: each answer of a fact about a term must be true of the term's values.
 
 A case that says nothing of any term that is tried, and a fact that no value can test, are told as
 UNPROVED.
@@ -31,8 +31,8 @@ Case = Callable[..., Any]
 
 
 def check_fact(fact: Fact, spaces: Sequence[Names] = ()) -> Iterator[Finding]:
-    """Yield what a fact says that is not true of values. spaces: the names of modules whose cases
-    are looked at, of a fact that is not of one of them; none: all.
+    """Yield the answers of a fact that are not true of values. spaces: the names of modules whose
+    cases are looked at, of a fact that is not of one of them; none: all.
     """
     own = not spaces or is_of(fact.fn, spaces)
     for op, cases in fact.cases.items():
@@ -69,7 +69,7 @@ def _checked(fact: Fact, case: Case, terms: Sequence[Any], op: Any = None) -> It
         tested |= values
         if untrue is not None:
             lines = f"{brief(term, 9)}: {answer}\n{untrue}"
-            why = "what it says is not true of values"
+            why = "its answer is not true of values"
             yield wrong("facts", "fact", subject, where, why, lines)
             return
     if not tested:
@@ -84,10 +84,10 @@ def _unproved(
     if not terms:
         why, fix = f"no term of {name} could be made", f"{name}.samples"
     elif not asked:
-        why = f"it says nothing of the {len(terms)} terms that were tried"
+        why = f"it answers for none of the {len(terms)} terms that were tried"
         fix = "" if op is None else f"{name}.samples of which it says something"
     elif fact.tester is None:
-        why, fix = "no value tells whether it is true", f"a function under @{fact.name}.test"
+        why, fix = "no test of values is known for it", f"a function under @{fact.name}.test"
     else:
         why, fix = "none of the terms could be computed", ""
     return Finding(Kind.UNPROVED, "facts", "fact", subject, where, why, fix=fix)
@@ -95,7 +95,7 @@ def _unproved(
 
 @contextmanager
 def answers_of(fact: Fact, case: Case) -> Iterator[list[Any]]:
-    """Collects what one case of a fact answers, or the function of the fact."""
+    """Collect the answers of one case of a fact, or of the function of the fact."""
     said: list[Any] = []
 
     def listening(*args: Any) -> Any:

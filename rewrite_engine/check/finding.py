@@ -1,4 +1,4 @@
-"""What a check tells: findings, each about one rule, fact or op, and a report of all of them."""
+"""Findings of a check, each about one rule, fact or op, and the report of all of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rewrite_engine.errors import source_line
 
 
 class Kind(StrEnum):
-    """How bad a finding is, the worst first.
+    """Kind of a finding, the worst first.
 
     WRONG: what is claimed, declared or shown is not true. LOOPS: rules do not come to an end. DEAD:
     a rule never fires. OVERLAP: two rules lead one term to two ends. LINT: it may not be meant so.
@@ -34,7 +34,7 @@ ORDER = {kind: i for i, kind in enumerate(Kind)}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something about a rule, a fact or an op. check: which check found it. name: what it is, in a
+    """A finding about a rule, a fact or an op. check: which check found it. name: what it is, in a
     word or two, such as "claim", "shadowed". subject: the rule's name. where: file and line.
     example: the smallest one that shows it. fix: what to write, where that is known.
     """
@@ -50,7 +50,7 @@ class Finding:
 
     @property
     def place(self) -> str:
-        """The file and the line."""
+        """Return the file and the line as text."""
         return "" if self.where is None else source_line(*self.where)
 
     def __str__(self) -> str:
@@ -90,7 +90,7 @@ class CheckReport:
         return bool(self.left_out) or any(f.kind is Kind.UNPROVED for f in self.findings)
 
     def add(self, found: Iterable[Finding]) -> None:
-        """Keep findings, the worst first, each once."""
+        """Add findings; the report sorts them, the worst first, and keeps each once."""
         known = dict.fromkeys([*self.findings, *self.explained, *found])
         every = sorted(known, key=lambda f: ORDER[f.kind])
         self.findings = [f for f in every if f.kind is not Kind.EXPLAINED]
@@ -98,7 +98,7 @@ class CheckReport:
 
     @property
     def summary(self) -> str:
-        """What was done, in one line."""
+        """Return the counts and times of the checks in one line."""
         counts = {kind: sum(f.kind is kind for f in self.findings) for kind in Kind}
         told = ", ".join([f"{n} {kind}" for kind, n in counts.items() if n]) or "no finding"
         told += f", {len(self.explained)} explained" if self.explained else ""
@@ -119,7 +119,7 @@ class CheckReport:
         return check_as_html(self)
 
     def json(self) -> str:
-        """The same for programs."""
+        """Return the report as JSON, for programs."""
         rows = [asdict(f) | {"kind": str(f.kind)} for f in self.findings]
         whole = {"findings": rows, "explained": len(self.explained)}
         whole |= {"subjects": self.subjects, "seconds": self.seconds}

@@ -1,4 +1,4 @@
-"""Whether rules fire: on terms of their own left sides, alone and in the pipeline."""
+"""Checks that rules fire on terms of their own left sides, alone and in the pipeline."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ ENOUGH = 3  # terms that are tried in the pipeline
 
 
 class Pursuit(NamedTuple):
-    """What became of a term in the pipeline. seen: as the rule's phase got it; left: as that left
-    it.
-    """
+    """Way of a term through the pipeline. seen: it before the rule's phase; left: after it."""
 
     fired: tuple[str, ...]
     seen: str
@@ -38,8 +36,8 @@ class Pursuit(NamedTuple):
 
 
 def own_terms(rule: DataRule) -> tuple[list[Variable], Any, str | RuleRaisedError]:
-    """Terms at which a rule fires alone; of others the first, and why not there. An error that the
-    rule raises ends it.
+    """Return terms at which a rule fires alone; and the first other term, with the reason or the
+    error of the rule.
     """
     found: list[Variable] = []
     missed: Any = None
@@ -67,7 +65,7 @@ def own_terms(rule: DataRule) -> tuple[list[Variable], Any, str | RuleRaisedErro
 
 
 def reason(rule: Rule, term: Any) -> str:
-    """Why a rule does not apply at a term, without an error."""
+    """Return why a rule does not apply at a term."""
     made = rule.transform(None, term.owner)
     if isinstance(made, Variable):
         return f"what it makes has the type {made.type}, and the left side {term.type}"
@@ -92,7 +90,7 @@ def pursue(rule: Rule, term: Any, added: RuleSet) -> Pursuit:
 
 
 def check_firing(rule: Rule, added: RuleSet) -> Iterator[Finding]:
-    """Yield why a rule never fires, or what does not come to an end with it."""
+    """Yield why a rule never fires, or the loop that it causes."""
     if not isinstance(rule, DataRule) or isinstance(rule, Equation) or rule.phase == "loops":
         return
     terms, missed, why = own_terms(rule)
@@ -152,7 +150,7 @@ def _shadowed(rule: Rule, term: Any, done: Pursuit) -> Finding:
 
 
 def loop(rule: Rule, term: Any, error: RuleLoopError) -> Finding:
-    """Rules that do not come to an end."""
+    """Return the finding for rules that loop."""
     rules = ", ".join(sorted(error.rules)) or rule.name
     lines = [brief(term, 9), *[f"{name}: {a} → {b}" for name, a, b in error.turn]]
     if not error.turn:

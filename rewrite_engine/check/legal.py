@@ -26,7 +26,7 @@ HELD = ("canonicalize", "loops", "stabilize", "specialize")
 
 @lru_cache(maxsize=64)
 def held(phases: tuple[str, ...]) -> tuple[DataRule, ...]:
-    """The rules that may not match any more after the last of these phases."""
+    """Return the rules that must not match after the last of these phases."""
     last = next(p for p in PHASES if p.name == phases[-1])
     names = {last.name, *({*last.also, last.again} & {*phases})}
     found = [r for r in all_rules() if isinstance(r, DataRule) and r.phase in names]
@@ -35,7 +35,7 @@ def held(phases: tuple[str, ...]) -> tuple[DataRule, ...]:
 
 @lru_cache(maxsize=10_000)
 def held_at(phases: tuple[str, ...], op: Any) -> tuple[DataRule, ...]:
-    """Those at nodes with an op."""
+    """Return the rules that must not match at nodes with an op."""
     return tuple([rule for rule in held(phases) if rule.considers(op)])
 
 

@@ -24,7 +24,9 @@ Runs = Callable[[Lengths], bool]
 
 
 def unknown_lengths(inputs: Sequence[Any]) -> list[Dimension]:
-    """The dimensions whose lengths are not told by types, and numbers that may be lengths."""
+    """Return the dimensions whose lengths the types do not fix, and the numbers that may be
+    lengths.
+    """
     found = []
     for v in inputs:
         shape = getattr(v.type, "shape", None)
@@ -70,14 +72,14 @@ def fitting_lengths(inputs: Sequence[Any], runs: Runs) -> Iterator[Lengths]:
 
 
 def distinct(classes: Sequence[Sequence[Dimension]]) -> dict[Dimension, int]:
-    """Lengths from 2 on, another one for each class."""
+    """Return lengths from 2 on, a different one for each class."""
     return {d: 2 + i for i, tied in enumerate(classes) for d in tied}
 
 
 def divided(
     unknown: Sequence[Dimension], fit: Callable[[Sequence[Dimension]], bool]
 ) -> list[list[Dimension]]:
-    """Dimensions that have to be equal. fit: whether some may be longer than all others."""
+    """Return dimensions that have to be equal. fit: whether some may be longer than all others."""
     done: list[list[Dimension]] = []
     todo = [list(unknown)]
     while todo:

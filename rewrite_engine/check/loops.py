@@ -26,7 +26,7 @@ ENOUGH = RunBudget(firings=500, on_budget="stop")  # for a loop of a few nodes
 
 
 def programs(x: Any, y: Any, m: Any, s: Any) -> dict[str, Callable[[], Any]]:
-    """Loops over two vectors and a matrix, and a number they start from."""
+    """Yield loops over two vectors and a matrix, from a start value."""
     return {
         "running sum": lambda: scan(lambda v, t: t + v, x, s)[0],
         "running product": lambda: scan(lambda v, t: t * v, x, s)[0],
@@ -58,7 +58,7 @@ def programs(x: Any, y: Any, m: Any, s: Any) -> dict[str, Callable[[], Any]]:
 
 
 def more_programs(x: Any, y: Any, m: Any, s: Any) -> dict[str, Callable[[], Any]]:
-    """With several values back, ends, rows, lengths and gradients."""
+    """Yield loops with several earlier values, conditions, rows, lengths and gradients."""
     return {
         "two values back": lambda: scan(
             lambda v, a, b: pt.tanh(a) + b + v, x, {"initial": pt.stack([s, s]), "taps": [-2, -1]}
@@ -78,7 +78,7 @@ def more_programs(x: Any, y: Any, m: Any, s: Any) -> dict[str, Callable[[], Any]
 
 @lru_cache(maxsize=8)
 def loop_steps(added: RuleSet) -> tuple[RewriteStep, ...]:
-    """What rules do to these loops."""
+    """Return the firings of rules on sample loops."""
     with watched() as found:
         for term in _terms():
             try:

@@ -36,7 +36,7 @@ ELEMENTWISE = (pt.add, pt.mul, pt.sub, pt.true_div, pt.exp, pt.log, pt.abs, pt.m
 
 
 def operands(dtype: str, ndim: int = 1) -> list[Any]:
-    """Variables and small terms of one dtype."""
+    """Return variables and small terms of one dtype."""
     shape = (None,) * ndim
     x, y = [pt.tensor(n, dtype=dtype, shape=shape) for n in "xy"]
     numbers = [pt.constant(np.asarray(n).astype(dtype)) for n in (2, 0, 1)]
@@ -99,7 +99,7 @@ def _value(said: Any, rng: Any) -> Any:
 
 
 def ops_of(rule: Rule) -> list[Any]:
-    """The ops that a rule looks at, as far as it names them; of classes their samples."""
+    """Yield the ops that a rule names as its roots; for classes, their samples."""
     found: list[Any] = []
     for root in rule.roots() or ():
         if isinstance(root, Op):
@@ -113,7 +113,7 @@ def ops_of(rule: Rule) -> list[Any]:
 
 
 def cases(rule: Any, added: RuleSet) -> Iterator[Fired | RuleRaisedError]:
-    """Yield what a rule of any kind makes of terms: in its own example and variants of it, in loops
+    """Yield the firings of a rule of any kind: in its own example and variants of it, in loops
     if it is about these, and alone.
     """
     steps = own_steps(rule, added)
@@ -138,7 +138,7 @@ def varied(rule: Any, own: Sequence[Any]) -> Iterator[Term]:
 
 
 def with_inputs(term: Any) -> Term:
-    """A term, and its inputs."""
+    """Return a term with its inputs."""
     return term, list(dict.fromkeys(explicit_graph_inputs([term]))), []
 
 
@@ -157,10 +157,10 @@ def terms(rule: Any) -> Iterator[Term]:
 
 
 def directions(rule: Rule) -> Sequence[Rule]:
-    """The rules that a rule is: both directions of an equation."""
+    """Return the rules to check for a rule: both directions of an equation."""
     return rule.directions if isinstance(rule, Equation) else (rule,)
 
 
 def as_op(what: Any) -> Any:
-    """An op on tensors: of a scalar op, the elementwise one."""
+    """Return an op on tensors; for a scalar op, the elementwise one."""
     return Elemwise(what) if isinstance(what, ScalarOp) else what

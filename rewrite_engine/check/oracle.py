@@ -32,8 +32,8 @@ CLOSELY = 4
 
 
 class BothSides(NamedTuple):
-    """What a rule makes of a term. name: of the rule. granted: what the user has granted, so that
-    values may be taken as it says.
+    """Both sides of a rule at a term. name: of the rule. granted: what the user has granted, so
+    that values may be taken as it says.
     """
 
     name: str
@@ -55,9 +55,7 @@ class BothSides(NamedTuple):
 
 
 def computed(output: Any, given: dict[Any, Any]) -> Any:
-    """All values on the way to a variable, checked against their types; the error if there is
-    one.
-    """
+    """Return all values on the way to a variable, checked against their types, or the error."""
     try:
         values = {v: v.type.filter(a) for v, a in given.items()}
         made = [v for node in toposort([output], list(values)) for v in node.outputs]
@@ -95,7 +93,7 @@ def same_bits(a: Any, b: Any) -> Any:
 
 
 class Judgment(NamedTuple):
-    """What came of one comparison. why: how the claim is broken; None if it is kept. ran: whether
+    """Outcome of one comparison. why: how the claim is broken; None if it is kept. ran: whether
     the left side has a value.
     """
 
@@ -104,7 +102,7 @@ class Judgment(NamedTuple):
 
 
 def broken(sides: BothSides, given: dict[Any, Any]) -> str | None:
-    """How the claim is broken on these inputs; None if it is kept."""
+    """Return how the claim is broken on these inputs; None if it is kept."""
     return judged(sides, given).why
 
 
@@ -202,7 +200,7 @@ def _differences(sides: BothSides, given: Any, left: Any, a: Any, b: Any, wrong:
 
 
 def true_value(sides: BothSides, given: Any) -> Any:
-    """What the left side should have given; None where nobody knows."""
+    """Return the true value of the left side; None if it is not known."""
     inputs = [np.asarray(x) for x in given.values()]
     if sides.term.type.kind != "c" or finite([x for x in inputs if x.dtype.kind in "fc"]):
         return reference(sides.term, given, computed(sides.term, given))
@@ -274,7 +272,7 @@ def overflows(sides: BothSides, given: Any, size: float) -> bool:
 
 
 def places(wrong: Any, kinds: Any) -> Any:
-    """The first few and the last places of each kind."""
+    """Yield the first few and the last places of each kind."""
     for kind in np.unique(kinds[wrong]):
         found = list(zip(*np.nonzero(np.atleast_1d(wrong & (kinds == kind))), strict=True))
         some = found[:: max(1, len(found) // CLOSELY)]
@@ -329,8 +327,8 @@ MOVES = ("DimShuffle", "DropDims", "Reshape", "Subtensor")
 
 
 def magnitude(output: Variable, values: dict[Any, Any], given: Any) -> Any:
-    """The largest number that is added up to a value (of its size, if nothing is); infinities that
-    were given do not count.
+    """Return the largest number that is added up to a value (of its size, if nothing is);
+    infinities that were given do not count.
     """
     found = {v: size_of(v, values, 0.0) for v in given}
     for node in toposort([output], list(given)):
@@ -379,7 +377,7 @@ LOGARITHMS = ("log", "log1p", "log2", "log10")
 def unlike(
     sides: BothSides, given: Any, at: Any, a: Any, b: Any, t: Any, size: float, units: float
 ) -> str | None:
-    """What is wrong with b in the place of a, where t is the truth (None: nobody knows)."""
+    """Return what is wrong with b in place of a, if t is the true value (None: not known)."""
     inputs = [np.asarray(x) for x in given.values() if np.asarray(x).dtype.kind in "fc"]
     overflown = sides.reorders and size >= np.finfo(a.dtype).max / 2
     if is_nan(b):  # log(-1e-300) is not what it was rounded to, log(0)
@@ -461,7 +459,7 @@ def element(a: Any, at: Any) -> Any:
 
 
 def largest(inputs: Any) -> float:
-    """The size of the largest operand: what an overflow left NaN may underflow beside it."""
+    """Return the size of the largest operand: what an overflow left NaN may underflow beside it."""
     return max([float(np.abs(x[~np.isnan(x)]).max(initial=1)) for x in inputs], default=1.0)
 
 
@@ -487,7 +485,7 @@ def spacing(dtype: Any, *sizes: Any) -> Any:
 
 
 def limit(sides: BothSides, given: Any, at: Any, b: Any, t: Any) -> str | None:
-    """NaN may become the limit, for functions that are made stable."""
+    """Return what is wrong with a number in place of NaN. Stable functions may give the limit."""
     if t is None:
         return LOST
     if finite(floats(given)):

@@ -66,7 +66,7 @@ def _unused(rule: Rule, used: Container[tuple[Any, str]]) -> Iterator[Finding]:
     for name in rule.overlaps if by_name else [""]:
         if (rule if by_name else rule.overlaps, name) not in used:
             others = f"its overlaps with {name}" if name else "all its overlaps"
-            why = f"it says why it overlaps, and {others} join"
+            why = f"it explains overlaps, and {others} join"
             fix = f"leave {f'{name!r} ' if name else ''}out of overlaps="
             yield Finding(Kind.LINT, "overlaps", "no overlap", rule.name, rule.where, why, fix=fix)
 

@@ -22,9 +22,10 @@ Check = Callable[[Target], Iterator[Finding]]
 
 
 def lint(target: Target) -> Iterator[Finding]:
-    """What is said of rules as they are written, and where they are tried."""
+    """Yield findings about rules as they are written, and about the phases that try them."""
     from rewrite_engine.check.example import check_example
     from rewrite_engine.check.firing import check_firing
+    from rewrite_engine.check.suggestion import example_of
 
     dead, loops = set[str](), set[str]()
     more = unreached(target.rules) if target.whole else ()
@@ -45,7 +46,7 @@ def lint(target: Target) -> Iterator[Finding]:
             loops |= (again := {f.why for f in found if f.kind is Kind.LOOPS})
             if again:
                 continue  # so would the example
-        yield from caught("lint", rule, check_example(rule, target.added))
+        yield from caught("lint", rule, check_example(rule, target.added, example_of))
 
 
 def caught(check: str, rule: Rule, found: Iterable[Finding]) -> Iterator[Finding]:
@@ -95,21 +96,21 @@ def shape_of(pattern: Any) -> str:
 
 
 def termination(target: Target) -> Iterator[Finding]:
-    """Whether rules come to an end."""
+    """Yield rules that may not terminate."""
     from rewrite_engine.check.termination import check_termination
 
     return check_termination(target.rules, target.added)
 
 
 def overlaps(target: Target) -> Iterator[Finding]:
-    """Whether it does not matter which rule comes first."""
+    """Yield pairs of rules whose order changes the result."""
     from rewrite_engine.check.overlap import check_overlaps
 
     return check_overlaps(target.rules, target.added)
 
 
 def claims(target: Target) -> Iterator[Finding]:
-    """What rules claim, against values."""
+    """Yield claims of rules that values break."""
     from rewrite_engine.check.claim import check_claims
     from rewrite_engine.check.node import cases, directions
 
@@ -123,7 +124,7 @@ def claims(target: Target) -> Iterator[Finding]:
 
 
 def facts(target: Target) -> Iterator[Finding]:
-    """What facts say, against values."""
+    """Yield answers of facts that values break."""
     from rewrite_engine.check.fact import check_fact
 
     for fact in target.facts:
@@ -131,7 +132,7 @@ def facts(target: Target) -> Iterator[Finding]:
 
 
 def ops(target: Target) -> Iterator[Finding]:
-    """What ops say of themselves."""
+    """Yield declarations of ops that values break."""
     from rewrite_engine.check.declaration import check_op
 
     for op in target.ops:
@@ -150,7 +151,7 @@ FAST = ("lint", "termination")
 
 
 def check(*what: Any, only: Iterable[str] | str = (), fast: bool = False) -> CheckReport:
-    """Hold rules, facts and ops to what they say, and return a report.
+    """Check rules, facts and ops, and return a report.
 
     what: rules, a `RuleSet`, facts, ops, a module, or the name of a pack, a file of rules (`*.py`),
     a distribution; nothing: all shipped packs. only: names of checks (`CHECKS`). fast: only what

@@ -145,7 +145,7 @@ class Filler:
     bound: dict[str, Any]
 
     def fill(self, pattern: Any) -> Any:
-        """What stands for a pattern."""
+        """Return the term that stands for a pattern."""
         if isinstance(pattern, Hole):
             if pattern.name not in self.bound:
                 self.bound[pattern.name] = self.operand(pattern)
@@ -162,15 +162,15 @@ class Filler:
         return self.applied(op, args, max(pattern.index or 0, 0))
 
     def operand(self, hole: Hole) -> Any:
-        """What stands for a variable, or a parameter of an op; of a rest: several."""
+        """Return the operand or parameter that stands for a variable; several for a rest."""
         raise NotImplementedError
 
     def literal(self, pattern: Literal) -> Any:
-        """What stands for a number."""
+        """Return the operand that stands for a number."""
         raise NotImplementedError
 
     def applied(self, op: Any, args: Sequence[Any], index: int) -> Any:
-        """An output of an op."""
+        """Return an output of an op."""
         made = op(*args)
         return made[index] if isinstance(made, list | tuple) else made
 
@@ -202,7 +202,7 @@ class Builder(Filler):
         self.constants = 0
 
     def term(self) -> Variable:
-        """The term."""
+        """Build the term."""
         return self.fill(self.rule.left)  # type: ignore[no-any-return]
 
     def literal(self, pattern: Literal) -> Any:
@@ -235,7 +235,9 @@ class Builder(Filler):
         return v
 
     def fresh(self, name: str, hole: Hole) -> Any:
-        """A variable, or a constant, of the sort of a hole. Raises `TypeError` if there is none."""
+        """Return a variable, or a constant, of the sort of a hole. Raises `TypeError` if there is
+        none.
+        """
         sort = hole.sort
         samples = list(sort.samples()) if sort.samples is not None else []
         fits = [d for d in self.dtypes if np.dtype(d).kind in KINDS.get(sort, "fiubc")]
@@ -259,7 +261,7 @@ class Builder(Filler):
         return v
 
     def number(self, dtype: str) -> Any:
-        """What a constant is: each number in turn is the first constant of a term."""
+        """Return the value of a constant: each number in turn is the first constant of a term."""
         if self.plain:
             return np.asarray([2.0, -3.0][self.choice % 2]).astype(dtype)
         if self.widening:

@@ -1,5 +1,5 @@
-"""Gradients of ops against differences of their values: of each output alone and of all together,
-at ordinary numbers, and at larger ones up to 50.
+"""Checks of gradients of ops against differences of their values: of each output alone and of all
+together, at ordinary numbers, and at larger ones up to 50.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Slopes:
         self.far = 0
 
     def broken(self, node: Apply, values: Sequence[Any], own: bool) -> Told | None:
-        """What is wrong with a gradient at values, which the op says to be its own, or not; and at
-        larger ones.
+        """Return what is wrong with a gradient at values, and at larger ones. own: the op declares
+        the values.
         """
         if not has_gradient(node):
             return None
@@ -61,7 +61,7 @@ class Slopes:
         return self.beyond(node, values) if own else None
 
     def beyond(self, node: Apply, values: Sequence[Any]) -> Told | None:
-        """What is wrong with a gradient at larger numbers."""
+        """Return what is wrong with a gradient at larger numbers."""
         self.far += 1
         outputs = _asked(node)[-1]
         if self.far > FAR:
@@ -90,7 +90,9 @@ class Slopes:
     def with_respect_to(
         self, op: Any, outputs: Sequence[int], point: Point, some: Sequence[int]
     ) -> tuple[Told | None, bool]:
-        """What is wrong with the gradients of some operands, and whether they are written."""
+        """Return what is wrong with the gradients of some operands, and whether the op defines
+        them.
+        """
         value = _summed(op, outputs)
 
         def of_some(*xs: Any) -> Any:
@@ -145,7 +147,7 @@ class SlopeComparison:
             return "gradient", "its gradient raises an error", f"{type(error).__name__}: {error}"
 
     def compared(self, outputs: Sequence[int], point: Point) -> Told | None:
-        """What is wrong at one point. Raises what the op raises."""
+        """Return what is wrong at one point. Raises the errors of the op."""
         _, size, *slopes = self.run(*point)
         for i, (p, slope) in enumerate(zip(point, slopes, strict=True)):
             for at in list(np.ndindex(p.shape))[:ELEMENTS]:
@@ -161,7 +163,7 @@ class SlopeComparison:
         return None
 
     def difference(self, point: Point, i: int, at: Any, step: float) -> float:
-        """A quotient of differences in one direction."""
+        """Return the quotient of differences in one direction."""
         ends = []
         for sign in (1, -1):
             moved = [np.array(p) for p in point]

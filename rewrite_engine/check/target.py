@@ -1,5 +1,5 @@
-"""What is checked: the rules, facts and ops of a pack, a rule file, a distribution, a module, or
-whatever a caller has.
+"""Targets of a check: the rules, facts and ops of a pack, a rule file, a distribution or a module,
+or single ones.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SHIPPED = {pack.rpartition(".")[2]: pack for pack in (*PACKS, *EQUATIONS, *ON_DE
 
 
 def usable(rules: Iterable[Rule], including: Iterable[Any] = ()) -> RuleSet:
-    """Those of some rules that the pipeline takes for a query that includes some names."""
+    """Return the rules that the pipeline uses when a query includes some names."""
     asked = [p.name for p in PHASES if p.on_request and p.name not in {*including}]
     return RuleSet([r for r in rules if r.phase not in asked])
 
@@ -54,19 +54,19 @@ class Target:
 
     @cached_property
     def added(self) -> RuleSet:
-        """The rules that the default pipeline does not have already, and that name a phase."""
+        """Return the rules with a phase that the default pipeline does not have."""
         known = known_rules(Query().including("saturate"))
         return RuleSet([r for r in self.rules if r.phase is not None and r not in known])
 
     @property
     def subjects(self) -> int:
-        """How many there are."""
+        """Return the number of rules, facts and ops."""
         return len(self.rules) + len(self.facts) + len(self.ops)
 
 
 def target_of(what: Any = None) -> Target:
-    """What a name, a path, a module, a rule, a fact, an op, or several of these stand for; None:
-    all shipped packs. Raises `UnknownNameError`, and what loading raises.
+    """Return the target for a name, a path, a module, a rule, a fact, an op, or several of these;
+    None: all shipped packs. Raises `UnknownNameError`, and what loading raises.
     """
     if what is None:
         return _joined("all packs", [_of_module(import_module(p)) for p in SHIPPED.values()])
@@ -122,7 +122,7 @@ def _named(name: str) -> Target:
 
 
 def shipped_ops() -> tuple[Any, ...]:
-    """The library's elementwise functions, and its classes of ops on arrays that say samples."""
+    """Return the library's elementwise functions, and its classes of ops on arrays with samples."""
     for home in (tensor, tensor.linalg):  # families are loaded by their names
         for name in dir(home):
             getattr(home, name)

@@ -1,4 +1,4 @@
-"""Whether the data rules of a phase come to an end together.
+"""Proofs that the data rules of a phase terminate together.
 
 The weight of a term is that of its op, and of its operands, each as often as the op reads it: once
 or more often (`READS`). If the left side of every rule weighs at least what the right side does,
@@ -51,8 +51,8 @@ Sides = tuple[Any, Any]
 
 
 class Weighing(NamedTuple):
-    """Weights of ops, how often these read their operands, and the rules that make terms lighter by
-    that.
+    """Weights of ops, the number of times that each reads its operands, and the rules that make
+    terms lighter with these.
     """
 
     weights: dict[str, float]
@@ -61,7 +61,7 @@ class Weighing(NamedTuple):
 
 
 def unproved(rules: Sequence[DataRule], added: RuleSet) -> tuple[list[DataRule], list[Weighing]]:
-    """Rules for which no weights are found, and the weights for the others, one after the other."""
+    """Return the rules for which no weights are found, and the weights for the others in turn."""
     known = {r: both(r, added) for r in rules}
     reads = _repaired({r: pairs for r, pairs in known.items() if pairs})
     left = {r: pairs for r, pairs in known.items() if pairs and not _repeats(pairs, reads)}
@@ -123,9 +123,7 @@ def _others(
 
 
 def both(rule: DataRule, added: RuleSet) -> Sequence[Sides]:
-    """The two sides of a rule; of one that computes its right side, terms and what it makes of
-    them.
-    """
+    """Return the two sides of a rule; for a computed right side, sample terms and their results."""
     if isinstance(rule.right, Compute):
         return _sampled(rule, added)
     rights = rule.right if isinstance(rule.right, tuple) else (rule.right,)
@@ -149,8 +147,8 @@ def _sampled(rule: DataRule, added: RuleSet) -> Sequence[Sides]:
 
 
 def balance(pair: Sides, reads: Mapping[str, int]) -> Counter[str] | None:
-    """How many more of each op the left side has, counted as often as they are read; None where a
-    variable is read more often on the right.
+    """Return how many more of each op the left side has, counted as often as they are read; None if
+    the right side reads a variable more often.
     """
     counts, variables = Counter[str](), Counter[Any]()
     for side, sign in zip(pair, (1, -1), strict=True):
@@ -241,7 +239,7 @@ def _said(rule: DataRule, added: RuleSet) -> Finding | None:
     """What is wrong with what a rule says of its end, on samples."""
     pairs = _sampled(rule, added)
     if not pairs:
-        why = "it says why it comes to an end, and no term was found at which it fires"
+        why = "it declares ends=, and no term was found at which it fires"
         return Finding(Kind.UNPROVED, "termination", "ends", rule.name, rule.where, why)
     for before, after in pairs:
         why = _goes_on(rule, before, after)
@@ -286,7 +284,7 @@ def check_termination(rules: Sequence[Rule], added: RuleSet) -> Iterator[Finding
         mine = [r for r in rest if r.phase == phase]
         for rule in unproved(_together(phase, mine), added)[0]:
             if rule in mine:
-                why = "no weights of ops show that it comes to an end with the others of its phase"
+                why = "no weights of ops prove that it terminates with the other rules of its phase"
                 if isinstance(rule.right, Compute) and not both(rule, added):
                     why = "its right side is computed, and no term was found at which it fires"
                 fix = "say ends=: a measure of terms that it makes smaller, or at_most(n)"

@@ -1,4 +1,4 @@
-"""What ops are tried on: their own samples, and these with lengths 0 and 1 and of single floats;
+"""Trials of ops: nodes of their own samples, and these with lengths 0 and 1 and of single floats;
 where they say none, arrays of ordinary numbers in all places.
 """
 
@@ -33,7 +33,7 @@ class Trial(NamedTuple):
 
 
 def trials(what: Any) -> Iterator[Trial]:
-    """Yield what an op is tried on, or a class of ops."""
+    """Yield the nodes and values on which an op, or a class of ops, is tried."""
     cls = what if isinstance(what, type) else type(what)
     if isinstance(what, Elemwise):
         yield from _elementwise(what)
@@ -132,6 +132,6 @@ def _generic(what: Any) -> Iterator[Trial]:
 
 
 def is_declared(op: Any, method: str) -> bool:
-    """Whether an op has a method of its own."""
+    """Whether an op overrides a method of `Op`."""
     cls = op if isinstance(op, type) else type(op)
     return getattr(cls, method, None) is not getattr(Op, method, None)

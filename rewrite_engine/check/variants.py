@@ -59,7 +59,7 @@ def variants(term: Variable) -> Iterator[Variable]:
 
 
 def made_of(change: Change) -> Variable | None:
-    """What a change makes; None if there is no such term."""
+    """Return the term that a change makes; None if there is none."""
     try:
         return change()
     except Exception:  # whatever an op says of operands that it does not take
@@ -69,8 +69,8 @@ def made_of(change: Change) -> Variable | None:
 def remade(
     term: Variable, inputs: Mapping[Any, Any], ops: Mapping[Apply, Any] | None = None
 ) -> Variable:
-    """A term with other inputs, and other ops in the places of some nodes. Raises what ops raise
-    that refuse such operands.
+    """Return a term with other inputs, and with other ops in place of some nodes. Raises the errors
+    of ops that refuse such operands.
     """
     known = dict(inputs)
     for node in toposort([term]):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dis
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from importlib import import_module
@@ -27,6 +28,7 @@ from rewrite_engine.compat.table import (
     HIDING,
     HOMES,
     MODULES,
+    MOVED,
     OLD_MODULES,
     REASONS,
     RENAMED,
@@ -75,6 +77,10 @@ class PeerModule(ModuleType):
             if not imported:
                 raise AttributeError(self.why_not(name), name=name, obj=self) from None
             return not_here(partial(self.why_not, name))
+        if self.__name__ in MOVED:
+            what = f"{self.__name__} is deprecated: use {MOVED[self.__name__]}.{name}"
+            warnings.warn(what, DeprecationWarning, stacklevel=2)
+            return value
         setattr(self, name, value)
         return value
 

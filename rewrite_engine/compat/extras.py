@@ -29,8 +29,10 @@ from rewrite_engine.tensor.dimshuffle import broadcast_to, moveaxis, normalize_a
 from rewrite_engine.tensor.flow import raise_op
 from rewrite_engine.tensor.index.diagonals import IncDiagonal
 from rewrite_engine.tensor.index.subtensor import set_subtensor
-from rewrite_engine.tensor.math import add, cast, mul
+from rewrite_engine.tensor.math import add, cast, ge, mul
+from rewrite_engine.tensor.order import search
 from rewrite_engine.tensor.product.dots import Dot
+from rewrite_engine.tensor.reduce import all as all_
 from rewrite_engine.tensor.shape import lengths
 from rewrite_engine.tensor.shaping import rearrange
 
@@ -134,6 +136,36 @@ def supp_shape_from_ref_param_shape(
         what = f"{parameter.ndim} dimensions, and one draw has {ndim_supp}"
         raise ValueError(f"Reference parameter {ref_param_idx} has {what}")
     return tuple(parameter.shape[i] for i in range(-ndim_supp, 0))
+
+
+def bincount(
+    x: Any, weights: Any = None, minlength: Any = None, assert_nonneg: bool = False
+) -> Any:
+    """`bincount`. assert_nonneg: a number below 0 is an `AssertionError` when it runs."""
+    if assert_nonneg:
+        x = as_tensor_variable(x)
+        x = raise_op.Assert("bincount: a number is below 0")(x, all_(ge(x, 0)))
+    return search.bincount(x, weights, minlength)
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+) -> Any:
+    """`unique`, whose inverse is a vector."""
+    found = search.unique(ar, return_index, return_inverse, return_counts, axis)
+    if return_inverse:
+        at = 1 + return_index
+        found = [*found[:at], found[at].flatten(), *found[at + 1 :]]
+    return found
+
+
+def round_half_away_from_zero_vec(a: Any) -> Any:
+    """Return an array with its elements rounded, halves away from zero."""
+    return np.copysign(np.floor(np.abs(a) + 0.5), a)
 
 
 def custom_rng_deepcopy(rng: np.random.Generator) -> np.random.Generator:
@@ -283,10 +315,10 @@ def old_np_unique(
 
 
 def general_toposort(outputs: Iterable[Any], deps: Callable[[Any], Any]) -> list[Any]:
-    """Return objects and their dependencies, each after its own. deps(x): the dependencies of x, or
-    None.
+    """Return objects and their dependencies, each after its own; dependencies of the last object
+    come first. deps(x): the dependencies of x, or None.
     """
-    return list(postorder(outputs, lambda x: list(deps(x) or ())))
+    return list(postorder(outputs, lambda x: [*reversed(list(deps(x) or ()))]))
 
 
 def assume(x: Any, **facts: bool | None) -> Any:

@@ -16,7 +16,7 @@ from rewrite_engine.graph.history import History
 from rewrite_engine.graph.memory import Roots, memory_of
 from rewrite_engine.graph.node import Apply, Variable
 
-__all__ = ["DestroyHandler", "ReplaceValidate", "Supervisor"]
+__all__ = ["DestroyHandler", "ReplaceValidate", "Supervisor", "add_supervisor_to_fgraph"]
 
 
 def provided(features: Iterable[Any], graph: FunctionGraph, name: str) -> Callable[..., Any] | None:
@@ -148,3 +148,20 @@ class Supervisor(Feature):
 
     def clone(self) -> Supervisor:
         return Supervisor(self.protected)
+
+
+def add_supervisor_to_fgraph(
+    fgraph: FunctionGraph, input_specs: Iterable[Any], accept_inplace: bool = False
+) -> None:
+    """Attach a `Supervisor` that protects the inputs of a graph that are neither `mutable` nor
+    updated.
+
+    accept_inplace: whether a graph that overwrites something already is taken. Raises `TypeError`.
+    """
+    overwrites = [node for node in fgraph.apply_nodes if node.op.destroy_map]
+    if overwrites and not accept_inplace:
+        raise TypeError(f"the graph overwrites inputs already: {overwrites[0]}")
+    specs = zip(fgraph.inputs, input_specs, strict=True)
+    protected = [v for v, spec in specs if not (spec.mutable or spec.update is not None)]
+    fgraph.attach_feature(DestroyHandler())
+    fgraph.attach_feature(Supervisor(protected))

@@ -9,12 +9,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from rewrite_engine.compat.features import ReplaceValidate, provided
 from rewrite_engine.compat.texts import text_of_graph
-from rewrite_engine.compat.walks import last_first, walk
+from rewrite_engine.compat.walks import last_first, variables_below, walk
 from rewrite_engine.compile.shared import SharedVariable
 from rewrite_engine.errors import InconsistencyError, refuse_options
-from rewrite_engine.graph import fgraph, traverse
+from rewrite_engine.graph import fgraph, replace, traverse
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.inner import InnerGraph, Structure
@@ -22,6 +24,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.op import Output
 from rewrite_engine.graph.replace import clone_replace, rebuilt
 from rewrite_engine.graph.weak import WeakValues
+from rewrite_engine.tensor.constant import constant
 
 __all__ = [
     "Clients",
@@ -29,6 +32,7 @@ __all__ = [
     "NominalVariable",
     "UnmergedGraph",
     "ancestors",
+    "equal_computations",
     "explicit_graph_inputs",
     "graph_inputs",
 ]
@@ -40,12 +44,7 @@ def ancestors(
     """Yield the variables and everything they are computed from, each once; the last ones first,
     and the last input of a node first. The walk does not go past a variable in `blockers`.
     """
-    stop = frozenset(blockers or ())
-
-    def inputs(v: Variable) -> Iterable[Variable]:
-        return () if v.owner is None or v in stop else v.owner.inputs
-
-    return walk(graphs, inputs, bfs=False)
+    return variables_below(graphs, frozenset(blockers or ()))
 
 
 def graph_inputs(
@@ -60,6 +59,23 @@ def explicit_graph_inputs(graph: Variable | Iterable[Variable]) -> Iterator[Vari
     several = [graph] if isinstance(graph, Variable) else graph
     roots = graph_inputs(several)
     return (v for v in roots if not isinstance(v, Constant | SharedVariable))
+
+
+def equal_computations(xs: Sequence[Any], ys: Sequence[Any], *args: Any, **options: Any) -> bool:
+    """`graph.replace.equal_computations`, in which an array equals a constant with its content.
+    Raises `ValueError` for lists of different lengths.
+    """
+    if len(xs) != len(ys):
+        raise ValueError(f"there are {len(xs)} graphs to compare with {len(ys)}")
+    pairs = [(_like(x, y), _like(y, x)) for x, y in zip(xs, ys, strict=True)]
+    own, other = [x for x, _ in pairs], [y for _, y in pairs]
+    return replace.equal_computations(own, other, *args, **options)
+
+
+def _like(x: Any, y: Any) -> Any:
+    """A number or an array as a constant, if it is compared with a constant."""
+    compared = isinstance(y, Constant) and isinstance(x, np.ndarray | np.generic | int | float)
+    return constant(x) if compared else x
 
 
 # --- graphs --------------------------------------------------------------------------------------

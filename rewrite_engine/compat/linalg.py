@@ -1,6 +1,4 @@
-"""Functions on matrices as PyTensor has them: several results are a list, and `dot` takes sparse
-matrices, too.
-"""
+"""Functions on matrices as PyTensor has them: several results are a list."""
 
 from __future__ import annotations
 
@@ -8,19 +6,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from rewrite_engine import tensor
 from rewrite_engine.tensor import linalg
 
-__all__ = ["dot", "eig", "eigh", "lu", "lu_factor", "qr", "qz", "schur", "slogdet", "svd"]
-
-
-def dot(l: Any, r: Any) -> Any:
-    """Return the product of two tensors, or of sparse matrices (structured gradient)."""
-    if any([hasattr(getattr(x, "type", None), "format") for x in (l, r)]):
-        from rewrite_engine import sparse
-
-        return sparse.structured_dot(l, r)
-    return tensor.dot(l, r)
+__all__ = ["eig", "eigh", "lu", "lu_factor", "qr", "qz", "schur", "slogdet", "svd"]
 
 
 def _listed(function: Callable[..., Any]) -> Callable[..., Any]:

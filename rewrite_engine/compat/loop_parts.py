@@ -52,6 +52,14 @@ class ScanInfo:
         """Number of states without a trace."""
         return self.n_untraced_sit_sot
 
+    @property
+    def n_outer_inputs(self) -> int:
+        """How many inputs the loop has: the number of steps, and one for each part with values
+        from outside.
+        """
+        states = self.n_mit_sot + self.n_sit_sot + self.n_untraced_sit_sot
+        return 1 + self.n_seqs + states + self.n_non_seqs
+
     def places(self) -> Iterator[PartOfLoop]:
         """Yield the parts, in the order of the inputs outside; outputs are numbered in their own
         order.

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from rewrite_engine import tensor
 from rewrite_engine.graph.intern import Interned
 from rewrite_engine.tensor import creation, linalg
 from rewrite_engine.tensor.constant import as_tensor_variable
@@ -17,17 +18,20 @@ from rewrite_engine.tensor.index.gather import AdvancedIncSubtensor, AdvancedSub
 from rewrite_engine.tensor.index.selection import permute_row_elements
 from rewrite_engine.tensor.index.subtensor import inc_subtensor, set_subtensor
 from rewrite_engine.tensor.linalg import decomposition, solvers, triangular
+from rewrite_engine.tensor.reduce import CAReduce as CAReduceHere
 from rewrite_engine.tensor.shaping import joins
 from rewrite_engine.tensor.shaping.rearrange import RepeatedPositions, repeat
 
 __all__ = [
     "AdvancedIncSubtensor1",
     "AdvancedSubtensor1",
+    "CAReduce",
     "Cholesky",
     "CholeskySolve",
     "Eye",
     "IfElse",
     "PermuteRowElements",
+    "ProdWithoutZeros",
     "Repeat",
     "Solve",
     "SolveTriangular",
@@ -147,6 +151,28 @@ AdvancedSubtensor1 = stands_for(
 AdvancedIncSubtensor1 = stands_for(
     AdvancedIncSubtensor, _of(advanced_inc_subtensor), "Change of rows by numbers.", _rows
 )
+
+
+class KeepingDtype(CAReduceHere):
+    """A reduction whose result has the dtype of its operand if nothing else is said: of Booleans,
+    `add` is a Boolean, too.
+    """
+
+    def _name(self) -> str:
+        return f"CAReduce{{{self.scalar_op}}}"
+
+    def dtypes(self, *types: Any) -> list[str]:
+        """The required dtype, or the operand's."""
+        found = super().dtypes(*types)
+        return found if self.dtype else [types[0].dtype]
+
+
+def ProdWithoutZeros(axis: Any = None, dtype: Any = None, acc_dtype: Any = None) -> Any:
+    """The product of what is not zero, along axes."""
+    return lambda x: tensor.prod(tensor.switch(tensor.eq(x, 0), 1, x), axis, dtype=dtype)
+
+
+CAReduce = stands_for(CAReduceHere, KeepingDtype, "A reduction that keeps the dtype.")
 Cholesky = stands_for(decomposition.Cholesky, _cholesky, "The op of `cholesky`, with options.")
 CholeskySolve = stands_for(solvers.Solve, _of(_cho_solve), "`cho_solve`, with options.")
 

@@ -15,6 +15,7 @@ from rewrite_engine.errors import ForeignObjectError, describe
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.scalar.dtype import complex_dtypes as complex_dtypes
 from rewrite_engine.sparse.elementwise import Compare
+from rewrite_engine.sparse.join import SparseStack
 from rewrite_engine.sparse.op import is_sparse_variable
 from rewrite_engine.sparse.type import FORMATS, is_sparse
 from rewrite_engine.tensor.type import TensorType
@@ -106,11 +107,18 @@ def structured_elemwise(tensor_op: Any) -> Any:
     return decorator
 
 
-def HStack(format: str = "csc", dtype: Any = None) -> Any:
-    """Return a function that joins matrices side by side."""
-    return lambda *blocks: sparse.hstack(blocks, format, dtype)
+def _stacking(function: Any) -> Any:
+    """Return a constructor of functions that stack matrices."""
+
+    def made(format: str = "csc", dtype: Any = None) -> Any:
+        return lambda *blocks: function(blocks, format, dtype)
+
+    return made
 
 
-def VStack(format: str = "csc", dtype: Any = None) -> Any:
-    """Return a function that joins matrices below each other."""
-    return lambda *blocks: sparse.vstack(blocks, format, dtype)
+HStack = stands_for(
+    SparseStack, _stacking(sparse.hstack), "Matrices beside each other.", lambda op: op.axis == 1
+)
+VStack = stands_for(
+    SparseStack, _stacking(sparse.vstack), "Matrices below each other.", lambda op: op.axis == 0
+)

@@ -45,8 +45,8 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.compat.graphs",
         "rewrite_engine",
         f"{GRAPH}.fgraph",
-        f"{GRAPH}.traverse",
         "rewrite_engine.compat.walks",
+        f"{GRAPH}.traverse",
         f"{GRAPH}.replace",
         f"{GRAPH}.inner",
         f"{TENSOR}.blockwise",
@@ -58,8 +58,8 @@ HOMES: dict[str, tuple[str, ...]] = {
         "rewrite_engine.compat.graphs",
         "rewrite_engine.compat.texts",
         f"{GRAPH}.node",
-        f"{GRAPH}.traverse",
         "rewrite_engine.compat.walks",
+        f"{GRAPH}.traverse",
         f"{GRAPH}.replace",
         f"{GRAPH}.type",
         f"{GRAPH}.fgraph",
@@ -88,8 +88,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "graph.rewriting.unify": ("rewrite_engine.terms.dispatch", "rewrite_engine.compat.unify"),
     "graph.traversal": (
         "rewrite_engine.compat.graphs",
-        f"{GRAPH}.traverse",
         "rewrite_engine.compat.walks",
+        f"{GRAPH}.traverse",
     ),
     "graph.type": (f"{GRAPH}.type",),
     "graph.utils": ("rewrite_engine.errors",),
@@ -251,6 +251,12 @@ OLD_MODULES = {
 }
 MODULES += [*OLD_MODULES, "sandbox"]
 
+#: modules that PyTensor keeps for their names alone: each use of one is a `DeprecationWarning`
+MOVED = {
+    "pytensor.tensor.nlinalg": "pytensor.tensor.linalg",
+    "pytensor.tensor.slinalg": "pytensor.tensor.linalg",
+}
+
 #: modules that hide a name of ours in the module above them, as `.name` or `module.name`
 HIDING = frozenset({".ifelse", "tensor.subtensor"})
 
@@ -310,6 +316,27 @@ RENAMED = {
     "scalar.ScalarOp": "rewrite_engine.compat.scalars:ScalarOpOfOthers",
     "scalar.floats": "rewrite_engine.compat.scalar_types:floats",
     "scalar.ints": "rewrite_engine.compat.scalar_types:ints",
+    **{
+        f"tensor.{module}{name}": f"rewrite_engine.compat.extras:{name}"
+        for module in ("", "extra_ops.")
+        for name in ("bincount", "unique")
+    },
+    **{
+        f"scalar.{module}{name}": home
+        for module in ("", "basic.")
+        for name, home in (
+            ("ComplexError", "rewrite_engine.errors:DTypeError"),
+            (
+                "round_half_away_from_zero_vec",
+                "rewrite_engine.compat.extras:round_half_away_from_zero_vec",
+            ),
+        )
+    },
+    "tensor.elemwise.CAReduce": "rewrite_engine.compat.op_classes:CAReduce",
+    "tensor.math.ProdWithoutZeros": "rewrite_engine.compat.op_classes:ProdWithoutZeros",
+    "compile.aliasing.add_supervisor_to_fgraph": (
+        "rewrite_engine.compat.features:add_supervisor_to_fgraph"
+    ),
     "utils.to_return_values": "rewrite_engine.compat.extras:to_return_values",
     "tensor.type.DenseTensorType": "rewrite_engine.tensor.type:TensorType",
     **{
@@ -330,6 +357,7 @@ RENAMED = {
         f"sparse.{name}": f"rewrite_engine.compat.sparse:{name}"
         for name in ("_is_dense", "_is_dense_variable", "_is_sparse", "_is_sparse_variable")
     },
+    "sparse.AddSSData": "rewrite_engine.sparse:Add",
     "sparse.AddSS": "rewrite_engine.sparse:Add",
     "sparse.AddSparseSparse": "rewrite_engine.sparse:Add",
     "sparse.Diag": "rewrite_engine.sparse:SparseDiagonal",
@@ -346,8 +374,7 @@ RENAMED = {
     "graph.rewriting.bfs_rewriter": "rewrite_engine.compat.rewriting:out2in",
     "graph.rewriting.is_same_graph": "rewrite_engine.graph.replace:is_same_graph",
     "clone": "rewrite_engine.graph.replace:clone_replace",
-    "dot": "rewrite_engine.compat.linalg:dot",
-    "tensor.dot": "rewrite_engine.compat.linalg:dot",
+    "dot": "rewrite_engine.tensor:dot",
     **{
         f"tensor.linalg.{name}": f"rewrite_engine.compat.linalg:{name}"
         for name in ("eig", "eigh", "lu", "lu_factor", "qr", "qz", "schur", "slogdet", "svd")

@@ -8,31 +8,62 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
+from rewrite_engine.graph import traverse
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.postorder import postorder
-from rewrite_engine.graph.traverse import ancestors, apply_ancestors, graph_inputs, toposort
+from rewrite_engine.graph.traverse import ancestors, apply_ancestors, toposort
 
 variable_ancestors = ancestors  # as others call it beside `apply_ancestors`
 
 
 def walk(
-    nodes: Iterable[Any], expand: Callable[[Any], Iterable[Any] | None], bfs: bool = True
+    nodes: Iterable[Any],
+    expand: Callable[[Any], Iterable[Any] | None],
+    bfs: bool = True,
+    return_children: bool = False,
 ) -> Iterator[Any]:
     """Yield nodes, the results of `expand` for each, and so on; each once. bfs: those nearest to
-    the first ones first; otherwise the last found first.
+    the first ones first; otherwise the last found first. return_children: yield
+    pairs of a node and the result of `expand`.
     """
     seen, todo = set[Any](), deque(nodes)
     while todo:
         found = todo.popleft() if bfs else todo.pop()
         if found not in seen:
             seen.add(found)
-            yield found
-            todo.extend(expand(found) or ())
+            children = expand(found)
+            yield (found, children) if return_children else found
+            todo.extend(children or ())
+
+
+def variables_below(
+    graphs: Iterable[Variable], blockers: Collection[Variable] = ()
+) -> Iterator[Variable]:
+    """Yield variables and what they are computed from, the last inputs first. The walk does not go
+    past a variable in `blockers`.
+    """
+
+    def inputs(v: Variable) -> Iterable[Variable]:
+        return () if v.owner is None or v in blockers else v.owner.inputs
+
+    return walk(graphs, inputs, bfs=False)
+
+
+def truncated_graph_inputs(
+    outputs: Iterable[Variable], ancestors_to_include: Iterable[Variable] = ()
+) -> list[Variable]:
+    """`traverse.truncated_graph_inputs`, in the order of `variables_below`."""
+    outputs, included = list(outputs), list(ancestors_to_include)
+    found = frozenset(traverse.truncated_graph_inputs(outputs, included))
+    return [v for v in variables_below(outputs, found - {*included}) if v in found]
 
 
 def get_var_by_name(graphs: Iterable[Variable], target_var_id: str) -> tuple[Variable, ...]:
-    """Return the variables with this name among graphs and the variables they are computed from."""
-    return tuple([v for v in ancestors(graphs) if v.name == target_var_id])
+    """Return the variables with this name (or `auto_name`, if it has been assigned) among graphs
+    and the variables they are computed from.
+    """
+    names = lambda v: (v.name, getattr(v, "_auto_name", None))
+    return tuple([v for v in ancestors(graphs) if target_var_id in names(v)])
 
 
 def last_first(
@@ -55,20 +86,21 @@ def io_toposort(inputs: Collection[Variable], outputs: Iterable[Variable]) -> li
 
 
 def applys_between(inputs: Collection[Variable], outputs: Iterable[Variable]) -> Iterator[Apply]:
-    """Yield the nodes between inputs and outputs."""
-    return iter(toposort(outputs, inputs))
+    """Yield the nodes between inputs and outputs, those of the last inputs first."""
+    between = [v.owner for v in vars_between(inputs, outputs) if v not in inputs]
+    return iter(dict.fromkeys([node for node in between if node is not None]))
 
 
 def vars_between(inputs: Collection[Variable], outputs: Iterable[Variable]) -> Iterator[Variable]:
-    """Yield the variables between inputs and outputs, both ends included."""
-    return ancestors(outputs, inputs)
+    """Yield the variables between inputs and outputs, both ends included, the last inputs first."""
+    return variables_below(outputs, frozenset(inputs))
 
 
 def orphans_between(
     inputs: Collection[Variable], outputs: Iterable[Variable]
 ) -> Iterator[Variable]:
     """Yield the roots between inputs and outputs that are not inputs; constants are some."""
-    return (v for v in graph_inputs(outputs, inputs) if v not in inputs)
+    return (v for v in vars_between(inputs, outputs) if v.owner is None and v not in inputs)
 
 
 def depends_on(variable: Variable, on: Variable | Collection[Variable]) -> bool:

@@ -57,8 +57,8 @@ class Mode:
     linker: the name of a linker or of a mode (case does not matter), or a linker; "auto" (the
     default) uses `config.linker`.
 
-    optimizer: "default" for the pipeline with this mode's query; the name of a mode or a `Query`
-    for the pipeline with that query; None (or "None") for no rewriting; or an object with
+    optimizer: "default" for the pipeline with this mode's query; the name of a mode or a phase, or a
+    `Query`, for the pipeline with that query; None (or "None") for no rewriting; or an object with
     `rewrite(fgraph, trace=None)`.
 
     db: the database that answers the query (None: the pipeline). A query that includes phases, but
@@ -88,6 +88,8 @@ class Mode:
         self._optimizer: Any = DEFAULT
         if isinstance(optimizer, str) and optimizer.casefold() == "none":
             optimizer = None
+        if isinstance(optimizer, str) and _is_phase(optimizer):
+            optimizer = Query(include=frozenset({optimizer}))
         if isinstance(optimizer, str) and optimizer != DEFAULT:
             self.name = LEVELS.get(optimizer, optimizer).casefold()
             if self.name not in MODES:
@@ -283,6 +285,13 @@ class Mode:
 
     def __hash__(self) -> int:
         return hash((self.linker, self.query, self.additions))
+
+
+def _is_phase(name: str) -> bool:
+    """Return whether an optimizer's name names one phase, which is then the whole pipeline."""
+    if name in MODES or name in LEVELS or name == DEFAULT:
+        return False
+    return _names_phases(Query(include=frozenset({name})))
 
 
 def _names_phases(query: Query) -> bool:

@@ -6,7 +6,8 @@ existed, the first state, and the changes of each firing. The page needs this an
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -33,16 +34,26 @@ def graph_records(f: FunctionReport) -> Iterator[Record]:
     for step in record.steps:
         places.setdefault(step.graph, step.phase.partition(" in ")[2])
     own = [n for n, past in pasts.items() if past.fgraph is record.after]
-    sizes = Sizes(f)
+    sizes, names = Sizes(f), op_names(inner_ops(held(record.after)))
     if own:
-        yield _History(f, own, sizes).record(record.after, None)
+        yield _History(f, own, sizes, names).record(record.after, None)
     else:
-        yield _Table(f, sizes).of(record.after, None)
-    for op in inner_ops(held(record.after)):
-        yield _Table(f, sizes).of(op.fgraph, str(op))
+        yield _Table(f, sizes, names).of(record.after, None)
+    for op, name in names.items():
+        yield _Table(f, sizes, names).of(op.fgraph, name)
     for n, past in pasts.items():
         if n not in own and places.get(n):
-            yield _History(f, [n], sizes).record(past.fgraph, places[n])
+            yield _History(f, [n], sizes, names).record(past.fgraph, places[n])
+
+
+def op_names(ops: Iterable[Any]) -> dict[Any, str]:
+    """Return distinct names for ops that hold graphs: `Scan`, `Scan #2`, …"""
+    times = Counter[str]()
+    names: dict[Any, str] = {}
+    for op in ops:
+        times[str(op)] += 1
+        names[op] = f"{op} #{times[str(op)]}" if times[str(op)] > 1 else str(op)
+    return names
 
 
 #: nodes, and what they are from then on: their inputs and their op
@@ -50,10 +61,10 @@ Changes = dict[Apply, tuple[Any, Any]]
 
 
 class _Table:
-    """Nodes and variables by numbers."""
+    """Nodes and variables by numbers. names: of the ops that hold graphs in the end."""
 
-    def __init__(self, f: FunctionReport, sizes: Sizes) -> None:
-        self.f, self.sizes = f, sizes
+    def __init__(self, f: FunctionReport, sizes: Sizes, names: dict[Any, str]) -> None:
+        self.f, self.sizes, self.names = f, sizes, names
         self.numbers: dict[Variable, int] = {}
         self.variables: list[Record] = []
         self.nodes: dict[Apply, int] = {}
@@ -100,6 +111,10 @@ class _Table:
         })  # fmt: skip
         return number
 
+    def op_text(self, op: Any) -> str:
+        """The name of an op in this report."""
+        return self.names.get(op, str(op))
+
     def first(self, node: Apply) -> tuple[Sequence[Variable], Any]:
         """The inputs and the op of a node when it came into the graph."""
         return node.inputs, node.op
@@ -115,7 +130,7 @@ class _Table:
         flops, moved = self.sizes.cost(node, inputs)
         line, forward = node.where(), forward_line(node.origin)
         row.update({
-            "op": str(op),
+            "op": self.op_text(op),
             "class": type(op).__name__,
             "inputs": [self.variable(v) for v in inputs],
             "outputs": [self.variable(v) for v in node.outputs],
@@ -177,8 +192,10 @@ class _History(_Table):
     stretches, and before a first firing, counts with the firing before.
     """
 
-    def __init__(self, f: FunctionReport, graphs: Sequence[int], sizes: Sizes) -> None:
-        super().__init__(f, sizes)
+    def __init__(
+        self, f: FunctionReport, graphs: Sequence[int], sizes: Sizes, names: dict[Any, str]
+    ) -> None:
+        super().__init__(f, sizes, names)
         pasts = f.record.trace.pasts
         self.stretches = [
             _Stretch(pasts[n], [step for step in f.record.steps if step.graph == n]) for n in graphs
@@ -209,7 +226,7 @@ class _History(_Table):
             elif stretch is not whole:
                 for node, (inputs, op) in stretch.set_by[0].items():
                     row = self.rows[self.node(node)]
-                    row.update(inputs=[self.variable(v) for v in inputs], op=str(op))
+                    row.update(inputs=[self.variable(v) for v in inputs], op=self.op_text(op))
                 outputs = [self.variable(v) for v in stretch.outputs[0]]
             told = zip(stretch.steps, stretch.set_by[1:], stretch.outputs[1:], strict=True)
             for step, changed, out in told:
@@ -228,7 +245,7 @@ class _History(_Table):
     def told(self, change: Record, changed: Changes, outputs: Sequence[Variable]) -> None:
         """Note what was set in a change."""
         for node, (inputs, op) in changed.items():
-            row = {"inputs": [self.variable(v) for v in inputs], "op": str(op)}
+            row = {"inputs": [self.variable(v) for v in inputs], "op": self.op_text(op)}
             change["nodes"][str(self.node(node))] = row
         if outputs:
             change["outputs"] = [self.variable(v) for v in outputs]

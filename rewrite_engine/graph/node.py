@@ -6,7 +6,7 @@ Clients and order belong to a `FunctionGraph`. Traversals are in `graph/traverse
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from types import GenericAlias, SimpleNamespace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -80,8 +80,6 @@ class Tagged:
         self._tag = value
 
 
-_auto_numbers = count()
-
 #: characters of a term that IPython prints, and of a constant that is written out
 LONG, SHORT = 500, 20
 
@@ -102,6 +100,7 @@ class Variable(Displayed, Tagged):
     index: int | None
     name: str | None
     head: Any
+    __count__: ClassVar[Iterator[int]] = count()  # of `auto_name`
     _tag: SimpleNamespace | None = None
     _node_tag: SimpleNamespace | None = None  # that of its owner, of which it is the first output
 
@@ -128,7 +127,8 @@ class Variable(Displayed, Tagged):
         """Name that no other variable of this process has, `auto_0`, …, assigned on first use."""
         found = self.__dict__.get("_auto_name")
         if found is None:
-            found = self.__dict__.setdefault("_auto_name", f"auto_{next(_auto_numbers)}")
+            name = f"auto_{next(Variable.__count__)}"
+            found = self.__dict__.setdefault("_auto_name", name)
         return found  # type: ignore[no-any-return]
 
     def clone(self, name: str | None = None) -> Self:
@@ -398,6 +398,10 @@ class Apply(Tagged):
     def where(self) -> tuple[str, int] | None:
         """User's (file, line) that built this node."""
         return origin_line(self.origin)
+
+    def dprint(self, **options: Any) -> Any:
+        """Print what the outputs are computed from, as a tree; options as of `dprint`."""
+        return hooks.dprint(self, **options)
 
     def clone(self) -> Apply:
         """Return a node with the same op and inputs, and new outputs."""

@@ -16,10 +16,48 @@ from rewrite_engine.scalar import ops as scalars
 from rewrite_engine.scalar.op import ScalarOp
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.elemwise import Elemwise
+from rewrite_engine.tensor.op import Shapes, TensorOp, is_dimension
 from rewrite_engine.tensor.shape import specify_shape
 from rewrite_engine.tensor.type import TensorType
 
 MAX_FORMULAS = 1000  # graphs that are cached
+
+
+class _FormulaOutput(TensorOp):
+    """View of an output of a formula, whose lengths must be those that the op declares.
+
+    Inputs: the output, and the inputs of the op. of: the op; output: the number of the output.
+    Raises `ShapeError`. (No program applies it, so it has no samples.)
+    """
+
+    __props__ = ("of", "output")
+    nin = None
+    view_map = {0: [0]}
+    must_view_map = {0: 0}
+
+    def __init__(self, of: TensorOp, output: int) -> None:
+        self.of, self.output = of, output
+
+    def __str__(self) -> str:
+        return f"formula of {self.of}"
+
+    def dtypes(self, *types: TensorType) -> list[str]:
+        return [types[0].dtype]
+
+    def shapes(self, *types: TensorType) -> Shapes:
+        """Compare lengths that the op declares as lengths of its inputs."""
+        declared = self.of.shape_rule(types[1:]).outputs[self.output]
+        pairs = [(d, n) for d, n in enumerate(declared) if is_dimension(n)]
+        equal = [[(0, d), (i + 1, axis)] for d, (i, axis) in pairs]
+        return Shapes([[(0, d) for d in range(types[0].ndim)]], equal)
+
+    def perform(
+        self, node: Apply, inputs: Sequence[Any], output_storage: Sequence[list[Any]]
+    ) -> None:
+        """Return the output. Raises `ShapeError`."""
+        self.check(node, inputs)
+        output_storage[0][0] = inputs[0]
+
 
 _identity = Elemwise(scalars.identity)
 _formulas: dict[Any, tuple[list[Variable], list[Variable]] | None] = {}
@@ -77,7 +115,9 @@ def _built(node: Apply) -> tuple[list[Variable], list[Variable]] | None:
         raise ForeignObjectError(message(what, op=op, where=node.where()))
     written = _rewritten(op, inputs, checked)
     outputs = list[Variable]()
-    for v, out in zip(written, node.outputs, strict=True):
+    for i, (v, out) in enumerate(zip(written, node.outputs, strict=True)):
+        if isinstance(op, TensorOp) and not isinstance(op, Elemwise):
+            v = _FormulaOutput(op, i)(v, *inputs)
         if v.owner is None or v in outputs or v.type != out.type:
             v = build_node(_identity, (v,), (out.type,), None).outputs[0]
         outputs.append(v)

@@ -32,7 +32,7 @@ def rule(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Make a data rule of a function whose parameters are the variables, and which returns
     `left >> right`. options: the options of `DataRule`.
 
-    Raises a `RuleError` with the rule's name and file:line if something is wrong with it.
+    Raises a `RuleError` with the rule's name, its file and line, and all of its mistakes.
     """
     if fn is not None and not callable(fn):
         raise PatternError(f"pass the phase by name: @rule(phase={fn!r}), not @rule({fn!r})")

@@ -29,14 +29,15 @@ Graph = FrozenGraph | None
 
 
 class Sort(NamedTuple):
-    """Set of variables that a hole may stand for.
+    """A set of variables that a variable of a rule may stand for.
 
     test: whether a variable belongs. inline: the test as Python source, with `{v}` for the
     variable, for sorts that are too cheap to call. constant: only constants belong (matchers use it
     to read fewer nodes). fact: a fact that must hold. ties: pairs (label, place); places with the
     same label must be equal: the fact `tie` is evaluated on both variables, each with its place.
     samples: variables of the sort, one of each kind of dtype, with representative shapes
-    (`match/sample.py`).
+    (`match/sample.py`). formerly: a wider sort that had this name in the last release. now: the
+    sort that an old name stands for.
     """
 
     name: str

@@ -90,8 +90,9 @@ class Rule:
     phase: where the default pipeline uses it. claim: its promise about values. tags: more names for
     queries (one or several). depth: how many levels below a node the rule reads; a change that deep
     makes the node be tried again. tracks: see `roots`. overlaps: why it may lead a term to another
-    end than a rule whose left side it matches inside; inner terms come first. ends: why it ends: a
-    function of terms, whose number it makes smaller, or `at_most(n)`.
+    end than a rule whose left side it matches inside (inner terms come first); or, for each of
+    several other rules, `{"other": "why"}`. ends: why it ends: a function of terms, whose number it
+    makes smaller, or `at_most(n)`.
     """
 
     def __init__(

@@ -179,6 +179,7 @@ class Formula:
         roots = [v for v in dict.fromkeys(found) if v.owner is None and not _is_constant(v)]
         called = {v: name_of(v) for v in roots}
         self.taken |= {name for name in called.values() if name is not None}
+        self.taken |= {w for name in called.values() for w in _WORD.findall(name or "")}  # x[t]
         alike = Counter([leaf_text(v) for v in roots])
         names: dict[Any, str] = {}
         for v in roots:

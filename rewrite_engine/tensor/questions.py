@@ -47,6 +47,8 @@ def get_underlying_scalar_constant_value(
     >>> get_underlying_scalar_constant_value(alloc(3.0, vector("x").shape[0]))
     array(3.)
     """
+    if v is None and raise_not_constant:
+        raise NotConstantError("None is no number")
     found = v if isinstance(v, Variable) else as_tensor_variable(v)
     left = 0 if only_process_constants else math.inf if max_recur is None else max_recur
     while left > 0 and found.owner is not None:
@@ -58,6 +60,8 @@ def get_underlying_scalar_constant_value(
         else:
             break
     if isinstance(found, Constant):
+        if found.data is None:
+            return None
         data = np.asarray(found.data)
     elif elemwise and left > 0 and not set(explicit_graph_inputs(found)):
         data = np.asarray(found.eval())

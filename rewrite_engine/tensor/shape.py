@@ -426,6 +426,8 @@ def shape_dims(shape: Any) -> list[Any]:
     if not isinstance(shape, Variable):
         return [shape]
     shape = as_tensor_variable(shape)
+    if shape.type.shape == (0,):
+        return []
     if shape.type.ndim > 1 or shape.type.kind not in "iu":
         raise DTypeError(located("a shape must have an integer dtype", inputs=[shape]))
     if shape.type.ndim == 0:

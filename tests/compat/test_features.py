@@ -6,13 +6,16 @@ from typing import Any
 
 import pytest
 
+import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from rewrite_engine.compat.databases import ShapeFeature
 from rewrite_engine.compat.features import DestroyHandler, ReplaceValidate, Supervisor
 from rewrite_engine.compat.graphs import UnmergedGraph
 from rewrite_engine.errors import InconsistencyError
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
+from rewrite_engine.graph.type import NoneConst
 
 
 class Overwrite(Op):
@@ -146,3 +149,14 @@ def test_every_feature_is_called_by_name() -> None:
     fgraph.execute_callbacks("on_notice", seen)
     assert seen == [fgraph]
     assert fgraph.collect_callbacks("on_notice", seen) == {fgraph.features[1]: "noticed"}
+
+
+def test_lengths_of_narrow_integers_are_lengths() -> None:
+    m, n = pt.iscalar("m"), pt.iscalar("n")
+    x = pt.ones((m, n))
+    fgraph = UnmergedGraph(None, [x], [ShapeFeature()], clone=False)
+    lengths = fgraph.shape_feature.shape_tuple(x)
+    assert [v.type.dtype for v in lengths] == ["int64", "int64"]
+    assert [*rw.graph.graph_inputs(lengths)] == [m, n]
+    assert rw.function([m, n], list(lengths))(2, 3) == [2, 3]
+    assert fgraph.shape_feature.shape_tuple(NoneConst) is None

@@ -35,7 +35,7 @@ x = pt.dvector("x")
         (lambda: rw.shared("abc", broadcastable=(True,)), "str has none"),
         (lambda: rw.shared(np.ones(1), shape=(1,), broadcastable=(False,)), "not both"),
         (lambda: rw.shared({}, shape=(3,)), "shape"),
-        (lambda: pt.set_subtensor(x[0], 1.0, tolerate_inplace_aliasing=True), "leave out inplace"),
+        (lambda: pt.set_subtensor(x[0], 1.0, tolerate_inplace_aliasing=True), "omit inplace"),
         (lambda: verify_grad(pt.exp, [np.ones(2)], out_type="float32"), "out_type"),
         (lambda: verify_grad(pt.exp, [np.ones(2)], no_debug_ref=False), "no_debug_ref"),
     ],

@@ -174,7 +174,7 @@ def test_information_about_outputs() -> None:
         assert outputs[1].eval({x: [1.0, 2.0]}).tolist() == [3, 6]
     with pytest.raises(ValueError, match="2 outputs, but outputs_info has 1"):
         aesara.scan(step, sequences=x, outputs_info=[None])
-    with pytest.raises(TypeError, match="float64, and its initial value is float32"):
+    with pytest.raises(TypeError, match="float64, but its initial value is float32"):
         aesara.scan(lambda v, s: s + v, x, at.constant(np.float32(0)))
 
 

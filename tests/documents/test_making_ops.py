@@ -205,7 +205,7 @@ def test_what_grad_may_return() -> None:
         assert aesara.grad(make(found)(x, y).sum(), x).eval({x: [2.0], y: [3.0]}).tolist() == [1]
     with pytest.raises(TypeError, match="grad for input 1 must be a variable, not None"):
         aesara.grad(make(lambda g: [g, None])(x, y).sum(), y)
-    with pytest.raises(TypeError, match="grad for input 0 is must be a variable, not None"):
+    with pytest.raises(TypeError, match="grad for input 0 must be a variable, not None"):
         aesara.grad(make(lambda g: [None] * 2)(x, y).sum(), x)
     with pytest.raises(ValueError, match="must return 2 gradients, one per input"):
         aesara.grad(make(lambda g: g)(x, y).sum(), x)

@@ -179,6 +179,26 @@ def test_graphs_inside_of_ops_are_opened_in_place(folder):
 
 
 @needs_browser
+def test_a_loop_in_a_loop_of_the_same_name_is_another_one(folder):
+    m = pt.matrix("m")
+
+    def rows(row, total):
+        inner, _ = rw.scan(
+            lambda v, s: pt.tanh(v * s), sequences=[row], outputs_info=[pt.constant(1.0)]
+        )
+        return pt.cos(total + inner[-1])
+
+    totals, _ = rw.scan(rows, sequences=[m], outputs_info=[pt.constant(0.0)])
+    file = folder / "nested.html"
+    file.write_text(page(json_lines(explain(totals))))
+    frame = shown(file, "open=1").split('class="frame"')[1].split("</g></g>")[0]
+    names = re.findall(r"<title>([^<]*)</title>", frame)
+    assert "cos" in names
+    assert "tanh" not in names
+    assert any(name.startswith("Scan") for name in names)
+
+
+@needs_browser
 def test_of_a_large_graph_only_what_can_be_seen_is_drawn(folder):
     dom = shown(folder / "unrolled.html", "firing=100")
     assert nodes(dom) > 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -235,6 +236,23 @@ def test_names_of_a_gradient_are_not_those_of_its_line() -> None:
     built = explain(slope).text(100, full=True).partition("The graph as built")[2]
     assert "def gradient of Scan" in built
     assert "    slope = " not in built
+
+
+def test_names_of_steps_are_not_taken_twice() -> None:
+    ys, w = pt.vector("ys"), pt.scalar("w")
+
+    def step(y, h, w):
+        t = pt.tanh(w * y + h)  # (the step is called t in ys[t])
+        t = t * t + 1
+        exp = pt.exp(t)
+        w = exp * exp + t
+        return w + w
+
+    h, _ = rw.scan(step, sequences=[ys], outputs_info=[pt.constant(0.0)], non_sequences=[w])
+    text = explain(h, mode=rw.Mode(optimizer=None)).text(100).partition("as built")[2]
+    defined = re.findall(r"^      (\w+) = ", text.partition("return")[0], re.MULTILINE)
+    assert len(defined) == len({*defined}) > 3
+    assert not {*defined} & {"t", "exp", "w", "ys"}
 
 
 def test_arrays_without_elements_are_counted() -> None:

@@ -161,7 +161,7 @@ def test_the_sequence_that_is_too_short_is_told_where_no_loop_is_left() -> None:
     assert f([1.0, 2.0, 3.0], 2).tolist() == [1.0, 3.0]
     with pytest.raises(ShapeError, match="sequence 0 has fewer elements"):
         f([1.0, 2.0], 3)
-    with pytest.raises(ShapeError, match="number of steps is negative"):
+    with pytest.raises(ShapeError, match="number of steps must not be negative"):
         f([1.0, 2.0], -1)
 
 

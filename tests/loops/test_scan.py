@@ -526,7 +526,7 @@ def test_wrong_uses() -> None:
         scan(lambda t: t, outputs_info={"taps": [-1]}, n_steps=1)
     with pytest.raises(NDimError, match="must hold 2 values"):
         scan(lambda a, b: a, outputs_info={"initial": s, "taps": [-2, -1]}, n_steps=1)
-    with pytest.raises(NDimError, match="arrays with at least one dimension"):
+    with pytest.raises(NDimError, match="a sequence must have at least one dimension"):
         scan(lambda v: v, s)
     with pytest.raises(OptionError, match="not 'inputs'"):
         scan(lambda v: v, {"inputs": x})
@@ -581,14 +581,18 @@ def test_wrong_uses_of_options_and_steps() -> None:
     with pytest.raises(InputError, match="must return outputs or updates"):
         scan(lambda v: until(v > 3), x)
     for nothing in None, "v", object():
-        with pytest.raises(ForeignObjectError, match="a step returns variables or numbers, not"):
+        with pytest.raises(
+            ForeignObjectError, match="a step must return variables or numbers, not"
+        ):
             scan(lambda v, it=nothing: [v, it], x)
     count = rw.shared(0)
-    with pytest.raises(InputError, match="return_updates=False, and the step updates"):
+    with pytest.raises(InputError, match="return_updates=False, but the step updates"):
         scan(lambda v: (v, {count: count + 1}), x, return_updates=False)
-    with pytest.raises(InputError, match="updates a shared variable once"):
+    with pytest.raises(InputError, match="can update each shared variable only once"):
         scan(lambda v: (v, [(count, count + 1), (count, count + 2)]), x)
-    with pytest.raises(UpdateTypeError, match="the update of .*int64.* is .*float64"):
+    with pytest.raises(
+        UpdateTypeError, match="the update of .*int64.* has another type: .*float64"
+    ):
         scan(lambda v: (v, {count: count + 0.5}), x)
-    with pytest.raises(InputError, match="return_updates=False, and the step updates"):
+    with pytest.raises(InputError, match="return_updates=False, but the step updates"):
         reduce(lambda v, t: (v + t, {count: count + 1}), x, 0.0, return_updates=False)

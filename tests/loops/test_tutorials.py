@@ -403,7 +403,7 @@ def test_states_that_do_not_fit() -> None:
     with pytest.raises(ShapeError, match=r"must hold at least 3 values[\s\S]*test_tutorials.py"):
         run(out, {x: np.zeros(2)})
     state = rw.shared(np.random.default_rng(1))
-    with pytest.raises(InputError, match="state of steps, and needs an initial value"):
+    with pytest.raises(InputError, match="a state, so it needs an initial value"):
         scan(lambda v: [v, state], x)
 
 

@@ -75,8 +75,8 @@ def test_help_prints_it() -> None:
 
 
 def test_the_class_has_its_own() -> None:
-    assert "on every element" in (Elemwise.__doc__ or "")
-    assert "on every element" in (inspect.getdoc(Elemwise) or "")
+    assert "to every element" in (Elemwise.__doc__ or "")
+    assert "to every element" in (inspect.getdoc(Elemwise) or "")
 
 
 def test_names_of_operands() -> None:

@@ -355,3 +355,11 @@ def test_in_loops_branches_and_graphs_inside_ops() -> None:
     gx, gv = g(ss.csr_array(square), start)
     np.testing.assert_allclose(gx.toarray(), np.tile(start, (3, 1)) * (square != 0))
     np.testing.assert_allclose(gv, square.sum(0))
+
+
+def test_the_dense_dot_takes_sparse_operands() -> None:
+    x, d = sparse.csr_matrix("x"), pt.matrix("d")
+    a, b = ss.csr_matrix([[0.0, 2.0], [3.0, 0.0]]), np.array([[1.0, 4.0], [5.0, 6.0]])
+    out = rw.function([x, d], [pt.dot(x, d), pt.dot(d, x), pt.dot(b, x)])(a, b)
+    np.testing.assert_allclose(out, [a @ b, b @ a, b @ a])
+    assert pt.dot(x, x).type == (x @ x).type

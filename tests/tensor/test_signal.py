@@ -143,7 +143,7 @@ def test_gradients_of_complex_convolutions() -> None:
 @pytest.mark.parametrize(("error", "what", "build"), [
     (ValueError, "mode is", lambda: C1([1], [1], "some")),
     (ValueError, "mode is", lambda: C2([[1]], [[1]], "some")),
-    (ValueError, "boundary is", lambda: C2([[1]], [[1]], boundary="none")),
+    (ValueError, "boundary must be", lambda: C2([[1]], [[1]], boundary="none")),
     (ValueError, "method is", lambda: C2([[1]], [[1]], method="none")),
     (NDimError, "takes an array of 1 dimensions", lambda: C1(1, [1])),
     (NDimError, "takes an array of 2 dimensions", lambda: C2([1], [[1]])),
@@ -215,7 +215,7 @@ def test_transforms_along_a_batch() -> None:
 @pytest.mark.parametrize(("error", "what", "build"), [
     (ValueError, "norm is", lambda: FFT.rfft([[1.0]], "forward")),
     (ValueError, "norm is", lambda: FFT.irfft([[[1.0, 0]]], "forward", True)),
-    (ValueError, "is_odd is", lambda: FFT.irfft([[[1.0, 0]]], is_odd=3)),
+    (ValueError, "is_odd must be", lambda: FFT.irfft([[[1.0, 0]]], is_odd=3)),
     (NDimError, "rfft: takes 2 dimensions", lambda: FFT.rfft([1.0])),
     (NDimError, "irfft: takes 3 dimensions", lambda: FFT.irfft([[1.0, 2.0]])),
     (DTypeError, "takes real numbers", lambda: FFT.rfft([[1j]])),

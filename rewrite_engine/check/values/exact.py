@@ -1,4 +1,4 @@
-"""What a graph would give without rounding: with many digits, and exponents without end.
+"""Values of a graph without rounding: with many digits, and unbounded exponents.
 
 Integers and booleans are computed as the ops do it (they wrap around); a conversion between floats
 changes nothing here. Complex numbers are given or not known, unless they are asked for. `frozen`:
@@ -33,7 +33,7 @@ EXPONENTS = ((60, 5000), (400, 1500), (12_000, 400))
 
 
 def shown(number: Any) -> str:
-    """The first digits of a number."""
+    """Return the first digits of a number as text."""
     with mp.workdps(30):
         return str(mp.nstr(+number, 10))
 
@@ -249,7 +249,7 @@ ROUNDING = frozenset("floor ceil trunc round sign".split())
 
 
 def truth_of(a: Any) -> Any:
-    """An array as booleans."""
+    """Return an array as booleans."""
     return np.asarray(a != 0, bool)
 
 
@@ -322,7 +322,7 @@ NUMBERS = {
 
 
 def exact(array: Any) -> Any:
-    """An array of numbers with many digits."""
+    """Return an array as numbers with many digits."""
     array = np.asarray(array)
     if array.dtype == object:
         return array

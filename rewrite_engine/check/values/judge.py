@@ -35,8 +35,9 @@ LESS = 3  # the same, where exponentials of exponentials are not known otherwise
 
 @dataclass(frozen=True)
 class Deviation:
-    """What is wrong. severity: in units of what noise alone does; 0 where it is right if the rule
-    that did it stabilises: a limit at infinity, or what exponentials of large numbers cancel to.
+    """Deviation of a value. severity: in units of what noise alone does; 0 where it is right if the
+    rule that did it stabilises: a limit at infinity, or what exponentials of large numbers cancel
+    to.
     """
 
     kind: str
@@ -57,7 +58,7 @@ def close(found: np.ndarray, wanted: np.ndarray, ulps: int = 4) -> np.ndarray:
 
 
 def form(v: Any, wanted: np.ndarray, found: Any) -> tuple[str, str] | None:
-    """What is wrong with dtype and shape."""
+    """Return what is wrong with dtype and shape."""
     if not isinstance(found, np.ndarray):
         return "no array", f"{type(found)}"
     if found.dtype != v.type.numpy_dtype or found.dtype != wanted.dtype:
@@ -91,7 +92,7 @@ class Judge:
         self._rest: Any = None
 
     def compare(self, found: Sequence[Any]) -> Deviation | None:
-        """The worst of what is wrong."""
+        """Return the worst deviation; None if there is none."""
         worst: Deviation | None = None
         for i, (v, w, f) in enumerate(zip(self.results, self.wanted, found, strict=True)):
             wrong = form(v, w, f)
@@ -108,12 +109,12 @@ class Judge:
 
     @cached_property
     def nodes(self) -> list[Apply]:
-        """The nodes, inputs first."""
+        """Return the nodes, inputs first."""
         return list(toposort(list(self.results), list(self.given)))
 
     @cached_property
     def values(self) -> Values:
-        """What the reference gives for each step."""
+        """Return the reference values of all steps."""
         return evaluate(self.results, self.given)
 
     @cached_property
@@ -146,7 +147,7 @@ class Judge:
     # --- one element -----------------------------------------------------------------------------
 
     def element(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
-        """What is wrong with a number, and how much."""
+        """Return the deviation of one number."""
         if class_of(noise) - {*class_of(np.array([w]))}:
             return None  # it is not determined what it is
         if w.dtype.kind == "c" and not (np.isfinite(w) and (np.isfinite(f) or abs(w) < edge(w))):
@@ -165,7 +166,7 @@ class Judge:
         return kind, severity
 
     def integer(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
-        """Two numbers that are no floats."""
+        """Return the deviation of two integers or booleans."""
         if (noise != w).any() or self.true(i, place) == int(f) or self.doubts:
             return None
         if self.regrouped and self.may_overflow():
@@ -173,7 +174,7 @@ class Judge:
         return "value", 0.0 if self.is_saturated and self.has_poles else np.inf
 
     def infinite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
-        """Two numbers that are not both finite."""
+        """Return the deviation of two numbers that are not both finite."""
         truth = self.true(i, place)
         if self.regrouped and not np.isfinite(f):
             overflown = np.isnan(w) and np.isinf(f) and truth is not None and truth - truth == 0
@@ -249,7 +250,7 @@ class Judge:
         )
 
     def partly(self) -> Iterator[Any]:
-        """See `partly.py`. What was found once is kept."""
+        """Return the cached results of `partly.py`."""
         yield from self._found
         if self._rest is None:
             results, given = self.results, self.given
@@ -317,7 +318,7 @@ class Judge:
         return any(size > largest(self.values[v]) for v, size in sizes.items())
 
     def finite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
-        """Two numbers."""
+        """Return the deviation of two finite numbers."""
         with np.errstate(all="ignore"):
             unit = float(np.spacing(np.maximum(np.abs(w), np.abs(f)).astype(real_dtype(w))))
             around = max(float(np.abs(noise.astype(wide(w)) - wide(w)(w)).max()), unit)
@@ -571,7 +572,7 @@ def _number(array: Any, place: Any) -> Any:
 
 
 def class_of(values: np.ndarray) -> set[str]:
-    """Which of NaN, +inf, -inf, finite occur."""
+    """Return which of NaN, +inf, -inf and finite numbers occur."""
     if values.dtype.kind == "c":
         return {"finite" if np.isfinite(v) else "not" for v in values}
     return {"nan" if v != v else str(v) if np.isinf(v) else "finite" for v in values}

@@ -1,4 +1,4 @@
-"""What a graph means: each node run alone by `perform`, exactly or with a little noise.
+"""Reference values of a graph: each node runs alone by `perform`, exactly or with a little noise.
 
 The noise tells how well a value is determined: every result of floating point is moved by a unit in
 the last place at random, and what the outputs vary by then is what a correct rule may change. A
@@ -35,7 +35,7 @@ ZEROS = frozenset("add sub mul true_div sqrt log log2 log10 log1p expm1 logaddex
 
 
 def run(node: Apply, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The outputs of a node, of copies of its inputs."""
+    """Return the outputs of a node for copies of its inputs."""
     cells: list[list[Any]] = [[None] for _ in node.outputs]
     with np.errstate(all="ignore"):
         node.op.perform(node, [np.array(x) for x in inputs], cells)
@@ -159,7 +159,7 @@ def _adds_at_index(op: Any) -> bool:
 
 
 def thrown(rng: Random, shape: tuple[int, ...]) -> np.ndarray:
-    """For each element -1, 0 or 1; now and then the same for all."""
+    """Return -1, 0 or 1 for each element; sometimes one number for all."""
     dice = np.array([rng.choice((-1, 0, 1)) for _ in range(int(np.prod(shape)))], int)
     if rng.random() < 0.25:
         dice[...] = rng.choice((-1, 1))

@@ -1,4 +1,4 @@
-"""What a graph may give as it is written if some of its steps are mended.
+"""Values that a graph may give as it is written, if some of its steps are exact.
 
 A rule mends one step and leaves the next as it is, which then rounds, overflows, or compares what
 is mended. So the graph is computed with many digits, and its steps are rounded to the digits of
@@ -144,7 +144,7 @@ class Rounding:
         return np.where(turned, -result, result)
 
     def sizes(self, node: Apply, inputs: Sequence[Any], result: Any) -> Any:
-        """What errors are fractions of."""
+        """Return the sizes to which errors are relative."""
         adds = str(getattr(node.op, "scalar_op", "")) in ("add", "sub")
         if isinstance(node.op, LogSumExp | LogSoftmax):
             return np.maximum(abs(result), mpf(1))

@@ -565,8 +565,13 @@ function about(id) {
   const inner = graph.isNode(id) ? innerOf(graph.ops[id]) : null;
   if (inner && inner.inside !== current.inside) {
     html("button", "", current.expanded.has(id) ? "close its graph (Enter)" : "open its graph here (Enter)", section).addEventListener("click", () => { toggle(id); about(id); });
-    html("button", "", "alone", section).addEventListener("click", () => open(current.k, inner.inside));
+    html("button", "", "alone", section).addEventListener("click", () => open(current.k, inner.inside, alike(inner.inside) ? inner : null));
   }
+}
+// whether several ops that hold graphs have one name: the histories of these are told apart in another way
+function alike(name) {
+  const whole = name.replace(/ #\d+$/, "");
+  return current.f.graphs.some((g) => g.graph === null && g.inside === whole + " #2");
 }
 function users(id) {
   const { graph, now } = current, found = [];

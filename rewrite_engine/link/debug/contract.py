@@ -206,7 +206,7 @@ class Contract:
                 apart = not {*may} & {*memory.may.get(p, ())}
                 apart = apart and not self.is_hidden(out) and not self.is_hidden(node.outputs[p])
                 if apart and out.type.may_share_memory(value, found[p]):
-                    what = f"outputs {p} and {o} of its {form.name} share memory that is no input's"
+                    what = f"outputs {p} and {o} of its {form.name} share memory of no input"
                     raise error_at(BadViewMap, what, node, own, said, output_idx=o)
             if not may and isinstance(value, np.ndarray) and not value.flags.writeable:
                 what = (

@@ -8,8 +8,9 @@ no such kernels.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import cache, wraps
 from threading import Lock
 from typing import Any
 
@@ -18,13 +19,15 @@ import numpy as np
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.native.library import Kernel
-from rewrite_engine.link.native.runtime import SMALL
+from rewrite_engine.link.native.runtime import SMALL, library_of
+from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.units import CLOCK
 from rewrite_engine.link.native.values import Group, NativeCall
 from rewrite_engine.link.ticks import Ticks, overhead
 
 MAX_NAMES = 6  # ops in the name of a kernel
 TICK_WORDS = 6  # of the table, for one reading of the clock
+READINGS = 200  # of the clock, to find their cost
 MONOTONIC = 1  # CLOCK_MONOTONIC of Linux, which `time.perf_counter` reads, too
 
 
@@ -83,6 +86,7 @@ class Timing:
         plan.alive.append(self.counters)
         self.seen = self.counters.copy()
         self.lock = Lock()
+        self.cost = clock_cost(plan.machine)
         self.ticks: Ticks | None = None
         first = self.counters.ctypes.data
         self._places = [plan.constant_word(first + 16 * k) for k in range(n + 1)]
@@ -113,16 +117,27 @@ class Timing:
         return timed
 
     def settle(self) -> None:
-        """Add what was counted since the last time to the profile."""
+        """Add the counts since the last time to the profile, without the cost of the clock."""
         with self.lock:
             now = self.counters.copy()
             new, self.seen = now - self.seen, now
-        overhead.lost[0] += float(new[-2]) * 1e-9
+        runs = new[1:-4:2]
+        cost = np.minimum(new[0:-4:2], runs * self.cost)
+        overhead.lost[0] += float(new[-2] + cost.sum()) * 1e-9
         if self.ticks is not None:
+            times = new[0:-4:2] - cost
             with self.ticks.lock:
                 for i in range(len(self.nodes)):
-                    self.ticks.seconds[i] += float(new[2 * i]) * 1e-9
-                    self.ticks.runs[i] += int(new[2 * i + 1])
+                    self.ticks.seconds[i] += float(times[i]) * 1e-9
+                    self.ticks.runs[i] += int(runs[i])
+
+
+@cache
+def clock_cost(machine: Machine) -> int:
+    """Return the nanoseconds between two readings of the clock with nothing in between."""
+    (address,) = library_of(machine).get([_TWICE])
+    read: Any = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p)(address)
+    return int(min([read(None, None) for _ in range(READINGS)]))
 
 
 def computed_by(statement: Group | NativeCall, live: Sequence[Any], stored: Any) -> list[Apply]:
@@ -169,16 +184,18 @@ def _clock(name: str) -> list[str]:
     ]
 
 
-def _kernel(lines: Sequence[str], calls: bool) -> Kernel:
+def _kernel(lines: Sequence[str], calls: bool, result: str = "0") -> Kernel:
     declared = (f"declare i32 @{CLOCK}(i32, ptr)",) if calls else ()
     text = "".join([line + "\n" if line.endswith(":") else f"  {line}\n" for line in lines])
-    return Kernel(text + "  ret i64 0\n", declared, (CLOCK,) if calls else ())
+    return Kernel(f"{text}  ret i64 {result}\n", declared, (CLOCK,) if calls else ())
 
 
+_ENTRY = [
+    "entry:", "%time = alloca [2 x i64]", "%second = getelementptr i64, ptr %time, i64 1",
+]  # fmt: skip
 _TICK = _kernel(
     [
-        "entry:", "%time = alloca [2 x i64]", "%second = getelementptr i64, ptr %time, i64 1",
-        *_words(4), *_clock("before"),
+        *_ENTRY, *_words(4), *_clock("before"),
         "%next = load ptr, ptr %f0", "%then = load i64, ptr %f1", "%ran = load ptr, ptr %f2",
         "%none = icmp eq ptr %ran, null", "br i1 %none, label %start, label %stop", "stop:",
         "%took = sub i64 %before, %then", "%old = atomicrmw add ptr %ran, i64 %took monotonic",
@@ -195,4 +212,8 @@ _HELD = _kernel(
         "%old = atomicrmw max ptr %cell, i64 %bytes monotonic",
     ],
     False,
+)  # fmt: skip
+_TWICE = _kernel(
+    [*_ENTRY, *_clock("before"), *_clock("after"), "%between = sub i64 %after, %before"],
+    True, "%between",
 )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.link.formula import _FormulaOutput
 from rewrite_engine.link.native.lower import lower, native
 from rewrite_engine.link.native.region import NotNative, RegionPlan
 from rewrite_engine.link.native.values import (
@@ -109,6 +110,17 @@ def _(op: SpecifyShape, node: Apply, plan: RegionPlan) -> None:
     for a, b in zip(plan.dims.of(x), plan.dims.of(out), strict=True):
         plan.tell(b, plan.length(a))
     plan.of[out] = straight(plan.get(x), plan.shape(out))
+
+
+@native.register(_FormulaOutput)
+def _(op: _FormulaOutput, node: Apply) -> str | None:
+    return None
+
+
+@lower.register(_FormulaOutput)
+def _(op: _FormulaOutput, node: Apply, plan: RegionPlan) -> None:
+    out = node.outputs[0]
+    plan.of[out] = straight(plan.get(node.inputs[0]), plan.shape(out))
 
 
 @native.register(Reshape)

@@ -13,7 +13,7 @@ import numpy as np
 
 import rewrite_engine.tensor.math as m
 from rewrite_engine.errors import AxisError, DTypeError, NDimError, OptionError, ShapeError
-from rewrite_engine.graph.node import Apply, Constant
+from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.broadcast import broadcast
 from rewrite_engine.tensor.constant import as_tensor_variable, constant
@@ -23,7 +23,7 @@ from rewrite_engine.tensor.index.template import as_indices
 from rewrite_engine.tensor.op import NoGradient, Shapes, behind_batch
 from rewrite_engine.tensor.reshape import flatten
 from rewrite_engine.tensor.running import one_axis
-from rewrite_engine.tensor.shape import lengths, shape_dims
+from rewrite_engine.tensor.shape import lengths, shape_dims, specify_shape
 from rewrite_engine.tensor.type import TensorType
 
 if TYPE_CHECKING:
@@ -433,6 +433,8 @@ def ravel_multi_index(
             raise ShapeError(located(what, inputs=[x], hint="pass a tuple"))
         multi_index = [x[i] for i in range(x.type.shape[0])]
     given = [as_indices(i) for i in multi_index]
+    if isinstance(dims, Variable) and dims.type.ndim == 1:
+        dims = specify_shape(dims, (len(given),))
     return RavelMultiIndex(mode, order)(*given, as_indices(shape_dims(dims)))
 
 

@@ -162,17 +162,24 @@ _dot = Dot()
 _matmul = MatMul()
 
 
+def _is_sparse(x: Variable) -> bool:
+    """Return whether a variable represents a sparse matrix, which has `@`."""
+    return getattr(x.type, "format", None) in ("csr", "csc")
+
+
 def dot(a: TensorLike, b: TensorLike) -> TensorVariable:
     """Return the product of `a` and `b` as `numpy.dot` does.
 
     A 0-d factor multiplies; else the last dimension of `a` is summed with the second to last (or
-    only) one of `b`. Raises `ShapeError` if the lengths differ (while building the graph if they
-    are known, else at run time).
+    only) one of `b`. A product with a sparse matrix is `a @ b`. Raises `ShapeError` if the lengths
+    differ (while building the graph if they are known, else at run time).
 
     >>> from rewrite_engine.tensor import tensor
     >>> dot(tensor(shape=(2, 3)), tensor(shape=(3,))).type
     TensorType(float64, (2,))
     """
+    if any([isinstance(x, Variable) and _is_sparse(x) for x in (a, b)]):
+        return a @ b  # type: ignore[operator, return-value]
     a, b = as_tensor_variable(a), as_tensor_variable(b)
     if has_pattern([a, b]) and not have_ranks([a, b]):
         return _dot(a, b)

@@ -306,6 +306,39 @@ def test_static_lengths_that_a_formula_does_not_know() -> None:
         f([1.0])
 
 
+def test_lengths_that_differ_when_it_runs_are_errors_of_the_op() -> None:
+    class Doubled(TensorOp):
+        __props__ = ()
+
+        def dtypes(self, a: Any) -> list[str]:
+            return [a.dtype]
+
+        def shapes(self, a: Any) -> Shapes:
+            return Shapes([[(0, 0)]])
+
+        def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+            output_storage[0][0] = 2 * inputs[0]
+
+        def formula(self, a: Any) -> Any:
+            return 2 * a[:3]
+
+    x = pt.dvector("x")
+    f = rw.function([x], pt.exp(Doubled()(x)), mode="native")
+    assert is_one_region(f)
+    np.testing.assert_allclose(f([0.0, 1.0]), np.exp([0.0, 2.0]))
+    with pytest.raises(ShapeError, match=r"formula of Doubled: shapes \(3,\) and \(4,\)") as caught:
+        f([0.0, 1.0, 2.0, 3.0])
+    assert "test_own_code.py" in str(caught.value)
+
+
+def test_ops_on_arrays_in_loops() -> None:
+    m = pt.dmatrix("m")
+    out = rw.scan(lambda v: Centred()(v)[0] * 2, m, return_updates=False)
+    f = rw.function([m], out, mode=rw.Mode("native", optimizer=None))
+    assert is_one_region(f)
+    assert f(np.arange(6.0).reshape(2, 3)).tolist() == [[-2.0, 0.0, 2.0]] * 2
+
+
 def test_a_formula_with_an_op_of_the_vm_is_not_inlined() -> None:
     x = pt.dvector("x")
     op = huber(formula=lambda m, x: huber()(x))
