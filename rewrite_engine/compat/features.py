@@ -46,7 +46,7 @@ class ReplaceValidate(History):
             raise AlreadyThere
 
     def consistent(self, fgraph: FunctionGraph) -> bool:
-        """Whether all features find the graph valid."""
+        """Return whether all features find the graph valid."""
         try:
             fgraph.validate()
         except InconsistencyError:
@@ -120,7 +120,7 @@ class DestroyHandler(destroyhandler.DestroyHandler):
     get_destroyers_of = destroyers
 
     def has_destroyers(self, fgraph: FunctionGraph, protected: Iterable[Variable]) -> bool:
-        """Whether something overwrites one of these variables."""
+        """Return whether something overwrites one of these variables."""
         return any([bool(self.destroyers(fgraph, v)) for v in protected])
 
     def _shares(self, node: Apply, roots: Roots) -> bool:

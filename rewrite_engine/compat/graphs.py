@@ -156,7 +156,7 @@ class FrozenFunctionGraph(InnerGraph, metaclass=_AnyFrozen):
 
     @cached_property
     def structure(self) -> Structure:
-        """What equal graphs have in common."""
+        """Key that equal graphs share."""
         return Structure(self)
 
     def __eq__(self, other: object) -> bool:
@@ -310,7 +310,7 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
         super().remove_input(input_idx)
 
     def consistent(self) -> bool:
-        """Whether all features find the graph valid."""
+        """Return whether all features find the graph valid."""
         try:
             self.validate()
         except InconsistencyError:

@@ -109,7 +109,7 @@ def _number(x: Any) -> Any:
 
 
 def _ends(theslice: slice, length: Any, low: Any, high: Any, rising: bool) -> tuple[Any, Any]:
-    """Where a slice starts and stops, from the front."""
+    """Return where a slice starts and stops, from the front."""
     first, last = (low, high) if rising else (high, low)
     start = first if theslice.start is None else _bounded(theslice.start, length, low, high)
     stop = last if theslice.stop is None else _bounded(theslice.stop, length, low, high)
@@ -151,12 +151,12 @@ def indexed_result_shape(
 
 
 def _is_provably_positive(var: Any, strict: bool = True) -> bool:
-    """Whether all elements are known to be above 0; strict=False: or 0."""
+    """Return whether all elements are known to be above 0; strict=False: or 0."""
     return bool((facts.positive if strict else facts.nonneg)(m.as_tensor_variable(var)))
 
 
 def _is_provably_non_negative(var: Any) -> bool:
-    """Whether no element is below 0, as far as is known."""
+    """Return whether all elements are known to be 0 or more."""
     return _is_provably_positive(var, strict=False)
 
 

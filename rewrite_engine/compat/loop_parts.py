@@ -54,7 +54,7 @@ class ScanInfo:
 
     @property
     def n_outer_inputs(self) -> int:
-        """How many inputs the loop has: the number of steps, and one for each part with values
+        """Number of inputs of the loop: the number of steps, and one for each part with values
         from outside.
         """
         states = self.n_mit_sot + self.n_sit_sot + self.n_untraced_sit_sot

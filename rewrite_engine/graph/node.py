@@ -146,7 +146,7 @@ class Variable(Displayed, Tagged):
         return hooks.evaluate(self, inputs_to_values or {}, **options)
 
     def equals(self, other: Any) -> bool:
-        """Whether another variable is this one."""
+        """Return whether another variable is this one."""
         return self is other
 
     def dprint(self, **options: Any) -> Any:

@@ -231,7 +231,7 @@ class Formula:
             yield [f"def {head}:", *[f"    {line}" for line in (*own, f"return {end}")]]
 
     def parts(self, limit: int | None) -> tuple[list[str], list[str]]:
-        """What is used more than once, each as a definition; and the outputs."""
+        """Return shared terms as definitions, and the outputs."""
         own = [f"{name} = {self.text(node, limit)}" for node, name in self.names.items()]
         return own, [self.text(v, limit) for v in self.outputs]
 

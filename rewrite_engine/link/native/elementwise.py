@@ -54,7 +54,7 @@ def _(op: Elemwise, node: Apply, plan: RegionPlan) -> None:
 
 
 def _value(op: ScalarOp, t: Assembler, kind: str, kinds: list[str], xs: list[str]) -> str:
-    """What an op computes of operands of these kinds."""
+    """Write an op on operands of these kinds; return its value."""
     name: Any = op.name if op.listed else None
     if name == "switch":
         yes, no = [convert(t, x, k, kind) for x, k in zip(xs[1:], kinds[1:], strict=True)]

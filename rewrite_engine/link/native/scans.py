@@ -260,7 +260,7 @@ class _Loop:
         t.start(t.label())
 
     def _results(self, end: int) -> None:
-        """What the last step carried on, and the results of all steps."""
+        """Return the last recurrent values, and the results of all steps."""
         plan = self.plan
         for out, x, cell in zip(self.node.outputs, self.own.outputs, self.cells, strict=False):
             shape = plan.shape(x)

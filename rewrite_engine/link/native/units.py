@@ -40,7 +40,7 @@ class InnerLoop(NamedTuple):
 
 
 class _Head(ctypes.Structure):
-    """What stands in front in a `PyUFuncObject`, as far as it is public."""
+    """First fields of a `PyUFuncObject`, as far as they are public."""
 
     _fields_ = (
         ("nin", ctypes.c_int), ("nout", ctypes.c_int), ("nargs", ctypes.c_int),
