@@ -167,7 +167,7 @@ class DestroyHandler(Feature):
         return None
 
     def tolerates(self, node: Apply, i: int, j: int) -> bool:
-        """Return whether a node may overwrite its input `i` although input `j` shares its memory."""
+        """Return whether a node may overwrite input `i` although input `j` shares its memory."""
         return False
 
     def who_sees(
