@@ -56,7 +56,10 @@ def called(
 
 
 def _error_of(
-    fn: Callable[..., Any], attempt: RepairedSource, error: Exception, lvars: Mapping[str, LogicVariable]
+    fn: Callable[..., Any],
+    attempt: RepairedSource,
+    error: Exception,
+    lvars: Mapping[str, LogicVariable],
 ) -> RuleError:
     """Return an error of a rule function as a `RuleError` with the expression."""
     expression = attempt.text(error) or expression_of(fn, error)
