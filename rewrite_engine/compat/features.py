@@ -1,5 +1,5 @@
-"""PyTensor's features of graphs: those that offer methods of the graph (`provides`), and a
-`DestroyHandler` that lets ops overwrite inputs of the graph unless someone protects them.
+"""PyTensor's features of graphs: features that offer methods of the graph (`provides`), and its
+`DestroyHandler`, which lets ops overwrite unprotected inputs of the graph.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rewrite_engine.graph.history import History
 from rewrite_engine.graph.memory import Roots, memory_of
 from rewrite_engine.graph.node import Apply, Variable
 
-__all__ = ["DestroyHandler", "ReplaceValidate", "Supervisor", "add_supervisor_to_fgraph"]
+__all__ = ["OpenDestroyHandler", "ReplaceValidate", "Supervisor", "add_supervisor_to_fgraph"]
 
 
 def provided(features: Iterable[Any], graph: FunctionGraph, name: str) -> Callable[..., Any] | None:
@@ -46,7 +46,7 @@ class ReplaceValidate(History):
             raise AlreadyThere
 
     def consistent(self, fgraph: FunctionGraph) -> bool:
-        """Return whether all features find the graph valid."""
+        """Whether all features find the graph valid."""
         try:
             fgraph.validate()
         except InconsistencyError:
@@ -74,7 +74,7 @@ class ReplaceValidate(History):
         fgraph.replace_all_validate_remove(pairs, remove, reason)
 
 
-class DestroyHandler(destroyhandler.DestroyHandler):
+class OpenDestroyHandler(destroyhandler.DestroyHandler):
     """Guards in-place operations. Inputs of the graph may be overwritten, unless their
     `tag.indestructible` is True or a `Supervisor` protects them.
 
@@ -88,8 +88,8 @@ class DestroyHandler(destroyhandler.DestroyHandler):
         super().__init__()
         self.watched: Sequence[Any] = ()  # the features of the graph
 
-    def clone(self) -> DestroyHandler:
-        return DestroyHandler()
+    def clone(self) -> OpenDestroyHandler:
+        return OpenDestroyHandler()
 
     def on_attach(self, fgraph: FunctionGraph) -> None:
         self.watched = fgraph.features
@@ -120,7 +120,7 @@ class DestroyHandler(destroyhandler.DestroyHandler):
     get_destroyers_of = destroyers
 
     def has_destroyers(self, fgraph: FunctionGraph, protected: Iterable[Variable]) -> bool:
-        """Return whether something overwrites one of these variables."""
+        """Return whether a node overwrites one of these variables."""
         return any([bool(self.destroyers(fgraph, v)) for v in protected])
 
     def _shares(self, node: Apply, roots: Roots) -> bool:
@@ -142,7 +142,7 @@ class Supervisor(Feature):
 
     def on_validate(self, fgraph: FunctionGraph) -> None:
         handler = fgraph.destroy_handler
-        for v in self.protected if isinstance(handler, DestroyHandler) else ():
+        for v in self.protected if isinstance(handler, OpenDestroyHandler) else ():
             if handler.destroyers(fgraph, v):
                 raise InconsistencyError(f"{v!r} is overwritten, which a Supervisor forbids")
 
@@ -163,5 +163,5 @@ def add_supervisor_to_fgraph(
         raise TypeError(f"the graph overwrites inputs already: {overwrites[0]}")
     specs = zip(fgraph.inputs, input_specs, strict=True)
     protected = [v for v, spec in specs if not (spec.mutable or spec.update is not None)]
-    fgraph.attach_feature(DestroyHandler())
+    fgraph.attach_feature(OpenDestroyHandler())
     fgraph.attach_feature(Supervisor(protected))

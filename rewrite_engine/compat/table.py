@@ -491,7 +491,7 @@ RENAMED = {
     "tensor.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
     "tensor.exceptions.NotScalarConstantError": "rewrite_engine.errors:NotConstantError",
     "graph.features.ReplaceValidate": "rewrite_engine.compat.features:ReplaceValidate",
-    "graph.destroyhandler.DestroyHandler": "rewrite_engine.compat.features:DestroyHandler",
+    "graph.destroyhandler.DestroyHandler": "rewrite_engine.compat.features:OpenDestroyHandler",
     **{
         f"{module}.Supervisor": "rewrite_engine.compat.features:Supervisor"
         for module in ("compile", "compile.aliasing", "compile.function.types")

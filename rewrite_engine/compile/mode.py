@@ -57,8 +57,8 @@ class Mode:
     linker: the name of a linker or of a mode (case does not matter), or a linker; "auto" (the
     default) uses `config.linker`.
 
-    optimizer: "default" for the pipeline with this mode's query; the name of a mode or a phase, or
-    a `Query`, for the pipeline with that query; None (or "None") for no rewriting; or an object
+    optimizer: "default" for the pipeline with this mode's query; the name of a mode or a phase,
+    or a `Query`, for the pipeline with that query; None (or "None") for no rewriting; or an object
     with `rewrite(fgraph, trace=None)`.
 
     db: the database that answers the query (None: the pipeline). A query that includes phases, but

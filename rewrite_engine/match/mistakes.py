@@ -67,7 +67,7 @@ def joined(errors: Sequence[RuleError]) -> RuleError:
 # --- one rule function ----------------------------------------------------------------------------
 
 
-class Attempt:
+class RepairedSource:
     """Rule function that is called until nothing in it fails. stand_ins: the names that replaced
     expressions.
     """

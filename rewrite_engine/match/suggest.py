@@ -16,7 +16,7 @@ from typing import Any
 from rewrite_engine.errors import PatternError, RuleError, did_you_mean, expression_of
 from rewrite_engine.graph.node import CONSTANT, Variable
 from rewrite_engine.graph.op import UNARY
-from rewrite_engine.match.mistakes import Attempt
+from rewrite_engine.match.mistakes import RepairedSource
 from rewrite_engine.match.pattern import Rest, Sort, as_sort
 from rewrite_engine.terms.logic import NO_DEFAULT, LogicVariable, PatternTerm, as_pattern
 from rewrite_engine.terms.parameter import NOTHING, parameters_of
@@ -38,7 +38,7 @@ def called(
     """Call a rule function. Returns its result, and an error for each expression that failed, which
     a stand-in replaced; the result is None if the function cannot continue.
     """
-    attempt, errors = Attempt(fn, dict(lvars)), list[RuleError]()
+    attempt, errors = RepairedSource(fn, dict(lvars)), list[RuleError]()
     variable, run = type(next(iter(lvars.values()), None)), fn
     while True:
         try:
@@ -56,7 +56,10 @@ def called(
 
 
 def _error_of(
-    fn: Callable[..., Any], attempt: Attempt, error: Exception, lvars: Mapping[str, LogicVariable]
+    fn: Callable[..., Any],
+    attempt: RepairedSource,
+    error: Exception,
+    lvars: Mapping[str, LogicVariable],
 ) -> RuleError:
     """Return an error of a rule function as a `RuleError` with the expression."""
     expression = attempt.text(error) or expression_of(fn, error)

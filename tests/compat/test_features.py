@@ -9,7 +9,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.compat.databases import ShapeFeature
-from rewrite_engine.compat.features import DestroyHandler, ReplaceValidate, Supervisor
+from rewrite_engine.compat.features import OpenDestroyHandler, ReplaceValidate, Supervisor
 from rewrite_engine.compat.graphs import UnmergedGraph
 from rewrite_engine.errors import InconsistencyError
 from rewrite_engine.graph.feature import Feature
@@ -51,7 +51,7 @@ class View(Op):
 
 def guarded(inputs: list[Any], output: Any) -> Any:
     fgraph = UnmergedGraph(inputs, [output], clone=False)
-    fgraph.attach_feature(DestroyHandler())
+    fgraph.attach_feature(OpenDestroyHandler())
     return fgraph
 
 
@@ -128,7 +128,7 @@ class Counter(Feature):
         return "noticed"
 
 
-@pytest.mark.parametrize("kind", [Counter, DestroyHandler, ReplaceValidate])
+@pytest.mark.parametrize("kind", [Counter, OpenDestroyHandler, ReplaceValidate])
 def test_a_feature_offers_methods_of_the_graph(kind: Any) -> None:
     x = pt.vector("x")
     fgraph = UnmergedGraph([x], [pt.exp(pt.sin(x))])

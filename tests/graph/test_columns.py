@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rewrite_engine.compat.extras import ReplaceValidate
+from rewrite_engine.compat.features import ReplaceValidate
 from rewrite_engine.errors import ReadOnlyError
 from rewrite_engine.graph import columns
 from rewrite_engine.graph.columns import from_columns, to_columns

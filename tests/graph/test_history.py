@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rewrite_engine.compat.extras import ReplaceValidate
+from rewrite_engine.compat.features import ReplaceValidate
 from rewrite_engine.errors import (
     CycleError,
     InconsistencyError,

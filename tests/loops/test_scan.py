@@ -590,9 +590,7 @@ def test_wrong_uses_of_options_and_steps() -> None:
         scan(lambda v: (v, {count: count + 1}), x, return_updates=False)
     with pytest.raises(InputError, match="can update each shared variable only once"):
         scan(lambda v: (v, [(count, count + 1), (count, count + 2)]), x)
-    with pytest.raises(
-        UpdateTypeError, match="the update of .*int64.* has another type: .*float64"
-    ):
+    with pytest.raises(UpdateTypeError, match="update of .*int64.* has another type: .*float64"):
         scan(lambda v: (v, {count: count + 0.5}), x)
     with pytest.raises(InputError, match="return_updates=False, but the step updates"):
         reduce(lambda v, t: (v + t, {count: count + 1}), x, 0.0, return_updates=False)

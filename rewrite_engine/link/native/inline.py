@@ -17,7 +17,7 @@ from rewrite_engine.link.plan import schedule
 from rewrite_engine.link.plan.expand import expand
 
 
-class Body(NamedTuple):
+class InlineGraph(NamedTuple):
     """Nodes that compute the outputs of an op, in an order in which they can run."""
 
     inputs: Sequence[Variable]
@@ -45,13 +45,13 @@ def _copies(node: Apply) -> list[Apply] | None:
     op: Any = node.op
     body = _formula_body(node)
     if body is None and getattr(op, "runs_once", False) and op.mode is None:
-        body = Body(op.inner_inputs, expand(schedule(op.fgraph)), op.inner_outputs)
+        body = InlineGraph(op.inner_inputs, expand(schedule(op.fgraph)), op.inner_outputs)
     if body is None:
         return None
     return _copied(node, body)
 
 
-def _copied(node: Apply, body: Body) -> list[Apply] | None:
+def _copied(node: Apply, body: InlineGraph) -> list[Apply] | None:
     """Return copies of the nodes of a body that compute a node's own outputs, or None."""
     known = dict(zip(body.inputs, node.inputs, strict=True))
     found, own = list[Apply](), dict(zip(body.outputs, node.outputs, strict=False))
@@ -68,7 +68,7 @@ def _copied(node: Apply, body: Body) -> list[Apply] | None:
     return found if same else None
 
 
-def _formula_body(node: Apply, within: tuple[Op, ...] = ()) -> Body | None:
+def _formula_body(node: Apply, within: tuple[Op, ...] = ()) -> InlineGraph | None:
     """Return the nodes of the formula of a node, with formulas inside inlined; None if it has none.
 
     within: the ops whose formulas contain the node.
@@ -85,4 +85,4 @@ def _formula_body(node: Apply, within: tuple[Op, ...] = ()) -> Body | None:
         inner.origin = node.origin  # errors and profiles show where the user applied the op
         body = _formula_body(inner, (*within, node.op))
         nodes += (None if body is None else _copied(inner, body)) or [inner]
-    return Body(inputs, nodes, outputs)
+    return InlineGraph(inputs, nodes, outputs)
