@@ -88,7 +88,7 @@ def test_pooling_of_volumes_and_integers() -> None:
     ("error", "what", "build"),
     [
         (NDimError, "2 dimensions or more", lambda: images.pool_2d([1.0], 2)),
-        (OptionError, "mode is one of", lambda: images.pool_2d(X, 2, mode="mean")),
+        (OptionError, "mode must be one of", lambda: images.pool_2d(X, 2, mode="mean")),
         (OptionError, "needs ignore_border=True", lambda: images.pool_2d(X, 2, pad=(1, 1))),
         (
             OptionError,
