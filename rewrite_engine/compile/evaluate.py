@@ -13,7 +13,7 @@ from rewrite_engine.compile.mode import get_mode
 from rewrite_engine.config import config
 from rewrite_engine.errors import ForeignObjectError, InputError, describe
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
 from rewrite_engine.graph.weak import WeakKeys
 
 FOR_ONE_CALL = "vm"  # the usual mode, without machine code
@@ -50,10 +50,11 @@ def evaluate(variable: Variable, given: Mapping[Variable | str, Any], **options:
 
 
 def _find(variable: Variable, key: Variable | str) -> Variable:
-    """Return the root variable with a name."""
+    """Return the variable with a name: an input of the graph, or a computed one."""
     if not isinstance(key, str):
         return key
-    found = [v for v in explicit_graph_inputs([variable]) if v.name == key]
+    roots = [v for v in explicit_graph_inputs([variable]) if v.name == key]
+    found = roots or [v for v in ancestors([variable]) if v.owner and v.name == key]
     if len(found) != 1:
         what = "no variable" if not found else "several variables"
         raise InputError(f"eval: {what} called {key!r} in the graph of {variable!r}")

@@ -25,6 +25,14 @@ def test_values_by_variable_or_name() -> None:
     assert shared(np.ones(2)).sum().eval() == 2
 
 
+def test_a_computed_variable_may_be_given_by_name() -> None:
+    total = x + y
+    total.name = "total"
+    assert (total * 2).eval({"total": [3.0]}).tolist() == [6]
+    both = total * pt.vector("total")  # an input has the name, too: that one is meant
+    assert both.eval({x: [1.0], y: [1.0], "total": [3.0]}).tolist() == [6]
+
+
 def test_options() -> None:
     assert (x + 1).eval({x: [1.0], y: [1.0]}, on_unused_input="ignore").tolist() == [2]
     assert (x + 1).eval({x: [1.0]}, mode=Mode(optimizer=None)).tolist() == [2]
