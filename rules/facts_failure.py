@@ -1,6 +1,6 @@
-"""What may raise an error when it is computed. Import the facts from `rules/facts.py`. Whether an
-error is lost when a rule drops a term is told by `rewrite_engine/rewrite/dropped.py`, which asks
-these.
+"""Facts about computations that may raise an error. Import them from `rules/facts.py`.
+`rewrite_engine/rewrite/dropped.py` uses them to check that a rule loses no error when it drops a
+term.
 """
 
 from rewrite_engine.match.fact import because, every, fact, unknown
@@ -14,7 +14,7 @@ __all__ = ["cannot_fail", "dropping", "fits"]
 
 @fact
 def fits(x):
-    """What computes x does not fail, once its operands are computed."""
+    """The op that computes x does not fail, once its operands are computed."""
     node = x.owner
     if node is None:
         return because("it is not computed")
@@ -52,8 +52,8 @@ def cannot_fail(x):
 
 
 def compared(node):
-    """The groups of lengths, as `length` gives them, that a node compares; None for one that may
-    fail in other ways.
+    """Return the groups of lengths that a node compares, in the form of `length`; None for a node
+    that may fail in other ways.
     """
     if isinstance(node.op, CheckedLength):
         return [{length_read(node.inputs[i]) for i in pair} for pair in node.op.pairs()]

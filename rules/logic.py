@@ -1,4 +1,4 @@
-"""Truth values and choices."""
+"""Truth values, and choices between two terms."""
 
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import invert, switch
