@@ -25,7 +25,7 @@ def filled(x, value):
 
 @rule(phase="canonicalize", claim=exact)
 def copy(x):
-    """Remove a copy, as nothing overwrites the original.
+    """Remove a copy, which has the same values as its operand.
 
     >>> rewritten(identity(vector("x")))
     x
@@ -55,7 +55,7 @@ def zero_minus(x: Float):
 
 @rule(phase="canonicalize")
 def div_by_one(x):
-    """Remove a division by 1, which is exact.
+    """Remove a division by 1, which changes no number.
 
     >>> rewritten(vector("x") / 1)
     x
@@ -73,7 +73,7 @@ def pow_one(x: Ordered):
     return x**1 >> x
 
 
-@rule(phase="canonicalize", claim=exact, overlaps="the term outside keeps the sign that is left")
+@rule(phase="canonicalize", claim=exact, overlaps="the outer term keeps the remaining sign")
 def neg_of_neg(x):
     """Two signs cancel each other.
 
@@ -85,7 +85,7 @@ def neg_of_neg(x):
 
 @rule(phase="canonicalize")
 def mul_by_minus_one(x: Inexact):
-    """Replace a product with -1 by a sign, which is cheaper and exact.
+    """Replace a product with -1 by a sign, which is cheaper.
 
     >>> rewritten(vector("x") * -1)
     -x
@@ -100,11 +100,11 @@ def opposite_exists(x, y):
     return x.type.dtype == y.type.dtype or (y.type.kind == "f" and x.type.kind != "c")
 
 
-#: where a sign may go to two places
-INSIDE = "a sign goes as far inside as it can, and what is outside has none to take then"
+#: overlap of rules that move a sign to two places
+INSIDE = "a sign moves inside as far as possible, so that none is left outside"
 
 
-@rule(phase="canonicalize", claim=exact, overlaps="a sum has no sign, nor has one that is negated")
+@rule(phase="canonicalize", claim=exact, overlaps="no sign is left in a sum, in either order")
 def sub_of_neg(x, y):
     """Add instead of subtracting the opposite. Integers must not be widened in between: -128 has no
     opposite in int8.
@@ -179,22 +179,22 @@ SIGNS = table(
     "signs",
     (
         "div_of_neg_by_constant", lambda x, c: (-x) / c >> x / neg(c), exact,
-        "The sign goes into the constant.",
+        "A sign in the constant costs nothing.",
         """-vector("x") / 3.0 -> x / -3.0""",
     ),
     (
         "neg_of_div_by_constant", lambda x, c: -(x / c) >> x / neg(c), exact,
-        "The sign goes into the constant.",
+        "A sign in the constant costs nothing.",
         """-(vector("x") / 3.0) -> x / -3.0""",
     ),
     (
         "neg_of_constant_over", lambda x, c: -(c / x) >> neg(c) / x, exact,
-        "The sign goes into the constant.",
+        "A sign in the constant costs nothing.",
         """-(2.0 / vector("x")) -> -2.0 / x""",
     ),
     (
         "constant_over_neg", lambda x, c: c / (-x) >> neg(c) / x, exact,
-        "The sign goes into the constant.",
+        "A sign in the constant costs nothing.",
         """2.0 / -vector("x") -> -2.0 / x""",
     ),
     phase="canonicalize", overlaps=INSIDE, x=Float, c=FloatConstant,

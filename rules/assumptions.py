@@ -73,17 +73,17 @@ def _named(name, value, type_):
         hint = did_you_mean(name, SHIPPED)
         raise UnknownNameError(f"assume: no shipped fact is called {name!r}{hint}")
     if value is False:
-        raise FactError(f"assume: {name}=False: a fact is declared, or nothing is said of it")
+        raise FactError(f"assume: {name}=False is no declaration: use {name}=True, or leave it out")
     return _checked(SHIPPED[name], None if value is True else value, type_)
 
 
 def _checked(fact, value, type_):
     if not fact.unary:
-        raise FactError(f"{fact.name} is no fact about one variable: it cannot be declared of one")
+        raise FactError(f"{fact.name} cannot be declared: it is not a fact about one variable")
     if fact.takes_value and value is None:
         raise FactError(f"{fact.name} has a value: declare {fact.name}=..., or ({fact.name}, ...)")
     if value is not None and not fact.takes_value:
-        raise FactError(f"{fact.name} has no value: it holds, or nothing is said of it")
+        raise FactError(f"{fact.name} has no value: declare {fact.name}=True, or leave it out")
     if value is None or fact.reader is None:
         return fact, value
     try:

@@ -218,7 +218,7 @@ def second_beside_its_shape(fgraph, node):
 
 
 def refilled(v, y, order=None):
-    """Return another value in the shape that v fills, or in that shape with its dimensions in another order."""
+    """Return y in the shape that v fills, or in that shape with reordered dimensions."""
     x, *lengths = v.owner.inputs
     if v.head is second:
         if order is not None:  # (the other may have more dimensions, of length 1)
@@ -247,7 +247,7 @@ def second_outside(fgraph, node):
         return None
     try:
         return fitting(node.outputs[0], refilled(whole[0], node.op(*operands)))
-    except ShapeError:  # the lengths are known by now: who runs it is told
+    except ShapeError:  # the lengths are known: the call will raise it
         return None
 
 
@@ -303,7 +303,7 @@ def second_of_computed(fgraph, node):
     if new is not None and dropping.operands_kept(fgraph, node, new):
         return new
     if not all(y.type.broadcastable) or x.owner.op.equal_lengths(x.owner) is None:
-        return unknown("it is computed anyway: it may fail, or the other is no number", x)
+        return unknown("it is computed anyway: it may fail, or y is not a number", x)
     more = max(0, y.type.ndim - x.type.ndim)
     new = alloc(y.dimshuffle() if more else y, *[length(x, k) for k in range(x.type.ndim)])
     new = shape_padleft(new, more) if more else new

@@ -56,7 +56,7 @@ def minus_dot_of_neg(a, b: Inexact, c: Inexact):
     return a - dot(-b, c) >> a + dot(b, c)
 
 
-@rule(phase="specialize", overlaps="there is one sign less, and one is left at most")
+@rule(phase="specialize", overlaps="either order leaves at most one sign")
 def neg_of_dot_of_neg(a: Inexact, b: Inexact):
     """The sign of a factor cancels with the sign of the product.
 

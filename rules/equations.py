@@ -19,7 +19,7 @@ def same_float(*xs):
         return unknown("the dtypes differ")
     if xs[0].type.kind in "fc":
         return because(f"all are {xs[0].type.dtype}")
-    return unknown("they are no floats", blame=xs[0])
+    return unknown("they are not floats", blame=xs[0])
 
 
 @fact

@@ -72,12 +72,12 @@ def length(x, i):
     """
     known = x.type.shape[i]
     if known is not None:
-        return because(f"it is {known}", value=known)
+        return because(f"the length is {known}", value=known)
     below = _below(x, i % x.type.ndim)
     if below is None:
-        return because("its own", value=(x, i % x.type.ndim))
+        return because("a length that follows from no other", value=(x, i % x.type.ndim))
     found = length(*below)
-    return because(f"that of {x.owner.op}'s operand", found, value=found.value)
+    return because(f"the length of an operand of {x.owner.op}", found, value=found.value)
 
 
 def _below(x, i):
@@ -138,7 +138,7 @@ def same_length(x, i, y, j):
     """Dimension i of x is as long as dimension j of y."""
     a, b = length(x, i), length(y, j)
     if a.value == b.value:
-        return because("both lengths are one", a, b)
+        return because("both lengths are equal", a, b)
     return unknown(f"the lengths of dimensions {i} and {j} are not known to be equal", blame=y)
 
 
@@ -148,7 +148,7 @@ def same_shape(x, y):
     if x.type.ndim != y.type.ndim or x.type.ndim is NO_RANK:
         return unknown("the ranks differ", blame=y)
     if [n == 1 for n in x.type.shape] != [n == 1 for n in y.type.shape]:
-        # types know all that can be known of lengths of 1: searching further down is in vain
+        # types know all that can be known of lengths of 1: searching further down finds no more
         return unknown("one may be repeated along a dimension of length 1", blame=y)
     found = []
     for i in range(x.type.ndim):
@@ -156,7 +156,7 @@ def same_shape(x, y):
         if not answer:
             return answer
         found.append(answer)
-    return because("the lengths are the same", *found)
+    return because("the lengths are equal", *found)
 
 
 # --- matrices -----------------------------------------------------------------------------------
@@ -168,10 +168,10 @@ def symmetric(x):
     mirror image of a NaN is a NaN.
     """
     if x.type.ndim != 2:
-        return unknown("it is no matrix", blame=x)
+        return unknown("it is not a matrix", blame=x)
     if x.head is CONSTANT:
         same = x.data.shape[0] == x.data.shape[1] and _equal(x.data, x.data.T)
-        return because("a constant") if same else unknown("a constant that is not", blame=x)
+        return because("a constant") if same else unknown("the constant is not symmetric", blame=x)
     if x.type.shape == (1, 1):
         return because("a single number")
     return from_operands(symmetric, x, "it is not known to be symmetric")
@@ -206,11 +206,11 @@ def _slack(value):
 def diagonal(x):
     """A square matrix with zeros everywhere except on its diagonal."""
     if x.type.ndim != 2:
-        return unknown("it is no matrix", blame=x)
+        return unknown("it is not a matrix", blame=x)
     if x.head is CONSTANT:
         square = x.data.shape[0] == x.data.shape[1]
         good = square and not x.data[~np.eye(len(x.data), dtype=bool)].any()
-        return because("a constant") if good else unknown("a constant that is not", blame=x)
+        return because("a constant") if good else unknown("the constant is not diagonal", blame=x)
     if x.type.shape == (1, 1):
         return because("a single number")
     return from_operands(diagonal, x, "it is not known to be diagonal")
@@ -224,7 +224,7 @@ def positive_semidefinite(x):
         return even
     if x.head is CONSTANT:
         good = _eigenvalues(x.data) >= 0
-        return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
+        return because("a constant") if good.all() else unknown("an eigenvalue is below 0", blame=x)
     return from_operands(positive_semidefinite, x, "an eigenvalue may be below 0")
 
 
@@ -249,7 +249,9 @@ def positive_definite(x):
         return even
     if x.head is CONSTANT:
         good = _eigenvalues(x.data) > 0
-        return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
+        return (
+            because("a constant") if good.all() else unknown("an eigenvalue is 0 or below", blame=x)
+        )
     return from_operands(positive_definite, x, "an eigenvalue may be 0")
 
 

@@ -17,7 +17,7 @@ def fits(x):
     """The op that computes x does not fail, once its operands are computed."""
     node = x.owner
     if node is None:
-        return because("it is not computed")
+        return because("it is not computed by an op")
     groups = node.op.equal_lengths(node)
     if groups is None:
         said = node.op.implied.get("fits")
@@ -35,14 +35,14 @@ def fits(x):
                 why = f"{node.op} may raise an error: lengths are not known to be equal"
                 return unknown(why, blame=x)
             first = value
-    return because("the lengths are equal", *found) if found else because("it always can")
+    return because("the lengths are equal", *found) if found else because("its op cannot fail")
 
 
 @fact
 def cannot_fail(x):
     """No error is raised when x is computed, whatever the inputs are."""
     if x.owner is None:
-        return because("it is not computed")
+        return because("it is not computed by an op")
     here = x.owner.op.equal_lengths(x.owner) == [] or fits(x)
     if not here:
         return here
@@ -66,5 +66,5 @@ def compared(node):
     ]
 
 
-#: tells whether errors are lost with what rules drop
+#: checks whether errors are lost with terms that rules drop
 dropping = Dropping(fits, cannot_fail, length, compared)

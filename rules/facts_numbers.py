@@ -21,7 +21,7 @@ __all__ = [
     "unique_indices", "whole",
 ]  # fmt: skip
 
-#: what ops may ask (`Op.implied`): all that is in the files of facts
+#: names that ops may use (`Op.implied`): all names in the files of facts
 FACTS = SimpleNamespace()
 
 
@@ -67,17 +67,17 @@ def said_of(x):
     if not said.keys() <= Fact.names:
         (name, *_) = sorted(said.keys() - Fact.names)
         close = did_you_mean(name, Fact.names)
-        raise FactError(f"{x.owner.op}: what it implies, {name!r}, is no fact{close}")
+        raise FactError(f"{x.owner.op}: it implies {name!r}, which is not a fact{close}")
     return said
 
 
 def always(fact, x):
     """Return evidence if the op of x declares that the fact holds for every real float."""
     said = said_of(x).get(fact.name) is True and kind_of(x) == "f"
-    return because(f"a result of {x.owner.op}") if said else unknown("not always", blame=x)
+    return because(f"a result of {x.owner.op}") if said else unknown("not guaranteed", blame=x)
 
 
-#: facts of how elements relate: what is taken from others need not have them
+#: facts about relations between elements, which selected elements need not have
 MATRICES = {"symmetric", "diagonal", "positive_semidefinite", "positive_definite"}
 PLACES = {"band", "stored_once"}
 RELATIONS = frozenset({"distinct", "increasing", *MATRICES, *PLACES})
@@ -113,7 +113,7 @@ def _may_wrap(x):
 
 def any_of(fact, variables):
     """Return the evidence for the first variable that has some; else the last refusal."""
-    answer = unknown("there are none")
+    answer = unknown("there are no variables")
     for v in variables:
         if answer := fact(v):
             break
@@ -179,7 +179,7 @@ def finite(x):
     """Every element is a number: neither NaN nor infinite."""
     value = known(x)
     if value is not None:
-        return because("a constant") if np.isfinite(value).all() else unknown("it is not", x)
+        return because("a constant") if np.isfinite(value).all() else unknown("not finite", x)
     if kind_of(x) in "biu":
         return because(f"its dtype is {x.type.dtype}")
     bounds = bounded(x)
@@ -194,7 +194,7 @@ def whole(x):
     value = real_known(x)
     if value is not None:
         good = bool(np.isfinite(value).all() and (value == np.floor(value)).all())
-        return because("a constant") if good else unknown("it has fractions", blame=x)
+        return because("a constant") if good else unknown("the constant has fractions", blame=x)
     if kind_of(x) in "biu":
         return because(f"its dtype is {x.type.dtype}")
     if kind_of(x) != "f":
@@ -214,7 +214,7 @@ def positive(x):
     value = real_known(x)
     if value is not None:
         good = bool(((value > 0) & np.isfinite(value)).all())
-        return because("a constant") if good else unknown("a constant that is not", blame=x)
+        return because("a constant") if good else unknown("the constant is not positive", blame=x)
     here = always(positive, x)
     if here:
         return here
@@ -236,7 +236,7 @@ def nonneg(x):
     value = real_known(x)
     if value is not None:
         good = not (value < 0).any()
-        return because("a constant") if good else unknown("a constant below 0", blame=x)
+        return because("a constant") if good else unknown("the constant is below 0", blame=x)
     kind = kind_of(x)
     if kind in "ub":
         return because(f"its dtype is {x.type.dtype}")
@@ -257,7 +257,7 @@ def nonzero(x):
     """No element is 0, or has underflowed to 0. Elements may be infinite or NaN."""
     value = known(x)
     if value is not None:
-        return because("a constant") if (value != 0).all() else unknown("it has a 0", blame=x)
+        return because("a constant") if (value != 0).all() else unknown("it contains 0", blame=x)
     here = always(nonzero, x)
     if here:
         return here
@@ -271,7 +271,7 @@ def nonzero(x):
 def distinct(x):
     """No value occurs twice in the array."""
     if kind_of(x) == "?":
-        return unknown("it is no array", blame=x)
+        return unknown("it is not an array", blame=x)
     if x.head is CONSTANT:
         good = all_differ(x.data) and not (x.data != x.data).any()
         return because("a constant") if good else unknown("a value is repeated", blame=x)
@@ -286,7 +286,7 @@ def distinct(x):
 def increasing(x):
     """A vector whose elements do not become smaller. No NaN."""
     if x.type.ndim != 1:
-        return unknown("it is no vector", blame=x)
+        return unknown("it is not a vector", blame=x)
     if x.head is CONSTANT:
         return because("a constant") if is_sorted(x.data) else unknown("it is not sorted", blame=x)
     return from_operands(increasing, x, "it is not known to be sorted")
@@ -298,7 +298,7 @@ def unique_indices(x):
     end.
     """
     if kind_of(x) not in "iu":
-        return unknown("it is no array of integers", blame=x)
+        return unknown("it is not an array of integers", blame=x)
     different = distinct(x)
     if not different:
         return different

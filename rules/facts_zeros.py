@@ -19,7 +19,7 @@ from rewrite_engine.rules.facts_numbers import FACTS, finite, from_operands
 
 __all__ = ["band", "one_for_each", "same_pattern", "stored_once"]
 
-#: nothing is other than 0
+#: no element is nonzero
 NOWHERE = (inf, -inf)
 
 # --- bands --------------------------------------------------------------------------------------
@@ -31,10 +31,10 @@ def band(x):
     as `value`; -inf and inf if there is no bound.
     """
     if x.type.ndim != 2:
-        return unknown("it is no matrix", blame=x)
+        return unknown("it is not a matrix", blame=x)
     if x.head is CONSTANT:
         return because("a constant", value=band_of(x.data))
-    return from_operands(band, x, "any element may be other than 0")
+    return from_operands(band, x, "any element may be nonzero")
 
 
 def band_of(value):
@@ -58,7 +58,7 @@ def of_matrices(*ops):
         @band.case(*ops)
         @wraps(fn)
         def case(x):
-            return fn(x) if x.type.ndim == 2 else unknown("it is no matrix", blame=x)
+            return fn(x) if x.type.ndim == 2 else unknown("it is not a matrix", blame=x)
 
         return case
 
@@ -91,17 +91,17 @@ def in_all(*answers):
         return answers[-1]
     ends = [a.value for a in known]
     inner = (max(e[0] for e in ends), min(e[1] for e in ends))
-    return because("where all are", *known, value=inner)
+    return because("nonzero where all operands are", *known, value=inner)
 
 
 def in_any(*answers):
     """Return the evidence for a result that is 0 where all operands are."""
-    together = both("where any is", *answers)
+    together = both("nonzero where any operand is", *answers)
     if not together:
         return together
     ends = [a.value for a in answers]
     outer = (min(e[0] for e in ends), max(e[1] for e in ends))
-    return because("where any is", *answers, value=outer)
+    return because("nonzero where any operand is", *answers, value=outer)
 
 
 def across(answer):
@@ -109,7 +109,7 @@ def across(answer):
     if not answer:
         return answer
     lower, upper = answer.value
-    return because("of the transpose", answer, value=(-upper, -lower))
+    return because("the transpose of", answer, value=(-upper, -lower))
 
 
 def along(a, b):
@@ -118,7 +118,7 @@ def along(a, b):
         return b if a else a
     ends = (a.value[0] + b.value[0], a.value[1] + b.value[1])
     nothing = NOWHERE in (a.value, b.value)
-    return because("of a product", a, b, value=NOWHERE if nothing else ends)
+    return because("a product of", a, b, value=NOWHERE if nothing else ends)
 
 
 @of_matrices(pt.add, pt.sub)
@@ -140,7 +140,7 @@ def band_of_product(x):
     for i, v in enumerate(factors):
         found = _band(v, x)
         others = [finite(y) for k, y in enumerate(factors) if k != i]
-        answers.append(found if all(others) or not found else unknown("0 times inf", blame=v))
+        answers.append(found if all(others) or not found else unknown("0 * inf is NaN", blame=v))
     return in_all(*answers)
 
 
@@ -160,7 +160,9 @@ def _other_side(condition, chosen):
     if condition.type.broadcastable != chosen.type.broadcastable:
         return unknown("it may be stretched", blame=condition)
     k = _diagonal_of(condition, pt.creation.Tri)
-    return because("above a triangle", value=(k + 1, inf)) if k is not None else unknown("any")
+    if k is None:
+        return unknown("the condition is not a triangle", blame=condition)
+    return because("above a triangle", value=(k + 1, inf))
 
 
 def _diagonal_of(x, op):
@@ -212,7 +214,7 @@ def same_pattern(x, y):
     """Two sparse matrices store elements at the same places, in the same order."""
     if pattern(x) == pattern(y) and x.type.format == y.type.format:
         return because("both have one pattern")
-    return unknown("they may be stored at other places", blame=y)
+    return unknown("elements may be stored at other places", blame=y)
 
 
 @fact
@@ -224,8 +226,8 @@ def one_for_each(data, x):
     if entries is None or found[0].index > 1:
         return unknown("its length is not known", blame=data)
     if pattern(node.inputs[entries])[0] is pattern(x)[0]:
-        return because("as long as what is stored")
-    return unknown("as many may be stored elsewhere", blame=data)
+        return because("its length is the number of stored elements")
+    return unknown("its length is that of another pattern", blame=data)
 
 
 @fact
@@ -233,8 +235,8 @@ def stored_once(x):
     """The indices of a sparse matrix are sorted, and each place is stored once."""
     if x.head is CONSTANT:
         good = getattr(x.data, "has_canonical_format", False)
-        return because("a constant") if good else unknown("a constant that is not", blame=x)
-    return from_operands(stored_once, x, "places may be stored several times")
+        return because("a constant") if good else unknown("it is not canonical", blame=x)
+    return from_operands(stored_once, x, "a place may be stored several times")
 
 
 def on_diagonal(i, j):
@@ -243,7 +245,7 @@ def on_diagonal(i, j):
     """
     if i is j or (_counts(i) and _counts(j)):
         return because("on the diagonal", value=(0, 0))
-    return unknown("anywhere", blame=i)
+    return unknown("its elements may be anywhere", blame=i)
 
 
 def _counts(i):

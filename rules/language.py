@@ -92,9 +92,9 @@ __all__ = [
 ]
 
 
-#: what the function of a rule returns: `left >> right`, and perhaps guards behind a comma
+#: result of the function of a rule: `left >> right`, and optionally guards after a comma
 Body: TypeAlias = RuleBody | tuple[RuleBody, Given]
-#: a row of a table; a checker reads the number of variables off its lambda
+#: row of a table; type checkers infer the number of variables from its lambda
 Row: TypeAlias = (
     tuple[str, Callable[[Any], Body], Claim, str, *tuple[str, ...]]
     | tuple[str, Callable[[Any, Any], Body], Claim, str, *tuple[str, ...]]
@@ -102,7 +102,7 @@ Row: TypeAlias = (
     | tuple[str, Callable[[Any, Any, Any, Any], Body], Claim, str, *tuple[str, ...]]
     | tuple[str, Callable[..., Body], Claim, str, *tuple[str, ...]]
 )
-#: what that of an equation returns: `left, right`, and perhaps guards
+#: result of the function of an equation: `left, right`, and optionally guards
 Sides: TypeAlias = tuple[Any, Any] | tuple[Any, Any, Given]
 
 
@@ -205,7 +205,7 @@ def _kinds(name: str, kinds: str) -> Sort:
     return Sort(name, lambda v: v.type.kind in kinds, f"{{v}}.type.kind in {kinds!r}")
 
 
-if TYPE_CHECKING:  # as annotations: what a sort stands for has the operators of tensors
+if TYPE_CHECKING:  # as annotations, sorts have the operators of tensors
     from typing import Any as Prop
     from typing import Any as Rest
 

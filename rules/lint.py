@@ -22,7 +22,7 @@ from rewrite_engine.rewrite.step import RuleWarning
 
 DECORATORS = ("rule", "equation", "node_rewriter", "relation")
 ASSUMPTIONS = ("fastmath", "shape_unsafe")
-#: tag of a rule of which `check` tries no values: they need what nothing in a term says
+#: tag of a rule that `check` tries without values, as a term does not show the valid ones
 APART = "held_apart"
 TAGS = (APART, PAIRWISE, "reorder", "before_gradients", *ASSUMPTIONS)
 
@@ -58,8 +58,8 @@ def remarks(rules: Iterable[Rule], tries: Tries) -> Iterator[Remark]:
 def phase_remarks(rule: Rule, tries: Tries) -> Iterator[Remark]:
     """Yield a remark if the rule's phase does not try such rules."""
     if rule.phase in tries and not isinstance(rule, tries[rule.phase]):
-        why = f"the phase {rule.phase!r} is done by the engine, and tries no rules of packs"
-        fix = 'say phase="canonicalize", "stabilize" or "specialize"'
+        why = f"the engine runs the phase {rule.phase!r} itself, and tries no rules of packs"
+        fix = 'use phase="canonicalize", "stabilize" or "specialize"'
         yield Remark(rule.name, rule.where, "phase", why, fix, dead=True)
 
 
@@ -74,7 +74,7 @@ def name_remarks(rule: Rule) -> Iterator[Remark]:
     for tag in sorted(rule.tags - ALWAYS - {rule.phase, condition}):
         hint = "" if tag in TAGS else did_you_mean(tag, TAGS)
         if hint:
-            yield Remark(rule.name, rule.where, "tag", f"nothing knows the tag {tag!r}{hint}")
+            yield Remark(rule.name, rule.where, "tag", f"the tag {tag!r} is unknown{hint}")
 
 
 def unreached(rules: Iterable[Rule]) -> Iterator[Remark]:
@@ -89,12 +89,12 @@ def unreached(rules: Iterable[Rule]) -> Iterator[Remark]:
         for line, name, how in _written(file):
             where = (file, line)
             made = sum(r.where == where for r in rules)
-            if where not in known and how != "a loop":
-                why = f"it is written in {how}, where packs do not look"
-                fix = "write it at the top level, or name all rules in RULES"
-            elif how == "a loop" and made < 2:
-                why = "it is made in a loop under one name, so that one of them is left at most"
-                fix = "make a table(...), or a RULES list of rules with names of their own"
+            if where not in known and how != "in a loop":
+                why = f"it is defined {how}, where packs do not look for rules"
+                fix = "define it at the top level, or list all rules in RULES"
+            elif how == "in a loop" and made < 2:
+                why = "it is defined in a loop under one name, so that at most the last one remains"
+                fix = "use table(...), or a list RULES of rules with different names"
             else:
                 continue
             yield Remark(f"{pack}/{name}", where, "unreached", why, fix, dead=True)
@@ -119,12 +119,12 @@ def _written(file: str) -> Iterator[tuple[int, str, str]]:
         node, how = todo.pop()
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef) and any(map(_makes, child.decorator_list)):
-                again = how or "a name that is used again"
+                again = how or "under a name that is used again"
                 yield child.decorator_list[0].lineno, child.name, again
             elif isinstance(child, ast.ClassDef):
-                todo.append((child, "a class"))
+                todo.append((child, "in a class"))
             elif isinstance(child, ast.For | ast.While):
-                todo.append((child, "a loop"))
+                todo.append((child, "in a loop"))
             elif isinstance(child, ast.If | ast.With | ast.Try):
                 todo.append((child, how))
 

@@ -1,14 +1,13 @@
-"""Packs from elsewhere: of installed distributions, by entry point, and rule files.
+"""Packs of installed distributions, found by entry points, and rule files.
 
-A distribution that has rules says so in its `pyproject.toml`:
+A distribution with rules declares them in its `pyproject.toml`:
 
     [project.entry-points."rewrite_engine.rules"]
     physics = "my_package.rewrites"        # or "my_package.rewrites:RULES"
 
-The value is a module (its rules and strategies, in source order, or what it calls `RULES`), a
-`RuleSet`, a rule, several in a list, or a function that returns one of these. A pack is imported
-when the first graph is rewritten, and not at all where a query excludes its name. What is done with
-the rules is in `rules/pipeline.py`.
+The value is a module (its rules and strategies, in source order, or its `RULES`), a `RuleSet`, a
+rule, several in a list, or a function that returns one of these. A pack is imported when the first
+graph is rewritten, but not if a query excludes its name. `rules/pipeline.py` uses the rules.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Pack(NamedTuple):
     def hint(self) -> str:
         """Return a hint how to exclude the pack."""
         alone = [pack.name for pack in installed()].count(self.name) == 1
-        return f"without it: Mode(...).excluding({self.name if alone else self.distribution!r})"
+        return f"exclude it: Mode(...).excluding({self.name if alone else self.distribution!r})"
 
     def __str__(self) -> str:
         return (
@@ -83,20 +82,20 @@ def _rules_of(given: Any) -> RuleSet:
     rules = (
         _rules_in(given)
         if isinstance(given, ModuleType)
-        else _as_set(given, "an entry point is a module or a RuleSet, or returns one")
+        else _as_set(given, "an entry point must be a module or a RuleSet, or return one")
     )
     if not len(rules):
-        raise ValueError(f"{given!r} defines no rules (those it imports do not count)")
+        raise ValueError(f"{given!r} defines no rules (imported rules do not count)")
     return rules
 
 
 def _rules_in(module: ModuleType) -> RuleSet:
     """Return `RULES` of a module; else all rules that it defines."""
-    own = RuleSet.of(module)  # (names its strategies, in any case)
+    own = RuleSet.of(module)  # (this also names its strategies)
     if "RULES" not in vars(module):
         warn_of(unreached(own))
         return own
-    return _as_set(vars(module)["RULES"], "RULES is a RuleSet or a list of rules")
+    return _as_set(vars(module)["RULES"], "RULES must be a RuleSet or a list of rules")
 
 
 def _as_set(given: Any, wanted: str) -> RuleSet:
@@ -188,7 +187,7 @@ def load_rules(path: str | os.PathLike[str]) -> RuleSet:
     rules = load_file(path)[1]
     if not len(rules):
         what = f"the rule file {os.path.abspath(path)} defines no rules"
-        raise PackError(f"{what} (those it imports do not count)")
+        raise PackError(f"{what} (imported rules do not count)")
     return rules
 
 

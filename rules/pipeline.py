@@ -67,8 +67,8 @@ PACKS = (
     "rewrite_engine.rewrite.ac",  # last: rules on two operands are tried before these are joined
 )
 
-#: {packs about ops of packages that few programs load: the package}; they are imported, and tried
-#: after all others, once that is loaded
+#: {pack for ops of a package that few programs load: the package}; a pack is imported once its
+#: package is, and tried after all others
 ON_DEMAND = {"rewrite_engine.rules.sparse": "rewrite_engine.sparse"}
 
 #: packs of equations; they are imported when a query includes "saturate"
@@ -169,13 +169,13 @@ PHASES = (
     ),
 )
 
-#: tag of rules of other phases that are applied before a term is differentiated, too
+#: tag of rules of other phases that also apply before a term is differentiated
 BEFORE_GRADIENTS = "before_gradients"
 NAMES = tuple([phase.name for phase in PHASES])
 TRIES = {phase.name: phase.tries for phase in PHASES}
 EVERY = frozenset({"fast_run"})  # of a query: all phases
-WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
-#: names a query may use that no rule has: what drivers do, and assumptions a user may grant
+WHOLE = "pipeline"  # name of all phases together in results; not valid in a query
+#: names a query may use that no rule has: steps of drivers, and assumptions to grant
 #: (those of PyTensor's are in `compat/peer_names.py`)
 KNOWN = ALWAYS.union(*(p.names for p in PHASES), [p.rpartition(".")[2] for p in ON_DEMAND])
 
@@ -308,7 +308,7 @@ def check_place(phase: str | None) -> None:
     """Raise `UnknownNameError` for a name that is no phase."""
     if phase is not None and phase not in NAMES:
         known = ", ".join(NAMES)
-        raise UnknownNameError(f"there is no phase {phase!r}; there are {known}")
+        raise UnknownNameError(f"there is no phase {phase!r}; the phases are {known}")
 
 
 def in_order(drivers: Mapping[str, Any], steps: Sequence[PlacedDriver]) -> list[Any]:
@@ -330,7 +330,7 @@ def with_phases(rules: RuleSet) -> RuleSet:
         if rule.phase not in NAMES:
             raise UnknownNameError(
                 f"the rule {rule.name} ({source_line(*rule.where)}) belongs to the phase "
-                f"{rule.phase!r}, which does not exist; there are {', '.join(NAMES)}"
+                f"{rule.phase!r}, which does not exist; the phases are {', '.join(NAMES)}"
             )
     warn_of(remarks(rules, TRIES))
     return rules
@@ -362,7 +362,7 @@ def optimizer(
     for name in phases:
         if name not in NAMES:
             known = ", ".join(NAMES)
-            raise UnknownNameError(f"a linker asks for the phase {name!r}; there are {known}")
+            raise UnknownNameError(f"a linker requires the phase {name!r}; the phases are {known}")
     chosen = rules.query(query)
     wanted = [phase for phase in PHASES if phase.wanted(query, phases)]
     drivers: dict[str, Any] = {}
@@ -463,7 +463,7 @@ def check_names(query: Query, rules: RuleSet, more: frozenset[str] = frozenset()
         return
     name = min(unknown)
     if name == WHOLE:
-        raise UnknownNameError(f"{name!r} is all phases together: choose among {', '.join(NAMES)}")
+        raise UnknownNameError(f"{name!r} stands for all phases: choose among {', '.join(NAMES)}")
     hint = did_you_mean(name, rules.names | KNOWN | packs)
     raise UnknownNameError(f"no rule, pack, phase, tag or claim is called {name!r}{hint}")
 
@@ -477,6 +477,6 @@ def check_asked_for(query: Query, added: RuleSet, phases: Collection[str]) -> No
             continue
         for rule in added.phase(name):
             if query.selects(rule.names, None):
-                why = f"belongs to the phase {name!r}, which runs only where it is asked for"
-                how = f"say Mode(...).including({name!r}), or leave it out: excluding({name!r})"
+                why = f"belongs to the phase {name!r}, which runs only on request"
+                how = f"use Mode(...).including({name!r}), or leave it out: excluding({name!r})"
                 raise rule.error(PatternError, f"{why}:\n    {how}")

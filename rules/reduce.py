@@ -36,7 +36,7 @@ def summable(x):
     """No sum of any number of elements of x overflows, and none is NaN."""
     bounds = bounded(x)
     if not bounds or x.type.kind != "f":
-        return bounds or unknown("it has no real floats", blame=x)
+        return bounds or unknown("it is not real", blame=x)
     most = float(np.finfo(x.type.dtype).max) / 2**62
     return bounds if max(map(abs, bounds.value)) < most else unknown("it may be large", blame=x)
 
@@ -205,12 +205,12 @@ def over_ones(name, op, claim=exact):
         f"{name}_over_ones",
         lambda x, axis, keepdims: op(axis=axis, keepdims=keepdims)(x) >> compute(without_axes),
         claim,
-        "Along axes of length 1, or none, there is nothing to add up: they are dropped.",
+        "A reduction over axes of length 1, or over no axes, only drops dimensions.",
         f"{example}.{name}(axis=1) -> DropDims{{axes=[1]}}({shown})",
     )
 
 
-#: (a sum of -0.0 is then -0.0, not 0.0)
+#: (after this, a sum of -0.0 is -0.0, not 0.0)
 OVER_ONES = table(
     "over_ones",
     over_ones("sum", Sum, refines),

@@ -77,7 +77,7 @@ def log_of_softmax(x: Float, axis: Prop):
 @rule(
     phase="stabilize",
     claim=approx(ulps=1 << 10),
-    overlaps="a softmax is no exponential any more that could overflow",
+    overlaps="a softmax is no longer an exponential that may overflow",
 )
 def exp_of_log_softmax(x: Float, axis: Prop):
     """Softmax computes probabilities directly, without their logarithms.

@@ -150,7 +150,7 @@ def parts_of_a_matrix(fgraph, node):
     return put(x, data)
 
 
-@rule(phase="canonicalize", overlaps="nothing was put in, wherever that is seen")
+@rule(phase="canonicalize", overlaps="either order leaves the data unchanged")
 def its_own_data(x: Sparse):
     """Replacing the data of a matrix by its own data changes nothing.
 
@@ -217,7 +217,7 @@ def at_of_sparse_of_dense(x: Matrix, s: Sparse, format: Prop):
     At(x, s)
     """
     return at(SparseFromDense(format=format)(x), s) >> at(x, s), given(
-        lambda x: 1 not in x.type.shape  # which a dense matrix is stretched along
+        lambda x: 1 not in x.type.shape  # (a dimension along which a dense matrix broadcasts)
     )
 
 
@@ -299,7 +299,7 @@ def data_of_transpose(x: Sparse):
 
 @rule(
     phase="canonicalize",
-    overlaps="data that may not fit are checked against a matrix, or its transpose",
+    overlaps="data are checked against the matrix, or against its transpose",
 )
 def transpose_of_data(x: Sparse, data: Vector):
     """Apply functions to the stored elements before the transpose, so that transposes can meet.
@@ -351,7 +351,7 @@ def is_diagonal(d):
     if not found:
         return found
     if found.value[0] < 0 or found.value[1] > 0:
-        return unknown("there are others", blame=d)
+        return unknown("other diagonals may be nonzero", blame=d)
     return both("a diagonal", found, same_length(d, 0, d, 1))
 
 
@@ -359,7 +359,7 @@ def is_diagonal(d):
 def are_dense(x):
     """The variable is no sparse matrix."""
     sparse = isinstance(x.type, SparseTensorType)
-    return unknown("it is sparse", blame=x) if sparse else because("its type")
+    return unknown("it is sparse", blame=x) if sparse else because("its type is dense")
 
 
 @rule(phase="canonicalize", ends=at_most(1))

@@ -1,12 +1,12 @@
-"""Logarithms of products and sums of what overflows or underflows: each function that does has a
-logarithm that does not, and they add up.
+"""Logarithms of products and sums that overflow or underflow. Each function at risk has a
+logarithm in range, and these logarithms are combined.
 
     log(exp(x)) = x                     log(a * b) = log(a) + log(b)
     log(sigmoid(x)) = -softplus(-x)     log(a + b) = logaddexp(log(a), log(b))
     log(erfc(x)) = logerfc(x)           log(a - b) = logdiffexp(log(a), log(b))
 
-A logarithm is taken of what is known not to be below 0, and of one factor more where one was there.
-The logarithm of a term is read once, from those of its operands.
+A logarithm is taken only of terms that are known not to be below 0, and of one other factor if the
+original term has a logarithm. The logarithm of a term is read once, from those of its operands.
 """
 
 import math
@@ -65,7 +65,7 @@ from rewrite_engine.tensor import (
 from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp
 
-#: what exponentials of a dtype may be of, on both sides of 0
+#: largest arguments of exponentials that stay in the range of a dtype
 ROOM = {"float64": 700.0, "float32": 85.0, "float16": 9.0}
 
 
@@ -114,7 +114,7 @@ def log_of(v, sign=1):
 @fact(depth=3)
 def log_record(v, sign):
     """Properties of a logarithm (`Evidence.value`)."""
-    return because("it is read", value=read_log(v, sign))
+    return because("it is the logarithm of a term", value=read_log(v, sign))
 
 
 def log_if_positive(v):

@@ -5,8 +5,8 @@
     sinh(k u) = -(1 - t**2k) / (2 t**k)   cosh(k u) = (1 + t**2k) / (2 t**k)
     erfc(u) = exp(-u**2) erfcx(u)
 
-so a product of such functions is number * exp(form) * product of (1 ± t**k)**p * others**p, and to
-multiply is to add exponents. A sum of such products along one ray u is a polynomial in t; where
+so a product of such functions is number * exp(form) * product of (1 ± t**k)**p * others**p, and
+a multiplication adds exponents. A sum of such products along one ray u is a polynomial in t; where
 that has no factors but t and 1 ± t**k, it is a product again (`rays.py`): exp(x) + exp(y) is
 exp(x) (1 + exp(y - x)).
 """
