@@ -90,7 +90,7 @@ def unreached(rules: Iterable[Rule]) -> Iterator[Remark]:
             where = (file, line)
             made = sum(r.where == where for r in rules)
             if where not in known and how != "in a loop":
-                why = f"it is defined {how}, where packs do not look for rules"
+                why = f"it is defined {how}, so that packs do not find it"
                 fix = "define it at the top level, or list all rules in RULES"
             elif how == "in a loop" and made < 2:
                 why = "it is defined in a loop under one name, so that at most the last one remains"
