@@ -1,4 +1,4 @@
-"""Sums, products, powers and signs. What follows from declarations alone is in
+"""Sums, products, powers and signs. Rules that follow from the declarations of ops are in
 `rewrite_engine/rewrite/ac.py`.
 """
 
@@ -19,13 +19,13 @@ from rewrite_engine.tensor import (
 
 
 def filled(x, value):
-    """A number in the shape and dtype of x."""
+    """Return a number in the shape and dtype of x."""
     return second(x, constant(value, dtype=x.type.dtype))
 
 
 @rule(phase="canonicalize", claim=exact)
 def copy(x):
-    """Nothing is computed where nothing changes.
+    """Remove a copy, which has the same values as its operand.
 
     >>> rewritten(identity(vector("x")))
     x
@@ -35,7 +35,7 @@ def copy(x):
 
 @rule(phase="canonicalize", claim=exact)
 def sub_zero(x):
-    """0 is neutral on the right of a difference.
+    """Remove a difference with 0, which does not change the number.
 
     >>> rewritten(vector("x") - 0)
     x
@@ -45,7 +45,7 @@ def sub_zero(x):
 
 @rule(phase="canonicalize")
 def zero_minus(x: Float):
-    """0 on the left of a difference is a sign (and that of a zero is nobody's promise).
+    """Replace a difference from 0 by a sign, up to the sign of a zero.
 
     >>> rewritten(0 - vector("x"))
     -x
@@ -55,7 +55,7 @@ def zero_minus(x: Float):
 
 @rule(phase="canonicalize")
 def div_by_one(x):
-    """1 is neutral below (exactly, as for products).
+    """Remove a division by 1, which changes no number.
 
     >>> rewritten(vector("x") / 1)
     x
@@ -65,7 +65,7 @@ def div_by_one(x):
 
 @rule(phase="canonicalize", claim=exact)
 def pow_one(x: Ordered):
-    """The first power is the number itself.
+    """Replace the first power by the number itself.
 
     >>> rewritten(vector("x") ** 1)
     x
@@ -73,9 +73,9 @@ def pow_one(x: Ordered):
     return x**1 >> x
 
 
-@rule(phase="canonicalize", claim=exact, overlaps="the term outside keeps the sign that is left")
+@rule(phase="canonicalize", claim=exact, overlaps="the outer term keeps the remaining sign")
 def neg_of_neg(x):
-    """Two signs cancel.
+    """Two signs cancel each other.
 
     >>> rewritten(-(-vector("x")))
     x
@@ -85,7 +85,7 @@ def neg_of_neg(x):
 
 @rule(phase="canonicalize")
 def mul_by_minus_one(x: Inexact):
-    """A sign is cheaper than a product (exactly, as for 1).
+    """Replace a product with -1 by a sign, which is cheaper.
 
     >>> rewritten(vector("x") * -1)
     -x
@@ -94,20 +94,20 @@ def mul_by_minus_one(x: Inexact):
 
 
 def opposite_exists(x, y):
-    """Whether -y is what it is in the dtype of x - y: y has a sign, or wraps around like x. (A real
-    number among complex ones has a zero beside it, whose sign is another in the sum.)
+    """Return whether -y keeps its value in the dtype of x - y: y has a sign, or wraps around like
+    x. (A real number among complex ones has an imaginary part of 0, whose sign differs in the sum.)
     """
     return x.type.dtype == y.type.dtype or (y.type.kind == "f" and x.type.kind != "c")
 
 
-#: where a sign may go to two places
-INSIDE = "a sign goes as far inside as it can, and what is outside has none to take then"
+#: overlap of rules that move a sign to two places
+INSIDE = "a sign moves inside as far as possible, so that none is left outside"
 
 
-@rule(phase="canonicalize", claim=exact, overlaps="a sum has no sign, nor has one that is negated")
+@rule(phase="canonicalize", claim=exact, overlaps="no sign is left in a sum, in either order")
 def sub_of_neg(x, y):
-    """Subtracting the opposite adds. Integers must not be widened in between: -128 has no opposite
-    in int8.
+    """Add instead of subtracting the opposite. Integers must not be widened in between: -128 has no
+    opposite in int8.
 
     >>> rewritten(vector("x") - (-vector("y")))
     x + y
@@ -117,7 +117,7 @@ def sub_of_neg(x, y):
 
 @rule(phase="canonicalize", claim=exact)
 def add_of_neg(x: Float, y: Float):
-    """Adding the opposite subtracts.
+    """Subtract instead of adding the opposite.
 
     >>> rewritten(-vector("x") + vector("y"))
     y - x
@@ -127,7 +127,7 @@ def add_of_neg(x: Float, y: Float):
 
 @rule(phase="canonicalize", claim=exact)
 def mul_of_negs(x: Float, y: Float):
-    """Two signs in a product cancel.
+    """Two signs in a product cancel each other.
 
     >>> rewritten((-vector("x")) * (-vector("y")))
     x * y
@@ -137,7 +137,7 @@ def mul_of_negs(x: Float, y: Float):
 
 @rule(phase="canonicalize", claim=exact)
 def mul_of_neg_by_constant(x: Float, c: FloatConstant):
-    """The sign goes into the constant.
+    """Move the sign into the constant, where it costs nothing.
 
     >>> rewritten(2.0 * -vector("x"))
     -2.0 * x
@@ -146,7 +146,9 @@ def mul_of_neg_by_constant(x: Float, c: FloatConstant):
 
 
 def without_sign(v):
-    """A float without its sign: of what is negated, or of a number below 0, or of any constant."""
+    """Return a float without its sign, if it is negated, a number below 0 or another constant; else
+    None.
+    """
     if v.type.kind != "f":
         return None
     if v.head is neg:
@@ -156,8 +158,8 @@ def without_sign(v):
 
 @node_rewriter([neg], phase="canonicalize", claim=exact, depth=3, keeps=None)
 def neg_of_product(fgraph, node):
-    """The sign goes into a constant, or cancels one. Not data: the operands stay where they are
-    (`keeps=None`: nothing is dropped).
+    """Move the sign into a constant, or cancel it with another. Not data: the operands stay in
+    place (`keeps=None`: nothing is dropped).
 
     >>> x, y, z = vectors("x y z")
     >>> rewritten(-(2 * x)), rewritten(-(x * -y * z))
@@ -177,22 +179,22 @@ SIGNS = table(
     "signs",
     (
         "div_of_neg_by_constant", lambda x, c: (-x) / c >> x / neg(c), exact,
-        "The sign goes into the constant.",
+        "A sign in the constant costs nothing.",
         """-vector("x") / 3.0 -> x / -3.0""",
     ),
     (
         "neg_of_div_by_constant", lambda x, c: -(x / c) >> x / neg(c), exact,
-        "The sign goes into the constant.",
+        "A sign in the constant costs nothing.",
         """-(vector("x") / 3.0) -> x / -3.0""",
     ),
     (
         "neg_of_constant_over", lambda x, c: -(c / x) >> neg(c) / x, exact,
-        "The sign goes into the constant.",
+        "A sign in the constant costs nothing.",
         """-(2.0 / vector("x")) -> -2.0 / x""",
     ),
     (
         "constant_over_neg", lambda x, c: c / (-x) >> neg(c) / x, exact,
-        "The sign goes into the constant.",
+        "A sign in the constant costs nothing.",
         """2.0 / -vector("x") -> -2.0 / x""",
     ),
     phase="canonicalize", overlaps=INSIDE, x=Float, c=FloatConstant,
@@ -201,7 +203,7 @@ SIGNS = table(
 
 @rule(phase="canonicalize", overlaps=INSIDE)
 def neg_of_sub(x: Inexact, y: Inexact):
-    """The difference the other way round (up to the sign of a zero).
+    """Swap the operands of a difference instead of negating it, up to the sign of a zero.
 
     >>> rewritten(-(vector("x") - vector("y")))
     y - x
@@ -211,7 +213,7 @@ def neg_of_sub(x: Inexact, y: Inexact):
 
 @rule(phase="canonicalize", claim=exact)
 def div_of_negs(x: Float, y: Float):
-    """Two signs in a quotient cancel.
+    """Two signs in a quotient cancel each other.
 
     >>> rewritten((-vector("x")) / (-vector("y")))
     x / y
@@ -220,13 +222,14 @@ def div_of_negs(x: Float, y: Float):
 
 
 def is_computed(x):
-    """Whether a term is no constant: that takes a sign itself."""
+    """Return whether a term is no constant; constants take signs themselves."""
     return x.head is not CONSTANT
 
 
 @rule(phase="specialize", claim=exact)
 def div_of_neg(x: Float, y: Float):
-    """The sign meets others further out. Not earlier: `-x / y` has to be seen first.
+    """Move the sign out of a quotient, where it may meet others. This runs late, since earlier
+    rules match `-x / y`.
 
     >>> x, y = vectors("x y")
     >>> rewritten(-(-x / y))
@@ -237,7 +240,7 @@ def div_of_neg(x: Float, y: Float):
 
 @rule(phase="canonicalize", claim=exact)
 def abs_of_neg(x: Inexact):
-    """The sign does not matter to the modulus.
+    """The modulus does not depend on the sign.
 
     >>> rewritten(abs(-vector("x")))
     abs(x)
@@ -247,7 +250,7 @@ def abs_of_neg(x: Inexact):
 
 @rule(phase="canonicalize", claim=exact)
 def abs_of_abs(x):
-    """Once is enough.
+    """The second modulus changes nothing.
 
     >>> rewritten(abs(abs(vector("x"))))
     abs(x)
@@ -257,7 +260,7 @@ def abs_of_abs(x):
 
 @rule(phase="canonicalize", claim=exact)
 def sqr_of_neg(x: Inexact):
-    """The sign does not matter to the square.
+    """The square does not depend on the sign.
 
     >>> rewritten(sqr(-vector("x")))
     sqr(x)
@@ -267,7 +270,7 @@ def sqr_of_neg(x: Inexact):
 
 @rule(phase="canonicalize", claim=exact)
 def sqr_of_abs(x: Float):
-    """The sign does not matter to the square.
+    """The square does not depend on the sign.
 
     >>> rewritten(sqr(abs(vector("x"))))
     sqr(x)
@@ -277,7 +280,7 @@ def sqr_of_abs(x: Float):
 
 @rule(phase="canonicalize", claim=exact)
 def cos_of_neg(x: Inexact):
-    """The cosine is even.
+    """The cosine is an even function.
 
     >>> rewritten(cos(-vector("x")))
     cos(x)
@@ -287,7 +290,7 @@ def cos_of_neg(x: Inexact):
 
 @rule(phase="canonicalize")
 def abs_of_nonneg(x: Float):
-    """What has no sign has no sign to lose.
+    """The modulus of a number that is not negative is the number.
 
     >>> rewritten(abs(exp(vector("x"))))
     exp(x)
@@ -297,7 +300,7 @@ def abs_of_nonneg(x: Float):
 
 @rule(phase="canonicalize")
 def sqrt_of_square(x: Float):
-    """Squaring first overflows for nothing; the modulus is all that is left.
+    """The square may overflow; the modulus gives the result without it.
 
     >>> rewritten(sqrt(vector("x") ** 2))
     abs(x)
@@ -307,7 +310,7 @@ def sqrt_of_square(x: Float):
 
 @rule(phase="canonicalize", claim=exact)
 def pow_two(x: Ordered):
-    """A square needs no logarithm. (NumPy rounds powers of complex numbers in another way.)
+    """A square needs no logarithm. (NumPy rounds powers of complex numbers differently.)
 
     >>> rewritten(vector("x") ** 2)
     sqr(x)
@@ -317,7 +320,7 @@ def pow_two(x: Ordered):
 
 @rule(phase="canonicalize", claim=exact)
 def mul_by_itself(x: Inexact):
-    """One operand is read once.
+    """A square reads its operand once instead of twice.
 
     >>> x = vector("x")
     >>> rewritten(x * x)
@@ -328,7 +331,7 @@ def mul_by_itself(x: Inexact):
 
 @rule(phase="canonicalize", claim=approx(1))
 def pow_half(x: Float):
-    """A root needs no logarithm. Below zero the two differ at -inf, so the sign has to be known.
+    """A square root needs no logarithm. The two differ at -inf, so the sign has to be known.
 
     >>> rewritten(abs(vector("x")) ** 0.5)
     sqrt(abs(x))
@@ -338,7 +341,7 @@ def pow_half(x: Float):
 
 @rule(phase="canonicalize", claim=approx(1))
 def pow_minus_one(x: Float):
-    """A reciprocal needs no logarithm.
+    """A reciprocal needs no logarithm or exponential.
 
     >>> rewritten(vector("x") ** -1)
     reciprocal(x)
@@ -348,7 +351,7 @@ def pow_minus_one(x: Float):
 
 @rule(phase="canonicalize", claim=exact)
 def difference_with_itself_integer(x: Integer):
-    """Integers have no infinities: what is taken from itself is gone.
+    """The difference of an integer with itself is 0, as integers have no infinities.
 
     >>> x = ivector("x")
     >>> rewritten(x - x)
@@ -359,7 +362,7 @@ def difference_with_itself_integer(x: Integer):
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=exact))
 def difference_with_itself(x: Inexact):
-    """Only for finite x: inf - inf is NaN.
+    """The difference of a finite number with itself is 0; inf - inf is NaN.
 
     >>> x, n = vector("x"), ivector("n")
     >>> rewritten(x - x, including=["fastmath"])
@@ -372,7 +375,7 @@ def difference_with_itself(x: Inexact):
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=exact))
 def quotient_with_itself(x: Float):
-    """Only where x is neither 0 nor infinite.
+    """The quotient of a number with itself is 1, if it is neither 0 nor infinite.
 
     >>> x, n = vector("x"), ivector("n")
     >>> rewritten(x / x, including=["fastmath"])
@@ -385,8 +388,8 @@ def quotient_with_itself(x: Float):
 
 @rule(phase="canonicalize")
 def product_with_zero(x: Inexact):
-    """0 times infinity is NaN, so x has to be finite. (Integers, and any x under "fastmath": what
-    ops declare, `rewrite/ac.py`.)
+    """The product of 0 and a finite number is 0; 0 times infinity is NaN. (For integers, and for
+    any x under "fastmath", `rewrite/ac.py` applies the declarations of ops.)
 
     >>> x, n = vector("x"), ivector("n")
     >>> rewritten(0 * sin(n)), rewritten(0 * x)

@@ -1,9 +1,9 @@
-"""`assume(x, finite, nonneg)`: what a user knows of a term, and no rule could prove.
+"""`assume(x, finite, nonneg)` declares facts about a term that no rule can prove.
 
-It is a mark in the graph (`graph/assume.py`), so it goes wherever the term goes: into copies,
-through givens and pickles. When a graph is rewritten, the rule `declared` takes the marks out, and
-the graph remembers what they said (`graph/knowledge.py`). `function(..., check=True)` holds it
-against the values (`compile/checks.py`).
+It is a mark in the graph (`graph/assume.py`), so it stays with the term: in copies, givens and
+pickles. When a graph is rewritten, the rule `declared` removes the marks, and the graph keeps the
+declarations (`graph/knowledge.py`). `function(..., check=True)` checks them against the values
+(`compile/checks.py`).
 """
 
 import math
@@ -31,16 +31,16 @@ SHIPPED = {name: f for name, f in vars(facts).items() if isinstance(f, Fact)}
 
 
 def assume(x: Any, *known: Any, **named: Any) -> TensorVariable:
-    """Return x, of which facts are declared that hold in every call.
+    """Return x with declared facts that hold in every call.
 
-    x: a variable, or what becomes one. known: facts about one variable; pairs `(fact, value)` of
-    those that say more than that they hold. named: shipped facts by name, `symmetric=True`,
-    `bounded=(0, 1)` (None: nothing is said). What is declared is declared of the value of x, for
-    the whole graph that the result belongs to; x itself, in graphs without it, is as before.
+    x: a variable, or a value that becomes one. known: facts about one variable, or pairs `(fact,
+    value)` for facts with a value. named: shipped facts by name, `symmetric=True`, `bounded=(0, 1)`
+    (None: no declaration). The declaration is about the value of x, for the whole graph that the
+    result belongs to; x itself is unchanged in graphs without the result.
 
-    Raises `ForeignObjectError` for what is no fact, `UnknownNameError`, `FactError` for a fact that
-    cannot be declared so, and `AssumptionError` for a constant of which it does not hold. Values of
-    variables are not looked at, unless a function is made with `check=True`.
+    Raises `ForeignObjectError` for an argument that is no fact, `UnknownNameError`, `FactError` for
+    a fact that cannot be declared so, and `AssumptionError` for a constant that contradicts the
+    declaration. Values of variables are checked only if a function is made with `check=True`.
 
     >>> import rewrite_engine.tensor as pt
     >>> from rewrite_engine.rules.facts import finite
@@ -60,7 +60,7 @@ def assume(x: Any, *known: Any, **named: Any) -> TensorVariable:
 
 
 def _read(one, type_):
-    """A fact, or a fact with a value, as a pair."""
+    """Return a fact, or a fact with a value, as a pair."""
     pair = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
     if not isinstance(pair[0], Fact):
         raise ForeignObjectError(f"assume takes facts, such as finite, not {describe(one)}")
@@ -68,22 +68,22 @@ def _read(one, type_):
 
 
 def _named(name, value, type_):
-    """A shipped fact by its name, as a pair."""
+    """Return a shipped fact by its name, as a pair."""
     if name not in SHIPPED:
         hint = did_you_mean(name, SHIPPED)
         raise UnknownNameError(f"assume: no shipped fact is called {name!r}{hint}")
     if value is False:
-        raise FactError(f"assume: {name}=False: a fact is declared, or nothing is said of it")
+        raise FactError(f"assume: {name}=False is no declaration: use {name}=True, or leave it out")
     return _checked(SHIPPED[name], None if value is True else value, type_)
 
 
 def _checked(fact, value, type_):
     if not fact.unary:
-        raise FactError(f"{fact.name} is no fact about one variable: it cannot be declared of one")
+        raise FactError(f"{fact.name} cannot be declared: it is not a fact about one variable")
     if fact.takes_value and value is None:
         raise FactError(f"{fact.name} has a value: declare {fact.name}=..., or ({fact.name}, ...)")
     if value is not None and not fact.takes_value:
-        raise FactError(f"{fact.name} has no value: it holds, or nothing is said of it")
+        raise FactError(f"{fact.name} has no value: declare {fact.name}=True, or leave it out")
     if value is None or fact.reader is None:
         return fact, value
     try:
@@ -94,7 +94,7 @@ def _checked(fact, value, type_):
 
 @node_rewriter([Assume], phase="canonicalize", claim=exact)
 def declared(fgraph, node):
-    """The graph remembers what is declared, and rules see the term behind the mark.
+    """Record the declaration in the graph, and show rules the term behind the mark.
 
     Not data: it changes what is known of the graph.
 
@@ -113,7 +113,7 @@ def declared(fgraph, node):
 
 @facts.bounded.read
 def two_ends(ends, type_):
-    """Two finite numbers, the lower one first."""
+    """Return two finite numbers, the lower one first."""
     given = ends if isinstance(ends, tuple | list) else ()
     found = [end for end in given if isinstance(end, numbers.Real) and math.isfinite(end)]
     if not len(found) == len(given) == 2:
@@ -126,7 +126,7 @@ def two_ends(ends, type_):
 
 @facts.static_shape.read
 def lengths(shape, type_):
-    """A length for each dimension."""
+    """Return a length for each dimension."""
     given = shape if isinstance(shape, tuple | list) else (None,)
     found = [int(n) for n in given if isinstance(n, numbers.Integral) and n >= 0]
     if not len(found) == len(given) == type_.ndim:

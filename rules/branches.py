@@ -1,4 +1,4 @@
-"""Branches of which one is computed (`ifelse`)."""
+"""Branches (`ifelse`): only one of the two is computed."""
 
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor.flow.branches import ifelse
@@ -6,7 +6,7 @@ from rewrite_engine.tensor.flow.branches import ifelse
 
 @rule(phase="canonicalize", claim=exact)
 def ifelse_of_same(c: Scalar, x):
-    """Both ways lead to the same place.
+    """Both branches give the same result.
 
     >>> x = vector("x")
     >>> rewritten(ifelse(scalar("c"), log(exp(x)), x))
@@ -17,7 +17,7 @@ def ifelse_of_same(c: Scalar, x):
 
 @rule(phase="canonicalize", claim=exact)
 def ifelse_on_true(x, y):
-    """The condition is known.
+    """A condition that is constant selects the first branch.
 
     >>> rewritten(ifelse(constant(2), vector("x"), vector("y")))
     x
@@ -27,7 +27,7 @@ def ifelse_on_true(x, y):
 
 @rule(phase="canonicalize", claim=exact)
 def ifelse_on_false(x, y):
-    """The condition is known.
+    """A condition that is constant selects the second branch.
 
     >>> rewritten(ifelse(constant(0), vector("x"), vector("y")))
     y
@@ -37,7 +37,7 @@ def ifelse_on_false(x, y):
 
 @rule(phase="canonicalize", claim=exact)
 def ifelse_in_then(c: Scalar, x, y, z):
-    """A condition that is asked again where it holds, holds.
+    """Inside the first branch, the same condition is true.
 
     >>> c, x = scalar("c"), vector("x")
     >>> rewritten(ifelse(c, ifelse(c, x, -x), exp(x)))
@@ -48,7 +48,7 @@ def ifelse_in_then(c: Scalar, x, y, z):
 
 @rule(phase="canonicalize", claim=exact)
 def ifelse_in_else(c: Scalar, x, y, z):
-    """A condition that is asked again where it does not hold, does not hold.
+    """Inside the second branch, the same condition is false.
 
     >>> c, x = scalar("c"), vector("x")
     >>> rewritten(ifelse(c, exp(x), ifelse(c, -x, x)))

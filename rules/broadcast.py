@@ -1,4 +1,4 @@
-"""`second(x, y)` (y in the shape of x) and what makes it unnecessary."""
+"""`second(x, y)` (y in the shape of x), and rules that remove it."""
 
 from rewrite_engine.errors import ShapeError
 from rewrite_engine.graph.number import NO_RANK
@@ -26,7 +26,7 @@ from rewrite_engine.tensor.elemwise import Elemwise
 
 @rule(phase="canonicalize", claim=exact)
 def second_in_product(x: Inexact, y: Inexact):
-    """The product has the shape of x anyway.
+    """The other factor already gives the product the shape of x.
 
     >>> x, y = vector("x"), scalar("y")
     >>> rewritten(second(x, y) * x)
@@ -37,7 +37,7 @@ def second_in_product(x: Inexact, y: Inexact):
 
 @rule(phase="canonicalize", claim=exact)
 def second_in_sum(x: Inexact, y: Inexact):
-    """The sum has the shape of x anyway.
+    """The other term already gives the sum the shape of x.
 
     >>> x, y = vector("x"), scalar("y")
     >>> rewritten(second(x, y) + x)
@@ -48,7 +48,7 @@ def second_in_sum(x: Inexact, y: Inexact):
 
 @rule(phase="canonicalize", claim=exact)
 def second_of_itself(x):
-    """x in its own shape.
+    """A variable already has its own shape.
 
     >>> x = vector("x")
     >>> rewritten(second(x, x))
@@ -59,7 +59,7 @@ def second_of_itself(x):
 
 @rule(phase="canonicalize", claim=exact)
 def second_of_second(x, y):
-    """What is filled and filled again.
+    """A second fill with the same shape changes nothing.
 
     >>> x, y = vector("x"), scalar("y")
     >>> rewritten(second(x, second(x, y)))
@@ -70,7 +70,7 @@ def second_of_second(x, y):
 
 @rule(phase="canonicalize", claim=exact)
 def second_like_scalar(x: Scalar, y: Scalar):
-    """0-dimensional things have one shape.
+    """All 0-dimensional arrays have the same shape.
 
     >>> rewritten(second(scalar("x"), scalar("y")))
     y
@@ -79,7 +79,7 @@ def second_like_scalar(x: Scalar, y: Scalar):
 
 
 def has_whole_shape(x, y):
-    """Whether y has all that x and y are stretched to, and its lengths are known."""
+    """Return whether y has the broadcast shape of x and y, and its lengths are known."""
     of_x, of_y = x.type.shape[::-1], y.type.shape[::-1]
     if None in of_y or len(of_x) > len(of_y):
         return False
@@ -88,7 +88,7 @@ def has_whole_shape(x, y):
 
 @rule(phase="canonicalize", claim=exact)
 def second_of_known_shape(x, y):
-    """Where static shapes say that y fills x already, y is enough.
+    """Remove a fill if static shapes show that y already has the shape of x.
 
     >>> x, y = tensor(shape=(1, 3), dtype="float64"), tensor("y", shape=(1, 3), dtype="float64")
     >>> rewritten(second(x, y))
@@ -98,7 +98,7 @@ def second_of_known_shape(x, y):
 
 
 def is_length(v, k, have, wanted):
-    """Whether a length is that of dimension k of v."""
+    """Return whether a length is that of dimension k of v."""
     if wanted.head is CONSTANT:
         return have is not None and have == wanted.number
     return (
@@ -108,7 +108,8 @@ def is_length(v, k, have, wanted):
 
 @node_rewriter([Alloc], phase="canonicalize", claim=exact)
 def alloc_of_known_shape(fgraph, node):
-    """What has these lengths already need not be spread. Not data: any number of lengths.
+    """Remove a broadcast to the lengths that the array already has. Not data: any number of
+    lengths.
 
     >>> x, y = tensor("x", shape=(3,), dtype="float64"), vector("y")
     >>> rewritten(alloc(x, 3), alloc(y, y.shape[0]))
@@ -122,7 +123,9 @@ def alloc_of_known_shape(fgraph, node):
 
 
 def of_number(x, y):
-    """x filled with the number that a constant is; None if it is one, or may stretch x."""
+    """Return x filled with the number of a constant; None if it is already a number, or may stretch
+    x.
+    """
     if not y.type.ndim or set(y.type.shape) != {1} or x.type.ndim < y.type.ndim:
         return None
     return second(x, y.data.reshape(()))
@@ -130,7 +133,7 @@ def of_number(x, y):
 
 @rule(phase="canonicalize", claim=exact, ends=at_most(1))
 def second_of_one_element(x, y: Const):
-    """One number needs no dimensions: constants meet as numbers.
+    """A fill with a 0-d constant lets constants meet as numbers.
 
     >>> rewritten(second(vector("x"), [3.0]) * 2)
     second(x, 6.0)
@@ -140,7 +143,8 @@ def second_of_one_element(x, y: Const):
 
 @rule(phase="canonicalize", claim=assumes("shape_unsafe", then=exact))
 def second_of_same_shape(x, y):
-    """y has the shape of x already; if not, the shapes may not fit, which is an error that is lost.
+    """Remove a fill with an array of the same shape; if the shapes may differ, the error would be
+    lost.
 
     >>> x, y = matrices("x y")
     >>> rewritten(second(x, exp(x))), rewritten(second(x, exp(y)))
@@ -155,19 +159,21 @@ def second_of_same_shape(x, y):
 
 
 def is_fill(head):
-    """Whether an op fills a shape."""
+    """Return whether an op fills a shape."""
     return head is second or isinstance(head, Alloc)
 
 
 def among_filled(op, seen, distinct):
-    """Whether an operand of an op of one output is filled (of another fill: what is spread)."""
+    """Return whether an operand of an op of one output is filled; for another fill, only its value
+    counts.
+    """
     return getattr(op, "nout", 1) == 1 and any(
         is_fill(head_of(s)) for s in (seen[1:] if op is second else seen)
     )
 
 
 def is_covered(v, others):
-    """Whether others have each length of v, but those of 1, at the same place."""
+    """Return whether the others have each length of v, except lengths of 1, at the same place."""
     places = [-k for k, one in enumerate(reversed(v.type.broadcastable), 1) if not one]
     return all(
         any(
@@ -179,13 +185,13 @@ def is_covered(v, others):
 
 
 def stretches_alike(y, v):
-    """Whether the type of y says, too, where v has the length 1: else nothing is stretched."""
+    """Return whether the type of y has length 1 wherever v has, so that nothing is stretched."""
     ends = zip(reversed(y.type.broadcastable), reversed(v.type.broadcastable), strict=False)
     return all(one or not wanted for one, wanted in ends)
 
 
 def fill_errors_stay(fgraph, node, v, new):
-    """Whether the errors of what fills a shape stay where only the lengths are compared anyway."""
+    """Return whether errors of a shape's operands are kept, when only its lengths are compared."""
     x, y = v.owner.inputs[0], filling(v)
     number = v.head is second and all(y.type.broadcastable)
     return dropping.errors_stay(fgraph, node, x if number else v, new.owner.inputs, new)
@@ -193,7 +199,7 @@ def fill_errors_stay(fgraph, node, v, new):
 
 @node_rewriter([Elemwise], phase="specialize", claim=exact, depth=2, when=among_filled, keeps=None)
 def second_beside_its_shape(fgraph, node):
-    """Other operands give the shape. Not data: it holds for every elementwise op.
+    """Remove a fill if other operands give the shape. Not data: it holds for every elementwise op.
 
     >>> x, y = vector("x"), scalar("y")
     >>> rewritten(second(exp(x), y) * sin(x))
@@ -212,7 +218,7 @@ def second_beside_its_shape(fgraph, node):
 
 
 def refilled(v, y, order=None):
-    """Something else in the shape that v fills, or in that with its dimensions in another order."""
+    """Return y in the shape that v fills, or in that shape with reordered dimensions."""
     x, *lengths = v.owner.inputs
     if v.head is second:
         if order is not None:  # (the other may have more dimensions, of length 1)
@@ -225,7 +231,8 @@ def refilled(v, y, order=None):
 
 @node_rewriter([Elemwise], phase="specialize", claim=exact, depth=2, when=among_filled, keeps=None)
 def second_outside(fgraph, node):
-    """What all elements share is computed once. Not data: it holds for every elementwise op.
+    """Compute a value that all elements share once, and fill the shape afterwards. Not data: it
+    holds for every elementwise op.
 
     >>> x, y = vector("x"), scalar("y")
     >>> rewritten(sin(second(x, y)))
@@ -240,13 +247,14 @@ def second_outside(fgraph, node):
         return None
     try:
         return fitting(node.outputs[0], refilled(whole[0], node.op(*operands)))
-    except ShapeError:  # the lengths are known by now: who runs it is told
+    except ShapeError:  # the lengths are known: the call will raise it
         return None
 
 
 @node_rewriter([DimShuffle], phase="specialize", claim=exact, depth=2, when=among_filled)
 def dimshuffle_of_second(fgraph, node):
-    """A number in a shape is one in any order. Not data: the order is a parameter.
+    """A number that fills a shape is the same in any order of dimensions. Not data: the order is a
+    parameter.
 
     >>> x, y = matrix("x"), scalar("y")
     >>> rewritten(second(x.T, y).T)
@@ -262,7 +270,7 @@ def dimshuffle_of_second(fgraph, node):
 
 
 def only_for_its_shape(fgraph, x):
-    """Whether nothing needs the values that the node of x computes."""
+    """Return whether the values computed by the node of x are unused."""
     for out in x.owner.outputs if fgraph is not None and x.owner in fgraph else ():
         if out in fgraph.out_uses:
             return False
@@ -275,9 +283,10 @@ def only_for_its_shape(fgraph, x):
 
 @node_rewriter([second], phase="specialize", claim=exact)
 def second_of_computed(fgraph, node):
-    """Nothing is computed for its shape alone: an operand has it, or lengths are inferred.
+    """Avoid computing a term only for its shape: an operand has that shape, or its lengths are
+    inferred.
 
-    Not data: every op says for itself how.
+    Not data: every op has its own formula.
 
     >>> x, y, z = vector("x"), vector("y"), scalar("z")
     >>> rewritten(second(exp(x) * 2, z)), rewritten(second(x + y, z))
@@ -294,7 +303,7 @@ def second_of_computed(fgraph, node):
     if new is not None and dropping.operands_kept(fgraph, node, new):
         return new
     if not all(y.type.broadcastable) or x.owner.op.equal_lengths(x.owner) is None:
-        return unknown("it is computed anyway: it may fail, or the other is no number", x)
+        return unknown("it is computed anyway: it may fail, or y is not a number", x)
     more = max(0, y.type.ndim - x.type.ndim)
     new = alloc(y.dimshuffle() if more else y, *[length(x, k) for k in range(x.type.ndim)])
     new = shape_padleft(new, more) if more else new
@@ -304,8 +313,8 @@ def second_of_computed(fgraph, node):
 
 @node_rewriter([Sum], phase="specialize", claim=approx(ulps=8), depth=2, when=among_filled)
 def sum_of_second(fgraph, node):
-    """A product instead of a sum of what is the same everywhere. Where the number of terms may be
-    0, only for what is finite. Not data: which lengths count depends on the axes.
+    """A product replaces a sum of equal terms. If there may be no terms, the value must be finite.
+    Not data: the axes decide which lengths count.
 
     >>> x, y = tensor(shape=(2, 3), dtype="float64"), scalar("y")
     >>> rewritten(second(x, y).sum()), rewritten(second(vector("z"), 0.5).sum())

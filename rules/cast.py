@@ -1,4 +1,4 @@
-"""Conversions that change nothing: between dtypes, and between numbers and 0-d tensors."""
+"""Conversions that change nothing, between dtypes, and between numbers and 0-d tensors."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ BOTH_WAYS = {TensorFromScalar, ScalarFromTensor}
 
 
 def cast_dtype(op):
-    """The dtype an op converts to, or None if it is no conversion."""
+    """Return the dtype that an op converts to, or None if it is no conversion."""
     if not isinstance(op, Elemwise) or not isinstance(op.scalar_op, Cast) or op.inplace_pattern:
         return None
     return op.scalar_op.dtype
@@ -22,8 +22,8 @@ def cast_dtype(op):
 
 @node_rewriter([cast_dtype], phase="canonicalize", claim=exact)
 def cast_to_same(fgraph, node):
-    """A conversion to the dtype that is there. Not data: the dtype is a parameter of the scalar op
-    inside.
+    """Remove a conversion to the dtype that the term already has. Not data: the dtype is a
+    parameter of the scalar op inside.
 
     >>> x = vector("x")
     >>> rewritten(Elemwise(Cast("float64"))(x))
@@ -33,8 +33,8 @@ def cast_to_same(fgraph, node):
 
 
 def keeps_values(narrow, wide):
-    """Whether one dtype holds every value of another (NumPy calls int64 to float64 safe; it is
-    not).
+    """Return whether one dtype represents every value of another. (NumPy calls int64 to float64
+    safe, which it is not.)
     """
     narrow, wide = np.dtype(narrow), np.dtype(wide)
     if narrow.kind in "iu" and wide.kind in "fc" and 8 * narrow.itemsize > np.finfo(wide).nmant:
@@ -44,7 +44,8 @@ def keeps_values(narrow, wide):
 
 @node_rewriter([cast_dtype], phase="canonicalize", claim=exact, depth=2)
 def cast_of_cast(fgraph, node):
-    """A detour through a wider dtype. Not data: the dtype is a parameter of the scalar op inside.
+    """Skip a conversion to a wider dtype in between. Not data: the dtype is a parameter of the
+    scalar op inside.
 
     >>> rewritten(cast(cast(ivector("x"), "int64"), "float64"))
     Cast{float64}(x)
@@ -59,8 +60,8 @@ def cast_of_cast(fgraph, node):
 
 @node_rewriter([TensorFromScalar, ScalarFromTensor], phase="canonicalize", claim=exact, depth=2)
 def number_and_back(fgraph, node):
-    """A 0-d tensor of its own number, and the other way round. Not data: one of both has a type
-    that is no tensor's.
+    """Remove a conversion from a number to a 0-d tensor and back, or the reverse. Not data: one of
+    the two types is no tensor type.
 
     >>> x = scalar("x")
     >>> rewritten(tensor_from_scalar(scalar_from_tensor(x)))

@@ -1,4 +1,4 @@
-"""Like terms in sums, powers of one base in products."""
+"""Like terms in sums, and powers of one base in products."""
 
 from collections import Counter
 from math import isfinite
@@ -16,7 +16,7 @@ from rewrite_engine.tensor import add, constant, mul, neg, sqr, sqrt
 
 @rule(phase="canonicalize", claim=exact)
 def add_to_itself(x: Float):
-    """One operand is read once.
+    """A multiple by 2 reads its operand once instead of twice.
 
     >>> x = vector("x")
     >>> rewritten(x + x)
@@ -27,7 +27,7 @@ def add_to_itself(x: Float):
 
 class Factors(NamedTuple):
     """A number times a product of operands. safe: whether the product without the number is
-    computed on the way, too, or is not smaller than 1/8 of what is.
+    computed anyway, or is at least 1/8 of a computed product.
     """
 
     number: Any
@@ -36,7 +36,7 @@ class Factors(NamedTuple):
 
 
 def factors(v):
-    """`v` as a number times a product of operands."""
+    """Return `v` as a number times a product of operands."""
     if v.head is neg:
         return Factors(-1, v.owner.inputs)
     if v.head is mul:
@@ -51,8 +51,8 @@ def factors(v):
 
 
 def term(number, operands, dtype):
-    """A number times operands, in a dtype; None where the number does not fit into it. (1 stays
-    where it is the only operand of that dtype.)
+    """Return a number times operands, in a dtype; None if the number does not fit into it. (A
+    factor 1 is kept if it is the only operand of that dtype.)
     """
     if dtype[0] in "iu":
         number = wrapped(number, np.iinfo(dtype))
@@ -66,20 +66,20 @@ def term(number, operands, dtype):
 
 
 def wrapped(number, limits):
-    """An integer as arithmetic with so many bits has it."""
+    """Return an integer wrapped around to the number of bits given by the limits."""
     return (number - limits.min) % (limits.max - limits.min + 1) + limits.min
 
 
 def may_be_alike(op, seen, distinct):
-    """Whether two operands may have the same factors: a constant has none."""
+    """Return whether two operands may have the same factors; a constant has none."""
     heads = {head_of(s) for s in seen}
     with_number = distinct and CONSTANT in heads
     return not distinct or (not with_number and bool(heads & {mul, neg}))
 
 
 def may_be_joined(parts, type_, trusted):
-    """Whether terms with the same factors are what their sum is: no infinity is taken from another,
-    and no product is computed that was not, unless what it is made of is finite.
+    """Return whether terms with the same factors may be summed: no infinity is subtracted from
+    another, and no new product is computed unless its operands are finite.
     """
     if trusted or type_.regroups_exactly:
         return True
@@ -92,7 +92,7 @@ def may_be_joined(parts, type_, trusted):
 
 
 def collected(node, trusted):
-    """The sum with one term for all that have the same factors; None if there are none."""
+    """Return the sum with one term for all terms with the same factors; None if there are none."""
     parts = [v.owner.inputs for v in node.inputs if v.head is mul or v.head is neg]
     seen = [*node.inputs, *[u for part in parts for u in part if u.head is not CONSTANT]]
     out = node.outputs[0].type
@@ -117,7 +117,9 @@ def collected(node, trusted):
 
 
 def product_of(operands, type_, trusted):
-    """A key for equal products: of three floats and more only in one order."""
+    """Return a key for equal products; products of three or more floats are equal only in one
+    order.
+    """
     anyhow = trusted or type_.regroups_exactly or len(operands) < 3
     return tuple(sorted(operands, key=id)) if anyhow else operands
 
@@ -126,11 +128,12 @@ def product_of(operands, type_, trusted):
     [add], phase="canonicalize", claim=approx(ulps=8), tags=["reorder"], when=may_be_alike
 )
 def like_terms(fgraph, node):
-    """Terms with the same factors are one term; a missing number is 1. (8 units per operand.)
+    """One term replaces several with the same factors; a missing number is 1. (8 units per
+    operand.)
 
-    Numbers of one sign, or of what is known to be finite: inf - inf is NaN. Not of complex
-    numbers: 2 * z is NaN where z + z is infinite. Not data: a table finds like terms among
-    thousands.
+    The numbers must have one sign, or the factors must be known to be finite, as inf - inf is NaN.
+    Complex numbers are excluded: 2 * z is NaN when z + z is infinite. Not data: a table finds like
+    terms among thousands.
 
     >>> x, y, n = vector("x"), vector("y"), ivector("n")
     >>> rewritten(2 * x + y + 3 * x - y * -1 + x)
@@ -149,9 +152,10 @@ def like_terms(fgraph, node):
     when=may_be_alike,
 )
 def like_terms_of_numbers(fgraph, node):
-    """Terms with the same factors are one term, with numbers of any sign, if values are finite.
+    """One term replaces several with the same factors, with numbers of any sign, if values are
+    finite.
 
-    Not data: as above.
+    Not data: a table finds like terms among thousands.
 
     >>> x, y = vectors("x y")
     >>> rewritten(-2 * x + y + 4 * x, including=["fastmath"])
@@ -161,13 +165,13 @@ def like_terms_of_numbers(fgraph, node):
 
 
 def may_be_twice(op, seen, distinct):
-    """Whether an operand may be there twice."""
+    """Return whether an operand may occur twice."""
     return not distinct
 
 
 @node_rewriter([mul], phase="canonicalize", claim=exact, when=may_be_twice)
 def repeated_factors(fgraph, node):
-    """A power of integers, whose products are exact in any order: squares of squares.
+    """Repeated squares compute a power of integers, whose products are exact in any order.
 
     Not data: all operands are collected at once.
 
@@ -193,7 +197,7 @@ def repeated_factors(fgraph, node):
 
 
 def is_exact(dtype, *numbers):
-    """Whether a sum of numbers has no rounding."""
+    """Return whether a sum of numbers is exact."""
     if None in numbers or not all(map(isfinite, numbers)):
         return False
     total = sum(np.asarray(n, dtype) for n in numbers)
@@ -203,19 +207,21 @@ def is_exact(dtype, *numbers):
 
 
 def exact_sum(a, b):
-    """Whether the sum of two exponents is exact: its rounding would count log(x) times."""
+    """Return whether the sum of two exponents is exact: its rounding error would be multiplied by
+    log(x).
+    """
     real = a.type.kind == b.type.kind == "f"
     return real and is_exact(promote(a.type.dtype, b.type.dtype), a.number, b.number)
 
 
 def exact_successor(a):
-    """Whether the sum of an exponent and 1 is exact."""
+    """Return whether the sum of an exponent and 1 is exact."""
     return a.type.kind == "f" and is_exact(a.type.dtype, a.number, 1)
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath"))
 def power_times_power(x: Float, a: InexactConstant, b: InexactConstant):
-    """One power instead of two, where none of them overflows or underflows.
+    """One power replaces two, if neither of them overflows or underflows.
 
     >>> x = vector("x")
     >>> rewritten(x**3.5 * x**1.5, including=["fastmath"])
@@ -226,7 +232,7 @@ def power_times_power(x: Float, a: InexactConstant, b: InexactConstant):
 
 @rule(phase="canonicalize", claim=assumes("fastmath"))
 def power_times_base(x: Float, a: InexactConstant):
-    """One power instead of a power and its base, where neither overflows nor underflows.
+    """One power replaces a power and its base, if neither overflows nor underflows.
 
     >>> x = vector("x")
     >>> rewritten(x**2.5 * x, including=["fastmath"])
@@ -237,7 +243,7 @@ def power_times_base(x: Float, a: InexactConstant):
 
 @rule(phase="canonicalize")
 def sqr_of_sqrt(x: Float):
-    """A root and its square; the sign has to be known.
+    """A square cancels with a square root, if the sign is known.
 
     >>> rewritten(sqr(sqrt(exp(vector("x")))))
     exp(x)

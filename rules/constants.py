@@ -1,8 +1,8 @@
-"""Constants that meet in nests of products and quotients, or of differences.
+"""Constants that meet in nested products and quotients, or in nested differences.
 
-Only where the number that they become is a normal one: then what is finite stays finite, and what
-under- or overflowed on the way no longer does. Two roundings stay two roundings. Products of more
-operands: `rewrite_engine/rewrite/ac.py`.
+Two constants are combined only if the result is a normal number. Then finite results stay finite,
+and an overflow or underflow in between is avoided. Two roundings stay two roundings. For products
+of more operands see `rewrite_engine/rewrite/ac.py`.
 """
 
 import numpy as np
@@ -12,15 +12,15 @@ from rewrite_engine.scalar.dtype import promote
 
 
 def holds_digits(x, dtype):
-    """Whether what is computed in a dtype is not computed with more digits beside x, which is no
-    constant, too (those are folded: three of them would change places for ever).
+    """Return whether the dtype is as precise as its combination with x. (x must not be a constant:
+    constants are folded, and three of them would be swapped for ever.)
     """
     return x.head is not CONSTANT and promote(x.type.dtype, dtype) == dtype
 
 
 def is_normal(number, x, a, b):
-    """Whether a number made of a and b is a normal one in the dtypes of real floats, and has all
-    digits that the term with x has.
+    """Return whether a number computed from a and b is normal in the dtypes of real floats, with
+    the precision of the term that contains x.
     """
     if not holds_digits(x, promote(a.type.dtype, b.type.dtype)):
         return False
@@ -28,22 +28,22 @@ def is_normal(number, x, a, b):
 
 
 def normal_product(x, a, b):
-    """Whether the product of two constants is a normal number."""
+    """Return whether the product of two constants is a normal number."""
     if a.number is None or b.number is None:
         return False
     return is_normal(a.number * b.number, x, a, b)
 
 
 def normal_ratio(x, a, b):
-    """Whether the quotient of two constants is a normal number."""
+    """Return whether the quotient of two constants is a normal number."""
     if a.number is None or not b.number:
         return False
     return is_normal(a.number / b.number, x, a, b)
 
 
 def has_exact_reciprocal(x, c):
-    """Whether 1 / c is exact: c is a power of two, and neither of them subnormal. (Two constants
-    are folded.)
+    """Return whether 1 / c is exact: c is a power of two, and neither of them is subnormal. (Two
+    constants are folded.)
     """
     if c.number is None or c.type.kind == "c" or x.head is CONSTANT:
         return False
@@ -53,7 +53,7 @@ def has_exact_reciprocal(x, c):
 
 @rule(phase="specialize", claim=exact)
 def over_power_of_two(x: Float, c: InexactConstant):
-    """Products are quicker than quotients, and here they are the same.
+    """A product is faster than a quotient, and exact for powers of two.
 
     >>> rewritten(vector("x") / 4)
     x * 0.25
@@ -63,7 +63,7 @@ def over_power_of_two(x: Float, c: InexactConstant):
 
 @rule(phase="canonicalize", claim=approx(ulps=2), tags=["pairwise"])
 def multiple_over_constant(x: Float, a: InexactConstant, b: InexactConstant):
-    """A product instead of a product and a quotient.
+    """One product replaces a product and a quotient.
 
     >>> rewritten(3 * vector("x") / 2)
     1.5 * x
@@ -73,7 +73,7 @@ def multiple_over_constant(x: Float, a: InexactConstant, b: InexactConstant):
 
 @rule(phase="canonicalize", claim=approx(ulps=2), tags=["pairwise"])
 def constant_over_multiple(x: Float, a: InexactConstant, b: InexactConstant):
-    """Constants meet above.
+    """Two constants combine to one in the numerator.
 
     >>> rewritten(3 / (2 * vector("x")))
     1.5 / x
@@ -85,10 +85,10 @@ def constant_over_multiple(x: Float, a: InexactConstant, b: InexactConstant):
     phase="canonicalize",
     claim=approx(ulps=2),
     tags=["pairwise"],
-    overlaps="the constants are one, and it stays where they were",
+    overlaps="either order leaves one constant at the same place",
 )
 def multiple_of_share(x: Float, a: InexactConstant, b: InexactConstant):
-    """A product instead of a product and a quotient.
+    """One product replaces a product and a quotient.
 
     >>> rewritten(3 * (vector("x") / 2))
     1.5 * x
@@ -98,7 +98,7 @@ def multiple_of_share(x: Float, a: InexactConstant, b: InexactConstant):
 
 @rule(phase="canonicalize", claim=approx(ulps=2), tags=["pairwise"])
 def share_of_share(x: Float, a: InexactConstant, b: InexactConstant):
-    """One quotient instead of two.
+    """One quotient replaces two quotients.
 
     >>> rewritten(vector("x") / 3 / 2)
     x / 6.0
@@ -108,7 +108,7 @@ def share_of_share(x: Float, a: InexactConstant, b: InexactConstant):
 
 @rule(phase="canonicalize", claim=approx(ulps=2), tags=["pairwise"])
 def constant_over_share(x: Float, a: InexactConstant, b: InexactConstant):
-    """One quotient instead of two.
+    """One quotient replaces two quotients.
 
     >>> rewritten(3 / (vector("x") / 2))
     6.0 / x
@@ -118,7 +118,7 @@ def constant_over_share(x: Float, a: InexactConstant, b: InexactConstant):
 
 @rule(phase="canonicalize", claim=approx(ulps=2), tags=["pairwise"])
 def constant_over_quotient(x: Float, a: InexactConstant, b: InexactConstant):
-    """A product instead of two quotients.
+    """One product replaces two quotients.
 
     >>> rewritten(3 / (2 / vector("x")))
     1.5 * x
@@ -128,7 +128,8 @@ def constant_over_quotient(x: Float, a: InexactConstant, b: InexactConstant):
 
 @rule(phase="specialize", claim=approx(ulps=2), tags=["pairwise"])
 def quotient_over_constant(x: Float, a: InexactConstant, b: InexactConstant):
-    """One quotient instead of two. Not earlier: `1 / (1 + exp(x))` has to be seen first.
+    """One quotient replaces two quotients. This runs late, since earlier rules match `1 / (1 +
+    exp(x))`.
 
     >>> rewritten(6 / vector("x") / 3)
     2.0 / x
@@ -138,7 +139,8 @@ def quotient_over_constant(x: Float, a: InexactConstant, b: InexactConstant):
 
 @rule(phase="specialize", claim=approx(ulps=2), tags=["pairwise"])
 def multiple_of_quotient(x: Float, a: InexactConstant, b: InexactConstant):
-    """One quotient instead of a product and a quotient. Not earlier, as above.
+    """One quotient replaces a product and a quotient. This runs late, since earlier rules match `1
+    / (1 + exp(x))`.
 
     >>> rewritten(3 * (2 / vector("x")))
     6.0 / x
@@ -147,9 +149,9 @@ def multiple_of_quotient(x: Float, a: InexactConstant, b: InexactConstant):
 
 
 def finite_sum(x, a, b):
-    """Whether real constants may be added up before x is, or subtracted: what comes of it is finite
-    in their dtype, with all digits, and neither is lost beside the other, as 1e-20 would be that
-    keeps `x - 0.5 + 1e-20` from 0.
+    """Return whether two real constants may be added before x is: their sum is finite and precise
+    in their dtype, and neither vanishes in it. For instance, 1e-20 keeps `x - 0.5 + 1e-20` from
+    being 0.
     """
     if a.number is None or b.number is None:
         return False
@@ -168,44 +170,44 @@ DIFFERENCES = table(
         "difference_minus_constant",
         lambda x, a, b: ((x - a) - b >> x - (a + b), given(finite_sum)),
         approx(ulps=2),
-        "One difference instead of two.",
+        "One difference replaces two differences.",
         """vector("x") - 3 - 2 -> x - 5.0""",
     ),
     (
         "sum_minus_constant",
         lambda x, a, b: ((a + x) - b >> (a - b) + x, given(finite_sum)),
         approx(ulps=2),
-        "A sum instead of a sum and a difference.",
+        "One sum replaces a sum and a difference.",
         """3 + vector("x") - 2 -> 1.0 + x""",
     ),
     (
         "constant_plus_difference",
         lambda x, a, b: (b + (x - a) >> (b - a) + x, given(finite_sum)),
         approx(ulps=2),
-        "A sum instead of a sum and a difference.",
+        "One sum replaces a sum and a difference.",
         """3 + (vector("x") - 2) -> 1.0 + x""",
     ),
     (
         "constant_minus_difference",
         lambda x, a, b: (b - (x - a) >> (b + a) - x, given(finite_sum)),
         approx(ulps=2),
-        "One difference instead of two.",
+        "One difference replaces two differences.",
         """3 - (vector("x") - 2) -> 5.0 - x""",
     ),
     (
         "constant_minus_sum",
         lambda x, a, b: (b - (a + x) >> (b - a) - x, given(finite_sum)),
         approx(ulps=2),
-        "A difference instead of a sum and a difference.",
+        "One difference replaces a sum and a difference.",
         """3 - (2 + vector("x")) -> 1.0 - x""",
     ),
     (
         "constant_less_minus_constant",
         lambda x, a, b: ((a - x) - b >> (a - b) - x, given(finite_sum)),
         approx(ulps=2),
-        "One difference instead of two.",
+        "One difference replaces two differences.",
         """3 - vector("x") - 2 -> 1.0 - x""",
     ),
     phase="specialize", tags=["pairwise"], x=Float, a=InexactConstant, b=InexactConstant,
-    overlaps="one constant is left in any order: x - 2 and -2 + x are as good",
+    overlaps="either order leaves one constant: x - 2 and -2 + x cost the same",
 )  # fmt: skip

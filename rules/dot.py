@@ -1,4 +1,4 @@
-"""Products of matrices."""
+"""Products of matrices and vectors."""
 
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import DimShuffle, Sum, dot, neg, sqr
@@ -7,7 +7,7 @@ from rewrite_engine.tensor.op import Odd
 
 @rule(phase="canonicalize", claim=approx(ulps=8))
 def transpose_of_dot(a: Matrix, b: Matrix):
-    """Transposing the factors costs nothing; transposing the product makes what follows slow.
+    """A transpose of the factors costs nothing; a transpose of the product slows down later ops.
 
     >>> a, b = matrices("a b")
     >>> rewritten(dot(a, b).T)
@@ -19,7 +19,7 @@ def transpose_of_dot(a: Matrix, b: Matrix):
 
 @rule(phase="canonicalize")
 def dot_of_negs(a: Inexact, b: Inexact):
-    """Two signs in a product cancel.
+    """Two signs in a matrix product cancel each other.
 
     >>> a, b = matrices("a b")
     >>> rewritten(dot(-a, -b))
@@ -29,14 +29,14 @@ def dot_of_negs(a: Inexact, b: Inexact):
 
 
 def in_double(x):
-    """Whether sums of such numbers have no more digits than they."""
+    """Return whether sums of such numbers have the same precision."""
     return x.type.dtype == "float64"
 
 
 @rule(phase="specialize", claim=approx(ulps=8), tags=["reorder"])
 def sum_of_squares(x: Vector):
-    """One call instead of two, and no array of squares. (No part of a sum of squares is larger than
-    the whole, in any order.)
+    """One call of a dot product replaces two passes and an array of squares. (No part of a sum of
+    squares exceeds the whole, in any order.)
 
     >>> x = vector("x")
     >>> rewritten(sqr(x - 1).sum()), rewritten((fvector("x") ** 2).sum())
@@ -47,7 +47,7 @@ def sum_of_squares(x: Vector):
 
 @rule(phase="specialize")
 def minus_dot_of_neg(a, b: Inexact, c: Inexact):
-    """So do that of a product and that of a difference.
+    """The sign in a product cancels with the sign of a difference.
 
     >>> a, b, c = matrices("a b c")
     >>> rewritten(a - dot(-b, c))
@@ -56,9 +56,9 @@ def minus_dot_of_neg(a, b: Inexact, c: Inexact):
     return a - dot(-b, c) >> a + dot(b, c)
 
 
-@rule(phase="specialize", overlaps="there is one sign less, and one is left at most")
+@rule(phase="specialize", overlaps="either order leaves at most one sign")
 def neg_of_dot_of_neg(a: Inexact, b: Inexact):
-    """And a sign before the product.
+    """The sign of a factor cancels with the sign of the product.
 
     >>> a, b = matrices("a b")
     >>> rewritten(-dot(-a, b))
@@ -69,7 +69,7 @@ def neg_of_dot_of_neg(a: Inexact, b: Inexact):
 
 @node_rewriter([Odd], phase="specialize", depth=2)
 def odd_of_neg(fgraph, node):
-    """The sign of floats goes outside, where it may meet another. Not data: ops of several classes.
+    """Move the sign of floats outside, where it may meet another. Not data: ops of several classes.
 
     >>> rewritten(1 - (-exp(matrix("x"))).T)
     1.0 + Transpose{axes=[1, 0]}(exp(x))

@@ -1,8 +1,8 @@
-"""Equations: both sides are right, and what is cheaper depends on the shapes. They are used by the
-phase "saturate", for queries that include it (`docs/equations.md`).
+"""Equations: both sides are right, and shapes decide which is cheaper. The phase "saturate" uses
+them, for queries that include it (`docs/equations.md`).
 
-Most move roundings, and overflows in between, to other places: they assume "fastmath". Sums of
-several terms are taken as they are written: nothing here reorders a sum.
+Most of them change roundings, and overflows in between, so they assume "fastmath". Sums of several
+terms keep their order.
 """
 
 from rewrite_engine.rules.facts import same_dtype, same_shape
@@ -14,17 +14,17 @@ turn = DimShuffle(2, (1, 0))
 
 @fact
 def same_float(*xs):
-    """All are floats of one dtype: nothing is converted, on either side."""
+    """All variables are floats of one dtype, so that neither side converts."""
     if len({x.type.dtype for x in xs}) > 1:
         return unknown("the dtypes differ")
     if xs[0].type.kind in "fc":
         return because(f"all are {xs[0].type.dtype}")
-    return unknown("they are no floats", blame=xs[0])
+    return unknown("they are not floats", blame=xs[0])
 
 
 @fact
 def no_stretching(x, y):
-    """Where x and y are combined, neither is repeated to fit the other."""
+    """x and y are combined without repeating either."""
     if x.type.dtype != y.type.dtype:
         return unknown("the dtypes differ")
     if x.type.ndim == y.type.ndim and x.type.broadcastable == y.type.broadcastable:
@@ -37,8 +37,8 @@ def no_stretching(x, y):
 
 @equation(claim=assumes("fastmath"), prefer=flops)
 def matmul_assoc(a: Inexact, b: Matrix, c: Inexact):
-    """The order of a chain of products. The roundings differ by a few units of the product of
-    the absolute values.
+    """The order of a chain of products decides its cost. The roundings differ by a few units of the
+    product of the absolute values.
 
     >>> a, b, v = matrix("a"), matrix("b"), vector("v")
     >>> rewritten(a @ b @ v, including=["saturate", "fastmath"])
@@ -49,7 +49,7 @@ def matmul_assoc(a: Inexact, b: Matrix, c: Inexact):
 
 @equation(claim=approx(ulps=8), prefer=flops)
 def transpose_of_product(a: Matrix, b: Matrix):
-    """One transpose instead of two, or two that meet others.
+    """One transpose replaces two, or two transposes meet others.
 
     >>> a, b = matrices("a b")
     >>> rewritten(a.T @ b.T, including=["saturate"])
@@ -60,7 +60,7 @@ def transpose_of_product(a: Matrix, b: Matrix):
 
 @equation(claim=assumes("fastmath"), prefer=flops)
 def scaled_left_factor(k: Scalar, a: Inexact, b: Inexact):
-    """A number times a product: it goes to what is smallest.
+    """A number is multiplied with the smallest array: the left factor, or the product.
 
     >>> k, a, b = scalar("k"), matrix("a", shape=(9, 5)), matrix("b", shape=(5, 2))
     >>> rewritten((k * a) @ b, including=["saturate", "fastmath"])
@@ -71,7 +71,7 @@ def scaled_left_factor(k: Scalar, a: Inexact, b: Inexact):
 
 @equation(claim=assumes("fastmath"), prefer=flops)
 def scaled_right_factor(k: Scalar, a: Inexact, b: Inexact):
-    """A number times the right factor of a product: it goes to what is smallest.
+    """A number is multiplied with the smallest array: the right factor, or the product.
 
     >>> k, a, b = scalar("k"), matrix("a", shape=(2, 5)), matrix("b", shape=(5, 9))
     >>> rewritten(a @ (k * b), including=["saturate", "fastmath"])
@@ -82,7 +82,7 @@ def scaled_right_factor(k: Scalar, a: Inexact, b: Inexact):
 
 @equation(claim=assumes("fastmath", then=approx(ulps=32)), prefer=flops)
 def common_left_matrix(a: Inexact, x: Inexact, y: Inexact):
-    """One product instead of two.
+    """One product replaces two with the same left factor.
 
     >>> a, x, y = matrices("a x y")
     >>> rewritten(a @ x + a @ y, including=["saturate", "fastmath"])
@@ -93,7 +93,7 @@ def common_left_matrix(a: Inexact, x: Inexact, y: Inexact):
 
 @equation(claim=assumes("fastmath", then=approx(ulps=32)), prefer=flops)
 def common_right_matrix(a: Inexact, x: Inexact, y: Inexact):
-    """One product instead of two.
+    """One product replaces two with the same right factor.
 
     >>> a, x, y = matrices("a x y")
     >>> rewritten(x @ a + y @ a, including=["saturate", "fastmath"])
@@ -128,7 +128,7 @@ def sum_of_columns_of_product(a: Matrix, b: Matrix):
 
 @equation(claim=assumes("fastmath"), prefer=flops)
 def sum_of_product(a: Matrix, b: Matrix):
-    """All entries of a product, without the product.
+    """The sum of all entries of a product needs no product of matrices.
 
     >>> a, b = matrices("a b")
     >>> rewritten((a @ b).sum(), including=["saturate", "fastmath"])
@@ -140,8 +140,8 @@ def sum_of_product(a: Matrix, b: Matrix):
 
 @equation(claim=assumes("fastmath"), prefer=flops)
 def trace_of_product(a: Tensor["n", "m"], b: Tensor["m", "n"]):
-    """The trace of a product needs the product's diagonal only. (Of one that is no square,
-    a length of 1 would be repeated.)
+    """The trace of a product needs only the product's diagonal. (If the product is not square, a
+    length of 1 would be repeated.)
 
     >>> a, b = matrix("a", shape=(2, 3)), matrix("b", shape=(3, 2))
     >>> rewritten(trace(a @ b), including=["saturate", "fastmath"])
@@ -155,7 +155,7 @@ def trace_of_product(a: Tensor["n", "m"], b: Tensor["m", "n"]):
 
 @equation(claim=assumes("fastmath"), prefer=flops)
 def common_factor(k: Inexact, x: Inexact, y: Inexact):
-    """One product instead of two.
+    """One product replaces two with the same factor.
 
     >>> k, x, y = vectors("k x y")
     >>> rewritten(k * x + y * k, including=["saturate", "fastmath"])
@@ -166,7 +166,7 @@ def common_factor(k: Inexact, x: Inexact, y: Inexact):
 
 @equation(claim=assumes("fastmath", then=approx(ulps=8)), prefer=flops)
 def common_factor_of_difference(k: Inexact, x: Inexact, y: Inexact):
-    """One product instead of two.
+    """One product replaces two with the same factor.
 
     >>> k, x, y = vectors("k x y")
     >>> rewritten(k * x - y * k, including=["saturate", "fastmath"])
@@ -177,7 +177,7 @@ def common_factor_of_difference(k: Inexact, x: Inexact, y: Inexact):
 
 @equation(claim=assumes("fastmath"), prefer=flops)
 def common_divisor(k: Inexact, x: Inexact, y: Inexact):
-    """One division instead of two.
+    """One division replaces two with the same divisor.
 
     >>> k, x, y = vectors("k x y")
     >>> rewritten(x / k + y / k, including=["saturate", "fastmath"])
@@ -188,8 +188,8 @@ def common_divisor(k: Inexact, x: Inexact, y: Inexact):
 
 @equation(claim=assumes("fastmath"), prefer=flops)
 def sum_of_multiple(k: Scalar, x: Inexact, axis: Prop, keepdims: Prop):
-    """One product per sum instead of one per element; none where the products are there anyway.
-    (The rule `sum_of_scaled` does the first, whatever else needs the products.)
+    """One product per sum replaces one per element, unless the products are computed anyway. (The
+    rule `sum_of_scaled` does the first, whether or not the products are used elsewhere.)
 
     >>> k, x = scalar("k"), vector("x")
     >>> rewritten(k * x, k * x.sum(), including=["saturate", "fastmath"])
@@ -201,7 +201,7 @@ def sum_of_multiple(k: Scalar, x: Inexact, axis: Prop, keepdims: Prop):
 
 @equation(claim=assumes("fastmath"), prefer=flops)
 def sum_of_sums(x: Inexact, y: Inexact, axis: Prop, keepdims: Prop):
-    """Adding first, or summing first: what is cheaper depends on what else needs either.
+    """The cheaper order of adding and summing depends on the other uses of both.
 
     >>> x, y = matrix("x", shape=(9, 9)), matrix("y", shape=(9, 9))
     >>> rewritten(x.sum(axis=0) + y.sum(axis=0), (x + y).sum(axis=0),

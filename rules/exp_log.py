@@ -1,4 +1,4 @@
-"""Logarithms and exponentials: what cancels, and what keeps its digits."""
+"""Logarithms and exponentials: functions that cancel, and forms that keep precision."""
 
 from rewrite_engine.rules.facts import finite, nonneg, nonzero, positive, same_dtype
 from rewrite_engine.rules.language import *
@@ -20,7 +20,7 @@ from rewrite_engine.tensor import (
 
 @rule(phase="stabilize", claim=exact, ends=at_most(1))
 def exp_of_integer(n: Integer):
-    """An exponential of integers is that of floats, about which the other rules know more.
+    """Convert integers to floats before the exponential, as other rules cover floats.
 
     >>> rewritten(exp(ivector("n")))
     exp(Cast{float64}(n))
@@ -40,7 +40,7 @@ def log_of_exp(x: Float):
 
 @rule(phase="canonicalize", claim=approx(ulps=1 << 16))
 def exp_of_log(x: Float):
-    """The number itself, where it has a logarithm.
+    """The exponential of a logarithm is the number itself, if the logarithm exists.
 
     >>> rewritten(exp(log(sqr(vector("x")))))
     sqr(x)
@@ -80,7 +80,7 @@ def log1p_of_exp(x: Float):
 
 @rule(phase="stabilize")
 def reciprocal_of_one_plus_exp(x: Float):
-    """1 / (1 + exp(x)) overflows inside; the sigmoid does not.
+    """The exponential in 1 / (1 + exp(x)) overflows; the sigmoid does not.
 
     >>> rewritten(reciprocal(1 + exp(vector("x"))))
     sigmoid(-x)
@@ -90,7 +90,7 @@ def reciprocal_of_one_plus_exp(x: Float):
 
 @rule(phase="stabilize")
 def sigmoid_in_product(x: Float, y: Float):
-    """y / (1 + exp(x)) overflows below the bar.
+    """The denominator of y / (1 + exp(x)) overflows; the sigmoid does not.
 
     >>> x, y = vectors("x y")
     >>> rewritten(y / (1 + exp(x)))
@@ -101,7 +101,7 @@ def sigmoid_in_product(x: Float, y: Float):
 
 @rule(phase="stabilize", claim=exact)
 def sum_of_choices(condition, x: Float, y: Float, z: Float, w: Float):
-    """One question instead of two, so that what is chosen together is seen together.
+    """One choice instead of two puts the operands of a sum next to each other, for other rules.
 
     >>> c, x, y = bvector("c"), vector("x"), vector("y")
     >>> rewritten(switch(c, x, 1.0) + switch(c, y, 2.0))
@@ -114,7 +114,8 @@ def sum_of_choices(condition, x: Float, y: Float, z: Float, w: Float):
 
 @rule(phase="stabilize", claim=exact)
 def difference_of_choices(condition, x: Float, y: Float, z: Float, w: Float):
-    """One question instead of two in a difference, so that what is chosen together meets.
+    """One choice instead of two puts the operands of a difference next to each other, for other
+    rules.
 
     >>> c, x, y = bvector("c"), vector("x"), vector("y")
     >>> rewritten(switch(c, x, 1.0) - switch(c, y, 2.0))
@@ -127,7 +128,7 @@ def difference_of_choices(condition, x: Float, y: Float, z: Float, w: Float):
 
 @rule(phase="stabilize", claim=approx(1 << 10))
 def sqrt_of_exp(x: Float):
-    """The exponential overflows, its root need not.
+    """The exponential may overflow when its root does not.
 
     >>> rewritten(sqrt(exp(vector("x"))))
     exp(0.5 * x)
@@ -136,13 +137,14 @@ def sqrt_of_exp(x: Float):
 
 
 def is_no_square(c):
-    """Whether a power is another than 2."""
+    """Return whether a power is other than 2."""
     return c.number != 2
 
 
 @rule(phase="stabilize", claim=approx(1 << 10))
 def power_of_exp(x: Float, c: FloatConstant):
-    """The exponential overflows, its power need not. Not for 0; nor for 2, as squares are cheap.
+    """The exponential may overflow when its power does not. Excluded are the powers 0 and 2, as
+    squares are cheap.
 
     >>> rewritten(exp(vector("x")) ** 0.3)
     exp(0.3 * x)
@@ -152,7 +154,7 @@ def power_of_exp(x: Float, c: FloatConstant):
 
 @rule(phase="stabilize")
 def log_of_sqrt(x: Float):
-    """Half the logarithm needs no root.
+    """Half the logarithm gives the same result without a root.
 
     >>> rewritten(log(sqrt(vector("x"))))
     0.5 * log(x)
@@ -162,7 +164,7 @@ def log_of_sqrt(x: Float):
 
 @rule(phase="stabilize")
 def log_of_square(x: Float):
-    """A square overflows and underflows; its logarithm need not.
+    """A square may overflow or underflow when its logarithm does not.
 
     >>> rewritten(log(vector("x") ** 2))
     2.0 * log(abs(x))
@@ -181,14 +183,14 @@ def log_of_sum_of_exps(x: Float, y: Float):
 
 
 def without_sign(x):
-    """Whether no element is below 0, nor -0.0."""
+    """Return whether no element is below 0 or is -0.0."""
     return x.head in (abs, sqr) or positive(x)
 
 
 @rule(phase="stabilize", claim=approx(2))
 def log_of_reciprocal(x: Float):
-    """The reciprocal of a subnormal number overflows; the sign of its logarithm does not. At -inf
-    and at -0.0 the two differ, so the sign has to be known.
+    """The reciprocal of a subnormal number overflows; the negated logarithm does not. The two
+    differ at -inf and at -0.0, so the sign has to be known.
 
     >>> rewritten(log(reciprocal(sqr(vector("x")))))
     -2.0 * log(abs(x))

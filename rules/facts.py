@@ -1,4 +1,4 @@
-"""The facts that rules ask for: each gives evidence, or the reason why it is not known.
+"""Facts that rules require: each returns evidence, or the reason why it is unknown.
 
     numbers   bounded finite whole positive nonneg nonzero                 rules/facts_numbers.py
               distinct increasing unique_indices
@@ -8,8 +8,8 @@
     places    band same_pattern one_for_each stored_once                   rules/facts_zeros.py
     errors    fits cannot_fail                                             rules/facts_failure.py
 
-What an op knows of its values stands beside the op (`range=`, `keeps=`, `Op.implied`,
-`Op.bounds`). The set is open: write your own with `@fact`, and extend these to ops of others:
+Ops declare properties of their values themselves (`range=`, `keeps=`, `Op.implied`, `Op.bounds`).
+The set is open: write your own facts with `@fact`, and extend these to other ops:
 
     @nonneg.case(TheirOp)
     def their_op_is_nonneg(x):

@@ -1,6 +1,4 @@
-"""What is known of whole tensors: lengths and shapes, matrices, uses. Import them from
-`rules/facts.py`.
-"""
+"""Facts about whole tensors: lengths, shapes, matrices, uses. Import them from `rules/facts.py`."""
 
 from itertools import zip_longest
 
@@ -24,7 +22,7 @@ __all__ = [
 
 @fact(cost=2)
 def same_dtype(*xs):
-    """All have one dtype."""
+    """All variables have the same dtype."""
     if len({getattr(x.type, "dtype", x.type) for x in xs}) == 1:
         return because(f"all are {getattr(xs[0].type, 'dtype', xs[0].type)}")
     return unknown("the dtypes differ", blame=xs[-1])
@@ -32,7 +30,7 @@ def same_dtype(*xs):
 
 @fact(cost=2)
 def same_rank(*xs):
-    """All have the same number of dimensions."""
+    """All variables have the same number of dimensions."""
     if len({x.type.ndim for x in xs}) == 1 and xs[0].type.ndim is not NO_RANK:
         return because(f"all have {xs[0].type.ndim} dimensions")
     return unknown("the ranks differ", blame=xs[-1])
@@ -48,13 +46,15 @@ def static_shape(x):
 
 @static_shape.test
 def has_shape(value, shape):
-    """Whether an array has that shape."""
+    """Return whether an array has that shape."""
     return value.shape == tuple(shape)
 
 
 @fact(cost=5)
 def used_once(fgraph, x):
-    """x has one use in its graph: what replaces that needs x no more. Not known outside of one."""
+    """x has one use in its graph, so a rule that replaces this use removes x. Unknown outside of a
+    graph.
+    """
     if fgraph is None or x not in fgraph.users:
         return unknown("it belongs to no graph", blame=x)
     uses = len(fgraph.get_clients(x))
@@ -66,22 +66,24 @@ def used_once(fgraph, x):
 
 @fact(depth=2)
 def length(x, i):
-    """What the length of dimension i is, as `value`: a number, or the dimension (of a variable
-    further down) that it is equal to. Always known to that extent. (Of a term that is computed:
-    that it can be is another question, see `cannot_fail`.)
+    """Length of dimension i, as `value`: a number, or the dimension (of a variable further down) of
+    equal length. Always known to that extent. (Whether computing the term may fail is another
+    question, see `cannot_fail`.)
     """
     known = x.type.shape[i]
     if known is not None:
-        return because(f"it is {known}", value=known)
+        return because(f"the length is {known}", value=known)
     below = _below(x, i % x.type.ndim)
     if below is None:
-        return because("its own", value=(x, i % x.type.ndim))
+        return because("a length that follows from no other", value=(x, i % x.type.ndim))
     found = length(*below)
-    return because(f"that of {x.owner.op}'s operand", found, value=found.value)
+    return because(f"the length of an operand of {x.owner.op}", found, value=found.value)
 
 
 def _below(x, i):
-    """The dimension that dimension i of x has the length of; None if its op does not say."""
+    """Return the dimension of an operand that has the same length as dimension i of x; None if the
+    op does not declare one.
+    """
     node = x.owner
     if node is None or not isinstance(node.op, TensorOp):
         return None
@@ -92,7 +94,7 @@ def _below(x, i):
 
 
 def _down(x, i):
-    """A dimension, those further down that it has the length of, and that length, if known."""
+    """Yield a dimension, those further down of the same length, and that length, if known."""
     place = (x, i % x.type.ndim)
     while place is not None:
         yield place
@@ -104,8 +106,8 @@ def _down(x, i):
 
 
 def is_same_length(x, i, y, j):
-    """Whether dimension i of x is as long as dimension j of y: what `same_length` says, for two
-    that are near each other. (Nothing is remembered; it takes as many steps as they are apart.)
+    """Return whether dimension i of x is as long as dimension j of y, like `same_length`, for
+    variables that are near each other. (Nothing is cached; the number of steps is their distance.)
     """
     one, other = set(), set()
     for a, b in zip_longest(_down(x, i), _down(y, j)):
@@ -117,14 +119,14 @@ def is_same_length(x, i, y, j):
 
 
 def _dimension_read(v):
-    """The dimension that an integer is the length of, if it is read from one."""
+    """Return the dimension whose length an integer is, if it is read from one."""
     while isinstance(v.head, CheckedLength):
         v = v.owner.inputs[0]
     return (v.owner.inputs[0], v.head.i) if isinstance(v.head, Shape_i) else None
 
 
 def length_read(v):
-    """The length that an integer is, as `length` gives it; None if it is another."""
+    """Return the length that an integer is, in the form of `length`; None for other integers."""
     if v.head is CONSTANT:
         return v.number
     read = _dimension_read(v)
@@ -136,17 +138,17 @@ def same_length(x, i, y, j):
     """Dimension i of x is as long as dimension j of y."""
     a, b = length(x, i), length(y, j)
     if a.value == b.value:
-        return because("both lengths are one", a, b)
+        return because("both lengths are equal", a, b)
     return unknown(f"the lengths of dimensions {i} and {j} are not known to be equal", blame=y)
 
 
 @fact
 def same_shape(x, y):
-    """x and y have the same shape, where both are computed: none is repeated to fit the other."""
+    """x and y have the same shape, if both are computed: none is repeated to fit the other."""
     if x.type.ndim != y.type.ndim or x.type.ndim is NO_RANK:
         return unknown("the ranks differ", blame=y)
     if [n == 1 for n in x.type.shape] != [n == 1 for n in y.type.shape]:
-        # types know all that can be known of lengths of 1: searching further down is in vain
+        # types know all that can be known of lengths of 1: searching further down finds no more
         return unknown("one may be repeated along a dimension of length 1", blame=y)
     found = []
     for i in range(x.type.ndim):
@@ -154,7 +156,7 @@ def same_shape(x, y):
         if not answer:
             return answer
         found.append(answer)
-    return because("the lengths are the same", *found)
+    return because("the lengths are equal", *found)
 
 
 # --- matrices -----------------------------------------------------------------------------------
@@ -162,21 +164,23 @@ def same_shape(x, y):
 
 @fact(depth=2)
 def symmetric(x):
-    """A square matrix that equals its transpose: exactly, but for the rounding of products. A NaN
-    stands opposite of a NaN.
+    """A square matrix that equals its transpose: exactly, except for the rounding of products. The
+    mirror image of a NaN is a NaN.
     """
     if x.type.ndim != 2:
-        return unknown("it is no matrix", blame=x)
+        return unknown("it is not a matrix", blame=x)
     if x.head is CONSTANT:
         same = x.data.shape[0] == x.data.shape[1] and _equal(x.data, x.data.T)
-        return because("a constant") if same else unknown("a constant that is not", blame=x)
+        return because("a constant") if same else unknown("the constant is not symmetric", blame=x)
     if x.type.shape == (1, 1):
         return because("a single number")
     return from_operands(symmetric, x, "it is not known to be symmetric")
 
 
 def _equal(a, b):
-    """Whether arrays are equal, zeros with their signs: then so is what is made of them."""
+    """Return whether arrays are equal, including the signs of zeros, so that their results are
+    equal, too.
+    """
     if a.dtype.kind == "c":
         return _equal(a.real, b.real) and _equal(a.imag, b.imag)
     signs = a.dtype.kind != "f" or (np.signbit(a) == np.signbit(b)).all()
@@ -185,13 +189,13 @@ def _equal(a, b):
 
 @symmetric.test
 def is_symmetric(value):
-    """Whether a matrix is its transpose, up to what rounds in a product."""
+    """Return whether a matrix equals its transpose, up to the rounding of a product."""
     square = value.ndim == 2 and value.shape[0] == value.shape[1]
     return square and np.allclose(value, value.T, 0, _slack(value), equal_nan=True)
 
 
 def _slack(value):
-    """What rounding may add up to in a matrix that was computed as a product."""
+    """Return a bound for the rounding errors in a matrix that was computed as a product."""
     if value.dtype.kind not in "fc" or not value.size:
         return 0
     largest = np.abs(value, where=np.isfinite(value), out=np.zeros(value.shape)).max()
@@ -200,13 +204,13 @@ def _slack(value):
 
 @fact(implies=[symmetric])
 def diagonal(x):
-    """A square matrix with zeros everywhere but on its diagonal."""
+    """A square matrix with zeros everywhere except on its diagonal."""
     if x.type.ndim != 2:
-        return unknown("it is no matrix", blame=x)
+        return unknown("it is not a matrix", blame=x)
     if x.head is CONSTANT:
         square = x.data.shape[0] == x.data.shape[1]
         good = square and not x.data[~np.eye(len(x.data), dtype=bool)].any()
-        return because("a constant") if good else unknown("a constant that is not", blame=x)
+        return because("a constant") if good else unknown("the constant is not diagonal", blame=x)
     if x.type.shape == (1, 1):
         return because("a single number")
     return from_operands(diagonal, x, "it is not known to be diagonal")
@@ -214,24 +218,24 @@ def diagonal(x):
 
 @fact(depth=2, implies=[symmetric])
 def positive_semidefinite(x):
-    """A symmetric real matrix with no eigenvalue below 0, up to rounding, where it is finite."""
+    """A symmetric real matrix with no eigenvalue below 0, up to rounding, if it is finite."""
     even = symmetric(x)
     if not even:
         return even
     if x.head is CONSTANT:
         good = _eigenvalues(x.data) >= 0
-        return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
+        return because("a constant") if good.all() else unknown("an eigenvalue is below 0", blame=x)
     return from_operands(positive_semidefinite, x, "an eigenvalue may be below 0")
 
 
 @positive_semidefinite.test
 def has_no_negative_eigenvalue(value):
-    """Whether a matrix is symmetric without an eigenvalue below 0, up to rounding."""
+    """Return whether a matrix is symmetric without an eigenvalue below 0, up to rounding."""
     return bool(is_symmetric(value) and (_eigenvalues(value) >= -_slack(value)).all())
 
 
 def _eigenvalues(value):
-    """Those of a symmetric matrix; NaN where it is not finite, or not real."""
+    """Return the eigenvalues of a symmetric matrix; NaN if it is not finite or not real."""
     if value.dtype.kind == "c" or not np.isfinite(value).all():
         return np.array([np.nan])
     return np.linalg.eigvalsh(value.astype("float64"))
@@ -239,13 +243,15 @@ def _eigenvalues(value):
 
 @fact(implies=[symmetric, positive_semidefinite])
 def positive_definite(x):
-    """A symmetric real matrix whose eigenvalues are above 0, up to rounding, where it is finite."""
+    """A symmetric real matrix whose eigenvalues are above 0, up to rounding, if it is finite."""
     even = symmetric(x)
     if not even:
         return even
     if x.head is CONSTANT:
         good = _eigenvalues(x.data) > 0
-        return because("a constant") if good.all() else unknown("a constant that is not", blame=x)
+        return (
+            because("a constant") if good.all() else unknown("an eigenvalue is 0 or below", blame=x)
+        )
     return from_operands(positive_definite, x, "an eigenvalue may be 0")
 
 

@@ -1,6 +1,6 @@
-"""What may raise an error when it is computed. Import the facts from `rules/facts.py`. Whether an
-error is lost when a rule drops a term is told by `rewrite_engine/rewrite/dropped.py`, which asks
-these.
+"""Facts about computations that may raise an error. Import them from `rules/facts.py`.
+`rewrite_engine/rewrite/dropped.py` uses them to check that a rule loses no error when it drops a
+term.
 """
 
 from rewrite_engine.match.fact import because, every, fact, unknown
@@ -14,10 +14,10 @@ __all__ = ["cannot_fail", "dropping", "fits"]
 
 @fact
 def fits(x):
-    """What computes x does not fail, once its operands are computed."""
+    """The op that computes x does not fail, once its operands are computed."""
     node = x.owner
     if node is None:
-        return because("it is not computed")
+        return because("it is not computed by an op")
     groups = node.op.equal_lengths(node)
     if groups is None:
         said = node.op.implied.get("fits")
@@ -35,14 +35,14 @@ def fits(x):
                 why = f"{node.op} may raise an error: lengths are not known to be equal"
                 return unknown(why, blame=x)
             first = value
-    return because("the lengths are equal", *found) if found else because("it always can")
+    return because("the lengths are equal", *found) if found else because("its op cannot fail")
 
 
 @fact
 def cannot_fail(x):
     """No error is raised when x is computed, whatever the inputs are."""
     if x.owner is None:
-        return because("it is not computed")
+        return because("it is not computed by an op")
     here = x.owner.op.equal_lengths(x.owner) == [] or fits(x)
     if not here:
         return here
@@ -52,8 +52,8 @@ def cannot_fail(x):
 
 
 def compared(node):
-    """The groups of lengths, as `length` gives them, that a node compares; None for one that may
-    fail in other ways.
+    """Return the groups of lengths that a node compares, in the form of `length`; None for a node
+    that may fail in other ways.
     """
     if isinstance(node.op, CheckedLength):
         return [{length_read(node.inputs[i]) for i in pair} for pair in node.op.pairs()]
@@ -66,5 +66,5 @@ def compared(node):
     ]
 
 
-#: tells whether errors are lost with what rules drop
+#: checks whether errors are lost with terms that rules drop
 dropping = Dropping(fits, cannot_fail, length, compared)

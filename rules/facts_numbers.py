@@ -1,9 +1,9 @@
-"""What is known of the elements of tensors: bounds, finite, whole numbers, signs, order.
+"""Facts about the elements of tensors: bounds, finiteness, whole numbers, signs, order.
 
-Each fact speaks of every element (so all of them hold for an empty array), and its docstring says
-what it says of NaN. About one term, a fact may ask only those that come before it here: `bounded`,
-`finite`, `whole`, `positive`, `nonneg`, `nonzero`. About operands it may ask any. Import them from
-`rules/facts.py`; how bounds go through an op stands beside the op (`Op.bounds`).
+Each fact is about every element, so it holds for an empty array; its docstring covers NaN. For the
+same term, a fact may ask only the facts above it in this file: `bounded`, `finite`, `whole`,
+`positive`, `nonneg`, `nonzero`. For operands it may ask any. Import the facts from
+`rules/facts.py`. The ops declare how bounds propagate (`Op.bounds`).
 """
 
 from types import SimpleNamespace
@@ -21,30 +21,32 @@ __all__ = [
     "unique_indices", "whole",
 ]  # fmt: skip
 
-#: what ops may ask (`Op.implied`): all that is in the files of facts
+#: names that ops may use (`Op.implied`): all names in the files of facts
 FACTS = SimpleNamespace()
 
 
 def kind_of(x):
-    """The kind of a tensor's dtype ("?" for what is no tensor)."""
+    """Return the kind of a tensor's dtype ("?" for other types)."""
     return x.type.kind if isinstance(x, Variable) else "?"
 
 
 def known(x):
-    """The values of a constant (or of a number that stands for a missing operand), else None."""
+    """Return the values of a constant (or of a number that stands for a missing operand), else
+    None.
+    """
     if isinstance(x, int | float | complex):
         return np.asarray(x)
     return x.data if x.head is CONSTANT and kind_of(x) != "?" else None
 
 
 def real_known(x):
-    """The values of a real constant, or of a real number, else None."""
+    """Return the values of a real constant, or of a real number, else None."""
     value = known(x)
     return None if value is None or value.dtype.kind == "c" else value
 
 
 def elements_of(x):
-    """The operands that the elements of x are taken from, if it is made in this way."""
+    """Return the operands that the elements of x are taken from, if its op declares them."""
     if x.owner is None or x.owner.op.elements is None:
         return ()
     found = x.owner.inputs[x.owner.op.elements]
@@ -53,37 +55,37 @@ def elements_of(x):
 
 
 def _keeps_values(v, x):
-    """Whether a conversion of v to the dtype of x keeps all values."""
+    """Return whether a conversion of v to the dtype of x keeps all values."""
     return kind_of(v) != "?" != kind_of(x) and np.can_cast(v.type.dtype, x.type.dtype, "safe")
 
 
 def said_of(x):
-    """What the op that computes x says of its values: of the first output. Raises `FactError` for
-    the name of what is no fact.
+    """Return what the op that computes x declares about the values of its first output. Raises
+    `FactError` if a name in the declaration is no fact.
     """
     said = x.owner.op.implied if x.owner is not None and x.index == 0 else {}
     if not said.keys() <= Fact.names:
         (name, *_) = sorted(said.keys() - Fact.names)
         close = did_you_mean(name, Fact.names)
-        raise FactError(f"{x.owner.op}: what it implies, {name!r}, is no fact{close}")
+        raise FactError(f"{x.owner.op}: it implies {name!r}, which is not a fact{close}")
     return said
 
 
 def always(fact, x):
-    """Evidence if the op that computes x says that the fact holds for every real float."""
+    """Return evidence if the op of x declares that the fact holds for every real float."""
     said = said_of(x).get(fact.name) is True and kind_of(x) == "f"
-    return because(f"a result of {x.owner.op}") if said else unknown("not always", blame=x)
+    return because(f"a result of {x.owner.op}") if said else unknown("not guaranteed", blame=x)
 
 
-#: facts of how elements relate: what is taken from others need not have them
+#: facts about relations between elements, which selected elements need not have
 MATRICES = {"symmetric", "diagonal", "positive_semidefinite", "positive_definite"}
 PLACES = {"band", "stored_once"}
 RELATIONS = frozenset({"distinct", "increasing", *MATRICES, *PLACES})
 
 
 def from_operands(fact, x, otherwise):
-    """The answer that follows for x from what is known of operands: as the op that computes it
-    says, or because its elements are theirs.
+    """Return the answer for x that follows from its operands: by the declaration of the op that
+    computes x, or because x consists of their elements.
     """
     refused = unknown(otherwise, blame=x)
     if x.owner is None:
@@ -110,8 +112,8 @@ def _may_wrap(x):
 
 
 def any_of(fact, variables):
-    """The evidence for the first variable that has some; else the last refusal."""
-    answer = unknown("there are none")
+    """Return the evidence for the first variable that has some; else the last refusal."""
+    answer = unknown("there are no variables")
     for v in variables:
         if answer := fact(v):
             break
@@ -145,8 +147,8 @@ def bounded(x):
 
 
 def _interval(x):
-    """The bounds of x from what computes it, and the evidence for them; (None, ()) if that says
-    nothing.
+    """Return the bounds of x that follow from its op, and the evidence for them; (None, ()) if
+    there are none.
     """
     if x.owner is None:
         return None, ()
@@ -168,7 +170,7 @@ def _interval(x):
 
 @bounded.test
 def is_within(value, ends):
-    """Whether all elements are within the ends."""
+    """Return whether all elements are within the ends."""
     return bool(((ends[0] <= value) & (value <= ends[1])).all())
 
 
@@ -177,7 +179,7 @@ def finite(x):
     """Every element is a number: neither NaN nor infinite."""
     value = known(x)
     if value is not None:
-        return because("a constant") if np.isfinite(value).all() else unknown("it is not", x)
+        return because("a constant") if np.isfinite(value).all() else unknown("not finite", x)
     if kind_of(x) in "biu":
         return because(f"its dtype is {x.type.dtype}")
     bounds = bounded(x)
@@ -192,7 +194,7 @@ def whole(x):
     value = real_known(x)
     if value is not None:
         good = bool(np.isfinite(value).all() and (value == np.floor(value)).all())
-        return because("a constant") if good else unknown("it has fractions", blame=x)
+        return because("a constant") if good else unknown("the constant has fractions", blame=x)
     if kind_of(x) in "biu":
         return because(f"its dtype is {x.type.dtype}")
     if kind_of(x) != "f":
@@ -206,13 +208,13 @@ def whole(x):
 
 @fact
 def positive(x):
-    """x is a positive number, or NaN; it is 0 or infinite only where rounding, or an infinite
-    operand, made it so (exp(-800) counts as positive).
+    """Every element is positive or NaN. It is 0 or infinite only because of rounding or an infinite
+    operand (exp(-800) counts as positive).
     """
     value = real_known(x)
     if value is not None:
         good = bool(((value > 0) & np.isfinite(value)).all())
-        return because("a constant") if good else unknown("a constant that is not", blame=x)
+        return because("a constant") if good else unknown("the constant is not positive", blame=x)
     here = always(positive, x)
     if here:
         return here
@@ -224,17 +226,17 @@ def positive(x):
 
 @positive.test
 def is_positive(value):
-    """Whether no element is 0 or below (NaN may be there)."""
+    """Return whether no element is 0 or below (NaN is allowed)."""
     return value.dtype.kind != "c" and not (value <= 0).any()
 
 
 @fact
 def nonneg(x):
-    """No element is below 0. It may be -0.0, infinite or NaN."""
+    """No element is below 0. Elements may be -0.0, infinite or NaN."""
     value = real_known(x)
     if value is not None:
         good = not (value < 0).any()
-        return because("a constant") if good else unknown("a constant below 0", blame=x)
+        return because("a constant") if good else unknown("the constant is below 0", blame=x)
     kind = kind_of(x)
     if kind in "ub":
         return because(f"its dtype is {x.type.dtype}")
@@ -252,10 +254,10 @@ def nonneg(x):
 
 @fact
 def nonzero(x):
-    """No element is 0, nor underflowed to it. It may be infinite or NaN."""
+    """No element is 0, or has underflowed to 0. Elements may be infinite or NaN."""
     value = known(x)
     if value is not None:
-        return because("a constant") if (value != 0).all() else unknown("it has a 0", blame=x)
+        return because("a constant") if (value != 0).all() else unknown("it contains 0", blame=x)
     here = always(nonzero, x)
     if here:
         return here
@@ -267,9 +269,9 @@ def nonzero(x):
 
 @fact
 def distinct(x):
-    """No value occurs twice."""
+    """No value occurs twice in the array."""
     if kind_of(x) == "?":
-        return unknown("it is no array", blame=x)
+        return unknown("it is not an array", blame=x)
     if x.head is CONSTANT:
         good = all_differ(x.data) and not (x.data != x.data).any()
         return because("a constant") if good else unknown("a value is repeated", blame=x)
@@ -284,7 +286,7 @@ def distinct(x):
 def increasing(x):
     """A vector whose elements do not become smaller. No NaN."""
     if x.type.ndim != 1:
-        return unknown("it is no vector", blame=x)
+        return unknown("it is not a vector", blame=x)
     if x.head is CONSTANT:
         return because("a constant") if is_sorted(x.data) else unknown("it is not sorted", blame=x)
     return from_operands(increasing, x, "it is not known to be sorted")
@@ -296,7 +298,7 @@ def unique_indices(x):
     end.
     """
     if kind_of(x) not in "iu":
-        return unknown("it is no array of integers", blame=x)
+        return unknown("it is not an array of integers", blame=x)
     different = distinct(x)
     if not different:
         return different
@@ -307,7 +309,7 @@ def unique_indices(x):
 
 @increasing.test
 def is_sorted(value):
-    """Whether a vector is sorted, and has no NaN."""
+    """Return whether a vector is sorted, and has no NaN."""
     if value.ndim != 1 or value.dtype.kind == "c":
         return False
     return bool((value[1:] >= value[:-1]).all() and (value == value).all())

@@ -1,9 +1,9 @@
-"""Where a term may be other than 0: `band`, of any matrix; `same_pattern`, of sparse ones. Import
-them from `rules/facts.py`.
+"""Facts about the nonzero elements of matrices: `band`, of any matrix; `same_pattern`, of sparse
+ones. Import them from `rules/facts.py`.
 
-An op says what it keeps as of all facts (`Op.implied`). Nothing of `rewrite_engine.sparse` is
-loaded for it: ops whose vectors have one element for each that a matrix stores tell which input
-that is (`entries_of`).
+Ops declare what they preserve, as for all facts (`Op.implied`). Nothing of `rewrite_engine.sparse`
+is loaded for this: an op whose vectors have one element for each stored element of a matrix
+declares the input with the matrix (`entries_of`).
 """
 
 from functools import wraps
@@ -19,7 +19,7 @@ from rewrite_engine.rules.facts_numbers import FACTS, finite, from_operands
 
 __all__ = ["band", "one_for_each", "same_pattern", "stored_once"]
 
-#: nothing is other than 0
+#: no element is nonzero
 NOWHERE = (inf, -inf)
 
 # --- bands --------------------------------------------------------------------------------------
@@ -27,18 +27,18 @@ NOWHERE = (inf, -inf)
 
 @fact(depth=2)
 def band(x):
-    """No element of a matrix is other than 0 but where lower <= column - row <= upper: the evidence
-    has both, as `value`; -inf and inf where there is no bound.
+    """Every element of a matrix is 0 unless lower <= column - row <= upper: the evidence has both,
+    as `value`; -inf and inf if there is no bound.
     """
     if x.type.ndim != 2:
-        return unknown("it is no matrix", blame=x)
+        return unknown("it is not a matrix", blame=x)
     if x.head is CONSTANT:
         return because("a constant", value=band_of(x.data))
-    return from_operands(band, x, "any element may be other than 0")
+    return from_operands(band, x, "any element may be nonzero")
 
 
 def band_of(value):
-    """The band of a matrix, dense or sparse; NaN is not 0."""
+    """Return the band of a matrix, dense or sparse; NaN is not 0."""
     rows, columns = value.nonzero()
     off = columns.astype("int64") - rows
     return (int(off.min()), int(off.max())) if len(off) else NOWHERE
@@ -46,19 +46,19 @@ def band_of(value):
 
 @band.test
 def is_in_band(value, ends):
-    """Whether a matrix has no other elements."""
+    """Return whether a matrix has only zeros outside a band."""
     lower, upper = band_of(value)
     return ends[0] <= lower and upper <= ends[1]
 
 
 def of_matrices(*ops):
-    """Add a case of `band`: a function of a matrix that such an op makes."""
+    """Add a case of `band`: a function of a matrix that one of these ops computes."""
 
     def register(fn):
         @band.case(*ops)
         @wraps(fn)
         def case(x):
-            return fn(x) if x.type.ndim == 2 else unknown("it is no matrix", blame=x)
+            return fn(x) if x.type.ndim == 2 else unknown("it is not a matrix", blame=x)
 
         return case
 
@@ -66,7 +66,7 @@ def of_matrices(*ops):
 
 
 def _is_zero(x):
-    """Whether all of a term is the constant 0, by its form."""
+    """Return whether a term is the constant 0, or filled with it."""
     if x.head is CONSTANT:
         return isinstance(x.data, np.ndarray) and not x.data.any()
     filling = pt.creation.filling(x)
@@ -74,8 +74,8 @@ def _is_zero(x):
 
 
 def _band(x, whole):
-    """`band` of an operand, also of what is filled with 0. whole: what is made of it; what is
-    stretched is elsewhere, too.
+    """Return the `band` of an operand, also if it is filled with 0. whole: the result; an operand
+    that is stretched to its shape has no known band.
     """
     if _is_zero(x):
         return because("it is 0", value=NOWHERE)
@@ -85,68 +85,68 @@ def _band(x, whole):
 
 
 def in_all(*answers):
-    """Of what is 0 where one is: the evidence for bands, those that are known."""
+    """Return the evidence for a result that is 0 where a known operand is."""
     known = [a for a in answers if a]
     if not known:
         return answers[-1]
     ends = [a.value for a in known]
     inner = (max(e[0] for e in ends), min(e[1] for e in ends))
-    return because("where all are", *known, value=inner)
+    return because("nonzero where all operands are", *known, value=inner)
 
 
 def in_any(*answers):
-    """Of what is 0 where all are."""
-    together = both("where any is", *answers)
+    """Return the evidence for a result that is 0 where all operands are."""
+    together = both("nonzero where any operand is", *answers)
     if not together:
         return together
     ends = [a.value for a in answers]
     outer = (min(e[0] for e in ends), max(e[1] for e in ends))
-    return because("where any is", *answers, value=outer)
+    return because("nonzero where any operand is", *answers, value=outer)
 
 
 def across(answer):
-    """Of the transpose."""
+    """Return the evidence for the transpose of a matrix."""
     if not answer:
         return answer
     lower, upper = answer.value
-    return because("of the transpose", answer, value=(-upper, -lower))
+    return because("the transpose of", answer, value=(-upper, -lower))
 
 
 def along(a, b):
-    """Of the product of two matrices."""
+    """Return the evidence for the product of two matrices."""
     if not (a and b):
         return b if a else a
     ends = (a.value[0] + b.value[0], a.value[1] + b.value[1])
     nothing = NOWHERE in (a.value, b.value)
-    return because("of a product", a, b, value=NOWHERE if nothing else ends)
+    return because("a product of", a, b, value=NOWHERE if nothing else ends)
 
 
 @of_matrices(pt.add, pt.sub)
 def band_of_sum(x):
-    """Where any term may be."""
+    """Return the band that covers the bands of all terms."""
     return in_any(*[_band(v, x) for v in x.owner.inputs])
 
 
 @of_matrices(pt.neg, pt.abs, pt.sqr, pt.sign, pt.sqrt, pt.sin, pt.tan, pt.arctan, pt.sinh, pt.tanh)
 def band_of_odd(x):
-    """0 stays 0."""
+    """Return the band of the operand, as the op maps 0 to 0."""
     return _band(x.owner.inputs[0], x)
 
 
 @of_matrices(pt.mul)
 def band_of_product(x):
-    """Where a factor is 0, if the others are finite there."""
+    """Return the band that all factors share, if the others are finite."""
     factors, answers = x.owner.inputs, []
     for i, v in enumerate(factors):
         found = _band(v, x)
         others = [finite(y) for k, y in enumerate(factors) if k != i]
-        answers.append(found if all(others) or not found else unknown("0 times inf", blame=v))
+        answers.append(found if all(others) or not found else unknown("0 * inf is NaN", blame=v))
     return in_all(*answers)
 
 
 @of_matrices(pt.switch)
 def band_of_choice(chosen):
-    """Of what is chosen; of triangles, where they are."""
+    """Return the band of a choice between matrices, or of a triangle."""
     condition, x, y = chosen.owner.inputs
     if _is_zero(y):
         return in_all(_band(condition, chosen), _band(x, chosen))
@@ -156,22 +156,24 @@ def band_of_choice(chosen):
 
 
 def _other_side(condition, chosen):
-    """Where a condition may be false: above the diagonals of a triangle."""
+    """Return the band in which a condition may be false: above the diagonals of a triangle."""
     if condition.type.broadcastable != chosen.type.broadcastable:
         return unknown("it may be stretched", blame=condition)
     k = _diagonal_of(condition, pt.creation.Tri)
-    return because("above a triangle", value=(k + 1, inf)) if k is not None else unknown("any")
+    if k is None:
+        return unknown("the condition is not a triangle", blame=condition)
+    return because("above a triangle", value=(k + 1, inf))
 
 
 def _diagonal_of(x, op):
-    """The number of the diagonal that a triangle or identity is made with, if it is known."""
+    """Return the number of the diagonal that builds a triangle or identity, if it is known."""
     known = isinstance(x.head, op) and x.owner.inputs[2].head is CONSTANT
     return int(x.owner.inputs[2].number) if known else None
 
 
 @of_matrices(pt.creation.Eye)
 def band_of_eye(x):
-    """One diagonal."""
+    """Return the single diagonal of `eye`."""
     k = x.owner.inputs[2]
     if k.head is not CONSTANT:
         return unknown("the diagonal is not known", blame=k)
@@ -180,7 +182,7 @@ def band_of_eye(x):
 
 @of_matrices(pt.creation.Tri)
 def band_of_triangle(x):
-    """All below a diagonal."""
+    """Return the band of all diagonals up to that of the triangle."""
     k = x.owner.inputs[2]
     if k.head is not CONSTANT:
         return unknown("the diagonal is not known", blame=k)
@@ -191,9 +193,8 @@ def band_of_triangle(x):
 
 
 def pattern(x):
-    """A matrix that has the elements that x stores at the same places, in their order, as far down
-    as there is one, and whether x is its transpose. (A vector stands for the elements that a matrix
-    stores.)
+    """Return the matrix furthest down that stores its elements at the same places as x, in the same
+    order, and whether x is its transpose. (A vector stands for the stored elements of a matrix.)
     """
     turned = False
     while x.owner is not None:
@@ -213,20 +214,20 @@ def same_pattern(x, y):
     """Two sparse matrices store elements at the same places, in the same order."""
     if pattern(x) == pattern(y) and x.type.format == y.type.format:
         return because("both have one pattern")
-    return unknown("they may be stored at other places", blame=y)
+    return unknown("elements may be stored at other places", blame=y)
 
 
 @fact
 def one_for_each(data, x):
-    """A vector has one element for each that a sparse matrix stores."""
+    """A vector has one element for each stored element of a sparse matrix."""
     found = length(data, 0).value
     node = found[0].owner if isinstance(found, tuple) else None
     entries = getattr(node.op, "entries_of", None) if node is not None else None
     if entries is None or found[0].index > 1:
         return unknown("its length is not known", blame=data)
     if pattern(node.inputs[entries])[0] is pattern(x)[0]:
-        return because("as long as what is stored")
-    return unknown("as many may be stored elsewhere", blame=data)
+        return because("its length is the number of stored elements")
+    return unknown("its length is that of another pattern", blame=data)
 
 
 @fact
@@ -234,19 +235,21 @@ def stored_once(x):
     """The indices of a sparse matrix are sorted, and each place is stored once."""
     if x.head is CONSTANT:
         good = getattr(x.data, "has_canonical_format", False)
-        return because("a constant") if good else unknown("a constant that is not", blame=x)
-    return from_operands(stored_once, x, "places may be stored several times")
+        return because("a constant") if good else unknown("it is not canonical", blame=x)
+    return from_operands(stored_once, x, "a place may be stored several times")
 
 
 def on_diagonal(i, j):
-    """Of a matrix with elements at rows i and columns j, where both count up from 0."""
+    """Return the evidence for a matrix with elements at rows i and columns j, if both count up from
+    0.
+    """
     if i is j or (_counts(i) and _counts(j)):
         return because("on the diagonal", value=(0, 0))
-    return unknown("anywhere", blame=i)
+    return unknown("its elements may be anywhere", blame=i)
 
 
 def _counts(i):
-    """Whether a vector is 0, 1, 2, …"""
+    """Return whether a vector is 0, 1, 2, …"""
     if i.head is CONSTANT:
         return i.data.ndim == 1 and bool((i.data == np.arange(len(i.data))).all())
     if not isinstance(i.head, pt.creation.ARange):
@@ -256,7 +259,7 @@ def _counts(i):
 
 
 def one_diagonal(x, k):
-    """Of a matrix x that has a diagonal k more."""
+    """Return the evidence for the matrix x with elements added on diagonal k."""
     return in_any(_band(x, x), because("one diagonal", value=(k, k)))
 
 

@@ -1,19 +1,19 @@
-"""Marks that change gradients (`zero_grad`, `grad_clip`, …): once a graph is rewritten, its
-gradients have been taken.
+"""Marks that change gradients (`zero_grad`, `grad_clip`, …): gradients have been taken before a
+graph is rewritten.
 """
 
 from rewrite_engine.rules.language import *
 
 
 def marks_gradients(op):
-    """Whether an op is nothing but its input, to all but gradients (`gradient/stops.py`)."""
+    """Return whether an op returns its input and only changes gradients (`gradient/stops.py`)."""
     return getattr(op, "marks_gradients", False)
 
 
 @node_rewriter([marks_gradients], phase="canonicalize", claim=exact)
 def gradient_mark(fgraph, node):
-    """The value behind a mark is that in front of it. Not data: one rule for several ops, which are
-    loaded with the gradients.
+    """Remove a mark that changes only gradients, as its value is its input. Not data: one rule for
+    several ops, which are loaded with the gradients.
 
     >>> from rewrite_engine.gradient import grad_clip, zero_grad
     >>> x = vector("x")

@@ -1,4 +1,4 @@
-"""Indexing that takes everything, or takes from what is known."""
+"""Indexing that takes everything, or reads from a known result."""
 
 from itertools import zip_longest
 
@@ -25,14 +25,14 @@ from rewrite_engine.tensor.index.template import Slice
 
 
 def takes_everything(x, index):
-    """Whether an index takes all of x."""
+    """Return whether an index takes all of x."""
     entries = zip_longest(map(as_slice, index), x.type.shape, fillvalue=...)
     return all(takes_all(entry, n) for entry, n in entries)
 
 
 @rule(phase="canonicalize", claim=exact)
 def index_of_everything(x, index: Prop):
-    """x[:] is x, and x[:3] is, if it has 3 rows.
+    """Remove an index that takes everything: x[:], or x[:3] of 3 rows.
 
     >>> rewritten(matrix("x", shape=(3, None))[:3, :])
     x
@@ -41,21 +41,21 @@ def index_of_everything(x, index: Prop):
 
 
 def takes_all(entry, n):
-    """Whether an entry of an index takes all of a dimension, of known length or not."""
+    """Return whether an entry of an index takes all of a dimension, of known length or not."""
     if not isinstance(entry, slice):
         return entry is Ellipsis
     return entry == slice(None) or (n is not None and range(*entry.indices(n)) == range(n))
 
 
 def reordered(x, index):
-    """The reordering that an index of new dimensions is; None for another."""
+    """Return an index that only adds dimensions as a reordering; None for other indices."""
     order = order_of(index, x.type.ndim)
     return None if order is None else DimShuffle(x.type.ndim, order)(x)
 
 
 @rule(phase="canonicalize", claim=exact)
 def index_of_new_axes(x, index: Prop):
-    """x[None] is a `DimShuffle`, which other rules know.
+    """Write x[None] as a `DimShuffle`, which other rules match.
 
     >>> rewritten(Subtensor(("x",))(vector("x")))
     ExpandDims{axes=[0]}(x)
@@ -64,7 +64,7 @@ def index_of_new_axes(x, index: Prop):
 
 
 def only_item(x, index):
-    """The element of x that a slice takes; None if it takes several, or that is not known."""
+    """Return the element of x that a slice takes; None if it may take several."""
     entries = [as_slice(entry) for entry in index]
     if None in x.type.shape or len(entries) != 1 or not isinstance(entries[0], slice):
         return None
@@ -74,7 +74,7 @@ def only_item(x, index):
 
 @rule(phase="canonicalize", claim=exact)
 def item_of_slice(x: Vector, index: Prop):
-    """The one element that a slice takes, as a number.
+    """Read the one element of a slice as a number.
 
     >>> rewritten(vector("x", shape=(3,))[1:2].squeeze())
     Subtensor{1}(x)
@@ -83,12 +83,12 @@ def item_of_slice(x: Vector, index: Prop):
 
 
 def as_slice(entry):
-    """An entry of an index template as a slice, if that is what it stands for."""
+    """Return an entry of an index template as a slice, if it stands for one."""
     return slice(*entry) if isinstance(entry, Slice) else entry
 
 
 def item(fgraph, node, items, i):
-    """One of the items; lengths that may raise an error are still looked at."""
+    """Return one of the items; other lengths that may raise an error are still computed."""
     one, dtype = items[i], node.outputs[0].type.dtype
     others = [v for v in items if not dropping.errors_stay(fgraph, node, v, [one])]
     if not others or dtype != "int64" or any(v.type is not one.type for v in (one, *others)):
@@ -98,7 +98,8 @@ def item(fgraph, node, items, i):
 
 @node_rewriter([Subtensor], phase="canonicalize", claim=exact, depth=2)
 def item_of_vector(fgraph, node):
-    """One of the numbers of a vector. Not data: the others may be lengths that are compared.
+    """Replace an element of a vector built from numbers by that number. Not data: the others may be
+    lengths that are compared.
 
     >>> x, y = scalars("x y")
     >>> rewritten(MakeVector("float64")(x, y)[1])
@@ -111,13 +112,13 @@ def item_of_vector(fgraph, node):
 
 
 def length_at(x, index):
-    """The length that an index takes of a shape; None if it takes several."""
+    """Return the length that an index takes from a shape; None if it takes several."""
     return Shape_i(index[0] % x.type.ndim)(x) if [*map(type, index)] == [int] else None
 
 
 @rule(phase="canonicalize", claim=exact)
 def item_of_shape(x, index: Prop):
-    """x.shape[i] is one length.
+    """Compute one length instead of the whole shape.
 
     >>> rewritten(vector("x").shape[0])
     Shape_i{i=0}(x)
@@ -126,7 +127,9 @@ def item_of_shape(x, index: Prop):
 
 
 def diagonal_alone(v):
-    """What is added to the main diagonal of square matrices of zeros, if that is what a term is."""
+    """Return the term that is added to the main diagonal of square matrices of zeros; None if the
+    term is not of this form.
+    """
     if not isinstance(v.head, IncDiagonal) or v.head.set_instead_of_inc or v.head.offset:
         return None
     zeros, y = v.owner.inputs
@@ -137,12 +140,12 @@ def diagonal_alone(v):
 
 
 def is_square(x):
-    """Whether matrices are known to have as many rows as columns."""
+    """Return whether matrices are known to have as many rows as columns."""
     return bool(same_length.ask(None, x, x.type.ndim - 2, x, x.type.ndim - 1))
 
 
 def has_a_diagonal(op, seen, distinct):
-    """Whether something is added to a diagonal."""
+    """Return whether a term is added to a diagonal."""
     return any(isinstance(head_of(s), IncDiagonal) for s in seen)
 
 
@@ -150,8 +153,8 @@ def has_a_diagonal(op, seen, distinct):
     [add, sub], phase="specialize", claim=refines, depth=3, when=has_a_diagonal, keeps=None
 )
 def added_to_a_diagonal(fgraph, node):
-    """What is added to a diagonal of zeros is added to that of the other terms. Not data: where all
-    are square, what does not fit is an error as before.
+    """Add to the diagonal of the other terms directly, without a matrix of zeros. Not data: all
+    terms must be square, so that errors stay the same.
 
     >>> a, y = matrix("a", shape=(3, 3)), vector("y", shape=(3,))
     >>> rewritten(a + IncDiagonal()(zeros_like(a), y), a - IncDiagonal()(zeros_like(a), y))

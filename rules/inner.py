@@ -1,4 +1,4 @@
-"""Ops that hold a graph (`OpFromGraph`), or are another along a batch (`Blockwise`)."""
+"""Ops that hold a graph (`OpFromGraph`), or apply another op along a batch (`Blockwise`)."""
 
 from rewrite_engine.graph.inner import HasInnerGraph, inlined
 from rewrite_engine.rules.facts_failure import dropping
@@ -8,8 +8,8 @@ from rewrite_engine.tensor.blockwise import Blockwise
 
 @node_rewriter([HasInnerGraph], phase="inner", claim=exact, keeps=dropping.call_errors_kept)
 def inline(fgraph, node):
-    """The graph of an op that is to be inlined takes its place. Not data: what it makes is written
-    in the op.
+    """Replace an op with `inline=True` by its graph, so that other rules apply to it. Not data: the
+    result is stored in the op.
 
     >>> from rewrite_engine import OpFromGraph
     >>> x, y = vectors("x", "y")
@@ -25,7 +25,7 @@ def inline(fgraph, node):
 
 @node_rewriter([Blockwise], phase="canonicalize", claim=exact)
 def unbatched(fgraph, node):
-    """An op along no batch is the op itself. Not data: which op that is, is a parameter.
+    """Replace an op without batch dimensions by its core op. Not data: the core op is a parameter.
 
     >>> rewritten(Blockwise(Dot(), "(m,n),(n)->(m)")(matrix("x"), vector("v")))
     x @ v

@@ -1,4 +1,4 @@
-"""Joining arrays."""
+"""Joined arrays, and vectors built from numbers."""
 
 from rewrite_engine.rules.language import *
 from rewrite_engine.tensor import DimShuffle, MakeVector, join
@@ -6,7 +6,7 @@ from rewrite_engine.tensor import DimShuffle, MakeVector, join
 
 @rule(phase="canonicalize", claim=exact)
 def join_of_join(axis: Prop, xs: Rest, ys: Rest, zs: Rest):
-    """One copy instead of two.
+    """One copy of the data replaces two.
 
     >>> x, y, z = vectors("x y z")
     >>> rewritten(join(0, x, join(0, y, z)))
@@ -17,7 +17,7 @@ def join_of_join(axis: Prop, xs: Rest, ys: Rest, zs: Rest):
 
 @rule(phase="canonicalize", claim=exact)
 def join_of_one(axis: Prop, x):
-    """Nothing to join.
+    """Remove a join of a single array.
 
     >>> rewritten(Join(0)(vector("x")))
     x
@@ -27,7 +27,7 @@ def join_of_one(axis: Prop, x):
 
 @rule(phase="canonicalize", claim=exact)
 def number_in_a_vector(x: Scalar, dtype: Prop):
-    """A number that is put into a vector and taken out again.
+    """Remove a vector of one number if only that number is read.
 
     >>> rewritten(MakeVector("bool")(scalar("x") > 0).all())
     x > 0.0

@@ -1,7 +1,7 @@
 """The rule language for packs: `from rewrite_engine.rules.language import *`.
 
-The language itself is in `rewrite_engine/match/`; here it is bound to tensors: pattern variables
-have the operators of tensors, and sorts speak of dtypes and ranks. How to write a rule:
+The language is defined in `rewrite_engine/match/`; this module applies it to tensors: pattern
+variables have the operators of tensors, and sorts constrain dtypes and ranks. To write a rule, read
 `docs/writing_rules.md`.
 """
 
@@ -92,9 +92,9 @@ __all__ = [
 ]
 
 
-#: what the function of a rule returns: `left >> right`, and perhaps guards behind a comma
+#: result of the function of a rule: `left >> right`, and optionally guards after a comma
 Body: TypeAlias = RuleBody | tuple[RuleBody, Given]
-#: a row of a table; a checker reads the number of variables off its lambda
+#: row of a table; type checkers infer the number of variables from its lambda
 Row: TypeAlias = (
     tuple[str, Callable[[Any], Body], Claim, str, *tuple[str, ...]]
     | tuple[str, Callable[[Any, Any], Body], Claim, str, *tuple[str, ...]]
@@ -102,7 +102,7 @@ Row: TypeAlias = (
     | tuple[str, Callable[[Any, Any, Any, Any], Body], Claim, str, *tuple[str, ...]]
     | tuple[str, Callable[..., Body], Claim, str, *tuple[str, ...]]
 )
-#: what that of an equation returns: `left, right`, and perhaps guards
+#: result of the function of an equation: `left, right`, and optionally guards
 Sides: TypeAlias = tuple[Any, Any] | tuple[Any, Any, Given]
 
 
@@ -180,8 +180,8 @@ def _samples(shape: tuple[int | None, ...]) -> tuple[Any, ...]:
 
 @cache
 def _worlds() -> tuple[tuple[Any, ...], ...]:
-    """Tensors of each rank and dtype; after them those of the same rank, and constants, for sorts
-    that want something else.
+    """Return tuples of tensors of each rank and dtype. Each tuple continues with tensors of the
+    same rank, other tensors, and constants, for sorts that need them.
     """
     numbers = [constant(n, dtype=d) for d in SAMPLED for n in (2, 1)] + [constant([2.0, 3.0])]
     ranks = [_samples((None,) * n) for n in (2, 1, 0, 3, 4)]
@@ -205,7 +205,7 @@ def _kinds(name: str, kinds: str) -> Sort:
     return Sort(name, lambda v: v.type.kind in kinds, f"{{v}}.type.kind in {kinds!r}")
 
 
-if TYPE_CHECKING:  # as annotations: what a sort stands for has the operators of tensors
+if TYPE_CHECKING:  # as annotations, sorts have the operators of tensors
     from typing import Any as Prop
     from typing import Any as Rest
 
@@ -266,9 +266,9 @@ else:
     Matrix = _rank("Matrix", 2)
 
     class Tensor:
-        """Sorts by rank and lengths: `Tensor["n", "m"]` is a matrix. A number is a static length; a
-        name stands for a length that must be the same wherever the name occurs in the rule, which
-        the fact `same_length` has to prove; None is any length.
+        """Sorts by rank and lengths: `Tensor["n", "m"]` is a matrix. A number is a static length. A
+        name stands for a length that must be the same wherever the name occurs in the rule; the
+        fact `same_length` has to prove this. None is any length.
 
         >>> Tensor["n", 3]
         Tensor['n', 3]
@@ -324,7 +324,7 @@ def rule(
     overlaps: Overlaps = "",
     ends: Any = None,
 ) -> Any:
-    """Make a rule of a function that returns `left >> right`. Its parameters are the variables of
+    """Make a rule from a function that returns `left >> right`. Its parameters are the variables of
     the rule.
 
     Raises a `RuleError` with the rule's name, its file and line, and all of its mistakes.
@@ -344,11 +344,11 @@ def rule(
 def node_rewriter(
     tracks: Any = None, *given: Any, keeps: Any = dropping.operands_kept, **options: Any
 ) -> Callable[..., NodeRewriter]:
-    """Make a rule of a function `(fgraph, node)` that returns replacements for the outputs.
+    """Make a rule from a function `(fgraph, node)` that returns replacements for the outputs.
 
     The rule does not apply if an error would be lost: an operand that the replacement does not use
-    must not fail, and must fit the others. keeps: another test of this, a function of the graph,
-    the node and the replacement; None: no test. Other arguments: see
+    must not fail, and must fit the others. keeps: another check of this, a function of the graph,
+    the node and the replacement; None: no check. For other arguments see
     `rewrite_engine.match.node_rewriter`.
 
     >>> import rewrite_engine.tensor as pt
@@ -371,8 +371,8 @@ def table(
     overlaps: Overlaps = "",
     **sorts: Any,
 ) -> Table:
-    """Make a family of similar rules, one row each: `(name, lambda x: left >> right, claim,
-    reason)`, and perhaps an example, "term -> result". The rules are those that `@rule` makes.
+    """Make a family of similar rules, one per row: `(name, lambda x: left >> right, claim,
+    reason)`, and optionally an example, "term -> result". Each row becomes a rule as from `@rule`.
 
     tag: a name that selects all of them. sorts: of the variables, by their names: `x=Float`.
 
@@ -406,8 +406,8 @@ def equation(
     prefer: CostModel | None = None,
     direction: equations.Direction = "both",
 ) -> Any:
-    """Make an equation of a function that returns `left, right`. A cost chooses the side (`flops`,
-    `bytes_moved`, or a function of a node), by default the one that it `prefer`s.
+    """Make an equation from a function that returns `left, right`. A cost model chooses the side
+    (`flops`, `bytes_moved`, or a function of a node); the default is `prefer`.
 
     direction: "forward" for an equation that is used from left to right only. Raises a `RuleError`
     with its name, its file and line, and all of its mistakes.
@@ -459,7 +459,7 @@ def find(
 
 
 class Rewritten:
-    """A term after the default pipeline; prints in the usual notation.
+    """A term after the default pipeline, printed in the usual notation.
 
     For examples in docstrings.
     """
@@ -480,10 +480,9 @@ def rewritten(
     only: Iterable[Any] | None = None,
     excluding: Iterable[Any] = (),
 ) -> Any:
-    """Return terms as the default pipeline rewrites them (without the in-place phase), ready to be
-    printed. including: names of assumptions and phases to use. rules: rules of your own, used with
-    the others. only: rules to use alone, until none applies. excluding: names of rules to leave
-    out.
+    """Return terms rewritten by the default pipeline (without the in-place phase), ready to be
+    printed. including: names of assumptions and phases to use. rules: your own rules, used with the
+    others. only: rules to use alone, until none applies. excluding: names of rules to leave out.
 
     >>> import rewrite_engine.tensor as pt
     >>> rewritten(pt.log(1 + pt.vector("x")))

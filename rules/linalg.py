@@ -1,4 +1,6 @@
-"""Linear algebra. Its modules are loaded where a graph has ops of theirs: rules ask for names."""
+"""Linear algebra. Rules ask for the names of ops, so that modules are loaded only for graphs that
+use them.
+"""
 
 from rewrite_engine.rules.facts import band
 from rewrite_engine.rules.language import *
@@ -18,7 +20,8 @@ from rewrite_engine.tensor import (
 
 @node_rewriter([switch], phase="canonicalize", depth=2)
 def triangle_of_triangle(fgraph, node):
-    """A mask leaves nothing out where all is 0 behind it. Not data: it is on either side.
+    """Remove a mask if the elements that it hides are already 0. Not data: the matrix may be on
+    either side.
 
     >>> from rewrite_engine.tensor import diag, tril
     >>> rewritten(tril(diag(vector("v"))))
@@ -37,7 +40,7 @@ def triangle_of_triangle(fgraph, node):
 
 
 def is_gradient_of_factor(op):
-    """Whether an op is `CholeskyGradient`."""
+    """Return whether an op is `CholeskyGradient`."""
     return type(op).__name__ == "CholeskyGradient"
 
 
@@ -50,9 +53,9 @@ def is_gradient_of_factor(op):
     keeps=None,
 )
 def gradient_of_normal_density(fgraph, node):
-    """Of the log density of normal numbers, where L.T @ v = z: Φ(L.T @ v @ z.T) is that of z @ z.T,
-    of which v @ v.T is made, and Φ(L.T / diagonal(L)) is half of the identity, of which the inverse
-    is made. Not data: ops that may not be loaded.
+    """The gradient of a normal log density needs fewer products of matrices. With L.T @ v = z,
+    Φ(L.T @ v @ z.T) is that of z @ z.T and gives v @ v.T, and Φ(L.T / diagonal(L)) is half of the
+    identity and gives the inverse. Not data: ops that may not be loaded.
 
     >>> from rewrite_engine.tensor.linalg import CholeskyGradient, SolveTriangular
     >>> low, z = tril(tanh(matrix("L"))) + 4 * eye(4), matrix("z")
@@ -75,7 +78,7 @@ def gradient_of_normal_density(fgraph, node):
 
 
 def solved_and_given(sign, product, low):
-    """The sign and the v of v @ z.T where low.T @ v = z; None where it is no such product."""
+    """Return the sign and the v of v @ z.T with low.T @ v = z; None for other products."""
     if type(product.head) is not Dot:
         return sign, None
     (sign_of_v, v), (sign_of_z, turned) = map(signed_term, product.owner.inputs)
@@ -87,7 +90,7 @@ def solved_and_given(sign, product, low):
 
 
 def over_diagonal(sign, line, low):
-    """The number of number / diagonal(low); None where it is no such vector."""
+    """Return the number of number / diagonal(low); None for other vectors."""
     if line.head is reciprocal:
         top, below = constant(1.0, dtype=line.type.dtype), line.owner.inputs[0]
     elif line.head is true_div:

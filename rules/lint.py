@@ -1,7 +1,8 @@
-"""What can be said of rules before they are used, and is probably not meant so: told as warnings
-when a mode first uses them (`pipeline.with_phases`), and by `python -m rewrite_engine.check`.
+"""Remarks about rules that are probably mistakes, found without running them. They are raised as
+warnings when a mode first uses the rules (`pipeline.with_phases`), and printed by `python -m
+rewrite_engine.check`.
 
-Not here: what needs samples or values (`rewrite_engine/check/`).
+Checks that need samples or values are in `rewrite_engine/check/`.
 """
 
 from __future__ import annotations
@@ -21,15 +22,13 @@ from rewrite_engine.rewrite.step import RuleWarning
 
 DECORATORS = ("rule", "equation", "node_rewriter", "relation")
 ASSUMPTIONS = ("fastmath", "shape_unsafe")
-#: tag of a rule of which `check` tries no values: they need what nothing in a term says
+#: tag of a rule that `check` tries without values, as a term does not show the valid ones
 APART = "held_apart"
 TAGS = (APART, PAIRWISE, "reorder", "before_gradients", *ASSUMPTIONS)
 
 
 class Remark(NamedTuple):
-    """Something about a rule that is probably not meant so. name: what it is. dead: whether the
-    rule never fires.
-    """
+    """A probable mistake in a rule. name: its kind. dead: whether the rule never fires."""
 
     subject: str
     where: tuple[str, int]
@@ -43,29 +42,29 @@ Tries = Mapping[str, tuple[type, ...]]
 
 
 def warn_of(told: Iterable[Remark]) -> None:
-    """Warn of rules at their own lines, each once."""
+    """Warn of remarks at the lines of their rules, each once."""
     for one in told:
         text = f"rule {one.subject}: {one.why}" + (f"; {one.fix}" if one.fix else "")
         warnings.warn_explicit(text, RuleWarning, *one.where)
 
 
 def remarks(rules: Iterable[Rule], tries: Tries) -> Iterator[Remark]:
-    """Yield what is said of each rule. tries: what kinds of rules phases try."""
+    """Yield the remarks on each rule. tries: the kinds of rules that each phase tries."""
     for rule in rules:
         yield from phase_remarks(rule, tries)
         yield from name_remarks(rule)
 
 
 def phase_remarks(rule: Rule, tries: Tries) -> Iterator[Remark]:
-    """A phase that tries no such rules."""
+    """Yield a remark if the rule's phase does not try such rules."""
     if rule.phase in tries and not isinstance(rule, tries[rule.phase]):
-        why = f"the phase {rule.phase!r} is done by the engine, and tries no rules of packs"
-        fix = 'say phase="canonicalize", "stabilize" or "specialize"'
+        why = f"the engine runs the phase {rule.phase!r} itself, and tries no rules of packs"
+        fix = 'use phase="canonicalize", "stabilize" or "specialize"'
         yield Remark(rule.name, rule.where, "phase", why, fix, dead=True)
 
 
 def name_remarks(rule: Rule) -> Iterator[Remark]:
-    """An assumption, or a tag, that is nearly one that means something."""
+    """Yield a remark for an assumption, or a tag, that resembles a known one."""
     condition = rule.claim.condition
     if condition is not None and condition not in ASSUMPTIONS:
         hint = did_you_mean(condition, ASSUMPTIONS)
@@ -75,12 +74,13 @@ def name_remarks(rule: Rule) -> Iterator[Remark]:
     for tag in sorted(rule.tags - ALWAYS - {rule.phase, condition}):
         hint = "" if tag in TAGS else did_you_mean(tag, TAGS)
         if hint:
-            yield Remark(rule.name, rule.where, "tag", f"nothing knows the tag {tag!r}{hint}")
+            yield Remark(rule.name, rule.where, "tag", f"the tag {tag!r} is unknown{hint}")
 
 
 def unreached(rules: Iterable[Rule]) -> Iterator[Remark]:
-    """Rules that the files of these rules write, and that no set has: in a list or class beside
-    rules at top level, made in a loop. (A file that says `RULES` chooses.)
+    """Yield a remark for each rule in the files of these rules that no rule set contains: rules in
+    a list or class next to rules at top level, or made in a loop. (Files that define `RULES` choose
+    their rules themselves.)
     """
     rules = list(rules)
     known = {r.where for r in [*rules, *parts_of(rules)]}
@@ -89,12 +89,12 @@ def unreached(rules: Iterable[Rule]) -> Iterator[Remark]:
         for line, name, how in _written(file):
             where = (file, line)
             made = sum(r.where == where for r in rules)
-            if where not in known and how != "a loop":
-                why = f"it is written in {how}, where packs do not look"
-                fix = "write it at the top level, or name all rules in RULES"
-            elif how == "a loop" and made < 2:
-                why = "it is made in a loop under one name, so that one of them is left at most"
-                fix = "make a table(...), or a RULES list of rules with names of their own"
+            if where not in known and how != "in a loop":
+                why = f"it is defined {how}, so that packs do not find it"
+                fix = "define it at the top level, or list all rules in RULES"
+            elif how == "in a loop" and made < 2:
+                why = "it is defined in a loop under one name, so that at most the last one remains"
+                fix = "use table(...), or a list RULES of rules with different names"
             else:
                 continue
             yield Remark(f"{pack}/{name}", where, "unreached", why, fix, dead=True)
@@ -109,7 +109,7 @@ def _parsed(file: str, changed: int) -> ast.Module | None:
 
 
 def _written(file: str) -> Iterator[tuple[int, str, str]]:
-    """Yield line, name and place of the rules that a file writes."""
+    """Yield line, name and place of the rules that a file defines."""
     try:
         tree = _parsed(file, Path(file).stat().st_mtime_ns)
     except OSError:  # of a console
@@ -119,18 +119,18 @@ def _written(file: str) -> Iterator[tuple[int, str, str]]:
         node, how = todo.pop()
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef) and any(map(_makes, child.decorator_list)):
-                again = how or "a name that is used again"
+                again = how or "under a name that is used again"
                 yield child.decorator_list[0].lineno, child.name, again
             elif isinstance(child, ast.ClassDef):
-                todo.append((child, "a class"))
+                todo.append((child, "in a class"))
             elif isinstance(child, ast.For | ast.While):
-                todo.append((child, "a loop"))
+                todo.append((child, "in a loop"))
             elif isinstance(child, ast.If | ast.With | ast.Try):
                 todo.append((child, how))
 
 
 def _makes(decorator: ast.expr) -> bool:
-    """Whether a decorator makes a rule."""
+    """Return whether a decorator makes a rule."""
     fn = decorator.func if isinstance(decorator, ast.Call) else decorator
     name = fn.attr if isinstance(fn, ast.Attribute) else getattr(fn, "id", "")
     return name in DECORATORS

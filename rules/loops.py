@@ -1,6 +1,6 @@
-"""Loops (`scan`): what nobody needs of them, what need not be done step by step.
+"""Loops (`scan`): remove unused results, and compute outside what needs no loop.
 
-What the rules do is in `rules/looping/`, which is imported where a graph has a loop.
+The rewrites are implemented in `rules/looping/`, which is imported when a graph has a loop.
 """
 
 from rewrite_engine.graph.inner import HasInnerGraph
@@ -10,18 +10,20 @@ from rewrite_engine.tensor import Subtensor
 
 
 def is_loop(op):
-    """Whether an op is a `Scan` without a mode. (The module of it is not imported for that.)"""
+    """Return whether an op is a `Scan` without a mode. (The module of `Scan` is not imported for
+    this.)
+    """
     return isinstance(op, HasInnerGraph) and hasattr(op, "carried") and op.mode is None
 
 
 def arguments_kept(fgraph, node, new):
-    """Whether errors of the arguments of a loop are still raised."""
+    """Return whether errors of the arguments of a loop are still raised."""
     others = [v for v in new.values() if v not in node.outputs]
     return dropping.all_stay(fgraph, node, node.inputs, others)
 
 
 def taken_apart(fgraph, node):
-    """A loop as the functions in `rules/looping/` want it."""
+    """Return a loop in the form that the functions in `rules/looping/` take."""
     from rewrite_engine.rules.looping.parts import Loop
 
     return Loop(fgraph, node)
@@ -29,8 +31,8 @@ def taken_apart(fgraph, node):
 
 @node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"], keeps=arguments_kept)
 def tell_lengths(fgraph, node):
-    """There are as many results as steps, if none can fail. (Where a loop is computed anyway, its
-    lengths are those of any op.) Not data: what may fail is asked of all that a step does.
+    """The length of a result is the number of steps, if no step can fail. (If a loop is computed
+    anyway, its lengths are those of any op.) Not data: all ops of a step have to be checked.
 
     >>> from rewrite_engine import scan
     >>> x = vector("x")
@@ -44,8 +46,8 @@ def tell_lengths(fgraph, node):
 
 @node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"], keeps=arguments_kept)
 def drop_unused(fgraph, node):
-    """Results and carried values that nobody needs, inputs that the steps do not, and values that
-    are carried without change. Not data: what is used is asked of the graph.
+    """Drop unused results, carried values and inputs, and values that are carried without change.
+    Not data: the graph shows which are used.
 
     >>> from rewrite_engine import scan
     >>> x = vector("x")
@@ -60,8 +62,8 @@ def drop_unused(fgraph, node):
 
 @node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"])
 def merge_doubles(fgraph, node):
-    """One array is given to a step once; what begins alike and goes on alike is carried once,
-    and kept once. Not data: a loop has any number of parts.
+    """Merge equal inputs of a loop, and carried values with equal starts and updates. Not data: a
+    loop has any number of parts.
 
     >>> from rewrite_engine import scan
     >>> x = vector("x")
@@ -78,7 +80,7 @@ def merge_doubles(fgraph, node):
 
 @node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"], keeps=arguments_kept)
 def unroll(fgraph, node):
-    """A loop of one step, or none, is no loop. Not data: what is made is written in the op.
+    """Replace a loop of one step, or none, by its body. Not data: the result is stored in the op.
 
     >>> from rewrite_engine import scan
     >>> x = scalar("x")
@@ -92,8 +94,8 @@ def unroll(fgraph, node):
 
 @node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"])
 def carry_last(fgraph, node):
-    """A result that is read at its end only is carried on, so that no trace of it is kept.
-    Not data: who reads it is asked of the graph.
+    """Carry a result that is read only at its end, instead of storing all steps. Not data: the
+    graph shows which parts are read.
 
     >>> from rewrite_engine import scan
     >>> x = vector("x", shape=(5,))
@@ -107,8 +109,8 @@ def carry_last(fgraph, node):
 
 @node_rewriter([Subtensor], phase="loops", claim=exact, tags=["scan"], depth=2)
 def last_of_trace(fgraph, node):
-    """The last element of what a loop carries on is what it carried on last.
-    Not data: what is carried on is written in the op.
+    """Read the last element of a trace from the final carried value. Not data: the carried values
+    are stored in the op.
 
     >>> from rewrite_engine import scan
     >>> total, _ = scan(lambda v, t: sin(t) + v, vector("x", shape=(5,)), constant(0.0))
@@ -127,8 +129,8 @@ def last_of_trace(fgraph, node):
     [is_loop], phase="loops", claim=approx(ulps=4), tags=["scan", "reorder"], keeps=arguments_kept
 )
 def add_up_at_once(fgraph, node):
-    """A sum that steps add up is the sum of an array; of products of vectors, one product of
-    matrices. Not data: a loop has any number of parts.
+    """Sum an array once instead of adding in each step; sums of outer products become one matrix
+    product. Not data: a loop has any number of parts.
 
     >>> from rewrite_engine import scan
     >>> x = vector("x")
@@ -142,8 +144,8 @@ def add_up_at_once(fgraph, node):
 
 @node_rewriter([is_loop], phase="loops", claim=approx(ulps=4), tags=["scan"])
 def compute_before(fgraph, node):
-    """What depends on sequences only is computed for all steps at once, and what is the same in all
-    steps, once. Not data: a loop has any number of parts.
+    """Compute terms of sequences for all steps at once, and constant terms once. Not data: a loop
+    has any number of parts.
 
     >>> from rewrite_engine import scan
     >>> x = vector("x")
@@ -157,7 +159,8 @@ def compute_before(fgraph, node):
 
 @node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"], keeps=arguments_kept)
 def read_sequence(fgraph, node):
-    """A result that is what a sequence has. Not data: a loop has any number of parts.
+    """Read a result that copies a sequence from the sequence. Not data: a loop has any number of
+    parts.
 
     >>> from rewrite_engine import scan
     >>> x = vector("x")
@@ -171,8 +174,8 @@ def read_sequence(fgraph, node):
 
 @node_rewriter([is_loop], phase="loops", claim=approx(ulps=4), tags=["scan"])
 def compute_after(fgraph, node):
-    """What no later step needs is computed after the loop, for all steps at once. Not data: a loop
-    has any number of parts.
+    """Compute terms that no later step needs after the loop, for all steps at once. Not data: a
+    loop has any number of parts.
 
     >>> from rewrite_engine import scan
     >>> both, _ = scan(lambda t: [sin(t), exp(t)], outputs_info=[scalar("s"), None], n_steps=9)
@@ -186,8 +189,8 @@ def compute_after(fgraph, node):
 
 @node_rewriter([is_loop], phase="loops", claim=exact, tags=["scan"])
 def fuse(fgraph, node):
-    """Loops of as many steps run as one, if neither needs the other. Not data: who has that number
-    of steps is asked of the graph.
+    """Run loops with the same number of steps as one, if neither needs the other. Not data: the
+    graph shows which loops have the same number of steps.
 
     >>> from rewrite_engine import scan
     >>> x = vector("x")

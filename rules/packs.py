@@ -1,14 +1,13 @@
-"""Packs from elsewhere: of installed distributions, by entry point, and rule files.
+"""Packs of installed distributions, found by entry points, and rule files.
 
-A distribution that has rules says so in its `pyproject.toml`:
+A distribution with rules declares them in its `pyproject.toml`:
 
     [project.entry-points."rewrite_engine.rules"]
     physics = "my_package.rewrites"        # or "my_package.rewrites:RULES"
 
-The value is a module (its rules and strategies, in source order, or what it calls `RULES`), a
-`RuleSet`, a rule, several in a list, or a function that returns one of these. A pack is imported
-when the first graph is rewritten, and not at all where a query excludes its name. What is done with
-the rules is in `rules/pipeline.py`.
+The value is a module (its rules and strategies, in source order, or its `RULES`), a `RuleSet`, a
+rule, several in a list, or a function that returns one of these. A pack is imported when the first
+graph is rewritten, but not if a query excludes its name. `rules/pipeline.py` uses the rules.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ GROUP = "rewrite_engine.rules"
 
 
 class Pack(NamedTuple):
-    """An entry point of the group. name: of the entry point; distribution: who has it."""
+    """An entry point of the group. name: of the entry point; distribution: that declares it."""
 
     name: str
     distribution: str
@@ -40,14 +39,14 @@ class Pack(NamedTuple):
 
     @property
     def names(self) -> frozenset[str]:
-        """What a query can exclude it by, before it is imported."""
+        """Return the names by which a query excludes the pack, before it is imported."""
         return frozenset({self.name, self.distribution})
 
     @property
     def hint(self) -> str:
-        """How to go on without it."""
+        """Return a hint how to exclude the pack."""
         alone = [pack.name for pack in installed()].count(self.name) == 1
-        return f"without it: Mode(...).excluding({self.name if alone else self.distribution!r})"
+        return f"exclude it: Mode(...).excluding({self.name if alone else self.distribution!r})"
 
     def __str__(self) -> str:
         return (
@@ -56,7 +55,7 @@ class Pack(NamedTuple):
         )
 
     def load(self) -> RuleSet:
-        """Its rules; their tags are also the pack's names. Raises `PackError`."""
+        """Return the rules of the pack; their tags include the pack's names. Raises `PackError`."""
         return _loaded(self)
 
 
@@ -77,30 +76,30 @@ def _loaded(pack: Pack) -> RuleSet:
 
 
 def _rules_of(given: Any) -> RuleSet:
-    """The rules that an entry point stands for."""
+    """Return the rules that an entry point stands for."""
     if callable(given) and not isinstance(given, Rule):
         given = given()
     rules = (
         _rules_in(given)
         if isinstance(given, ModuleType)
-        else _as_set(given, "an entry point is a module or a RuleSet, or returns one")
+        else _as_set(given, "an entry point must be a module or a RuleSet, or return one")
     )
     if not len(rules):
-        raise ValueError(f"{given!r} defines no rules (those it imports do not count)")
+        raise ValueError(f"{given!r} defines no rules (imported rules do not count)")
     return rules
 
 
 def _rules_in(module: ModuleType) -> RuleSet:
-    """What a module calls `RULES`; else all rules that it defines."""
-    own = RuleSet.of(module)  # (names its strategies, in any case)
+    """Return `RULES` of a module; else all rules that it defines."""
+    own = RuleSet.of(module)  # (this also names its strategies)
     if "RULES" not in vars(module):
         warn_of(unreached(own))
         return own
-    return _as_set(vars(module)["RULES"], "RULES is a RuleSet or a list of rules")
+    return _as_set(vars(module)["RULES"], "RULES must be a RuleSet or a list of rules")
 
 
 def _as_set(given: Any, wanted: str) -> RuleSet:
-    """Rules, or one, as a set by their names of today."""
+    """Return rules, or a single one, as a set by their current names."""
     if isinstance(given, Rule):
         return RuleSet([given])
     if not isinstance(given, Iterable) or isinstance(given, str):
@@ -113,7 +112,7 @@ def _as_set(given: Any, wanted: str) -> RuleSet:
 
 @cache
 def installed() -> tuple[Pack, ...]:
-    """The packs of all installed distributions, by name. Looked for once."""
+    """Return the packs of all installed distributions, by name. The search runs once."""
     if not _is_mentioned():
         return ()
     from importlib.metadata import entry_points
@@ -127,7 +126,7 @@ def installed() -> tuple[Pack, ...]:
 
 
 def entry_of(module: str) -> str | None:
-    """The name of the entry point that is a module, or the nearest package that it is in."""
+    """Return the name of the entry point for a module, or for its nearest package."""
     found: dict[str, str] = {}
     for pack in installed():
         found.setdefault(pack.entry.module, pack.name)
@@ -139,10 +138,11 @@ def entry_of(module: str) -> str | None:
 
 
 def _is_mentioned() -> bool:
-    """Whether any distribution may have packs.
+    """Return whether any distribution may have packs.
 
-    `importlib.metadata` takes some 50 ms to import; reading the few files in which the name of the
-    group can stand takes 1 or 2. Where distributions are kept in another way, this does not decide.
+    `importlib.metadata` takes some 50 ms to import; reading the few files that may contain the
+    group's name takes 1 or 2 ms. The result is undecided for distributions that are stored in
+    another way.
     """
     finders = [finder for finder in sys.meta_path if hasattr(finder, "find_distributions")]
     if any(getattr(finder, "__name__", "") != "PathFinder" for finder in finders):
@@ -162,7 +162,7 @@ def _is_mentioned() -> bool:
 
 
 def _entry_point_files(place: str) -> Iterator[str]:
-    """The files with entry points of the distributions in a folder."""
+    """Yield the files with entry points of the distributions in a folder."""
     with os.scandir(place) as entries:
         names = [entry.name for entry in entries]
     for name in names:
@@ -176,24 +176,23 @@ def _entry_point_files(place: str) -> Iterator[str]:
 
 
 def load_rules(path: str | os.PathLike[str]) -> RuleSet:
-    """The rules of a Python file: `Mode("fast_run") + load_rules("my_rules.py")`.
+    """Return the rules of a Python file: `Mode("fast_run") + load_rules("my_rules.py")`.
 
-    They are what it calls `RULES` (a `RuleSet` or a list of rules), else all rules and strategies
-    that it defines, in source order, without the rules that have no phase and are parts of these
-    strategies.
-    The file's name is the name of the pack: `my_rules/a_rule`. Loading it again gives the same
+    They are its `RULES` (a `RuleSet` or a list of rules), else all rules and strategies that it
+    defines, in source order, without rules that have no phase and are parts of these strategies.
+    The file's name is the name of the pack: `my_rules/a_rule`. Loading it again returns the same
     rules, unless it has changed. Raises `OSError` if it cannot be read, a `RuleError` with its line
-    for a wrong rule, and `PackError` for whatever else goes wrong in it.
+    for a wrong rule, and `PackError` for any other error in it.
     """
     rules = load_file(path)[1]
     if not len(rules):
         what = f"the rule file {os.path.abspath(path)} defines no rules"
-        raise PackError(f"{what} (those it imports do not count)")
+        raise PackError(f"{what} (imported rules do not count)")
     return rules
 
 
 def load_file(path: str | os.PathLike[str]) -> tuple[ModuleType, RuleSet]:
-    """The module that a rule file is, and its rules, of which there may be none. Raises as
+    """Return the module of a rule file, and its rules, which may be none. Raises the errors of
     `load_rules`.
     """
     path = os.path.abspath(path)
@@ -227,7 +226,7 @@ def _load_file(path: str, changed: int, size: int) -> tuple[ModuleType, RuleSet]
 
 
 def _what(error: Exception, path: str | None = None) -> str:
-    """An error with the last line of the file where it came from."""
+    """Return an error with the last line of the file that raised it."""
     text = f"{type(error).__name__}: {error}".replace("\n", "\n    ")
     if isinstance(error, SyntaxError):
         return f"    {text}"

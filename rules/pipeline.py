@@ -1,9 +1,9 @@
-"""Everything that happens to a graph between `function(...)` and the linker, in order.
+"""All phases that rewrite a graph between `function(...)` and the linker, in order.
 
-A phase is the rules that name it (`@rule(phase=...)`), under a driver that runs them to a fixed
-point. The packs are tried in the order of `PACKS`, their rules in source order; then come those of
-other distributions (`rules/packs.py`), then those a mode adds. Packs are imported when the first
-graph is rewritten.
+A phase consists of the rules that name it (`@rule(phase=...)`), under a driver that runs them to a
+fixed point. Packs are tried in the order of `PACKS`, their rules in source order. The rules of
+other distributions follow (`rules/packs.py`), then those that a mode adds. Packs are imported when
+the first graph is rewritten.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ PACKS = (
     "rewrite_engine.rewrite.ac",  # last: rules on two operands are tried before these are joined
 )
 
-#: {packs about ops of packages that few programs load: the package}; they are imported, and tried
-#: after all others, once that is loaded
+#: {pack for ops of a package that few programs load: the package}; a pack is imported once its
+#: package is, and tried after all others
 ON_DEMAND = {"rewrite_engine.rules.sparse": "rewrite_engine.sparse"}
 
 #: packs of equations; they are imported when a query includes "saturate"
@@ -76,27 +76,29 @@ EQUATIONS = ("rewrite_engine.rules.equations",)
 
 
 def saturation(rules: RuleSet, name: str) -> GraphRewriter:
-    """The driver of the phase that has to be asked for (imported when it is)."""
+    """Return the driver of the phase "saturate", which runs on request and is imported then."""
     from rewrite_engine.rewrite.saturate import SaturationOptimizer
 
     return SaturationOptimizer(rules, name)
 
 
 def merging(rules: RuleSet, name: str) -> GraphRewriter:
-    """The driver that merges equal nodes: in sums of floats any order is equal if the rule
+    """Return the driver that merges equal nodes. Sums of floats are equal in any order if the rule
     `regroup` may change it.
     """
     return MergeOptimizer(name, reorders="ac/regroup" in rules)
 
 
 def inlining(rules: RuleSet, name: str) -> InnerGraphs:
-    """The driver of the graphs inside ops, which knows what may be told across their borders."""
+    """Return the driver of the graphs inside ops, which knows the facts that may cross their
+    borders.
+    """
     return InnerGraphs(rules, name, *crossing())
 
 
 def overwriting(rules: RuleSet, name: str, inner: InnerGraphs | None) -> GraphRewriter:
-    """The driver that lets ops work in place; in the graphs inside ops first, if those are
-    rewritten at all.
+    """Return the driver that lets ops work in place. It treats graphs inside ops first, if those
+    are rewritten at all.
     """
     part = InplaceOptimizer(name)
     return part if inner is None else inner_first(part)
@@ -105,11 +107,11 @@ def overwriting(rules: RuleSet, name: str, inner: InnerGraphs | None) -> GraphRe
 class Phase(NamedTuple):
     """A step of the pipeline. driver: makes a `GraphRewriter` from the phase's rules and its name.
     also: earlier phases whose rules are used again, because this one makes terms that are not in
-    their normal form; again: one whose rules go on only where this one has changed something.
+    their normal form; again: a phase whose rules run only where this one has changed something.
     on_request: only for queries that include the phase's name, whatever the linker. inside: whether
-    the graphs inside ops get it, too, in the phase `inner`. inner: whether the driver is given that
-    of `inner` (None where that phase is left out). does: what a trace calls a step that the driver
-    does itself. tries: the kinds of rules that can fire in it.
+    it also runs on the graphs inside ops, in the phase `inner`. inner: whether the driver receives
+    that of `inner` (None if that phase is left out). does: the name in a trace for a step by the
+    driver itself. tries: the kinds of rules that can fire in it.
     """
 
     name: str
@@ -124,24 +126,26 @@ class Phase(NamedTuple):
 
     @property
     def names(self) -> frozenset[str]:
-        """What a query can exclude it by."""
+        """Return the names by which a query excludes the phase."""
         does = {self.does, self.does.rpartition("/")[2]} if self.does else set()
         return frozenset({self.name, *does})
 
     def rules(self, chosen: RuleSet) -> RuleSet:
-        """The rules of this phase, its own first."""
+        """Return the rules of this phase, its own first."""
         return sum((chosen.phase(name) for name in self.also), chosen.phase(self.name))
 
     def part(self, chosen: RuleSet, before: Mapping[str, GraphRewriter]) -> GraphRewriter:
-        """Its driver, with its rules among those that are chosen. before: of earlier phases."""
+        """Return its driver, with its rules among the chosen ones. before: the drivers of earlier
+        phases.
+        """
         options: dict[str, Any] = {"again": chosen.phase(self.again)} if self.again else {}
         if self.inner:
             options["inner"] = before.get("inner")
         return self.driver(self.rules(chosen), self.name, **options)
 
     def wanted(self, query: Query, phases: Collection[str]) -> bool:
-        """Whether the phase is among those of a linker, or a query includes it, and none excludes
-        it.
+        """Return whether the phase belongs to a linker's phases, or a query includes it, and none
+        excludes it.
         """
         asked = self.name in query.include or (not self.on_request and self.name in phases)
         return asked and not self.names & query.exclude
@@ -165,24 +169,24 @@ PHASES = (
     ),
 )
 
-#: tag of rules of other phases that are applied before a term is differentiated, too
+#: tag of rules of other phases that also apply before a term is differentiated
 BEFORE_GRADIENTS = "before_gradients"
 NAMES = tuple([phase.name for phase in PHASES])
 TRIES = {phase.name: phase.tries for phase in PHASES}
 EVERY = frozenset({"fast_run"})  # of a query: all phases
-WHOLE = "pipeline"  # what results call all phases together; no name that a query may use
-#: names a query may use that no rule has: what drivers do, and assumptions a user may grant
+WHOLE = "pipeline"  # name of all phases together in results; not valid in a query
+#: names a query may use that no rule has: steps of drivers, and assumptions to grant
 #: (those of PyTensor's are in `compat/peer_names.py`)
 KNOWN = ALWAYS.union(*(p.names for p in PHASES), [p.rpartition(".")[2] for p in ON_DEMAND])
 
 
 def wanted_packs() -> tuple[str, ...]:
-    """The packs on demand whose packages are loaded."""
+    """Return the packs on demand whose packages are loaded."""
     return tuple([pack for pack, package in ON_DEMAND.items() if package in sys.modules])
 
 
 def kept(fn: Any) -> Any:
-    """`lru_cache`, which asks anew once a package with a pack on demand is loaded."""
+    """Cache results like `lru_cache`, until a package with a pack on demand is loaded."""
 
     @lru_cache(maxsize=64)
     def by_packs(packs: tuple[str, ...], *given: Any, **options: Any) -> Any:
@@ -198,25 +202,25 @@ def kept(fn: Any) -> Any:
 
 @cache
 def all_rules() -> RuleSet:
-    """Every shipped rule, but for those of packs on demand."""
+    """Return every shipped rule, except those of packs on demand."""
     return RuleSet.of(*[import_module(name) for name in PACKS])
 
 
 @cache
 def on_demand(packs: tuple[str, ...] = tuple(ON_DEMAND)) -> RuleSet:
-    """The rules of packs on demand. Loads what they are about."""
+    """Return the rules of packs on demand. This loads the packages with their ops."""
     return RuleSet.of(*[import_module(name) for name in packs])
 
 
 @cache
 def equations() -> RuleSet:
-    """Every shipped equation."""
+    """Return the set of all shipped equations."""
     return RuleSet.of(*[import_module(name) for name in EQUATIONS])
 
 
 @cache
 def crossing() -> tuple[tuple[Fact, ...], Fact, Callable[..., Any]]:
-    """What is asked at the borders of inner graphs: the shipped facts about one value; lengths;
+    """Return the facts for the borders of inner graphs: the shipped facts about one value; lengths;
     whether errors of arguments are kept.
     """
     from rewrite_engine.rules import facts_arrays, facts_numbers
@@ -232,10 +236,10 @@ def crossing() -> tuple[tuple[Fact, ...], Fact, Callable[..., Any]]:
 
 @kept
 def known_rules(query: Query | None = None, additions: tuple[Addition, ...] = ()) -> RuleSet:
-    """What a query chooses from: the shipped rules, those of installed packs that it does not
-    exclude by name, and additions. Raises a `PackError` for a pack that cannot be loaded,
-    `PatternError` for a rule without a phase, and `UnknownNameError` for one whose phase does not
-    exist.
+    """Return the rules that a query chooses from: the shipped rules, those of installed packs that
+    it does not exclude by name, and additions. Raises a `PackError` for a pack that cannot be
+    loaded, `PatternError` for a rule without a phase, and `UnknownNameError` for one whose phase
+    does not exist.
     """
     query = query or Query()
     rules = all_rules() + on_demand(wanted_packs())
@@ -260,8 +264,9 @@ _registered = RuleSet()
 
 
 def register(rule: Rule) -> None:
-    """Let every mode know a rule from now on, after all others. Raises `PatternError` for a rule
-    without a phase, `UnknownNameError` for one whose phase does not exist, `DuplicateRuleError`.
+    """Make a rule known to every mode from now on, after all others. Raises `PatternError` for a
+    rule without a phase, `UnknownNameError` for one whose phase does not exist,
+    `DuplicateRuleError`.
     """
     global _registered
     _registered += with_phases(RuleSet(rule))
@@ -270,8 +275,8 @@ def register(rule: Rule) -> None:
 
 
 class PlacedDriver(NamedTuple):
-    """A driver that stands between the phases. before: the phase; None: after all. names: what a
-    query can leave it out by, or has to include (`asked`).
+    """A driver that runs between the phases. before: the phase; None: after all. names: the names
+    by which a query excludes it, or has to include it (`asked`).
     """
 
     driver: GraphRewriter
@@ -280,7 +285,7 @@ class PlacedDriver(NamedTuple):
     asked: bool = False
 
     def wanted(self, query: Query) -> bool:
-        """Whether a query has it run."""
+        """Return whether the driver runs for a query."""
         included = not self.asked or bool(query.include & self.names)
         return included and query.selects(self.names)
 
@@ -290,8 +295,8 @@ _steps: tuple[PlacedDriver, ...] = ()
 
 
 def register_step(step: PlacedDriver) -> None:
-    """Let every mode know a driver from now on. Raises `UnknownNameError` for a phase that does
-    not exist.
+    """Make a driver known to every mode from now on. Raises `UnknownNameError` for a phase that
+    does not exist.
     """
     global _steps
     check_place(step.before)
@@ -300,14 +305,14 @@ def register_step(step: PlacedDriver) -> None:
 
 
 def check_place(phase: str | None) -> None:
-    """Refuse what is no phase."""
+    """Raise `UnknownNameError` for a name that is no phase."""
     if phase is not None and phase not in NAMES:
         known = ", ".join(NAMES)
-        raise UnknownNameError(f"there is no phase {phase!r}; there are {known}")
+        raise UnknownNameError(f"there is no phase {phase!r}; the phases are {known}")
 
 
 def in_order(drivers: Mapping[str, Any], steps: Sequence[PlacedDriver]) -> list[Any]:
-    """The drivers of phases, with steps where these belong."""
+    """Return the drivers of phases, with steps in their places."""
     if not steps:
         return [*drivers.values()]
     found: list[Any] = []
@@ -318,14 +323,14 @@ def in_order(drivers: Mapping[str, Any], steps: Sequence[PlacedDriver]) -> list[
 
 
 def with_phases(rules: RuleSet) -> RuleSet:
-    """The rules, if each names a phase, and one that exists; warns of what is hardly meant so."""
+    """Return the rules, if each names a phase that exists; warn of probable mistakes."""
     for rule in rules:
         if rule.phase is None:
             raise rule.without_phase()
         if rule.phase not in NAMES:
             raise UnknownNameError(
                 f"the rule {rule.name} ({source_line(*rule.where)}) belongs to the phase "
-                f"{rule.phase!r}, which does not exist; there are {', '.join(NAMES)}"
+                f"{rule.phase!r}, which does not exist; the phases are {', '.join(NAMES)}"
             )
     warn_of(remarks(rules, TRIES))
     return rules
@@ -339,12 +344,11 @@ def optimizer(
     phases: tuple[str, ...] = NAMES,
     steps: tuple[PlacedDriver, ...] = (),
 ) -> SequentialOptimizer:
-    """The phases, with the rules that a query selects (default: all that need no grant).
+    """Return the phases, with the rules that a query selects (default: all that need no grant).
 
-    extra: rules to use beside the others. budget: of each phase. phases: those that a linker names.
-    steps: drivers to run beside them.
-    Raises `UnknownNameError` for a name that nothing has, `PatternError` for an extra rule whose
-    phase is not asked for, and what `known_rules` raises.
+    extra: rules to use with the others. budget: of each phase. phases: those of the linker. steps:
+    additional drivers to run. Raises `UnknownNameError` for an unknown name, `PatternError` for an
+    extra rule whose phase is not requested, and the errors of `known_rules`.
     """
     query = query or Query()
     additions = (Addition(extra),) if isinstance(extra, RuleSet) else extra
@@ -358,7 +362,7 @@ def optimizer(
     for name in phases:
         if name not in NAMES:
             known = ", ".join(NAMES)
-            raise UnknownNameError(f"a linker asks for the phase {name!r}; there are {known}")
+            raise UnknownNameError(f"a linker requires the phase {name!r}; the phases are {known}")
     chosen = rules.query(query)
     wanted = [phase for phase in PHASES if phase.wanted(query, phases)]
     drivers: dict[str, Any] = {}
@@ -372,7 +376,9 @@ def optimizer(
 
 
 class Pipeline(SequentialOptimizer):
-    """The phases; with `config.check_phases` each graph is held to what its phase is to leave."""
+    """The phases; with `config.check_phases`, each graph is checked against the normal forms of its
+    phases.
+    """
 
     def after(self, part: GraphRewriter, fgraph: FunctionGraph) -> None:
         if config.check_phases:
@@ -381,8 +387,8 @@ class Pipeline(SequentialOptimizer):
 
 
 def phases_of(query: Query) -> SequentialOptimizer:
-    """The phases that a query includes ("fast_run": all), and no others, in their order. Other
-    names that are included are grants.
+    """Return only the phases that a query includes ("fast_run": all), in their order. Other
+    included names are grants.
     """
     phases = NAMES if query.include & EVERY else ()
     query = Query(query.include - EVERY, query.exclude, query.require)
@@ -412,12 +418,12 @@ def rewrite_graph(
     clone: bool = True,
     exclude: Sequence[Any] = (),
 ) -> Any:
-    """Return a graph as phases of the pipeline rewrite it, in terms of the same inputs.
+    """Return a graph rewritten by phases of the pipeline, in terms of the same inputs.
 
-    graph: a variable, or a list of them, which are left as they are; or a `FunctionGraph`, which is
-    rewritten itself. include: phases ("fast_run": all), and what rules are granted ("fastmath").
-    exclude: rules to leave out, by name or tag. custom_rewrite: a driver that runs last. clone:
-    False takes the nodes of the variables over, and changes them. Raises `UnknownNameError`.
+    graph: a variable, or a list of variables, which stay unchanged; or a `FunctionGraph`, which is
+    rewritten itself. include: phases ("fast_run": all), and grants ("fastmath"). exclude: rules to
+    leave out, by name or tag. custom_rewrite: a driver that runs last. clone: False uses the nodes
+    of the variables, and changes them. Raises `UnknownNameError`.
 
     >>> import rewrite_engine.tensor as pt
     >>> x = pt.vector("x")
@@ -439,15 +445,15 @@ def rewrite_graph(
 
 @cache
 def stabiliser() -> GraphRewriter:
-    """The driver for what is going to be differentiated: `gradient/stable.py`."""
+    """Return the driver for terms that will be differentiated: `gradient/stable.py`."""
     rules = (all_rules() + _registered).query(Query())
     asked = RuleSet([r for r in rules if r.phase == "stabilize" or BEFORE_GRADIENTS in r.tags])
     return EquilibriumOptimizer(asked, "stable_form")
 
 
 def check_names(query: Query, rules: RuleSet, more: frozenset[str] = frozenset()) -> None:
-    """Refuse a query that names what does not exist: a typing error would silently change
-    nothing.
+    """Raise `UnknownNameError` for a query with an unknown name: a typing error would silently
+    change nothing.
     """
     unknown = query.mentioned - KNOWN - more
     if not unknown or not (unknown := unknown - rules.names):
@@ -457,20 +463,20 @@ def check_names(query: Query, rules: RuleSet, more: frozenset[str] = frozenset()
         return
     name = min(unknown)
     if name == WHOLE:
-        raise UnknownNameError(f"{name!r} is all phases together: choose among {', '.join(NAMES)}")
+        raise UnknownNameError(f"{name!r} stands for all phases: choose among {', '.join(NAMES)}")
     hint = did_you_mean(name, rules.names | KNOWN | packs)
     raise UnknownNameError(f"no rule, pack, phase, tag or claim is called {name!r}{hint}")
 
 
 def check_asked_for(query: Query, added: RuleSet, phases: Collection[str]) -> None:
-    """Refuse rules that were added where the phase they belong to has to be asked for, and is not:
-    they would do nothing. (What a query excludes may be there.)
+    """Raise an error for added rules whose phase runs only on request, if the query does not
+    include it: they would do nothing. (A query may exclude them.)
     """
     for name in [p.name for p in PHASES if p.on_request or p.name not in phases]:
         if name in query.include | query.exclude:
             continue
         for rule in added.phase(name):
             if query.selects(rule.names, None):
-                why = f"belongs to the phase {name!r}, which runs only where it is asked for"
-                how = f"say Mode(...).including({name!r}), or leave it out: excluding({name!r})"
+                why = f"belongs to the phase {name!r}, which runs only on request"
+                how = f"use Mode(...).including({name!r}), or leave it out: excluding({name!r})"
                 raise rule.error(PatternError, f"{why}:\n    {how}")

@@ -1,4 +1,4 @@
-"""Reductions: what can be pulled out of them, and reductions of reductions."""
+"""Reductions: factors that can be pulled out, and reductions of reductions."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from rewrite_engine.tensor.reduction import Reduction
 
 
 def merged_axes(inner, outer):
-    """The axes of one reduction that does the work of `inner` and then `outer` (None: all axes)."""
+    """Return the axes of one reduction that replaces `inner` and then `outer` (None: all axes)."""
     if inner is None or outer is None:
         return None
     if any(a < 0 for a in (*inner, *outer)):
@@ -26,31 +26,31 @@ def merged_axes(inner, outer):
 
 
 def once(cls, x, inner, outer):
-    """`cls` over both sets of axes, or None where that cannot be told."""
+    """Return `cls` over both sets of axes, or None if they cannot be merged."""
     axes = merged_axes(inner, outer)
     return None if axes is False else cls(axis=axes)(x)
 
 
 @fact
 def summable(x):
-    """No sum of elements of x overflows, of however many; none is NaN."""
+    """No sum of any number of elements of x overflows, and none is NaN."""
     bounds = bounded(x)
     if not bounds or x.type.kind != "f":
-        return bounds or unknown("it has no real floats", blame=x)
+        return bounds or unknown("it is not real", blame=x)
     most = float(np.finfo(x.type.dtype).max) / 2**62
     return bounds if max(map(abs, bounds.value)) < most else unknown("it may be large", blame=x)
 
 
 @summable.test
 def has_small_numbers(value):
-    """Whether so many of the largest number could be added up."""
+    """Return whether a sum of that many of the largest numbers stays finite."""
     most = float(np.finfo(value.dtype).max) if value.dtype.kind in "fc" else np.inf
     return bool((np.abs(value) < most / 2**62).all())
 
 
 @fact
 def summable_in_any_order(x):
-    """No sum of elements of x overflows on the way, in any order. Infinities and NaN are left."""
+    """No sum of elements of x overflows in between, in any order. Infinities and NaN are kept."""
     if x.type.dtype in ("float16", "float32", "complex64"):
         return because(f"sums of {x.type.dtype} are computed in double precision")
     return summable(x)
@@ -58,13 +58,13 @@ def summable_in_any_order(x):
 
 @summable_in_any_order.test
 def is_added_in_wider_floats(value):
-    """Whether sums have a wider dtype, or numbers are small enough."""
+    """Return whether sums have a wider dtype, or numbers are small enough."""
     return value.dtype in ("float16", "float32", "complex64") or has_small_numbers(value)
 
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))
 def sum_of_sum(x: Inexact, inner: Prop, outer: Prop):
-    """One pass over the data instead of two, where no sum overflows in another order.
+    """One pass over the data replaces two, if no sum overflows in another order.
 
     >>> n = itensor3("n")
     >>> rewritten(ftensor3("x").sum(axis=0).sum(axis=1)), rewritten(cos(n).sum(axis=0).sum(axis=1))
@@ -78,13 +78,13 @@ def sum_of_sum(x: Inexact, inner: Prop, outer: Prop):
 
 
 def regroups_exactly(x):
-    """Whether the order of a sum of x does not count."""
+    """Return whether a sum of x is the same in any order."""
     return x.type.regroups_exactly
 
 
 @rule(phase="canonicalize", claim=exact)
 def sum_of_sum_exactly(x, inner: Prop, outer: Prop):
-    """One sum of integers instead of two: they wrap around alike in any order.
+    """One sum of integers replaces two: integers wrap around alike in any order.
 
     >>> rewritten(itensor3("x").sum(axis=0).sum(axis=1))
     Sum{axis=(0, 2)}(x)
@@ -96,7 +96,7 @@ def sum_of_sum_exactly(x, inner: Prop, outer: Prop):
 
 @rule(phase="canonicalize", claim=exact)
 def max_of_max(x, inner: Prop, outer: Prop):
-    """One pass over the data instead of two.
+    """One pass over the data replaces two.
 
     >>> rewritten(tensor3("x").max(axis=0).max(axis=1))
     Max{axis=(0, 2)}(x)
@@ -108,7 +108,7 @@ def max_of_max(x, inner: Prop, outer: Prop):
 
 @rule(phase="canonicalize", claim=exact)
 def min_of_min(x, inner: Prop, outer: Prop):
-    """One pass over the data instead of two.
+    """One pass over the data replaces two.
 
     >>> rewritten(tensor3("x").min(axis=0).min(axis=1))
     Min{axis=(0, 2)}(x)
@@ -120,7 +120,7 @@ def min_of_min(x, inner: Prop, outer: Prop):
 
 @rule(phase="canonicalize")
 def sum_of_neg(x: Inexact, axis: Prop, keepdims: Prop):
-    """One sign at the end instead of one per element (up to the sign of a zero sum).
+    """One sign at the end replaces one per element (up to the sign of a zero sum).
 
     >>> rewritten((-matrix("x")).sum(axis=0))
     -Sum{axis=0}(x)
@@ -130,12 +130,12 @@ def sum_of_neg(x: Inexact, axis: Prop, keepdims: Prop):
 
 
 def adds_as_well(x, c):
-    """Whether a sum of x has all digits that one has of terms with c."""
+    """Return whether a sum of x is as precise as a sum of terms with c."""
     return promote(x.type.dtype, c.type.dtype) == x.type.dtype
 
 
 def stretches(x, c):
-    """Whether a constant is a finite number that makes no number smaller: no sum overflows
+    """Return whether a constant is finite and makes no number smaller, so that no sum overflows
     without it.
     """
     return c.type.kind == "f" and 1 <= abs(c.number) < float("inf") and adds_as_well(x, c)
@@ -143,7 +143,7 @@ def stretches(x, c):
 
 @rule(phase="canonicalize", claim=approx(ulps=8))
 def sum_of_stretched(x: Float, c: ConstantNumber, axis: Prop, keepdims: Prop):
-    """One product at the end instead of one per element.
+    """One product at the end replaces one per element.
 
     >>> rewritten((3 * matrix("x")).sum(axis=0))
     3.0 * Sum{axis=0}(x)
@@ -154,7 +154,7 @@ def sum_of_stretched(x: Float, c: ConstantNumber, axis: Prop, keepdims: Prop):
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))
 def sum_of_scaled(x: Inexact, c: Scalar, axis: Prop, keepdims: Prop):
-    """One product at the end, with any number c: if sum(x) does not overflow, and c is finite.
+    """One product at the end replaces one per element, if sum(x) does not overflow and c is finite.
 
     >>> c, x, n = scalar("c"), matrix("x"), imatrix("n")
     >>> rewritten((c * x).sum(axis=0), including=["fastmath"])
@@ -167,7 +167,7 @@ def sum_of_scaled(x: Inexact, c: Scalar, axis: Prop, keepdims: Prop):
 
 
 def constant_along(x, y, axis):
-    """Whether `y`, of the rank and the digits of `x`, has length 1 along all the axes."""
+    """Return whether `y` has the rank and precision of `x`, and length 1 along all the axes."""
     if y.type.ndim != x.type.ndim or axis is None or not adds_as_well(x, y):
         return False
     return all(y.type.broadcastable[a] for a in axis)
@@ -175,10 +175,9 @@ def constant_along(x, y, axis):
 
 @rule(phase="canonicalize", claim=assumes("fastmath", then=approx(ulps=8)))
 def sum_of_quotient(x: Inexact, y: Inexact, axis: Prop):
-    """One quotient per sum instead of one per element, where the divisor does not change along the
-    sum.
+    """One quotient per sum replaces one per element, if the divisor is constant along the sum.
 
-    Only where sum(x) does not overflow, and y is finite and not 0, or no sum is empty.
+    Requires that sum(x) does not overflow, and that y is finite and not 0, or no sum is empty.
 
     >>> n = imatrix("n")
     >>> rewritten((matrix("x") / col("y")).sum(axis=1, keepdims=True), including=["fastmath"])
@@ -192,7 +191,7 @@ def sum_of_quotient(x: Inexact, y: Inexact, axis: Prop):
 
 
 def over_ones(name, op, claim=exact):
-    """A row of the table below."""
+    """Return a row of the table `OVER_ONES`."""
 
     def without_axes(x, axis, keepdims):
         axes = range(x.type.ndim) if axis is None else axis
@@ -206,12 +205,12 @@ def over_ones(name, op, claim=exact):
         f"{name}_over_ones",
         lambda x, axis, keepdims: op(axis=axis, keepdims=keepdims)(x) >> compute(without_axes),
         claim,
-        "Along axes of length 1, or none, there is nothing to add up: they are dropped.",
+        "A reduction over axes of length 1, or over no axes, only drops dimensions.",
         f"{example}.{name}(axis=1) -> DropDims{{axes=[1]}}({shown})",
     )
 
 
-#: (a sum of -0.0 is then -0.0, not 0.0)
+#: (after this, a sum of -0.0 is -0.0, not 0.0)
 OVER_ONES = table(
     "over_ones",
     over_ones("sum", Sum, refines),
@@ -227,7 +226,7 @@ OVER_ONES = table(
 
 
 def putting_back(axis, ndim):
-    """The reordering that gives what was reduced over `axis` its dimensions back, of length 1."""
+    """Return the reordering that restores the dimensions reduced over `axis`, with length 1."""
     gone = range(ndim) if axis is None else [a % ndim for a in axis]
     kept = iter(range(ndim))
     return tuple(["x" if a in gone else next(kept) for a in range(ndim)])
@@ -235,7 +234,7 @@ def putting_back(axis, ndim):
 
 @node_rewriter([DimShuffle], phase="canonicalize", claim=exact, depth=2)
 def reduction_put_back(fgraph, node):
-    """Dimensions that a reduction drops, and that are put back at once, are kept.
+    """Keep the dimensions in a reduction instead of dropping and restoring them.
 
     Not data: it holds for every reduction.
 

@@ -1,9 +1,9 @@
-"""Exponentials whose scale does not matter: in quotients with sums of them, a factor that is the
-same along the axes of the sum cancels, so `ScaledExp(x)` may stand for `exp(x)`.
+"""Exponentials whose scale cancels. In a quotient with a sum of exponentials, a factor that is
+constant along the axes of the sum cancels, so `ScaledExp(x)` may replace `exp(x)`.
 
-One mechanism for softmax, means under weights and their gradients, however they are written: a term
-has a degree in the scale (exp(x) has 1, sums of it 1, products add up, quotients subtract), and
-what has the degree 0 may be scaled. (What becomes a softmax as a whole: `softmax.py`.)
+One mechanism covers softmax, weighted means and their gradients, in any notation. Each term has a
+degree in the scale: exp(x) has 1, and so do sums of it; products add degrees, quotients subtract
+them. Terms of degree 0 may be scaled. (`softmax.py` recognises a whole softmax.)
 """
 
 from typing import Any, NamedTuple
@@ -35,10 +35,10 @@ MANY = 100  # terms among which a sum is looked for
 
 
 class Scaled(NamedTuple):
-    """What becomes of a term. degree: None for zeros, which have any in a sum. dims: for each of
-    its dimensions that of x along which the scale differs, or None where it is the same. shows:
-    whether each element is NaN if there is one in what it is scaled with, as all of `ScaledExp`
-    is then.
+    """Result of scaling a term. degree: None for zeros, which have any degree in a sum. dims: for
+    each dimension, the dimension of x along which the scale differs, or None if the scale is
+    constant. shows: whether each element is NaN if one of the elements that are scaled with it is,
+    as for `ScaledExp`.
     """
 
     term: Any
@@ -47,17 +47,17 @@ class Scaled(NamedTuple):
     shows: bool = False
 
     def beside(self, ndim):
-        """The dimensions as they stand in a broadcast result."""
+        """Return the dimensions as they are aligned in a broadcast result."""
         return (None,) * (ndim - len(self.dims)) + self.dims
 
 
 class Scale:
-    """What becomes of terms if exp(x) is scaled along axes."""
+    """Rewriting of terms when exp(x) is scaled along axes."""
 
     def __init__(self, x, axis, small, dtype, keep_nan=False):
-        """small: the sum stands below the bar. dtype: of what is computed with exp(x), which a
-        scale makes smaller: nothing may be lost that it has room for. keep_nan: have exp(x) itself
-        where there is a NaN along the axes.
+        """small: the sum is in the denominator. dtype: of the results computed from exp(x), which a
+        scale makes smaller: nothing that fits into this dtype may be lost. keep_nan: use exp(x)
+        itself if there is a NaN along the axes.
         """
         n = x.type.ndim
         axes = range(n) if axis is None else [a % n for a in axis]
@@ -70,7 +70,7 @@ class Scale:
         self.known = {}
 
     def of(self, v, depth=LEVELS):
-        """What becomes of a term. One of which nothing can be said stays as it is."""
+        """Return the result of scaling a term; a term that cannot be analysed stays unchanged."""
         if v.head is exp and v.owner.inputs[0] is self.x:
             return self.whole
         if v.owner is None or not depth:
@@ -80,7 +80,7 @@ class Scale:
         return self.known[v]
 
     def made(self, v, depth):
-        """What becomes of the result of a node."""
+        """Return the result of scaling the output of a node."""
         parts = [self.of(u, depth - 1) if u.type.kind == "f" else Scaled(u) for u in v.owner.inputs]
         degree = degree_of(v.owner.op, parts)
         if degree is NotImplemented or not any(u.type.kind == "f" for u in v.owner.inputs):
@@ -98,7 +98,7 @@ class Scale:
 
 
 def degree_of(op, parts):
-    """The degree of what an op makes of terms; NotImplemented if it has none."""
+    """Return the degree of the result of an op; NotImplemented if it has none."""
     degrees = [part.degree for part in parts]
     if op is second:  # the first has nothing but its shape in it
         return degrees[1]
@@ -119,7 +119,7 @@ def degree_of(op, parts):
 
 
 def is_shown(op, parts):
-    """Whether what an op makes of terms shows the NaNs that one of them does."""
+    """Return whether the result of an op shows the NaNs of one of its operands."""
     found = [part.shows for part in parts if part.term.type.kind == "f"]
     if op is mul or op is add or op is sub or op is true_div or isinstance(op, Dot | MatMul):
         return any(found)
@@ -127,8 +127,8 @@ def is_shown(op, parts):
 
 
 def dims_of(v, parts):
-    """The dimensions of what an op makes of scaled terms; None if places with different scales
-    are mixed.
+    """Return the dimensions of the result of an op on scaled terms; None if it mixes elements with
+    different scales.
     """
     op, n = v.owner.op, v.type.ndim
     scaled = [part for part in parts if part.degree]
@@ -154,8 +154,8 @@ def dims_of(v, parts):
 
 
 def product_dims(a, b):
-    """The dimensions of a product of scaled vectors or matrices; None if places with different
-    scales are mixed: scales cancel in each of its terms, or one is the same in all of them.
+    """Return the dimensions of a product of scaled vectors or matrices. None if it mixes elements
+    with different scales: the scales must cancel in each term, or one must be constant.
     """
     rows, over = (a.dims[:-1], a.dims[-1]) if a.degree else ((None,) * (a.term.type.ndim - 1), None)
     columns, under = (
@@ -169,7 +169,7 @@ def product_dims(a, b):
 
 
 def sums_of_exponentials(v):
-    """The sums of exponentials in a term: (x, axis)."""
+    """Return the sums of exponentials in a term: (x, axis)."""
     seen, found = {v}, {}
     for u in (queue := [v]):
         inside = exponentials_in(u.owner.inputs[0]) if isinstance(u.head, Sum) else []
@@ -183,7 +183,7 @@ def sums_of_exponentials(v):
 
 
 def exponentials_in(v):
-    """What is in the exponentials of a product above the bar."""
+    """Return the arguments of the exponentials in the numerator of a product."""
     todo = [v]
     for u in todo:
         if (u.head is mul or u.head is true_div) and len(todo) < MANY:
@@ -193,7 +193,7 @@ def exponentials_in(v):
 
 
 def may_be_scaled(op, seen, distinct):
-    """Whether there may be an exponential above the bar, and a sum below it."""
+    """Return whether there may be an exponential in the numerator, and a sum in the denominator."""
     heads = [s[0] if s.__class__ is tuple else s for s in seen]
     if op is mul:
         return exp in heads
@@ -210,9 +210,9 @@ def may_be_scaled(op, seen, distinct):
     when=may_be_scaled,
 )
 def exponentials_are_scaled(fgraph, node):
-    """inf / inf, in means under weights whose logarithms are known, and in gradients of softmax.
+    """Avoid inf / inf in weighted means with known log weights, and in gradients of softmax.
 
-    Not data: the sum of exponentials stands anywhere below the bars.
+    Not data: the sum of exponentials may be anywhere in the denominators.
 
     >>> x, y = vectors("x y")
     >>> rewritten(y * exp(x) / exp(x).sum())

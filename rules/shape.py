@@ -1,5 +1,5 @@
-"""Shapes: known ones become constants, others are computed without what they are the shape of;
-views of views.
+"""Shapes and views. Known shapes become constants; others are computed without the term itself.
+Views of views are merged.
 """
 
 from functools import cache
@@ -30,14 +30,14 @@ length_op = cache(Shape_i)
 
 
 def length(v, i):
-    """The length of a dimension, as `shape_i` gives it; cheaper, for `i` counted from the front."""
+    """Return the length of a dimension like `shape_i`, but faster; `i` counts from the front."""
     known = v.type.shape[i]
     return apply_op(length_op(i), (v,)) if known is None else shape_i(v, i)
 
 
 def dims_of(fgraph, variable, lengths=length):
-    """The dimensions of a variable, from those of what it is computed from; None where the op
-    does not say.
+    """Return the dimensions of a variable, computed from those of its operands; None if the op does
+    not support this.
     """
     node = variable.owner
     shapes = [tuple(lengths(v, i) for i in range(v.type.ndim or 0)) for v in node.inputs]
@@ -72,9 +72,9 @@ def length_of_known(fgraph, node):
 
 @node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)
 def length_by_inference(fgraph, node):
-    """The length of a result follows from those of the operands, without computing it.
+    """The length of a result follows from the lengths of its operands, without computing it.
 
-    Not data: every op says for itself how (`Op.infer_shape`).
+    Not data: every op has its own formula (`Op.infer_shape`).
 
     >>> rewritten(Shape_i(0)(vector("x") + 1))
     Shape_i{i=0}(x)
@@ -89,9 +89,9 @@ def length_by_inference(fgraph, node):
 
 @node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)
 def shape_by_inference(fgraph, node):
-    """The shape of a result follows from those of the operands, without computing it.
+    """The shape of a result follows from the shapes of its operands, without computing it.
 
-    Not data: every op says for itself how (`Op.infer_shape`).
+    Not data: every op has its own formula (`Op.infer_shape`).
 
     >>> rewritten((vector("x") + 1).shape)
     MakeVector(Shape_i{i=0}(x))
@@ -104,8 +104,8 @@ def shape_by_inference(fgraph, node):
 
 
 def compared_lengths(fgraph, node):
-    """The groups of lengths that have to be equal for a node to be computed, without those that are
-    known to be; None if it may fail for another reason.
+    """Return the groups of lengths that must be equal for a node to succeed, without those that are
+    known to be equal; None if it may fail for another reason.
     """
     groups = node.op.equal_lengths(node)
     if groups is None:
@@ -124,8 +124,8 @@ def compared_lengths(fgraph, node):
 
 
 def with_operands(fgraph, node, n, groups, needed):
-    """The groups, and one more for each operand of a node that is needed: its errors are lost
-    otherwise.
+    """Return the groups, and one more for each operand of a node whose errors would otherwise be
+    lost.
     """
     there = [n, *[v for group in groups for v in group]]
     for v in needed.owner.inputs:
@@ -141,9 +141,10 @@ def with_operands(fgraph, node, n, groups, needed):
 
 @node_rewriter([Shape_i], phase="canonicalize", claim=exact)
 def length_and_checks(fgraph, node):
-    """The length of a term without the term; lengths that it compares on the way still are.
+    """The length of a term is computed without the term, with the comparisons of lengths that the
+    term makes.
 
-    Not data: every op says for itself which (`Op.equal_lengths`).
+    Not data: every op has its own comparisons (`Op.equal_lengths`).
 
     >>> x, y = vectors("x y")
     >>> rewritten(Shape_i(0)(x + y))
@@ -164,7 +165,7 @@ def length_and_checks(fgraph, node):
 
 @node_rewriter([CheckedLength], phase="canonicalize", claim=exact)
 def length_without_checks(fgraph, node):
-    """Lengths that are one need not be compared. Not data: any number of operands.
+    """Lengths that are the same variable need no comparison. Not data: any number of operands.
 
     >>> n = vector("x").shape[0]
     >>> rewritten(CheckedLength([2], None)(n, n, n))
@@ -177,7 +178,7 @@ def length_without_checks(fgraph, node):
 
 @node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)
 def shape_as_lengths(fgraph, node):
-    """One length after the other, where they are checked.
+    """Compute a shape length by length, so that each one can be inferred and checked.
 
     Not data: it looks at the rank.
 
@@ -195,13 +196,15 @@ def shape_as_lengths(fgraph, node):
 
 
 def may_fit(x, outer):
-    """Whether x may have as many elements: where it surely has not, the first reshape fails."""
+    """Return whether x may have as many elements as the shape; if it cannot, the first reshape
+    fails.
+    """
     return as_many(x.type.shape, outer) is not False
 
 
 @rule(phase="canonicalize", claim=exact)
 def reshape_of_reshape(x, inner: Prop, outer: Prop):
-    """Only the last shape counts, if the first one fits.
+    """The last of two reshapes gives the result, if the first one fits.
 
     >>> rewritten(matrix("x").reshape((-1,)).reshape((2, -1)))
     Reshape{2, -1}(x)
@@ -212,7 +215,9 @@ def reshape_of_reshape(x, inner: Prop, outer: Prop):
 
 
 def without_ones(x, shape):
-    """A reordering that gives x a shape that differs by ones; None if it differs otherwise."""
+    """Return a reordering that gives x a shape that differs by dimensions of length 1; None if it
+    differs otherwise.
+    """
     wanted = Reshape(shape)(x).type.shape
     long = [i for i, n in enumerate(x.type.shape) if n != 1]
     if None in x.type.shape or [x.type.shape[i] for i in long] != [n for n in wanted if n != 1]:
@@ -224,8 +229,8 @@ def without_ones(x, shape):
 
 @rule(phase="canonicalize", claim=exact)
 def reshape_by_ones(x, shape: Prop):
-    """A static shape that differs in lengths of 1 is a `DimShuffle`, which other rules know. (A
-    length that is computed may not fit.)
+    """Write a reshape that only adds or drops dimensions of length 1 as a `DimShuffle`, which other
+    rules match. (The shape must be static: a computed length may not fit.)
 
     >>> x = vector("x", shape=(1,))
     >>> rewritten(x.reshape(())), rewritten(Reshape((3,))(vector("y", shape=(3,))))
@@ -235,13 +240,13 @@ def reshape_by_ones(x, shape: Prop):
 
 
 def in_turn(inner, outer):
-    """The order of two reorderings."""
+    """Return the order of two reorderings."""
     return tuple(["x" if o == "x" else inner[o] for o in outer])
 
 
 def changes_nothing(x, order):
-    """Whether an order leaves x as it is: each dimension stays, or a new one of length 1 stands for
-    one of length 1.
+    """Return whether an order leaves x unchanged: each dimension stays, or a new one of length 1
+    replaces one of length 1.
     """
     shape = x.type.shape
     return len(order) == len(shape) and all(
@@ -250,14 +255,14 @@ def changes_nothing(x, order):
 
 
 def composed(x, inner, outer):
-    """One `DimShuffle` for two, or nothing for one that changes nothing."""
+    """Return one `DimShuffle` for two, or x if they cancel."""
     order = in_turn(inner, outer)
     return x if order == tuple(range(x.type.ndim)) else DimShuffle(x.type.ndim, order)(x)
 
 
 @rule(phase="canonicalize", claim=exact)
 def dimshuffle_of_dimshuffle(x, n: Prop, m: Prop, inner: Prop, outer: Prop):
-    """Two reorderings are one, or none.
+    """One reordering, or none, replaces two.
 
     >>> rewritten(matrix("x").T.T)
     x
@@ -269,7 +274,8 @@ def dimshuffle_of_dimshuffle(x, n: Prop, m: Prop, inner: Prop, outer: Prop):
 
 @node_rewriter([DimShuffle], phase="stabilize", claim=exact, depth=2)
 def dimshuffle_that_is_undone(fgraph, node):
-    """A function of what is reordered, and ordered back, is one of the whole: what cancels meets.
+    """Move a reordering into an elementwise op if it undoes another one there, so that terms can
+    cancel.
 
     Not data: it holds for every elementwise op.
 
@@ -288,7 +294,9 @@ def dimshuffle_that_is_undone(fgraph, node):
 
 
 def is_undone_in(fgraph, op, v, depth):
-    """Whether a reordering is undone in an operand of elementwise ops that nobody else needs."""
+    """Return whether a reordering is undone in an operand of elementwise ops that have no other
+    use.
+    """
     if not depth or not isinstance(v.head, Elemwise) or v.head is second or v.owner.op.nout > 1:
         return False
     if fgraph is not None and (v in fgraph.out_uses or len(fgraph.users.get(v, ())) > 1):
@@ -299,7 +307,7 @@ def is_undone_in(fgraph, op, v, depth):
 
 
 def undoes(op, u):
-    """Whether an op puts back the order of what u is a reordering of."""
+    """Return whether an op restores the order before the reordering u."""
     if not isinstance(u.head, DimShuffle) or u.type.ndim != op.input_ndim:
         return False
     return changes_nothing(u.owner.inputs[0], in_turn(u.head.new_order, op.new_order))
@@ -307,7 +315,7 @@ def undoes(op, u):
 
 @rule(phase="canonicalize", claim=exact)
 def dimshuffle_of_nothing(x, n: Prop, order: Prop):
-    """A reordering that keeps the order, or puts a dimension of length 1 where it took it away.
+    """Remove a reordering that changes nothing, or replaces a dimension of length 1 by another one.
 
     >>> rewritten(DimShuffle(2, (0, 1))(matrix("x"))), rewritten(col("y").squeeze(1)[:, None])
     (x, y)
@@ -316,13 +324,13 @@ def dimshuffle_of_nothing(x, n: Prop, order: Prop):
 
 
 def claims_nothing(x, shape):
-    """Whether a type says already what a shape does."""
+    """Return whether a type already has the lengths of a shape."""
     return all(n is None or n == have for n, have in zip(shape, x.type.shape, strict=True))
 
 
 @rule(phase="canonicalize", claim=exact)
 def specified_shape_known(x, shape: Prop):
-    """A claim that the type already makes.
+    """Remove a shape declaration that the type already contains.
 
     >>> rewritten(SpecifyShape((3,))(vector("x", shape=(3,))))
     x

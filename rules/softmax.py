@@ -1,8 +1,8 @@
-"""Softmax written with exponentials, and its gradient: what overflows becomes the ops of
-`tensor/special.py`.
+"""Softmax written with exponentials, and its gradient: the ops of `tensor/special.py` do not
+overflow.
 
-Products like `y / sum(exp(x)) * exp(x)` stay as they were written (`scaled.py`); here is what
-becomes a softmax as a whole, and what cancels with one.
+Products like `y / sum(exp(x)) * exp(x)` keep their form (`scaled.py`); the rules here recognise a
+whole softmax, and terms that cancel with one.
 """
 
 from rewrite_engine.rules.language import *
@@ -17,24 +17,26 @@ from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, Softmax, Softma
 
 
 def of_all(x, axis):
-    """Whether a sum over `axis` is a single number."""
+    """Return whether a sum over `axis` is a single number."""
     return axis is None or len(axis) == x.type.ndim
 
 
 def stands_beside(x, axis, keepdims):
-    """Whether a sum over `axis` has its place beside x: as ones, or as a single number."""
+    """Return whether a sum over `axis` broadcasts against x: with dimensions of length 1, or as a
+    single number.
+    """
     return keepdims or of_all(x, axis)
 
 
 def sum_is_put_back(x, axis, order):
-    """Whether a reordering of dimensions gives a sum over `axis` the rank of x again."""
+    """Return whether a reordering of dimensions restores the rank of x in a sum over `axis`."""
     return order == putting_back(axis, x.type.ndim)
 
 
 @rule(phase="stabilize", claim=exact)
 def sum_put_back(x: Float, axis: Prop, n: Prop, order: Prop):
-    """The sum of exponentials as the rules below know it (elsewhere only a sum with one use is
-    written so: `rules/reduce.py`).
+    """Write the sum of exponentials in the form that the rules for softmax match. (Elsewhere this
+    applies only to sums with one use: `rules/reduce.py`.)
 
     >>> x = matrix("x")
     >>> s = exp(x).sum(axis=1)
@@ -48,7 +50,7 @@ def sum_put_back(x: Float, axis: Prop, n: Prop, order: Prop):
 
 @rule(phase="stabilize")
 def softmax_from_exp(x: Float, axis: Prop, keepdims: Prop):
-    """exp(x) / sum(exp(x)) is inf / inf for large x.
+    """exp(x) / sum(exp(x)) is inf / inf for large x; softmax is not.
 
     >>> x = matrix("x")
     >>> rewritten(exp(x) / exp(x).sum(axis=1, keepdims=True))
@@ -63,7 +65,7 @@ def softmax_from_exp(x: Float, axis: Prop, keepdims: Prop):
 
 @rule(phase="stabilize")
 def log_of_softmax(x: Float, axis: Prop):
-    """A probability underflows to 0; its logarithm need not.
+    """A probability may underflow to 0 when its logarithm does not.
 
     >>> x = matrix("x")
     >>> rewritten(log(exp(x) / exp(x).sum(axis=1, keepdims=True)))
@@ -75,10 +77,10 @@ def log_of_softmax(x: Float, axis: Prop):
 @rule(
     phase="stabilize",
     claim=approx(ulps=1 << 10),
-    overlaps="a softmax is no exponential any more that could overflow",
+    overlaps="a softmax is no longer an exponential that may overflow",
 )
 def exp_of_log_softmax(x: Float, axis: Prop):
-    """Back to probabilities, directly.
+    """Softmax computes probabilities directly, without their logarithms.
 
     >>> rewritten(exp(LogSoftmax(axis=1)(matrix("x"))))
     Softmax{axis=(1,)}(x)
@@ -88,7 +90,7 @@ def exp_of_log_softmax(x: Float, axis: Prop):
 
 @rule(phase="stabilize")
 def log_softmax_from_difference(x: Float, axis: Prop, keepdims: Prop):
-    """x - log(sum(exp(x))), once the sum is stabilised.
+    """The stabilised difference x - log(sum(exp(x))) is the logarithm of a softmax.
 
     >>> x = matrix("x")
     >>> rewritten(x - log(exp(x).sum(axis=1, keepdims=True)))
@@ -100,7 +102,8 @@ def log_softmax_from_difference(x: Float, axis: Prop, keepdims: Prop):
 
 @rule(phase="stabilize")
 def log_softmax_from_difference_turned(x: Float, axis: Prop, keepdims: Prop):
-    """log(sum(exp(x))) - x, so that it is computed once with the one above.
+    """The difference log(sum(exp(x))) - x shares the logarithm of a softmax with x -
+    log(sum(exp(x))).
 
     >>> x = matrix("x")
     >>> rewritten(log(exp(x).sum(axis=1, keepdims=True)) - x)
@@ -112,8 +115,8 @@ def log_softmax_from_difference_turned(x: Float, axis: Prop, keepdims: Prop):
 
 @node_rewriter([Softmax], phase="specialize", claim=approx(ulps=1 << 10))
 def exponentials_once(fgraph, node):
-    """A softmax and its logarithm, or that of the sum, as a loss and its gradient have them: the
-    exponentials are computed once. Not data: it is about two nodes.
+    """Compute the exponentials once for a softmax and its logarithm, as in a loss and its gradient.
+    Not data: it is about two nodes.
 
     >>> x = matrix("x")
     >>> rewritten(Softmax(1)(x) * LogSumExp(1, keepdims=True)(x))

@@ -1,4 +1,4 @@
-"""Sparse matrices. The pack is imported once `rewrite_engine.sparse` is (`pipeline.ON_DEMAND`)."""
+"""Sparse matrices. The pack is imported when `rewrite_engine.sparse` is (`pipeline.ON_DEMAND`)."""
 
 from functools import cache
 
@@ -28,7 +28,7 @@ put, at, once, turned = WithData(), At(), Canonical(), SparseTranspose()
 
 @rule(phase="canonicalize")
 def dense_of_sparse_of_dense(x: Matrix, structured: Prop, format: Prop):
-    """All elements were there.
+    """Remove a conversion to sparse and back, which keeps all elements.
 
     >>> rewritten(dense_from_sparse(SparseFromDense("csr")(dmatrix("x"))))
     x
@@ -37,13 +37,13 @@ def dense_of_sparse_of_dense(x: Matrix, structured: Prop, format: Prop):
 
 
 def is_double(x):
-    """Whether sums of such elements have the dtype that `SpSum` gives them, and as many digits."""
+    """Return whether a sum of such elements has the dtype and the precision of `SpSum`."""
     return x.type.dtype == "float64"
 
 
 @rule(phase="canonicalize", claim=approx(ulps=8), tags=["reorder"])
 def sum_of_dense(x: Sparse, structured: Prop):
-    """What is not stored adds nothing to a sum.
+    """Sum a sparse matrix directly, as elements that are not stored add nothing.
 
     >>> rewritten(dense_from_sparse(csr_matrix("x")).sum())
     Sum(CSMProperties(x).data)
@@ -52,13 +52,14 @@ def sum_of_dense(x: Sparse, structured: Prop):
 
 
 def is_one(axis):
-    """Whether a sum is along one axis."""
+    """Return whether a sum is along one axis."""
     return axis is not None and len(axis) == 1
 
 
 @rule(phase="canonicalize", claim=approx(ulps=8), tags=["reorder"])
 def sum_of_dense_along(x: Sparse, structured: Prop, axis: Prop):
-    """Nor to that of a row or column.
+    """Sum the rows or columns of a sparse matrix directly, as elements that are not stored add
+    nothing.
 
     >>> rewritten(dense_from_sparse(csr_matrix("x")).sum(axis=0))
     SpSum{axis=0, sparse_grad=True}(x)
@@ -70,7 +71,8 @@ def sum_of_dense_along(x: Sparse, structured: Prop, axis: Prop):
 
 @rule(phase="canonicalize", claim=assumes("fastmath", approx(ulps=8)), tags=["reorder"])
 def dot_of_dense(x: Sparse, y: Matrix, structured: Prop):
-    """What is not stored adds nothing to a product, if what it is multiplied by is finite.
+    """Multiply a sparse matrix directly: elements that are not stored add nothing if the other
+    factor is finite.
 
     >>> from rewrite_engine.tensor import dot, sin
     >>> rewritten(dot(dense_from_sparse(csr_matrix("x")), sin(bmatrix("y"))))
@@ -85,7 +87,7 @@ def dot_of_dense(x: Sparse, y: Matrix, structured: Prop):
 
 @rule(phase="canonicalize", claim=assumes("shape_unsafe"))
 def data_of_parts(data: Vector, i: Vector, p: Vector, shape: Vector, format: Prop):
-    """What was put in is what is stored, if the parts fit together.
+    """The stored data of a matrix are the data that it was built from, if the parts are consistent.
 
     >>> from rewrite_engine.tensor import constant
     >>> made = CSM("csr")(vector("v"), *map(constant, ([0, 1, 1, 2], [0, 2, 4], [2, 3])))
@@ -97,7 +99,7 @@ def data_of_parts(data: Vector, i: Vector, p: Vector, shape: Vector, format: Pro
 
 @rule(phase="canonicalize")
 def data_of_data(x: Sparse, data: Vector):
-    """The same of the data in a pattern.
+    """The stored data of a matrix are the data that replaced its own.
 
     >>> x = csr_matrix("x")
     >>> rewritten(csm_data(put(x, csm_data(x) * 2)))
@@ -108,7 +110,7 @@ def data_of_data(x: Sparse, data: Vector):
 
 @rule(phase="canonicalize")
 def indices_of_data(x: Sparse, data: Vector):
-    """A pattern has no data.
+    """New data do not change the indices of a matrix.
 
     >>> x = csr_matrix("x")
     >>> rewritten(csm_properties(put(x, csm_data(x) * 2)).indices)
@@ -119,7 +121,7 @@ def indices_of_data(x: Sparse, data: Vector):
 
 @rule(phase="canonicalize")
 def indptr_of_data(x: Sparse, data: Vector):
-    """The same.
+    """New data do not change the row or column starts of a matrix.
 
     >>> x = csr_matrix("x")
     >>> rewritten(csm_properties(put(x, csm_data(x) * 2)).indptr)
@@ -130,8 +132,8 @@ def indptr_of_data(x: Sparse, data: Vector):
 
 @node_rewriter([CSM], phase="canonicalize", depth=2)
 def parts_of_a_matrix(fgraph, node):
-    """What is made of the indices of a matrix has its pattern. Not data: all of one matrix, of
-    which the format has to be that of the op.
+    """A matrix built from the indices of another has the same pattern. Not data: the indices must
+    all belong to one matrix, whose format must be that of the op.
 
     >>> x = csr_matrix("x")
     >>> data, *others = csm_properties(x)
@@ -148,9 +150,9 @@ def parts_of_a_matrix(fgraph, node):
     return put(x, data)
 
 
-@rule(phase="canonicalize", overlaps="nothing was put in, wherever that is seen")
+@rule(phase="canonicalize", overlaps="either order leaves the data unchanged")
 def its_own_data(x: Sparse):
-    """Nothing changes.
+    """Replacing the data of a matrix by its own data changes nothing.
 
     >>> x = csr_matrix("x")
     >>> rewritten(put(x, csm_data(x)))
@@ -161,7 +163,7 @@ def its_own_data(x: Sparse):
 
 @rule(phase="canonicalize")
 def data_twice(x: Sparse, d: Vector, e: Vector):
-    """The first data are not seen.
+    """The second replacement of the data hides the first.
 
     >>> x = csr_matrix("x")
     >>> y = put(x, csm_data(x) * 2)
@@ -173,7 +175,7 @@ def data_twice(x: Sparse, d: Vector, e: Vector):
 
 @rule(phase="canonicalize")
 def canonical_of_canonical(x: Sparse):
-    """Each place is stored once already.
+    """Remove a canonical form of a matrix that already stores each place once.
 
     >>> from rewrite_engine.sparse import sin
     >>> rewritten(sin(sin(csr_matrix("x"))))
@@ -187,7 +189,7 @@ def canonical_of_canonical(x: Sparse):
 
 @rule(phase="canonicalize")
 def at_own_places(x: Sparse, data: Vector, s: Sparse):
-    """Elements are read where they were put.
+    """Elements are read at the places where they were stored.
 
     >>> x = canonical(csr_matrix("x"))
     >>> rewritten(entries_at(put(x, csm_data(x) * 2), x))
@@ -198,7 +200,7 @@ def at_own_places(x: Sparse, data: Vector, s: Sparse):
 
 @rule(phase="canonicalize")
 def at_of_dense(x: Sparse, s: Sparse, structured: Prop):
-    """No dense matrix is needed for some of its elements.
+    """Read elements from the sparse matrix, without building the dense one.
 
     >>> x, s = csr_matrix("x"), csr_matrix("s")
     >>> rewritten(entries_at(dense_from_sparse(x), s))
@@ -209,19 +211,20 @@ def at_of_dense(x: Sparse, s: Sparse, structured: Prop):
 
 @rule(phase="canonicalize")
 def at_of_sparse_of_dense(x: Matrix, s: Sparse, format: Prop):
-    """The same the other way round.
+    """Read elements from the dense matrix, without building the sparse one.
 
     >>> rewritten(entries_at(SparseFromDense("csr")(dmatrix("x")), csr_matrix("s")))
     At(x, s)
     """
     return at(SparseFromDense(format=format)(x), s) >> at(x, s), given(
-        lambda x: 1 not in x.type.shape  # which a dense matrix is stretched along
+        lambda x: 1 not in x.type.shape  # (a dimension along which a dense matrix broadcasts)
     )
 
 
 @node_rewriter([At], phase="canonicalize", depth=2)
 def at_of_filled(fgraph, node):
-    """Of a matrix filled with a number only that is read. Not data: filled in several ways.
+    """Elements of a matrix that is filled with one number equal that number. Not data: matrices are
+    filled in several ways.
 
     >>> from rewrite_engine.tensor import ones_like
     >>> x = csr_matrix("x")
@@ -236,7 +239,7 @@ def at_of_filled(fgraph, node):
 
 
 def filled_with(y):
-    """What a dense array is filled with, a variable; None: it is not."""
+    """Return the variable that a dense array is filled with; None if it is not filled."""
     if y.head is CONSTANT:
         number = y.element if y.type.kind != "?" else None
         return None if number is None else constant(number, dtype=y.type.dtype)
@@ -246,7 +249,7 @@ def filled_with(y):
 
 @rule(phase="canonicalize")
 def sum_in_a_pattern(x: Sparse, y: Sparse):
-    """Of two matrices with one pattern only the data are added.
+    """Add only the data of two matrices with one pattern.
 
     >>> x = csr_matrix("x")
     >>> rewritten(x * 2 + x * 3)
@@ -259,7 +262,7 @@ def sum_in_a_pattern(x: Sparse, y: Sparse):
 
 @rule(phase="canonicalize")
 def product_in_a_pattern(x: Sparse, y: Sparse):
-    """Or multiplied.
+    """Multiply only the data of two matrices with one pattern.
 
     >>> from rewrite_engine.sparse import sqr
     >>> x = canonical(csr_matrix("x"))
@@ -276,7 +279,7 @@ def product_in_a_pattern(x: Sparse, y: Sparse):
 
 @rule(phase="canonicalize", claim=exact)
 def transpose_of_transpose(x: Sparse):
-    """It is what it was.
+    """Two transposes of a matrix cancel each other.
 
     >>> rewritten(csr_matrix("x").T.T)
     x
@@ -286,7 +289,7 @@ def transpose_of_transpose(x: Sparse):
 
 @rule(phase="canonicalize")
 def data_of_transpose(x: Sparse):
-    """A transpose has the same arrays, read in the other way.
+    """A transpose has the same arrays, in the other format.
 
     >>> rewritten(csm_data(csr_matrix("x").T))
     CSMProperties(x).data
@@ -296,10 +299,10 @@ def data_of_transpose(x: Sparse):
 
 @rule(
     phase="canonicalize",
-    overlaps="data that may not fit are checked against a matrix, or its transpose",
+    overlaps="data are checked against the matrix, or against its transpose",
 )
 def transpose_of_data(x: Sparse, data: Vector):
-    """So functions of what is stored are taken before it is transposed.
+    """Apply functions to the stored elements before the transpose, so that transposes can meet.
 
     >>> from rewrite_engine.sparse import sin
     >>> rewritten(sin(csr_matrix("x")).T.T)
@@ -310,7 +313,7 @@ def transpose_of_data(x: Sparse, data: Vector):
 
 @rule(phase="canonicalize")
 def format_of_format(x: Sparse, f: Prop, g: Prop):
-    """Only the last one counts.
+    """The last of two format conversions gives the result.
 
     >>> rewritten(csr_matrix("x").tocsc().tocsr().tocsc())
     to_csc(x)
@@ -320,7 +323,7 @@ def format_of_format(x: Sparse, f: Prop, g: Prop):
 
 @rule(phase="canonicalize")
 def format_that_it_has(x: Sparse, f: Prop):
-    """Nothing changes.
+    """Remove a conversion to the format that the matrix already has.
 
     >>> rewritten(csr_matrix("x").tocsc().tocsr())
     x
@@ -333,7 +336,7 @@ def format_that_it_has(x: Sparse, f: Prop):
 
 @rule(phase="canonicalize")
 def diagonal_of_diagonal(v: Vector, format: Prop):
-    """It is what was put there.
+    """The diagonal of a diagonal matrix is the vector that it was built from.
 
     >>> rewritten(diag(square_diagonal(vector("v"))))
     v
@@ -343,25 +346,25 @@ def diagonal_of_diagonal(v: Vector, format: Prop):
 
 @fact
 def is_diagonal(d):
-    """A square sparse matrix with zeros everywhere but on its diagonal."""
+    """Square sparse matrix with zeros everywhere except on its diagonal."""
     found = band(d) if isinstance(d.type, SparseTensorType) else unknown("it is dense", blame=d)
     if not found:
         return found
     if found.value[0] < 0 or found.value[1] > 0:
-        return unknown("there are others", blame=d)
+        return unknown("other diagonals may be nonzero", blame=d)
     return both("a diagonal", found, same_length(d, 0, d, 1))
 
 
 @fact
 def are_dense(x):
-    """It is no sparse matrix."""
+    """The variable is no sparse matrix."""
     sparse = isinstance(x.type, SparseTensorType)
-    return unknown("it is sparse", blame=x) if sparse else because("its type")
+    return unknown("it is sparse", blame=x) if sparse else because("its type is dense")
 
 
 @rule(phase="canonicalize", ends=at_most(1))
 def diagonal_times(d: Sparse, x: Sparse, structured: Prop):
-    """A diagonal multiplies rows; no product of matrices is needed.
+    """Scale the rows by a diagonal, which needs no product of matrices.
 
     >>> rewritten(true_dot(square_diagonal(vector("v"), "csr"), csr_matrix("x")))
     with_data(canonical(x), CSMProperties(canonical(x)).data * At(ExpandDims{...}(v), canonical(x)))
@@ -373,7 +376,7 @@ def diagonal_times(d: Sparse, x: Sparse, structured: Prop):
 
 @rule(phase="canonicalize", ends=at_most(1))
 def times_diagonal(d: Sparse, x: Sparse, structured: Prop):
-    """And columns; an identity nothing.
+    """Scale the columns by a diagonal; a product with an identity changes nothing.
 
     >>> from rewrite_engine.sparse import eye
     >>> from rewrite_engine.tensor import lscalar
@@ -387,7 +390,7 @@ def times_diagonal(d: Sparse, x: Sparse, structured: Prop):
 
 @rule(phase="canonicalize", ends=at_most(1))
 def diagonal_times_dense(d: Sparse, x, structured: Prop):
-    """The same of dense matrices and vectors.
+    """Scale the rows of a dense matrix, or a vector, by a diagonal, without a product of matrices.
 
     >>> rewritten(dot(square_diagonal(vector("v")), dmatrix("x")))
     ExpandDims{axes=[1]}(v) * x
@@ -399,7 +402,8 @@ def diagonal_times_dense(d: Sparse, x, structured: Prop):
 
 @rule(phase="canonicalize")
 def dense_times_diagonal(d: Sparse, x, structured: Prop):
-    """And from the other side.
+    """Scale the columns of a dense matrix, or a vector, by a diagonal, without a product of
+    matrices.
 
     >>> rewritten(dot(dmatrix("x"), square_diagonal(vector("v"))))
     x * v
@@ -411,7 +415,7 @@ def dense_times_diagonal(d: Sparse, x, structured: Prop):
 
 @rule(phase="canonicalize", claim=approx(ulps=8), tags=["reorder"], ends=at_most(1))
 def sum_of_everything(x: Sparse, structured: Prop):
-    """The sum of all elements is that of what is stored, to which rules of sums apply.
+    """Sum the stored elements, so that the rules for sums apply.
 
     >>> rewritten(sp_sum(csr_matrix("x")))
     Sum(CSMProperties(x).data)
@@ -426,7 +430,7 @@ def sum_of_everything(x: Sparse, structured: Prop):
 
 @rule(phase="specialize", claim=exact, ends=at_most(1))
 def sum_without_gradient(x: Sparse, axis: Prop):
-    """What differs only in gradients is one, now that these are taken.
+    """Unify two ops that differ only in their gradients, as gradients have been taken.
 
     >>> rewritten(sp_sum(csr_matrix("x"), 0))
     SpSum{axis=0, sparse_grad=True}(x)
@@ -436,7 +440,7 @@ def sum_without_gradient(x: Sparse, axis: Prop):
 
 @rule(phase="specialize", claim=exact, ends=at_most(1))
 def dot_without_gradient(x, y):
-    """The same.
+    """Unify two products that differ only in their gradients, as gradients have been taken.
 
     >>> rewritten(dot(csr_matrix("x"), dmatrix("y")))
     structured_dot(x, y)
@@ -446,7 +450,7 @@ def dot_without_gradient(x, y):
 
 @rule(phase="specialize", claim=exact, ends=at_most(1))
 def dense_without_gradient(x: Sparse):
-    """The same.
+    """Unify two conversions that differ only in their gradients, as gradients have been taken.
 
     >>> rewritten(DenseFromSparse(structured=False)(csr_matrix("x")))
     dense_from_sparse(x)

@@ -1,7 +1,7 @@
-"""A plugin for pytest: `pytest --rewrite-rules=PACK` collects a test for each rule, fact and op of
-a pack, a file of rules or a distribution, and for each kind of check; and fixtures.
+"""Plugin for pytest: `pytest --rewrite-rules=PACK` collects a test for each rule, fact and op of a
+pack, a rule file or a distribution, and for each kind of check; it also has fixtures.
 
-It is loaded by each run of pytest, so it imports nothing of the library before it is needed.
+Every run of pytest loads it, so it imports the library only when it is needed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TOGETHER = ("lint", "termination", "overlaps")  # of all rules at once, told by 
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options."""
+    """Add the options of the plugin to pytest."""
     group = parser.getgroup("rewrite_engine")
     group.addoption(
         "--rewrite-rules",
@@ -42,13 +42,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Nothing is collected where nothing is asked for."""
+    """Register the collection of rules, if the option requires it."""
     if session.config.getoption("--rewrite-rules"):
         session.config.pluginmanager.register(RuleCollection(session.config), "rewrite-rules")
 
 
 class RuleCollection:
-    """Adds the tests of packs to those of the session."""
+    """Collector that adds the tests of packs to those of the session."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -56,7 +56,7 @@ class RuleCollection:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
-        """With the first that the session collects."""
+        """Add the tests of packs to the first report of the session."""
         outcome = yield
         if not isinstance(collector, pytest.Session) or self.done:
             return
@@ -69,14 +69,14 @@ class RuleCollection:
 
 
 class PackTests(pytest.Collector):
-    """The tests of one pack."""
+    """Collector for the tests of one pack."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.known: dict[str, list[Any]] = {}
 
     def collect(self) -> Iterator[pytest.Item]:
-        """One for each rule, fact or op and kind of check."""
+        """Return one test for each rule, fact or op and kind of check."""
         from rewrite_engine.check.run import CHECKS
         from rewrite_engine.check.target import target_of
 
@@ -89,7 +89,7 @@ class PackTests(pytest.Collector):
                 )
 
     def _parts(self, check: str, target: Target) -> Iterator[tuple[str, Target]]:
-        """Yield what is checked by itself, with its name."""
+        """Yield each separately checked part, with its name."""
         from rewrite_engine.check.target import Target
 
         if check in TOGETHER:
@@ -110,7 +110,7 @@ class PackTests(pytest.Collector):
                 yield name, Target(name, ops=(op,))
 
     def findings(self, check: str, target: Target) -> list[Any]:
-        """What a check of all rules together finds, looked for once."""
+        """Return the findings of a check of all rules together, computed once."""
         from rewrite_engine.check.run import CHECKS
 
         if check not in self.known:
@@ -126,7 +126,7 @@ class CheckTest(pytest.Item):
         self.check, self.subject, self.part = check, subject, part
 
     def runtest(self) -> None:
-        """Fails for what is WRONG, LOOPS or DEAD, and warns of the rest that says something."""
+        """Fail for findings that are WRONG, LOOPS or DEAD, and warn of other findings."""
         from rewrite_engine.check.finding import FAILING, Kind
         from rewrite_engine.rewrite.step import RuleWarning
 
@@ -151,13 +151,13 @@ class CheckTest(pytest.Item):
         return [f for f in found if f.subject in own]
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The findings alone, not where they were raised."""
+        """Return the findings alone, without the traceback."""
         if isinstance(excinfo.value, FoundWrong):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path | str, int | None, str]:
-        """At the rule."""
+        """Return the place of the rule in its file."""
         known = {rule.name: rule.where for rule in self.part.rules}
         first = next(iter(known.values()), (self.name, 1))
         file, line = known.get(self.subject, first)
@@ -165,12 +165,12 @@ class CheckTest(pytest.Item):
 
 
 class FoundWrong(Exception):
-    """A check found something wrong."""
+    """Error for a check that found something wrong."""
 
 
 @pytest.fixture
 def assert_rewrites() -> Any:
-    """`rewrite_engine.check.assert_rewrites`."""
+    """Return `rewrite_engine.check.assert_rewrites`, as a fixture."""
     from rewrite_engine.check import assertion
 
     return assertion.assert_rewrites
@@ -178,7 +178,7 @@ def assert_rewrites() -> Any:
 
 @pytest.fixture
 def assert_same_values() -> Any:
-    """`rewrite_engine.check.assert_same_values`."""
+    """Return `rewrite_engine.check.assert_same_values`, as a fixture."""
     from rewrite_engine.check import assertion
 
     return assertion.assert_same_values
@@ -186,7 +186,7 @@ def assert_same_values() -> Any:
 
 @pytest.fixture
 def rule_strategies() -> Any:
-    """`rewrite_engine.check.rule_strategies`."""
+    """Return `rewrite_engine.check.rule_strategies`, as a fixture."""
     from rewrite_engine.check import assertion
 
     return assertion.rule_strategies

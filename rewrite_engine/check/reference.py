@@ -1,6 +1,4 @@
-"""What floating point should have given: terms computed with 400 digits, and how far values are
-off.
-"""
+"""Exact reference values, computed with 400 digits, and the errors of floating point results."""
 
 from __future__ import annotations
 
@@ -17,8 +15,8 @@ DIGITS = 400  # 1 + the smallest number is told from 1
 
 @mp.workdps(DIGITS)
 def reference(output: Variable, given: dict[Any, Any], found: Any = None) -> Any:
-    """The value of a term; None where an op has no exact meaning. found: computed values, which are
-    taken for what is an integer or a boolean (or why there are none).
+    """Return the value of a term; None if an op has no exact meaning. found: computed values, used
+    for integers and booleans (or why there are none).
     """
     computed = found if isinstance(found, dict) else {}
     kept = {v: a for v, a in computed.items() if v.type.kind in "biu" and v not in given}
@@ -28,13 +26,15 @@ def reference(output: Variable, given: dict[Any, Any], found: Any = None) -> Any
 
 @mp.workdps(DIGITS)
 def errors(found: Any, wanted: Any) -> Any:
-    """How far each number is off, in units in the last place of its dtype."""
+    """Return the error of each number, in units in the last place of its dtype."""
     return np.array([error(f, w, found.dtype) for f, w in zip(found.flat, wanted.flat)])
 
 
 @mp.workdps(DIGITS)
 def error(found: Any, wanted: Any, dtype: Any) -> float:
-    """The same of one number. What is a little larger than the largest number may be infinite."""
+    """Return the error of one number. Infinity is allowed for values slightly above the largest
+    number.
+    """
     if wanted != wanted or found != found:
         return 0.0 if wanted != wanted and found != found else np.inf
     largest = mpf(float(np.finfo(dtype).max))

@@ -1,7 +1,7 @@
 """Terms that the left side of a data rule matches, built from the left side itself.
 
-Operands have the dtypes of a list, in turn or mixed, and static shapes of a list. Where guards ask
-something of an operand, other terms stand for it: those of `WAYS`, or what a caller knows better.
+Operands have the dtypes of a list, in turn or mixed, and static shapes of a list. If guards ask
+something of an operand, other terms stand for it: those of `WAYS`, or better ones from a caller.
 """
 
 from __future__ import annotations
@@ -99,12 +99,12 @@ class Of(NamedTuple):
 
 
 def tensor(name: str, dtype: str, shape: Any) -> Variable:
-    """A tensor."""
+    """Return a tensor variable of a dtype."""
     return pt.tensor(name, dtype=dtype, shape=shape)
 
 
 def truth(v: Any) -> Any:
-    """A finite term of any dtype: 1 where v is above 0, else 0."""
+    """Return a finite term of any dtype: 1 where v is above 0, else 0."""
     return pt.cast(v > 0, v.type.dtype)
 
 
@@ -122,7 +122,7 @@ WAYS: tuple[Make, ...] = (
 
 @cache
 def numbers(dtype: str) -> list[Any]:
-    """What constants are: plain numbers, and the ends of the dtype."""
+    """Return values for constants: plain numbers, and the ends of the dtype."""
     with np.errstate(all="ignore"):
         if np.dtype(dtype).kind in "fc":
             limits = np.finfo(dtype)
@@ -138,8 +138,8 @@ def numbers(dtype: str) -> list[Any]:
 
 
 class Filler:
-    """Makes terms of patterns. What stands for variables and numbers is up to a subclass: `operand`
-    is asked once for each variable, `literal` for each number.
+    """Builder of terms from patterns. A subclass chooses the terms for variables and numbers:
+    `operand` is called once for each variable, `literal` for each number.
     """
 
     bound: dict[str, Any]
@@ -176,8 +176,8 @@ class Filler:
 
 
 class Builder(Filler):
-    """Makes one term of a left side. dtypes: what operands may have, chosen for each of them.
-    given: what may stand for operands, by their names. plain: no special constants.
+    """Builder of one term of a left side. dtypes: choices for the dtype of each operand. given:
+    terms that may stand for operands, by their names. plain: no special constants.
     """
 
     plain = False
@@ -202,11 +202,11 @@ class Builder(Filler):
         self.constants = 0
 
     def term(self) -> Variable:
-        """Build the term."""
+        """Build one term of the left side."""
         return self.fill(self.rule.left)  # type: ignore[no-any-return]
 
     def literal(self, pattern: Literal) -> Any:
-        """A number, as weak as Python's; with a dtype; or filling an array."""
+        """Return a number, as weak as Python's; with a dtype; or filling an array."""
         value = pattern.value
         form = 0 if self.plain else self.choose.randrange(6)
         typed = np.asarray(value).astype(self.choose.choice(list(self.dtypes)))
@@ -274,24 +274,24 @@ class Builder(Filler):
 
 
 class Plain(Builder):
-    """With ordinary constants."""
+    """Builder with ordinary constants only."""
 
     plain = True
 
 
 class Widening(Builder):
-    """With constants of dtypes that are wider than those of operands."""
+    """Builder with constants of dtypes that are wider than those of operands."""
 
     widening = True
 
 
 def is_computed(v: Any) -> bool:
-    """Whether it is the result of a node."""
+    """Return whether a term is the result of a node."""
     return isinstance(v, Variable) and v.owner is not None
 
 
 def parameter_choices(pattern: Any, most: int = 12) -> list[dict[str, Any]]:
-    """Values for the variables of a pattern that stand for parameters of ops."""
+    """Return values for the variables of a pattern that stand for parameters of ops."""
     names = {h.name for h in holes(pattern).values() if h.sort is Prop}
     found = {name: values for name, values in parameters(pattern).items() if name in names}
     rows = islice(product(*found.values()), most)
@@ -299,7 +299,7 @@ def parameter_choices(pattern: Any, most: int = 12) -> list[dict[str, Any]]:
 
 
 def stand_ins(rule: DataRule) -> dict[str, list[Any]]:
-    """What may stand for the variables that guards speak of."""
+    """Return terms that may stand for the variables of guards."""
     found: dict[str, list[Any]] = {}
     for guard in rule.guards:
         names = [a.name for a in guard.args if isinstance(a, Hole) and a.sort is not Prop]
@@ -320,7 +320,7 @@ def built(
     parameters: Sequence[Mapping[str, Any]] | None = None,
     given: Mapping[str, Sequence[Any]] | None = None,
 ) -> Iterator[tuple[Builder, Variable]]:
-    """Yield terms, each with what made it; operands have dtypes of a mixture."""
+    """Yield terms, each with a description; operands have dtypes of a mixture."""
     seen = set()
     rows = parameter_choices(rule.left) if parameters is None else parameters
     given = stand_ins(rule) if given is None else given
@@ -348,7 +348,9 @@ class SamplePlan(NamedTuple):
 
 
 def interleaved(rule: DataRule, plans: Iterable[SamplePlan]) -> Iterator[tuple[Builder, Variable]]:
-    """Yield the terms of plans, one of each mixture of dtypes in turn: the first few are of all."""
+    """Yield the terms of plans, one of each mixture of dtypes in turn, so that the first few cover
+    all.
+    """
     streams = [
         built(rule, [dtypes], plan.shapes, plan.choices, plan.make)
         for plan in plans
@@ -361,10 +363,10 @@ def interleaved(rule: DataRule, plans: Iterable[SamplePlan]) -> Iterator[tuple[B
 
 
 def has_constants(rule: DataRule) -> bool:
-    """Whether a variable stands for constants."""
+    """Return whether a variable stands for constants."""
     return any(hole.sort.constant for hole in holes(rule.left).values())
 
 
 def has_literals(rule: DataRule) -> bool:
-    """Whether the left side has numbers."""
+    """Return whether the left side has numbers."""
     return any(isinstance(p, Literal) for p, _ in subpatterns(rule.left))

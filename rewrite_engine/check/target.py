@@ -145,7 +145,7 @@ def _of_file(name: str) -> Target:
     target = _of_rules(name, own, beside=True, spaces=[vars(module)])
     if not target.subjects:
         what = f"the rule file {name} defines no rules, facts or ops"
-        raise PackError(f"{what} (those it imports do not count)")
+        raise PackError(f"{what} (imported rules do not count)")
     return target
 
 

@@ -28,8 +28,8 @@ class FunctionComparison:
     """The comparison of a function's outputs.
 
     basis: the inputs it was made on, in words. outputs: (name, comparison). problem: why there is
-    none. blame: who is wrong where values disagree. strange: where nan or inf came from first.
-    worst: the call of which these are. claims: whether everything that was said is true.
+    none. blame: the wrong part, if values disagree. strange: the first source of nan or inf.
+    worst: the call with these results. claims: whether all claims and declarations are true.
     shapes_before, shapes_after: of the variables of both graphs.
     """
 

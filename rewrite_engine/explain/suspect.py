@@ -21,7 +21,7 @@ from rewrite_engine.match.rule import Rule
 class Suspect:
     """The answer for one function. basis: the values on which outputs disagree. found: how the
     firing was found. inside: the firing in the graph of an op that is behind it. excused: whether
-    values agree without the rule; None where that could not be tried. why_none: why nobody is to
+    values agree without the rule; None if this could not be tried. why_none: why no firing is to
     blame.
     """
 

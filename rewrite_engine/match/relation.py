@@ -39,7 +39,7 @@ class RelationRule(Rule):
 
     tracks, depth, options: see `NodeRewriter`. results_filter: receives the iterator of all
     answers, as variables (lists of them for several outputs), and returns the one to use, an
-    iterator of which the first that fits is used, or None. node_filter: whether to try a node.
+    iterator whose first suitable answer is used, or None. node_filter: whether to try a node.
     budget: limits for one node; at a limit, raises `RelationBudgetError`, or with
     `on_budget="stop"` uses the answers so far.
     """

@@ -101,7 +101,7 @@ SUMMARIES = {
     "floor_div": "Return the quotient x / y, rounded down.",
     "mod": "Return the remainder of x / y rounded down, which has the sign of y.",
     "fmod": "Return the remainder of x / y rounded towards 0, which has the sign of x.",
-    "neg": "Return -x.",
+    "neg": "Return the negative of x.",
     "abs": "Return the absolute value; of a complex number, its modulus.",
     "sign": "Return -1, 0 or 1 by the sign of x; of a complex number, x / |x|.",
     "sqr": "Return the square x * x.",

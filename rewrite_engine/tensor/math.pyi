@@ -1243,7 +1243,7 @@ def fmod(x: TensorLike, y: TensorLike, /, *, name: str | None = None) -> TensorV
 
 @_lifted
 def neg(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
-    """Return -x.
+    """Return the negative of x.
 
     Works element by element; the shape is that of the operand.
 
@@ -1258,7 +1258,7 @@ def neg(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:
     """
 
 negative = neg
-"""Return -x. Another name of `neg`."""
+"""Return the negative of x. Another name of `neg`."""
 
 @_lifted
 def abs(x: TensorLike, /, *, name: str | None = None) -> TensorVariable:

@@ -300,10 +300,10 @@ def ndtri_exp(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return the quantile of the standard normal distribution at exp(x)."""
 
 def neg(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Return -x."""
+    """Return the negative of x."""
 
 def negative(*operands: TensorLike, **options: Any) -> XTensorVariable:
-    """Return -x."""
+    """Return the negative of x."""
 
 def neq(*operands: TensorLike, **options: Any) -> XTensorVariable:
     """Return whether x differs from y."""

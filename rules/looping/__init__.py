@@ -1,3 +1,3 @@
-"""How the rules of `rules/loops.py` take loops apart and put them together. Imported where a graph
-has a loop.
+"""The implementation of the rules in `rules/loops.py`, which take loops apart and rebuild them.
+Imported when a graph has a loop.
 """

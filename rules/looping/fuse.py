@@ -1,4 +1,4 @@
-"""Loops of as many steps that need nothing of each other run as one."""
+"""Fusion of independent loops with the same number of steps."""
 
 from rewrite_engine.loops.op import Scan
 from rewrite_engine.rules.looping.parts import Loop
@@ -7,7 +7,7 @@ NEAR = 1000  # nodes that are looked at to find whether one loop needs another
 
 
 def fused(loop):
-    """The outputs of a loop and of another one, which run as one; None where there is none."""
+    """Return the outputs of a loop and of another one, which run as one; None if there is none."""
     fgraph, node = loop.fgraph, loop.node
     if fgraph is None or loop.is_block() or loop.condition:
         return None
@@ -24,7 +24,7 @@ def fused(loop):
 
 
 def apart(fgraph, a, b):
-    """Whether neither of two nodes is computed from the other."""
+    """Return whether neither of two nodes is computed from the other."""
     level = fgraph.order.level
     low, high = sorted([a, b], key=level.__getitem__)
     todo, seen = [high], {high}
@@ -40,7 +40,7 @@ def apart(fgraph, a, b):
 
 
 def together(a, b):
-    """The outputs of both."""
+    """Return the outputs of both loops, computed by one."""
     b = b if b.op is not a.op else b.copied()
     names = dict.fromkeys([str(a.op), str(b.op)])
     parts = [*a.sequences, *b.sequences], [*a.carried, *b.carried], [*a.others, *b.others]

@@ -1,5 +1,5 @@
-"""Of results that are only read at their ends, or for their lengths, the last values are carried
-on, and no more kept.
+"""Results that are read only at their end, or for their lengths: the loop carries the last values
+and stores no others.
 """
 
 import rewrite_engine.tensor as pt
@@ -12,7 +12,7 @@ READING = pt.Subtensor | pt.Shape_i
 
 
 def back(loop, node):
-    """How many steps before the end a node reads a result: k for r[-k], 0 otherwise."""
+    """Return how many steps before the end a node reads a result: k for r[-k], 0 otherwise."""
     entries = node.op.idx_list
     at = entries[0] if entries else None
     if type(at) is int:
@@ -28,8 +28,8 @@ def back(loop, node):
 
 
 def several(loop, node):
-    """How many steps from the end on a node reads of a result: k for r[-k:], 0 otherwise. Where
-    there may be fewer steps, lengths of values have to be known.
+    """Return how many steps at the end a node reads from a result: k for r[-k:], 0 otherwise. If
+    there may be fewer steps, the lengths of values have to be known.
     """
     entries = node.op.idx_list
     at = entries[0] if len(entries) == 1 else None
@@ -40,14 +40,14 @@ def several(loop, node):
 
 
 def has_steps(loop, k):
-    """Whether there are k steps for certain."""
+    """Return whether there are certainly k steps."""
     most = 1 if loop.op.until else k  # (the first may be the last)
     return isinstance(loop.steps, Constant) and loop.steps.data >= k == most
 
 
 def reads(loop, r):
-    """How far back a result is read by each of its uses; None where one needs more, or all read
-    lengths (the steps, which may fail, would be read by nobody).
+    """Return how far back each use reads a result; None if one needs more, or if all read lengths
+    (then no use would read the steps, which may fail).
     """
     if loop.fgraph is None or r in loop.fgraph.out_uses:
         return None
@@ -60,12 +60,12 @@ def reads(loop, r):
 
 
 def is_length(node):
-    """Whether a node reads one of the lengths of a result."""
+    """Return whether a node reads one of the lengths of a result."""
     return isinstance(node.op, pt.Shape_i)
 
 
 def slots(loop, v):
-    """The numbers of the carried values that are the last, the last but one, … of a result."""
+    """Return the numbers of the carried values that are the last, last but one, … of a result."""
     found = []
     while len(found) < MOST:
         k = next((k for k, (_, _, new) in enumerate(loop.carried) if new is v), None)
@@ -77,7 +77,7 @@ def slots(loop, v):
 
 
 def read_at_end(fgraph, node):
-    """r[-k], where that is carried on; None where it is not."""
+    """Return r[-k] if that value is carried; None otherwise."""
     loop, trace = Loop(fgraph, node.inputs[0].owner), node.inputs[0]
     if trace not in loop.traces:
         return None
@@ -89,8 +89,8 @@ def read_at_end(fgraph, node):
 
 
 def at_end(loop, node, values):
-    """What a node reads, of the last value, the last but one, …; for one element the loop has to
-    have had so many steps.
+    """Return the result of a node that reads the last value, the last but one, …; for one element
+    the loop must have had that many steps.
     """
     if is_length(node):
         return pt.shape_tuple(values[0])[node.op.i - 1] if node.op.i else loop.done
@@ -109,7 +109,9 @@ def at_end(loop, node, values):
 
 
 def carrying_last(loop):
-    """The outputs of a loop that carries on what is read at the end, and that; or None."""
+    """Return the outputs of a loop that carries the values read at the end, and these values; None
+    if there are none.
+    """
     carried, ends = list(loop.carried), {}
     lengths = None
     for v, trace in zip(loop.results, loop.traces, strict=True):

@@ -1,4 +1,4 @@
-"""A call of a loop, taken apart: what a rule changes of it, and the loop that is left."""
+"""The parts of a loop, which rules change, and the loop that is rebuilt from them."""
 
 from collections import defaultdict
 from copy import copy
@@ -23,9 +23,9 @@ BLOCK = "steps of "  # what loops are called that compute something if there is 
 
 
 class Made(NamedTuple):
-    """What takes the places of the outputs of a loop. last: {carried variable: what the last step
-    carried on}; each: {result: that of all steps}; done: how many steps there were, if a condition
-    ends the loop.
+    """Replacements for the outputs of a loop. last: {carried variable: its value after the last
+    step}; each: {result: its values of all steps}; done: the number of steps, if a condition ends
+    the loop.
     """
 
     last: dict
@@ -34,10 +34,10 @@ class Made(NamedTuple):
 
 
 class Loop:
-    """The parts of a call. sequences: pairs of a slice and what it is of; carried: a variable,
-    its first value, its next; others: a variable, its value; results; condition: of `until`, at
-    most one. Those that are variables of the step are those of the op's own graph. inputs: those of
-    the node, where it has others by now.
+    """The parts of a call of a loop. sequences: pairs of a slice and its array; carried: a
+    variable, its first value, its next; others: a variable, its value; results; condition: of
+    `until`, at most one. Variables of the step are those of the op's own graph. inputs: those of
+    the node, if they have been replaced.
     """
 
     def __init__(self, fgraph, node, inputs=None):
@@ -51,7 +51,7 @@ class Loop:
         self.condition = made[op.nout - 1 :] if op.until else []
 
     def copied(self):
-        """The loop with variables of its own for the step."""
+        """Return the loop with its own variables for the step."""
         new = copy(self)
         own, made = copied(self.op)
         pairs = zip(self.op.parts(own), (self.sequences, self.carried, self.others), strict=True)
@@ -63,29 +63,29 @@ class Loop:
 
     @property
     def finals(self):
-        """The outputs that are what the last step carried on."""
+        """Return the outputs that are the final carried values."""
         return self.node.outputs[: self.op.carried]
 
     @property
     def traces(self):
-        """Those that are the results of all steps."""
+        """Return the outputs that are the results of all steps."""
         return [self.node.outputs[j] for j in self.op.results]
 
     @property
     def done(self):
-        """How many steps there were."""
+        """Return the number of steps that were done."""
         return self.node.outputs[-1] if self.op.until else self.steps
 
     def used(self, v):
-        """Whether an output is needed."""
+        """Return whether an output is needed."""
         return self.fgraph is None or is_used(self.fgraph, v)
 
     def step_nodes(self):
-        """The nodes of a step, operands first."""
+        """Return the nodes of a step, operands first."""
         return remembered(self.op, "_step_nodes", lambda: toposort(self.op.inner_outputs))
 
     def sure_nodes(self):
-        """Those that each step computes: not what is read under a condition only (`Op.read_if`)."""
+        """Return the nodes that every step computes, not those under a condition (`Op.read_if`)."""
         return remembered(self.op, "_sure_nodes", self._sure_nodes)
 
     def _sure_nodes(self):
@@ -101,16 +101,16 @@ class Loop:
     # --- how many steps -----------------------------------------------------------------------
 
     def at_least_one(self):
-        """Whether there is a step for certain."""
+        """Return whether there is certainly a step."""
         return isinstance(self.steps, Constant) and self.steps.data > 0
 
     def is_block(self):
-        """Whether it is there only for that something is computed if there is a step."""
+        """Return whether the loop exists only to compute terms if there is a step."""
         return any([isinstance(v, Constant) and v.data < 2 for v in least(self.steps)])
 
     def long_enough(self, x):
-        """Whether a sequence is known to have an element for each step. (What was computed of
-        others has as many as those.)
+        """Return whether a sequence is known to have an element for each step. (A sequence computed
+        from others is as long as they are.)
         """
         n, steps = length.ask(self.fgraph, x, 0).value, least(self.steps)
         if isinstance(n, int):
@@ -118,13 +118,15 @@ class Loop:
         return self.is_of_block(x) or n in [length_read(v) for v in steps]
 
     def first(self, x, done=None):
-        """The elements of a sequence that are read. done: how many there are, where another loop
-        tells.
+        """Return the elements of a sequence that are read. done: their number, if another loop
+        computes it.
         """
         return x if self.is_length(x) else x[: self.done if done is None else done]
 
     def is_of_block(self, x):
-        """Whether a sequence was computed of what these steps read of others."""
+        """Return whether a sequence was computed from the elements that these steps read from
+        others.
+        """
         if x.owner is None or not str(x.owner.op).startswith(BLOCK):
             return False
         both = [least(n) for n in (self.steps, x.owner.inputs[0])]
@@ -132,7 +134,7 @@ class Loop:
         return own == other
 
     def is_length(self, x):
-        """Whether a sequence is known to have no more elements than are read."""
+        """Return whether a sequence is known to have no more elements than are read."""
         if self.op.until:
             return False
         known = length.ask(self.fgraph, x, 0).value == length_read(self.steps)
@@ -141,7 +143,7 @@ class Loop:
     # --- what is left -------------------------------------------------------------------------
 
     def rebuilt(self, sequences, carried, others, results, replace=None):
-        """What a loop of other parts gives (`Made`)."""
+        """Return the results of a loop with other parts (`Made`)."""
         outputs = [*[new for _, _, new in carried], *results, *self.condition]
         if not outputs:
             return Made({}, {}, None)
@@ -158,8 +160,8 @@ class Loop:
         )
 
     def outputs(self, made, found=()):
-        """What takes the places of the outputs that are used: what was found otherwise, and what
-        another loop made.
+        """Return replacements for the used outputs: terms found elsewhere, and outputs of another
+        loop.
         """
         finals, traces = zip(self.carried, self.finals), zip(self.results, self.traces)
         new = {old: made.last[v] for (v, *_), old in finals if v in made.last}
@@ -170,8 +172,8 @@ class Loop:
         return {old: self.fitted(old, v) for old, v in new.items() if self.used(old)}
 
     def checked(self, old, new):
-        """A value that takes the place of an output where no loop is left to compare the lengths of
-        the sequences with the number of steps.
+        """Return a value that replaces an output, with the checks of sequence lengths that the
+        removed loop made.
         """
         n = self.steps
         asked = [
@@ -186,15 +188,15 @@ class Loop:
         return self.fitted(old, new)
 
     def fitted(self, old, new):
-        """What takes the place of an output, with the shape that is known of that."""
+        """Return the replacement of an output, with its known shape."""
         return new if old.type.is_super(new.type) else pt.specify_shape(new, old.type.shape)
 
     def if_any_step(self, terms, types, known, starts=None, along=()):
-        """Terms as they are where nothing that computes them can fail, or there is a step; else by
-        a loop that computes them if there is a step, and gives `starts` if not.
+        """Return terms unchanged if their nodes cannot fail, or if there is a step; else compute
+        them in a loop that runs if there is a step, and returns `starts` if not.
 
-        known: what they are computed from. starts: by default zeros; of terms of all steps (whether
-        one is says along), of none.
+        known: the variables they are computed from. starts: zeros by default; no elements for terms
+        of all steps (along: whether a term is one).
         """
         nodes = toposort(terms, known)
         made = [v for n in nodes for v in n.outputs]
@@ -217,7 +219,7 @@ class Loop:
 
 
 def remembered(op, name, compute):
-    """What is computed of an op's graph, which never changes: once."""
+    """Return a property of an op's graph, which never changes; computed once."""
     found = op.__dict__.get(name)
     if found is None:
         found = op.__dict__[name] = compute()
@@ -226,14 +228,14 @@ def remembered(op, name, compute):
 
 @fact
 def all_fit(*terms):
-    """None of the nodes that compute these fails. (One question: what is not in the graph yet is
-    known as long as one is answered.)
+    """Return whether none of the nodes that compute these fails. (This is one query: facts about
+    nodes outside the graph are cached during one.)
     """
     return every("each fits", fits, terms)
 
 
 def least(n):
-    """The numbers of which a number of steps is the least."""
+    """Return the numbers whose minimum is a number of steps."""
     found, todo = [], [n]
     while todo:
         v = todo.pop()
@@ -245,7 +247,7 @@ def least(n):
 
 
 class Lengths:
-    """Which lengths in a step are equal, for that its nodes (or some of them) do not fail."""
+    """Lengths in a step that are equal, given that its nodes (or some of them) do not fail."""
 
     def __init__(self, op, nodes):
         self.op, self.above = op, {}
@@ -258,7 +260,7 @@ class Lengths:
                     self.above[low] = high
 
     def of(self, node, member):
-        """A length as the fact has it."""
+        """Return a length in the form of the fact `length`."""
         return (
             self.value(node.inputs[member[0]], member[1]) if isinstance(member, tuple) else member
         )
@@ -267,14 +269,14 @@ class Lengths:
         return length.ask(self.op.fgraph, v, i).value
 
     def root(self, value):
-        """What stands for all that are equal to one."""
+        """Return the representative of all lengths equal to one."""
         above = self.above
         while (up := above.get(value, value)) != value:
             above[value] = value = above.get(up, up)  # (shorter for who asks next)
         return value
 
     def fits(self, node):
-        """Whether a node cannot fail where those do not."""
+        """Return whether a node cannot fail if the known ones do not."""
         groups = node.op.equal_lengths(node)
         if groups is None:
             return all([bool(fits.ask(self.op.fgraph, v)) for v in node.outputs])
@@ -282,7 +284,7 @@ class Lengths:
         return all([len(found) < 2 for found in each])
 
     def steady(self, v):
-        """Whether a variable of the step has one shape in all steps."""
+        """Return whether a variable of the step has one shape in all steps."""
         if not isinstance(v.type, TensorType):
             return True
         roots = [self.root(self.value(v, i)) for i in range(v.type.ndim)]
@@ -290,8 +292,8 @@ class Lengths:
 
     @cached_property
     def same(self):
-        """The lengths that are the same in all steps: of what is the same, and of what is carried
-        on in the length that it has.
+        """Return the lengths that are constant in all steps: of constant variables, and of carried
+        values that keep their length.
         """
         slices, kept, others = self.op.parts(self.op.inner_inputs)
         pairs = [(v, v) for v in (*slices, *others)] + list(zip(kept, self.op.inner_outputs))
@@ -304,7 +306,7 @@ class Lengths:
 
 
 def clients(nodes):
-    """The nodes that use each variable."""
+    """Return the nodes that use each variable."""
     found = defaultdict(list)
     for node in nodes:
         for v in node.inputs:

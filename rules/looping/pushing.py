@@ -1,6 +1,4 @@
-"""What need not be done step by step: it is computed before the loop, or after it, for all steps at
-once.
-"""
+"""Terms that need no loop: they are computed before or after it, for all steps at once."""
 
 from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.graph.node import Constant
@@ -13,14 +11,14 @@ from rewrite_engine.tensor.type import TensorType
 
 
 def is_plain(node):
-    """Whether a node only computes tensors of tensors."""
+    """Return whether a node only computes tensors from tensors."""
     tensors = all([isinstance(v.type, TensorType) for v in (*node.inputs, *node.outputs)])
     return tensors and not node.op.destroy_map and node.op.do_constant_folding(None, node)
 
 
 def for_all_steps(node, inputs):
-    """The outputs of a node for the values of all steps along a first dimension; None where it
-    would be done one by one. (Where one fails in a step, it fails for all: each step has them all.)
+    """Return the outputs of a node for the values of all steps along a first dimension; None if
+    they would be computed one by one. (If one step fails, all fail: each step has all values.)
     """
     op = node.op
     try:
@@ -32,14 +30,16 @@ def for_all_steps(node, inputs):
 
 
 def rank(loop):
-    """The most dimensions of what is kept for all steps anyway."""
+    """Return the largest number of dimensions among the results that are stored for all steps
+    anyway.
+    """
     kept = [v for v, _ in loop.sequences], loop.results
     return max([v.type.ndim for group in kept for v in group], default=0)
 
 
 class Before:
-    """What steps compute of sequences and of what is the same in all steps. terms: {variable of a
-    step: what it is outside}; along: those of which there is one for each step.
+    """Terms that steps compute from sequences and constants. terms: {variable of a step: its value
+    outside}; along: the variables with one value per step.
     """
 
     def __init__(self, loop):
@@ -57,7 +57,7 @@ class Before:
         return isinstance(v, Constant) or v in self.terms
 
     def add(self, node):
-        """Compute one more node outside, if it can be."""
+        """Compute one more node outside, if possible."""
         along = not self.along.isdisjoint(node.inputs)
         if along and max([v.type.ndim for v in node.outputs]) > self.most:
             return
@@ -73,7 +73,7 @@ class Before:
 
 
 def computed_before(loop):
-    """The outputs of a loop that reads what can be computed before it, or None."""
+    """Return the outputs of a loop that reads terms computed before it, or None."""
     if loop.is_block():
         return None
     before = Before(loop)
@@ -97,7 +97,7 @@ def computed_before(loop):
 
 
 def read_of_sequences(loop):
-    """Results that are what a sequence has are read there; None where there are none."""
+    """Return results that copy a sequence, read from it; None if there are none."""
     xs = dict(loop.sequences)
     for *_, new in [] if loop.at_least_one() else loop.carried:  # (no results have its lengths)
         xs.pop(new if new.type.ndim else None, None)
@@ -111,7 +111,7 @@ def read_of_sequences(loop):
 
 
 def without(loop, found, carried):
-    """The outputs of a loop of which some were found otherwise."""
+    """Return the outputs of a loop when some were found elsewhere."""
     rest = [v for v, t in zip(loop.results, loop.traces, strict=True) if t not in found]
     return loop.outputs(loop.rebuilt(loop.sequences, carried, loop.others, rest), found)
 
@@ -120,7 +120,7 @@ def without(loop, found, carried):
 
 
 def computed_after(loop):
-    """The outputs of a loop whose results are computed after it where they can be, or None."""
+    """Return the outputs of a loop whose results are computed after it if possible, or None."""
     if loop.is_block():
         return None
     nodes = loop.step_nodes()
@@ -141,7 +141,7 @@ def computed_after(loop):
 
 
 def after_all(nodes, users, banned, most):
-    """The nodes that only results need."""
+    """Return the nodes that only results need."""
     late = set()
     for node in reversed(nodes):
         small = max([v.type.ndim or 0 for v in node.outputs]) <= most
@@ -153,7 +153,7 @@ def after_all(nodes, users, banned, most):
 
 
 class Late:
-    """What is computed after a loop. late: the nodes of a step that are."""
+    """Terms that are computed after a loop. late: the nodes of a step that move there."""
 
     def __init__(self, loop, nodes, late):
         self.loop, self.nodes, self.late = loop, nodes, late
@@ -163,7 +163,7 @@ class Late:
         self.moved = [v for v in loop.results if v.owner in late]
 
     def outputs(self):
-        """Those of the loop; None where more would have to be kept than is now; a set of the nodes
+        """Return the outputs of the loop; None if it would store more than now; a set of the nodes
         that cannot be computed for all steps at once.
         """
         loop = self.loop

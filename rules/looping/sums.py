@@ -1,4 +1,4 @@
-"""Sums and products that a loop adds up are those of a whole array."""
+"""Sums and products that a loop accumulates, computed from a whole array."""
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.node import Constant
@@ -10,8 +10,8 @@ RUNNING = {pt.add: pt.cumsum, pt.mul: pt.cumprod}
 
 
 def added_up(loop):
-    """The outputs of a loop without a value to which each step adds (or by which it multiplies)
-    something of a sequence, or a product of two; None where there is none.
+    """Return the outputs of a loop without a value to which each step adds (or by which it
+    multiplies) an element of a sequence, or a product of two; None if there is none.
     """
     if loop.is_block():
         return None
@@ -35,7 +35,7 @@ def added_up(loop):
 
 
 class Accumulated:
-    """A carried value, the k-th, to which each step adds a term (op: or multiplies by it)."""
+    """The k-th carried value, to which each step adds a term (op: or multiplies by it)."""
 
     def __init__(self, loop, k, op, start, term):
         self.loop, self.op, self.start, self.term = loop, op, start, term
@@ -59,7 +59,7 @@ class Accumulated:
         return self.of_results(factors(self.term) or ([self.term], None))
 
     def put(self, found):
-        """The outputs, where those of the value are found."""
+        """Return the outputs, with those of the accumulated value replaced."""
         loop = self.loop
         if found is None:
             return None
@@ -71,7 +71,7 @@ class Accumulated:
         return without(loop, found, self.carried)
 
     def total(self, x, roots):
-        """The value after the last step."""
+        """Return the value after the last step."""
         return self.block(pt.add(self.start, pt.sum(x, axis=0)), roots)
 
     def block(self, term, roots):
@@ -82,7 +82,7 @@ class Accumulated:
         return {self.final: term}
 
     def run(self, x):
-        """The values after all steps. (Where there are none, the first.)"""
+        """Return the values after all steps. (If there are none, the first.)"""
         run = RUNNING[self.op]
         start, loop = self.start, self.loop
         number = start.number if isinstance(start, Constant) else None
@@ -99,7 +99,7 @@ class Accumulated:
         return {self.final: whole[-1], **dict.fromkeys(self.running, whole[1:])}
 
     def of_results(self, found):
-        """The value where what is added is a result, or a product of vectors of each step."""
+        """Return the value if the added term is a result, or a product of vectors of each step."""
         vectors, product = found
         loop = self.loop
         known = {v for v, _ in loop.sequences}
@@ -118,8 +118,8 @@ class Accumulated:
 
 
 def factors(term):
-    """Two vectors of which a term is the outer product, or two matrices of which it is the product;
-    and what the sum of these over all steps is.
+    """Return two vectors whose outer product is a term, or two matrices whose product it is; and
+    the sum of these over all steps.
     """
     node = term.owner
     if node is None or len(node.inputs) != 2 or term.type.ndim != 2:
@@ -140,7 +140,7 @@ def factors(term):
 
 
 def vector(v):
-    """A vector that a matrix shows as a column (1) or row (0); which."""
+    """Return a vector that a matrix shows as a column (1) or row (0), and which of the two."""
     node = v.owner
     if node is not None and isinstance(node.op, pt.DimShuffle) and node.inputs[0].type.ndim == 1:
         if node.op.new_order == (0, "x"):

@@ -1,4 +1,4 @@
-"""What nobody needs of a loop, what is there twice, what is no loop."""
+"""Loops with unused or duplicate parts, and loops that are no loops."""
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.node import Constant
@@ -11,7 +11,7 @@ TURNS = 10  # to find which carried values are equal
 
 
 def without_unused(loop):
-    """The outputs of a loop without what nobody needs, or None."""
+    """Return the outputs of a loop without unused parts, or None."""
     needed = reached(loop, loop.used)
     if less(loop, needed, ()) is None:
         return None
@@ -37,8 +37,8 @@ def without_unused(loop):
 
 
 def reached(loop, used):
-    """The variables and nodes of a step that outputs need which are used. (What is carried on
-    without change is its first value.)
+    """Return the variables and nodes of a step that the used outputs need. (A value carried without
+    change is its first value.)
     """
     after = {v: new for v, _, new in loop.carried}
     pairs = zip(loop.op.inner_outputs, loop.node.outputs, strict=True)
@@ -60,8 +60,8 @@ def reached(loop, used):
 
 
 def may_go(loop):
-    """Whether all of a loop is needed, so that what takes the place of its outputs does all that
-    it did. (What nobody needs, and was not left out, is there to fail.)
+    """Return whether all of a loop is needed, so that replacements of its outputs do all that it
+    did. (An unused part that was not dropped may fail.)
     """
     needed = reached(loop, loop.used)
     states = zip(loop.carried, loop.finals, strict=True)
@@ -71,8 +71,8 @@ def may_go(loop):
 
 
 def less(loop, needed, stay):
-    """The parts of a loop that are needed, and {output: what it is without a loop}; None where
-    these are all.
+    """Return the needed parts of a loop, and {output: its value without a loop}; None if all parts
+    are needed.
     """
     used = lambda outer: outer in stay or loop.used(outer)
     carried, fixed, first = [], [], {}
@@ -96,7 +96,7 @@ def less(loop, needed, stay):
 
 
 def narrowed(loop, needed, stay):
-    """A loop of what is needed, where that is less."""
+    """Return a loop of the needed parts, if some are not."""
     found = less(loop, needed, stay)
     if found is None:
         return None
@@ -106,7 +106,9 @@ def narrowed(loop, needed, stay):
 
 
 def told_lengths(loop):
-    """The lengths that are read of results, without the loop, whose steps cannot fail; or None."""
+    """Return the lengths of results that are read, without the loop, if its steps cannot fail; or
+    None.
+    """
     if loop.fgraph is None or loop.op.until:
         return None
     users = [(trace, n) for trace in loop.traces for n in loop.fgraph.users[trace]]
@@ -125,7 +127,7 @@ def told_lengths(loop):
 
 
 def without_doubles(loop):
-    """The outputs of a loop whose equal inputs, carried values and results are one, or None."""
+    """Return the outputs of a loop with equal inputs, values and results merged, or None."""
     replace, kept = alike(loop), []
     carried = [parts for parts in loop.carried if parts[0] not in replace]
     for pairs in (loop.sequences, loop.others):
@@ -149,8 +151,8 @@ def without_doubles(loop):
 
 
 def alike(loop):
-    """{carried value: the first that is equal to it in all steps}: they begin alike, and go on so
-    as long as all of these are equal.
+    """Return {carried value: the first value equal to it in all steps}: they begin equal, and stay
+    equal as long as all of these are.
     """
     first = {}
     same = {v: first.setdefault((start, v.type), v) for v, start, _ in loop.carried}
@@ -168,7 +170,7 @@ def alike(loop):
 
 
 def few_steps(loop):
-    """What a loop of no step, or one, gives; None for others."""
+    """Return the results of a loop of no step, or one; None for others."""
     n = loop.steps
     if not isinstance(n, Constant) or n.data > 1 or (loop.condition and not n.data):
         return None
@@ -202,15 +204,16 @@ def one_step(loop):
 
 
 def without_loop(loop, finals, traces):
-    """What takes the places of outputs of a loop of a known number of steps."""
+    """Return replacements for outputs of a loop with a known number of steps."""
     last = dict(zip([v for v, *_ in loop.carried], finals, strict=True))
     done = pt.constant(loop.steps.data, dtype="int64") if loop.op.until else None
     return Made(last, dict(zip(loop.results, traces, strict=True)), done)
 
 
 def put_together(loop, made, found, more):
-    """The outputs of which some were found of results of a loop that is left (more: of results that
-    it has besides); where nobody reads that, all of it has to be needed. None where it is not.
+    """Return the outputs when some were computed from results of a remaining loop (more: from
+    additional results of it). If those are unused, all of the loop has to be needed; None if it is
+    not.
     """
     if more or loop.outputs(made):
         return loop.outputs(made, found)
@@ -218,5 +221,5 @@ def put_together(loop, made, found, more):
 
 
 def checked_outputs(loop, made, found=()):
-    """The outputs where no loop is left."""
+    """Return the outputs when no loop remains."""
     return {old: loop.checked(old, new) for old, new in loop.outputs(made, found).items()}

@@ -22,8 +22,8 @@ from rewrite_engine.tensor import (
 
 
 def log_of_difference(terms, dtype):
-    """What makes log(c f(x) - c f(y)) for f a sigmoid, erf or erfc, and a number c; None for
-    others.
+    """Return a function that makes log(c f(x) - c f(y)), for f a sigmoid, erf or erfc, and a number
+    c; None for others.
     """
     found = []
     for s, t in terms:
@@ -49,7 +49,7 @@ def log_of_difference(terms, dtype):
 
 
 def function_of(t):
-    """A multiple of a function of floats as (number, function); None for others."""
+    """Return a multiple of a function of floats as (number, function); None for others."""
     if isinstance(t, float) or t.type.kind != "f":
         return None
     number, powers = product_of(t)
@@ -62,20 +62,20 @@ def function_of(t):
 
 
 def opposite(x, dtype):
-    """-x, in its simplest form."""
+    """Return -x in its simplest form."""
     return written(times(linear(x), -1.0), dtype)
 
 
 def between_sigmoids(x, y, dtype):
-    """log(sigmoid(x) - sigmoid(y)), with all digits where both sigmoids are 0, or 1. It is -inf
-    where both are equal, as they are written, unless x is above y.
+    """Return log(sigmoid(x) - sigmoid(y)), precise even if both sigmoids are 0, or 1. It is -inf if
+    both are equal as written, unless x is above y.
     """
     rise = switch(gt(x, y), y - x, sigmoid(y) - sigmoid(x))
     return log1mexp(rise) - softplus(opposite(x, dtype)) - softplus(y)
 
 
 def between_erfcs(x, y, dtype):
-    """log(erfc(x) - erfc(y)), with all digits where both are 0, or 2 (as erfc(-y) - erfc(-x)), or
+    """Return log(erfc(x) - erfc(y)), precise even if both are 0, or 2 (as erfc(-y) - erfc(-x)), or
     nearly 1 (as erf(y) - erf(x)).
     """
     right = gt(x + y, 0.0)
@@ -92,7 +92,7 @@ BETWEEN = {
 
 
 def log_of_rest(t, log_of_t, dtype):
-    """log(1 - t) of what is below 1 together with its logarithm; None for others."""
+    """Return log(1 - t) of a number t below 1 that is given with its logarithm; None for others."""
     alone = function_of(t)
     if alone is not None and alone[1].head is erfc and alone[0] == 0.5:
         x = opposite(alone[1].owner.inputs[0], dtype)  # where it is below 0 the rest is near 1

@@ -1,8 +1,9 @@
-"""Linear forms, {term: coefficient}: what the arguments of exponentials are compared as.
+"""Linear forms, {term: coefficient}, as which the arguments of exponentials are compared.
 
 A term is a variable, a product without signs and numbers (`Monomial`), a `Square`, or `ONE` for the
-number. What is computed in a narrower dtype than the whole is a variable: its rounding is part of
-its value. A form with more than `MANY` terms is a variable: reading is linear in a graph's size.
+number. A term computed in a narrower dtype than the whole is a variable: its rounding is part of
+its value. A form with more than `MANY` terms is a variable, so that reading is linear in a graph's
+size.
 """
 
 from math import isfinite
@@ -23,7 +24,7 @@ SIGNED = frozenset({neg, mul, true_div})
 
 
 def number_of(v):
-    """The finite real number that a constant is, else None."""
+    """Return the finite real number of a constant, else None."""
     number = v.number if v.head is CONSTANT else None
     if number is None or isinstance(number, complex) or not isfinite(number):
         return None
@@ -31,13 +32,13 @@ def number_of(v):
 
 
 def is_moderate(c, dtype):
-    """Whether a number may be computed with."""
+    """Return whether a number may be computed with."""
     return 1 / LARGE[dtype] <= abs(c) <= LARGE[dtype]
 
 
 class Monomial:
-    """A product of variables, {variable: power}; equal whatever their order. term: where it was
-    found, so many times (`number`) it.
+    """A product of variables, {variable: power}; equal whatever their order. term: a term that is
+    `number` times it.
     """
 
     __slots__ = ("key", "number", "term")
@@ -53,8 +54,8 @@ class Monomial:
 
 
 class Square:
-    """The square of a linear form, whose largest coefficient is 1: equal whatever the order of its
-    terms, their sign as a whole, and what differs by rounding alone.
+    """The square of a linear form, whose largest coefficient is 1. Squares are equal whatever the
+    order of their terms, their overall sign, and rounding.
     """
 
     __slots__ = ("key", "root")
@@ -74,13 +75,15 @@ class Square:
 
 
 def linear(v):
-    """A float as a linear form, {term: coefficient}. Made once for a term; not to be changed."""
+    """Return a float as a linear form, {term: coefficient}. Made once per term; must not be
+    changed.
+    """
     return linear_form(v).value
 
 
 @fact(depth=2)
 def linear_form(v):
-    """What is known of a sum: its terms (`Evidence.value`)."""
+    """Terms of a sum as a linear form (`Evidence.value`)."""
     form = read_form(v)
     if form is None or len(form) > MANY or not all(map(moderate_in(v), form.values())):
         form = {unwidened(v): 1.0}
@@ -88,13 +91,13 @@ def linear_form(v):
 
 
 def moderate_in(v):
-    """Whether a number may be computed with, in the dtype of a term."""
+    """Return whether a number may be computed with, in the dtype of a term."""
     return lambda c: is_moderate(c, v.type.dtype)
 
 
 def read_form(v):
-    """The terms of a sum, of a multiple, or one term. None for x - x, which shows the NaNs of x,
-    and has its shape.
+    """Return the terms of a sum, of a multiple, or one term. None for x - x, which shows the NaNs
+    of x, and has its shape.
     """
     number = number_of(v)
     if number is not None:
@@ -117,7 +120,7 @@ def read_form(v):
 
 
 def form_of_operand(u, v):
-    """The form of an operand of v: of one in a narrower dtype it is a variable."""
+    """Return the form of an operand of v; an operand in a narrower dtype is a variable."""
     number = number_of(u)
     if number is not None:
         return {ONE: number} if number else {}
@@ -125,7 +128,7 @@ def form_of_operand(u, v):
 
 
 def read_multiple(v):
-    """A multiple of a linear form, or of its square; or a monomial."""
+    """Return a multiple of a linear form, or of its square; or a monomial."""
     number, powers = product_of(v)
     if not powers:
         return {ONE: number} if number else {}
@@ -141,13 +144,13 @@ def read_multiple(v):
 
 
 def product_of(v):
-    """A product as (number, {variable: power}). Made once for a term."""
+    """Return a product as (number, {variable: power}). Made once per term."""
     return simple_product(v).value
 
 
 @fact(depth=2)
 def simple_product(v):
-    """What is known of a product: its factors (`Evidence.value`)."""
+    """Factors of a product (`Evidence.value`)."""
     number, powers = read_product(v)
     if len(powers) > MANY or not (number == 0 or is_moderate(number, v.type.dtype)):
         number, powers = 1.0, {v: 1}
@@ -155,7 +158,7 @@ def simple_product(v):
 
 
 def read_product(v):
-    """The number, and the other factors, of a product; signs are numbers."""
+    """Return the number and the other factors of a product; signs are numbers."""
     number = number_of(v)
     if number is not None:
         return number, {}
@@ -183,7 +186,7 @@ def read_product(v):
 
 
 def operand_product(u, v):
-    """The factors of an operand of v: one in a narrower dtype is a variable."""
+    """Return the factors of an operand of v; an operand in a narrower dtype is a variable."""
     if number_of(u) is not None or u.type.dtype == v.type.dtype:
         return product_of(u) if number_of(u) is None else (number_of(u), {})
     return 1.0, {unwidened(u): 1}
@@ -193,8 +196,8 @@ _opposites = {}
 
 
 def signed(v):
-    """An array of constants that begins with a positive number, and the sign that was taken away
-    (rules put signs into such arrays).
+    """Return an array of constants that begins with a positive number, and the removed sign (rules
+    put signs into such arrays).
     """
     begin = v.data[v.data != 0][:1]
     if not (begin < 0).any():
@@ -211,7 +214,7 @@ def signed(v):
 
 
 def added(a, b, factor=1):
-    """{key: power} of a product, or of a quotient."""
+    """Return {key: power} of a product, or of a quotient."""
     powers = dict(a)
     for key, p in b.items():
         q = powers.pop(key, 0) + factor * p
@@ -221,7 +224,7 @@ def added(a, b, factor=1):
 
 
 def combined(a, b, factor=1.0):
-    """a + factor * b; what is left of equal terms by rounding is nothing."""
+    """Return a + factor * b, without terms that only rounding keeps from 0."""
     parts = dict(a)
     for key, c in b.items():
         old = parts.pop(key, 0.0)
@@ -232,12 +235,12 @@ def combined(a, b, factor=1.0):
 
 
 def times(a, factor):
-    """A multiple of a linear form."""
+    """Return a multiple of a linear form."""
     return {key: factor * c for key, c in a.items()} if factor else {}
 
 
 def squared(a):
-    """The square of a linear form, as one."""
+    """Return the square of a linear form, as one."""
     if not a:
         return {}
     sizes = [abs(c) for key, c in a.items() if key is not ONE or len(a) == 1]
@@ -249,8 +252,8 @@ def squared(a):
 
 
 def along(a, b):
-    """How many times b is in a, numbers aside: every term of a becomes smaller if so much is taken
-    away. 0 if it is not.
+    """Return how many times b is in a, apart from numbers: every term of a becomes smaller when
+    that much is subtracted. 0 if there is no such multiple.
     """
     found = [a.get(key, 0.0) / c for key, c in b.items() if key is not ONE]
     if not found or min(found) < 0 < max(found):
@@ -262,7 +265,7 @@ def along(a, b):
 
 
 def is_other_width(v):
-    """Whether v is a float in another dtype."""
+    """Return whether v is a float in another dtype."""
     return (
         isinstance(getattr(v.head, "scalar_op", None), Cast)
         and v.type.kind == v.owner.inputs[0].type.kind == "f"
@@ -270,20 +273,20 @@ def is_other_width(v):
 
 
 def unwidened(v):
-    """A float before it was cast to a wider dtype."""
+    """Return a float before its cast to a wider dtype."""
     x = v.owner.inputs[0] if is_other_width(v) else v
     return v if widened(x, v.type.dtype) is x else x
 
 
 def widened(v, dtype):
-    """A term in a dtype, if its own is a narrower one."""
+    """Return a term in a dtype, if its own is a narrower one."""
     if dtype is None or v.type.dtype == dtype or promote(v.type.dtype, dtype) != dtype:
         return v
     return cast(v, dtype)
 
 
 def written(form, dtype):
-    """A linear form as a term of a dtype."""
+    """Return a linear form as a term of a dtype."""
     plus, minus = [], []
     for key, c in form.items():
         if key is ONE:
@@ -306,5 +309,5 @@ def written(form, dtype):
 
 
 def joined(terms):
-    """The sum of terms."""
+    """Return the sum of terms."""
     return add(*terms) if len(terms) > 1 else terms[0]

@@ -1,4 +1,4 @@
-"""The rules for logarithms of what overflows or vanishes: how they are read is in `logs.py`."""
+"""The rules for logarithms of terms that overflow or vanish; `logs.py` reads them."""
 
 from rewrite_engine.rules.language import *
 from rewrite_engine.rules.powers.differences import log_of_rest
@@ -36,13 +36,13 @@ MADE_OF = frozenset({*TABLE, *PRODUCTS, *SUMS, erf, switch, pow})
 
 
 def may_be_made(op, seen, distinct):
-    """Whether the operand may be made of what has a better logarithm."""
+    """Return whether the operand may consist of terms with a better logarithm."""
     head = seen[0][0] if seen[0].__class__ is tuple else seen[0]
     return head in MADE_OF or isinstance(head, Sum) or moves(head)
 
 
 def fitting(out, found):
-    """The term, if its type is what is wanted but for a narrower dtype."""
+    """Return the term, if it has the required type or differs only by a narrower dtype."""
     if found is None or not found.better:
         return None
     new = found.term(out.type.dtype)
@@ -51,10 +51,10 @@ def fitting(out, found):
 
 @node_rewriter([log], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)
 def log_of_factors(fgraph, node):
-    """The logarithm of what overflows or underflows need not: products, quotients, powers, sums and
-    differences of exponentials, sigmoids and the like.
+    """Avoid overflow and underflow in logarithms of products, quotients, powers, sums and
+    differences of exponentials, sigmoids and similar functions.
 
-    Not data: they are nested in any way. (exp(x) alone has a rule of its own.)
+    Not data: they may be nested in any way. (exp(x) alone has its own rule.)
 
     >>> x, y = vectors("x y")
     >>> rewritten(log(exp(x) + exp(y)), log(2 * exp(x) / sigmoid(y)))
@@ -78,13 +78,13 @@ def log_of_factors(fgraph, node):
 
 
 def log_of_part(v):
-    """The logarithm of a product of which a part is taken; a factor may have any sign."""
+    """Return the logarithm of a product whose elements are selected; a factor may have any sign."""
     return log_of_power(power(v), v.type.dtype, alone=True) if v.type.kind == "f" else None
 
 
 @node_rewriter([log1p], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)
 def log1p_of_factors(fgraph, node):
-    """The logarithm of 1 + x need not overflow or underflow where x does.
+    """Avoid overflow and underflow in logarithms of 1 + x.
 
     Not data: see `log_of_factors`.
 
@@ -112,10 +112,10 @@ def log1p_of_factors(fgraph, node):
 
 @node_rewriter([log1mexp], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)
 def log1mexp_of_small(fgraph, node):
-    """log(1 - exp(-z)) is log(z) - z / 2 for a small z, which is never below 0: so
-    log(1 - exp(-exp(x))) is finite where exp(x) underflows.
+    """log(1 - exp(-z)) is log(z) - z / 2 for a small z >= 0, so log(1 - exp(-exp(x))) stays finite
+    when exp(x) underflows.
 
-    Not data: what z is made of is read as in `log_of_factors`.
+    Not data: z is read as in `log_of_factors`.
 
     >>> rewritten(log(1 - exp(-exp(vector("x")))))
     switch(x < -16.0, x - 0.5 * exp(x), log1mexp(-minimum(maximum(exp(x), 6e-08), 800.0)))

@@ -1,12 +1,12 @@
-"""Logarithms of products and sums of what overflows or underflows: each function that does has a
-logarithm that does not, and they add up.
+"""Logarithms of products and sums that overflow or underflow. Each function at risk has a
+logarithm in range, and these logarithms are combined.
 
     log(exp(x)) = x                     log(a * b) = log(a) + log(b)
     log(sigmoid(x)) = -softplus(-x)     log(a + b) = logaddexp(log(a), log(b))
     log(erfc(x)) = logerfc(x)           log(a - b) = logdiffexp(log(a), log(b))
 
-A logarithm is taken of what is known not to be below 0, and of one factor more where one was there.
-The logarithm of a term is read once, from those of its operands.
+A logarithm is taken only of terms that are known not to be below 0, and of one other factor if the
+original term has a logarithm. The logarithm of a term is read once, from those of its operands.
 """
 
 import math
@@ -65,17 +65,17 @@ from rewrite_engine.tensor import (
 from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp
 
-#: what exponentials of a dtype may be of, on both sides of 0
+#: largest arguments of exponentials that stay in the range of a dtype
 ROOM = {"float64": 700.0, "float32": 85.0, "float16": 9.0}
 
 
 class Log(NamedTuple):
-    """The logarithm of a term that is never below 0. make: makes it (anew: what is put into a graph
-    may leave it). better: whether it is in range where that of the term as it is written may not
-    be. vanishes: whether the term may underflow, or overflow, for arguments of ordinary size.
+    """The logarithm of a term that is never below 0. make: a function that makes it (anew, since a
+    graph may drop its nodes). better: whether it may be in range when the logarithm as written is
+    not. vanishes: whether the term may underflow, or overflow, for arguments of ordinary size.
     number: of a constant. certain: whether the term is known not to be below 0 (else the logarithm
-    is NaN there). strict: whether the term is above 0, but for underflow: the logarithm of what
-    may be 0 has a slope that is infinite, where that of a sum with it is not.
+    is NaN there). strict: whether the term is above 0, except for underflow: the logarithm of a
+    term that may be 0 has an infinite slope, which that of a sum with it has not.
     """
 
     make: object
@@ -86,23 +86,23 @@ class Log(NamedTuple):
     strict: bool = True
 
     def term(self, dtype):
-        """The logarithm as a term of a dtype."""
+        """Return the logarithm as a term of a dtype."""
         return as_float(self.make(), dtype)
 
 
 def of_number(c):
-    """The logarithm of a number above 0."""
+    """Return the logarithm of a number above 0."""
     value = math.log(c)
     return Log(lambda: value, number=value)
 
 
 def as_float(x, dtype):
-    """A number, or a term, as a term of a dtype."""
+    """Return a number, or a term, as a term of a dtype."""
     return constant(x, dtype=dtype) if isinstance(x, float) else cast(x, dtype)
 
 
 def log_of(v, sign=1):
-    """The `Log` of a float, or of its opposite; None where its sign is not known."""
+    """Return the `Log` of a float, or of its opposite; None if its sign is not known."""
     number = number_of(v)
     if number is not None:
         return of_number(sign * number) if sign * number > 0 else None
@@ -113,17 +113,17 @@ def log_of(v, sign=1):
 
 @fact(depth=3)
 def log_record(v, sign):
-    """What is known of a logarithm (`Evidence.value`)."""
-    return because("it is read", value=read_log(v, sign))
+    """Properties of a logarithm (`Evidence.value`)."""
+    return because("it is the logarithm of a term", value=read_log(v, sign))
 
 
 def log_if_positive(v):
-    """The logarithm as it is written, where its sign is known."""
+    """Return the logarithm as it is written, if its sign is known."""
     return Log(lambda: log(v), strict=is_above_zero(v)) if nonneg(v) else None
 
 
 def read_log(v, sign):
-    """The logarithm of a term that is never below 0."""
+    """Return the logarithm of a term that is never below 0."""
     p = power(v)
     if is_itself(p, v):
         found = log_of_other(v) if sign > 0 else log_of_opposite(v)
@@ -136,8 +136,8 @@ def read_log(v, sign):
 
 
 def log_of_power(p, dtype, alone=False):
-    """The logarithm of a product. alone: of one that need not be above 0, where a logarithm of it
-    was taken: the sign of one factor may be unknown.
+    """Return the logarithm of a product. alone: the term is a logarithm of this product, which need
+    not be above 0, so the sign of one factor may be unknown.
     """
     known, unknown = log_of_others(p.others, dtype)
     odd = [f for f, q in p.factors.items() if (f.kind == -1 or f.kind is erf) and q % 2]
@@ -162,7 +162,7 @@ def log_of_power(p, dtype, alone=False):
 
 
 def log_of_product(p, known, unknown, dtype):
-    """The term for it."""
+    """Return the term for the logarithm of a product."""
     parts = log_of_exponentials(p, dtype) or log_of_functions(p, dtype)
     parts += [(c, x.make()) for c, x in known]
     for v, q in unknown:
@@ -174,8 +174,8 @@ def log_of_product(p, known, unknown, dtype):
 
 
 def log_of_others(others, dtype):
-    """The logarithms of the other factors, [(power, Log)], and the factors whose sign is not known,
-    [(factor, power)].
+    """Return the logarithms of the other factors, [(power, Log)], and the factors with unknown
+    sign, [(factor, power)].
     """
     known, unknown = [], []
     for v, q in others.items():
@@ -194,12 +194,12 @@ def log_of_others(others, dtype):
 
 
 def log_of_size(v, dtype):
-    """log(|v|)."""
+    """Return the logarithm of |v|."""
     return log(abs(widened(v, dtype)))
 
 
 def is_above_zero(v):
-    """Whether a term is more than 0, also where it might underflow; or an integer: never -0.0."""
+    """Return whether a term is above 0, possibly underflowing; or an integer: never -0.0."""
     is_cast = isinstance(getattr(v.head, "scalar_op", None), Cast)
     if v.type.kind in "iu" or (is_cast and v.owner.inputs[0].type.kind in "iu"):
         return nonneg(v)
@@ -207,19 +207,19 @@ def is_above_zero(v):
 
 
 def is_never_one(f):
-    """Whether exp(u) of a factor 1 - exp(u) is known not to be 1, but for rounding."""
+    """Return whether exp(u) of a factor 1 - exp(u) is known not to be 1, except by rounding."""
     return f.kind == -1 and all(isinstance(key, Variable) and positive(key) for key, _ in f.ray)
 
 
 def has_sign(f, number):
-    """Whether number * (1 - exp(u)) is known not to be below 0."""
+    """Return whether number * (1 - exp(u)) is known not to be below 0."""
     if f.kind is erf:
         return False
     return bool(is_below_zero(f.form(1.0 if number > 0 else -1.0)))
 
 
 def log_of_exponentials(p, dtype):
-    """The logarithm of exp(x) + exp(y), or exp(x) - exp(y), if the known part is that."""
+    """Return the logarithm of exp(x) + exp(y) or exp(x) - exp(y), if the known part is one."""
     ((f, q), *more) = p.factors.items() or [(None, 0)]
     if more or q != 1 or not f.on_ray:
         return []
@@ -233,7 +233,7 @@ def log_of_exponentials(p, dtype):
 
 
 def log_of_functions(p, dtype):
-    """The logarithms of the known part of a product: [(coefficient, term)]."""
+    """Return the logarithms of the known part of a product: [(coefficient, term)]."""
     form, parts = p.form, []
     for f, q in p.factors.items():
         u = written(f.form(), dtype) if f.on_ray else written(dict(f.ray), dtype)
@@ -257,7 +257,7 @@ def log_of_functions(p, dtype):
 
 
 def softplus_turned(form, parts, p, dtype):
-    """u - softplus(u) is -softplus(-u)."""
+    """Replace u - softplus(u) by -softplus(-u)."""
     for i, (f, q) in enumerate(p.factors.items()):
         if f.kind != 1:
             continue
@@ -269,7 +269,7 @@ def softplus_turned(form, parts, p, dtype):
 
 
 def weighted(parts):
-    """A sum of terms with their coefficients."""
+    """Return a sum of terms with their coefficients."""
     value = None
     for c, v in sorted(parts, key=lambda part: part[0] < 0):
         if isinstance(v, float):
@@ -287,7 +287,7 @@ def weighted(parts):
 
 
 def log_of_other(v):
-    """The logarithm of a term that is no product, if it is better than the one as it is written."""
+    """Return the logarithm of a term that is no product, if it is better than as written."""
     head = v.head
     if isinstance(head, Softmax):
         return Log(lambda: LogSoftmax(axis=head.axis)(v.owner.inputs[0]), True, True)
@@ -306,14 +306,14 @@ def log_of_other(v):
 
 
 def log_of_opposite(v):
-    """The logarithm of what a sum is the opposite of."""
+    """Return the logarithm of the opposite of a sum."""
     if v.head in SUMS:
         return log_of_whole_sum(v, [(-s, t) for s, t in summands(v)])
     return None
 
 
 def log_of_whole_sum(v, terms):
-    """The logarithm of a sum, or of its opposite, that is given by its terms."""
+    """Return the logarithm of a sum, or of its opposite, given by its terms."""
     found = log_of_sum(terms, v.type.dtype)
     if found is None or found.certain or terms[0][0] != summands(v)[0][0]:
         return found
@@ -321,19 +321,21 @@ def log_of_whole_sum(v, terms):
 
 
 def moves(op):
-    """Whether an op takes the elements of its result from operands, wherever they stand there, or
-    by their order: then so does the logarithm of it from theirs.
+    """Return whether an op selects the elements of its result from operands, by position or by
+    order: then its logarithm can be taken from theirs.
     """
     return op.__class__ is not tuple and bool(getattr(op, "moves_only", False) and op.elements)
 
 
 def log_of_moved(v):
-    """The logarithm of what only moves elements: a view, a part, the largest, what is joined."""
+    """Return the logarithm of the result of an op that only moves elements: a view, a part, the
+    largest, a join.
+    """
     return joined_logs(v, v.owner.inputs[v.owner.op.elements], moved(v))
 
 
 def moved(v):
-    """What makes the same of other elements."""
+    """Return a function that applies the same op to other elements."""
     op, inputs = v.owner.op, v.owner.inputs
 
     def made(*found):
@@ -346,7 +348,7 @@ def moved(v):
 
 
 def joined_logs(v, operands, made):
-    """The logarithm of what has operands for elements."""
+    """Return the logarithm of an op whose elements come from several operands."""
     dtype = v.type.dtype
     found = [log_of(widened(u, dtype)) for u in operands]
     if any(x is None for x in found) or not any(x.better for x in found):
@@ -363,7 +365,9 @@ def joined_logs(v, operands, made):
 
 
 def log_of_any_power(v):
-    """The logarithm of a power of what is never below 0. (0 ** 0, 1 ** inf and 1 ** nan are 1.)"""
+    """Return the logarithm of a power of a term that is never below 0. (0 ** 0, 1 ** inf and 1 **
+    nan are 1.)
+    """
     x, y = v.owner.inputs
     found = log_of(x)
     if found is None or not found.certain or number_of(y) is not None:
@@ -378,12 +382,12 @@ def log_of_any_power(v):
 
 
 def is_not_finite(v):
-    """Whether elements are infinite, or NaN."""
+    """Return whether elements are infinite, or NaN."""
     return or_(isinf(v), isnan(v))
 
 
 def log_of_sum_along_axes(v):
-    """The logarithm of a sum along axes, of what may vanish or overflow."""
+    """Return the logarithm of a sum along axes of terms that may vanish or overflow."""
     (t,), op, dtype = v.owner.inputs, v.head, v.type.dtype
     x = log_of(t) if t.type.kind == "f" else None
     if x is None or not (x.better and x.vanishes and x.certain and x.strict):
@@ -400,8 +404,8 @@ def log_of_sum_along_axes(v):
 
 
 def log_of_scaled_sum(v):
-    """The logarithm of a sum along axes of exponentials with weights of any sign: where all of them
-    vanish, or one overflows, they are scaled by the largest; elsewhere not.
+    """Return the logarithm of a sum along axes of exponentials with weights of any sign. If all of
+    them vanish, or one overflows, they are scaled by the largest.
     """
     (t,), op, dtype = v.owner.inputs, v.head, v.type.dtype
     p = power(t) if t.type.dtype == dtype else None
@@ -422,8 +426,8 @@ def log_of_scaled_sum(v):
 
 
 def log_of_sum(terms, dtype):
-    """The logarithm of a sum that overflows, or underflows as a whole; None for others. Of a
-    difference it is not certain.
+    """Return the logarithm of a sum that overflows, or underflows as a whole; None for others. For
+    a difference it is not certain.
     """
     terms = [pair for s, t in terms for pair in opened(s, t)]
     if len(terms) > MANY:
@@ -450,7 +454,7 @@ def log_of_sum(terms, dtype):
 
 
 def log_of_two(x, b, y, dtype):
-    """The logarithm of a difference."""
+    """Return the logarithm of a difference."""
     if x.number == 0:
         if moves(b.head):
             rests = [sub(1.0, u) for u in b.owner.inputs[b.head.elements]]
@@ -462,20 +466,20 @@ def log_of_two(x, b, y, dtype):
 
 
 def has_rounded(t):
-    """Whether a term is an exponential of integers that floats do not have."""
+    """Return whether a term is an exponential of integers that floats do not represent."""
     is_float = not isinstance(t, float) and t.type.kind == "f"
     return is_float and any(map(is_rounded_integer, power(t).form))
 
 
 def opened(s, t):
-    """expm1(x) is exp(x) - 1."""
+    """Write expm1(x) as exp(x) - 1."""
     if not isinstance(t, float) and t.head is expm1:
         return [(s, exp(t.owner.inputs[0])), (-s, 1.0)]
     return [(s, t)]
 
 
 def log_with_sign(t, dtype):
-    """The sign of a term, and the `Log` of it without the sign; None where it is not known."""
+    """Return the sign of a term, and the `Log` of it without the sign; None if it is not known."""
     number = t if isinstance(t, float) else number_of(t)
     if number is not None:
         return (
@@ -492,7 +496,7 @@ def log_with_sign(t, dtype):
 
 
 def grows(t):
-    """Whether a term may overflow where its logarithm does not."""
+    """Return whether a term may overflow when its logarithm does not."""
     if isinstance(t, float) or t.type.kind != "f":
         return False
     p = power(t)
@@ -502,7 +506,7 @@ def grows(t):
 
 
 def log_sum(logs, dtype):
-    """logaddexp, of any number."""
+    """Return logaddexp of any number of terms."""
     numbers = [x.number for x in logs if x.number is not None]
     terms = [x.term(dtype) for x in logs if x.number is None]
     if not numbers:

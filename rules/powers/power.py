@@ -5,8 +5,8 @@
     sinh(k u) = -(1 - t**2k) / (2 t**k)   cosh(k u) = (1 + t**2k) / (2 t**k)
     erfc(u) = exp(-u**2) erfcx(u)
 
-so a product of such functions is number * exp(form) * product of (1 ± t**k)**p * others**p, and to
-multiply is to add exponents. A sum of such products along one ray u is a polynomial in t; where
+so a product of such functions is number * exp(form) * product of (1 ± t**k)**p * others**p, and
+a multiplication adds exponents. A sum of such products along one ray u is a polynomial in t; where
 that has no factors but t and 1 ± t**k, it is a product again (`rays.py`): exp(x) + exp(y) is
 exp(x) (1 + exp(y - x)).
 """
@@ -19,9 +19,7 @@ from rewrite_engine.tensor import cosh, erf, erfc, erfcx, exp, expm1, sigmoid, s
 
 
 class InOrder(frozenset):
-    """A set that is gone through in the order in which it was made, so that what is written of it
-    does not depend on where things lie in memory.
-    """
+    """A set in insertion order, so that results do not depend on memory addresses."""
 
     def __new__(cls, items=()):
         order = dict.fromkeys(items)
@@ -34,8 +32,8 @@ class InOrder(frozenset):
 
 
 class Factor(NamedTuple):
-    """1 + kind * exp(scale * ray), for kind 1 and -1; erfcx(ray) and erf(ray) for these kinds.
-    ray: the items of a linear form whose largest coefficient is 1 or -1 (of the last two: any).
+    """1 + kind * exp(scale * ray), for kind 1 and -1; erfcx(ray) and erf(ray) for these kinds. ray:
+    the items of a linear form whose largest coefficient is 1 or -1 (any for the last two).
     """
 
     ray: InOrder
@@ -44,21 +42,21 @@ class Factor(NamedTuple):
 
     @property
     def on_ray(self):
-        """Whether it is 1 ± exp(k u)."""
+        """Return whether it is 1 ± exp(k u)."""
         return self.kind is not erfcx and self.kind is not erf
 
     def turned(self):
-        """The factor with the opposite ray."""
+        """Return the factor with the opposite ray."""
         return Factor(InOrder((key, -c) for key, c in self.ray), self.scale, self.kind)
 
     def form(self, k=1.0):
-        """A multiple of what stands in the exponential."""
+        """Return a multiple of the argument of the exponential."""
         return {key: c * self.scale * k for key, c in self.ray}
 
 
 class Power(NamedTuple):
     """number * exp(form) * product of factors ** power * product of others ** power. lost: keys of
-    what cancelled, whose NaNs are no longer shown. functions: how many there are as it is written.
+    cancelled terms, whose NaNs are no longer shown. functions: their number in the term as written.
     """
 
     number: float = 1.0
@@ -70,16 +68,16 @@ class Power(NamedTuple):
 
     @property
     def is_known(self):
-        """Whether there is more than a number and other terms in it."""
+        """Return whether it has more than a number and other terms."""
         return bool(self.form or self.factors)
 
     @property
     def size(self):
-        """How many parts it has."""
+        """Return the number of its parts."""
         return len(self.form) + len(self.factors) + len(self.others)
 
     def raised(self, p):
-        """A power of it: by an integer, if a part of it has a sign."""
+        """Return a power of it; an integer power, if a part of it has a sign."""
         return self._replace(
             number=number_power(self.number, p),
             form=times(self.form, p),
@@ -89,7 +87,7 @@ class Power(NamedTuple):
 
 
 def number_power(number, p):
-    """A power of a number; infinity where it is too large."""
+    """Return a power of a number; infinity if it is too large."""
     try:
         return number**p
     except OverflowError:
@@ -97,7 +95,7 @@ def number_power(number, p):
 
 
 def times_power(a, b):
-    """The product of two."""
+    """Return the product of two powers."""
     factors, number, form = a.factors, a.number * b.number, combined(a.form, b.form)
     lost = dict.fromkeys((*a.lost, *b.lost, *gone(a.form, b.form, form)))
     if factors and b.factors:
@@ -116,7 +114,7 @@ def times_power(a, b):
 
 
 def with_factor(factors, f, p, lost):
-    """Factors and one more. lost: as of `Power`; it is added to."""
+    """Return factors and one more. lost: as in `Power`; it is added to."""
     new = added(factors, {f: p})
     if f not in new:
         lost.update({key: None for key, _ in f.ray if key is not ONE})
@@ -124,23 +122,23 @@ def with_factor(factors, f, p, lost):
 
 
 def gone(a, b, whole):
-    """The keys of two that are not in what came of them."""
+    """Return the keys of two operands that are not in their result."""
     return [key for key in (*a, *b) if key not in whole and key is not ONE]
 
 
 def of_form(form, functions=0):
-    """exp(form)."""
+    """Return exp(form) as a power."""
     return Power(form=form, functions=functions)
 
 
 def ray_of(form):
-    """The ray of a linear form."""
+    """Return the ray of a linear form."""
     scale = max([abs(c) for key, c in form.items() if key is not ONE], default=1.0)
     return InOrder((key, float(f"{c / scale:.14g}")) for key, c in form.items())
 
 
 def factor_of(u, k, kind, p):
-    """(1 + kind t**k)**p for t = exp(u)."""
+    """Return (1 + kind t**k)**p for t = exp(u)."""
     scale = max([abs(c) for key, c in u.items() if key is not ONE])
     ray = InOrder((key, float(f"{c / scale:.14g}")) for key, c in u.items())
     if k > 0:
@@ -150,7 +148,7 @@ def factor_of(u, k, kind, p):
 
 
 def product(number, *powers, functions=1):
-    """A number times powers."""
+    """Return a number times powers."""
     whole = Power(number)
     for p in powers:
         whole = times_power(whole, p)
@@ -175,7 +173,7 @@ TABLE = {
 
 
 def split(p):
-    """1 - t**2k is (1 - t**k) (1 + t**k), where one of these cancels."""
+    """Split 1 - t**2k into (1 - t**k) (1 + t**k), if one of these cancels."""
     for f, q in p.factors.items():
         if f.kind != -1:
             continue

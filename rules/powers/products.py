@@ -1,6 +1,6 @@
-"""Products and sums of exponentials and their relatives in a better spelling: one that leaves the
-range less often, or that has fewer functions, and no new one that may be larger than what was
-there.
+"""Better spellings for products and sums of exponentials and related functions. A better spelling
+overflows or underflows less often or has fewer functions, and adds no function that may be larger
+than the present ones.
 """
 
 from rewrite_engine.graph.node import Variable
@@ -48,7 +48,7 @@ CHANGE_SIGN = frozenset({tanh, expm1, sinh, erf})
 
 
 class AsWritten:
-    """A product or a sum as it is written: its functions, how often they may leave the range."""
+    """A product or sum as it is written: its functions, and how many may leave the range."""
 
     def __init__(self, v):
         self.nodes, self.functions, self.atoms, self.risks = [], {}, [], set()
@@ -61,7 +61,7 @@ class AsWritten:
             self.take(u, side, summed, todo, u is v)
 
     def take(self, u, side, summed, todo, first):
-        """Note a node, and put off its operands."""
+        """Record a node, and queue its operands."""
         head = u.head
         if head in TABLE and not is_itself(power(u), u):
             self.functions[u] = None
@@ -87,13 +87,14 @@ class AsWritten:
 
     @property
     def risk(self):
-        """How many of its functions may leave the range, those that do it together as one."""
+        """Return how many of its functions may overflow or underflow; those that do so together
+        count as one.
+        """
         return len(self.risks)
 
     def whole_arguments(self, new):
-        """The exponent of a spelling as a sum of the arguments that are there, where nothing in
-        them cancels: beside terms of others, one would lose what is left of large ones. None
-        elsewhere.
+        """Return the exponent of a spelling as a sum of the present arguments, if nothing in them
+        cancels; None otherwise. Next to terms of others, the remainder of large ones would be lost.
         """
         if len(self.exponents) < 2:
             return None
@@ -109,34 +110,34 @@ class AsWritten:
 
     @property
     def passes(self):
-        """How many operations there are besides the functions."""
+        """Return the number of operations in addition to the functions."""
         inside = sum([max(1, len(u.owner.inputs) - 1) for u in self.nodes])
         return inside + sum([passes(a.form) for a in self.atoms])
 
     def own_functions(self, fgraph):
-        """Those of its functions that nothing else uses."""
+        """Return the functions in it that have no other use."""
         inside = {u.owner for u in self.nodes}
         return [v for v in self.functions if is_used_by(fgraph, v, inside)]
 
 
 def is_used_by(fgraph, v, nodes):
-    """Whether nothing but some nodes uses a variable."""
+    """Return whether only these nodes use a variable."""
     return v not in fgraph.out_uses and nodes.issuperset(fgraph.users.get(v, ()))
 
 
 def is_negative(v):
-    """Whether a power is a number below 0."""
+    """Return whether a power is a number below 0."""
     return v.head is CONSTANT and getattr(v, "number", None) is not None and v.number < 0
 
 
 def reads_on(u):
-    """Whether a term is read on, and not a factor by itself."""
+    """Return whether a term is read further, and is not a factor by itself."""
     p = power(u)
     return not is_itself(p, u)
 
 
 def better(fgraph, out):
-    """What is put in the place of a product or a sum; None where nothing is better."""
+    """Return the replacement for a product or a sum; None if no spelling is better."""
     if out.type.kind != "f" or not may_be_better(out.owner):
         return None
     p = power(out)
@@ -159,8 +160,8 @@ LACKS = {sigmoid: (-1, -0.5), erf: (-1, 1), erfc: (-2, -1), exp: (-1,), expm1: (
 
 
 def may_be_better(node):
-    """Whether a look at a product or a sum is worth it: two functions of something in common, two
-    exponentials, or one function that lacks something to a number.
+    """Return whether a product or a sum is worth reading: it has two functions of a common
+    variable, two exponentials, or one function and its complement to a number.
     """
     if may_cancel(node):
         return True
@@ -182,7 +183,7 @@ def may_be_better(node):
 
 
 def lacks(v):
-    """Whether a term is such a function, or a product with one."""
+    """Return whether a term is such a function, or a product with one."""
     if v.type.kind != "f":
         return False
     inside = v.owner.inputs if v.head in PRODUCTS or v.head in SUMS else ()
@@ -190,9 +191,8 @@ def lacks(v):
 
 
 def may_cancel(node):
-    """Whether two functions in a product, or a sum, are of something in common, or two are
-    exponentials, or the terms of a sum with a function have a factor in common: the nearest,
-    without reading them.
+    """Return whether two functions in a product, or a sum, share a nearby variable, two are
+    exponentials, or the terms of a sum with a function share a factor.
     """
     todo, seen, inside, exponentials, shared = list(node.inputs), set(), set(), 0, False
     for v in todo:
@@ -213,7 +213,7 @@ def may_cancel(node):
 
 
 def roots(v):
-    """What the argument of a function is made of by arithmetic: the nearest."""
+    """Return the nearest terms from which arithmetic computes a function's argument."""
     found, todo = set(), [v]
     for u in todo:
         if (u.head in PRODUCTS or u.head in SUMS) and len(todo) < MANY:
@@ -224,8 +224,8 @@ def roots(v):
 
 
 def is_better(fgraph, out, old, new):
-    """Whether a spelling leaves the range less often, has fewer functions to compute, or keeps the
-    digits of a difference.
+    """Return whether a spelling overflows or underflows less often, has fewer functions to compute,
+    or keeps the digits of a difference.
     """
     count = len(old.functions)
     if new.risk > old.risk or new.functions > count:
@@ -238,8 +238,8 @@ def is_better(fgraph, out, old, new):
 
 
 def is_in_range(old, new):
-    """Whether nothing in a spelling may be infinite, or 0, where all that is written is not: a
-    function that may be stands alone, or is a part of one that is there.
+    """Return whether no part of a spelling can be infinite, or 0, while all written parts are
+    finite: a function at risk is alone, or a part of a present one.
     """
     others = sum(map(abs, new.others.values()))
     if others > OTHERS:
@@ -250,7 +250,7 @@ def is_in_range(old, new):
 
 
 def is_part(atom, atoms):
-    """Whether a function is of a part of what one that is there is of."""
+    """Return whether the argument of a function is a part of that of a present one."""
     for a in atoms:
         n = along(atom.form, a.form)
         if 0 < abs(n) <= 1 + 1e-12 and not combined(atom.form, a.form, -n):
@@ -262,7 +262,9 @@ def is_part(atom, atoms):
 
 
 def with_nans(value, lost, shown):
-    """A term that shows the NaNs of what cancelled, too. shown: whose NaNs it shows already."""
+    """Return a term that also shows the NaNs of cancelled terms. shown: variables whose NaNs it
+    shows already.
+    """
     for key in lost:
         wanted = variables_of([key])
         if not wanted <= shown:
@@ -273,12 +275,12 @@ def with_nans(value, lost, shown):
 
 
 def shown_by(new):
-    """The variables whose NaNs a spelling shows."""
+    """Return the variables whose NaNs a spelling shows."""
     return showing(new.others).union(*[variables_of(a.form) for a in new.atoms])
 
 
 def variables_of(keys):
-    """The variables of terms of linear forms."""
+    """Return the variables in the terms of linear forms."""
     found = set()
     for key in keys:
         if isinstance(key, Square):
@@ -291,12 +293,12 @@ def variables_of(keys):
 
 
 def showing(others):
-    """Variables whose NaN other terms show: the nearest."""
+    """Return the nearest variables whose NaN other terms show."""
     return set(shown_through(others, shows))
 
 
 def shows(node):
-    """Whether a NaN of any operand is a NaN of what a node makes, as far as is known here."""
+    """Return whether a NaN in any operand is known to be a NaN in the result of a node."""
     head = node.outputs[0].head
     return head in PRODUCTS or head in SUMS or head in TABLE
 
@@ -307,7 +309,7 @@ MAY_COMBINE = frozenset({*TABLE, *PRODUCTS, *SUMS})
 
 
 def may_combine(op, seen, distinct):
-    """Whether there may be two functions, or a sum of them."""
+    """Return whether there may be two functions, or a sum of them."""
     heads = [s[0] if s.__class__ is tuple else s for s in seen]
     return not MAY_COMBINE.isdisjoint(heads)
 
@@ -316,10 +318,10 @@ def may_combine(op, seen, distinct):
     [mul, true_div, reciprocal], phase="stabilize", claim=COMBINED, depth=8, when=may_combine
 )
 def combine_factors(fgraph, node):
-    """Factors that overflow or underflow, while their product need not: exp(x) exp(y),
+    """Combine factors that overflow or underflow when their product does not: exp(x) exp(y),
     exp(-x) sigmoid(x), exp(x) / (exp(x) + exp(y)), exp(-x**2) / erfc(x).
 
-    Not data: they stand anywhere in the product, above or below bars, in any number.
+    Not data: they may be anywhere in numerators and denominators, in any number.
 
     >>> x, y, a = vectors("x y a")
     >>> rewritten(sigmoid(x) * exp(-x), exp(x) / (1 + exp(x)))
@@ -332,10 +334,10 @@ def combine_factors(fgraph, node):
 
 @node_rewriter([add, sub], phase="stabilize", claim=COMBINED, depth=8, when=may_combine)
 def combine_terms(fgraph, node):
-    """a - a * sigmoid(x) is a * sigmoid(-x); so do other functions keep the digits of what they
-    lack to a number.
+    """Replace a - a * sigmoid(x) by a * sigmoid(-x), which keeps its digits; other functions have
+    such complements, too.
 
-    Not data: what the quotient of two terms is has to be found out.
+    Not data: the quotient of two terms has to be computed.
 
     >>> x, a = vectors("x a")
     >>> rewritten(a - a * sigmoid(x), a * exp(x) - sigmoid(x) * a)

@@ -1,5 +1,5 @@
-"""Sums of products along one ray as products: with t = exp(u), a sum is a polynomial in t, and is
-divided by t and 1 ± t**k as long as that goes.
+"""Sums of products along one ray, written as products: with t = exp(u), a sum is a polynomial in t,
+and is divided by t and 1 ± t**k as often as possible.
 """
 
 from math import gcd, lcm
@@ -25,7 +25,7 @@ STEPS = 12  # how many times the smallest scale the largest may be
 
 
 def along_one_ray(powers):
-    """A sum of powers with the same other terms, as one."""
+    """Return a sum of powers with the same other terms, as one power."""
     first = powers[0]
     if any(p.others != first.others for p in powers):
         return None
@@ -50,7 +50,7 @@ def along_one_ray(powers):
 
 
 def is_rounded_integer(key):
-    """Whether a term is an integer in a float that does not have all of its kind."""
+    """Return whether a term is an integer in a float dtype that rounds some integers."""
     if not isinstance(key, Variable):
         return False
     is_cast = isinstance(getattr(key.head, "scalar_op", None), Cast)
@@ -59,7 +59,7 @@ def is_rounded_integer(key):
 
 
 def on_ray(shares, ray):
-    """The sum of powers along a ray, as one."""
+    """Return the sum of powers along a ray, as one power."""
     base = dict(ray)
     lead = next(key for key, c in base.items() if abs(c) == 1 and key is not ONE)
     terms, scales = [], []
@@ -85,7 +85,7 @@ def on_ray(shares, ray):
 
 
 def common(scales):
-    """A number of which all scales are small multiples; None if there is none."""
+    """Return a number of which all scales are small multiples; None if there is none."""
     from fractions import Fraction  # (loads `decimal`)
 
     found = [Fraction(s).limit_denominator(64) for s in scales]
@@ -97,8 +97,8 @@ def common(scales):
 
 
 def as_product(terms):
-    """The sum of c t**a product of (1 + s t**k)**p as (number, power of t, {(k, s): p}); None if
-    it is none.
+    """Return the sum of c t**a product of (1 + s t**k)**p as (number, power of t, {(k, s): p});
+    None if it is no product.
     """
     low = {}
     for key in {key for _, _, factors in terms for key in factors}:
@@ -119,7 +119,7 @@ def as_product(terms):
 
 
 def poly_times(poly, k, s):
-    """A polynomial times 1 + s t**k."""
+    """Return a polynomial times 1 + s t**k."""
     result = [*poly, *[0.0] * k]
     for i, x in enumerate(poly):
         result[i + k] += s * x
@@ -127,7 +127,7 @@ def poly_times(poly, k, s):
 
 
 def factored(whole, shift, factors):
-    """A polynomial as a product, as far as it is one."""
+    """Return a polynomial as a product, as far as it factors."""
     big = max(map(abs, whole))
     whole = [0.0 if abs(x) < 1e-13 * big else x for x in whole]
     while whole and whole[-1] == 0:
@@ -148,7 +148,7 @@ def factored(whole, shift, factors):
 
 
 def divided(poly, k, s):
-    """A polynomial over 1 + s t**k, or None."""
+    """Return a polynomial over 1 + s t**k, or None."""
     rest, n = list(poly), len(poly) - k
     for i in range(n):
         rest[i + k] -= s * rest[i]
@@ -160,8 +160,8 @@ def divided(poly, k, s):
 
 
 def beside_erf(a, b):
-    """c + n erf(u) or c + n erfc(u), with the same other terms before both, where that has a
-    function; None elsewhere.
+    """Return c + n erf(u) or c + n erfc(u), with the same other terms in both, as one function;
+    None if there is none.
     """
     if a.is_known or a.others != b.others or list(b.factors.values()) != [1]:
         return None

@@ -1,4 +1,4 @@
-"""Terms as powers: each is read once, from what its operands are read as."""
+"""Terms read as powers: each once, from the powers of its operands."""
 
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, fact
@@ -21,13 +21,13 @@ SUMS = frozenset({add, sub})
 
 
 def power(v):
-    """A float as a `Power`. Made once for a term; not to be changed."""
+    """Return a float as a `Power`. Made once per term; must not be changed."""
     return power_record(v).value
 
 
 @fact(depth=2)
 def power_record(v):
-    """What is known of a product: its exponents (`Evidence.value`)."""
+    """Exponents of a product (`Evidence.value`)."""
     found = read(v) if v.type.kind == "f" else None
     if found is None or found.size > MANY or not is_moderate(found.number, v.type.dtype):
         found = opaque(v)
@@ -35,12 +35,12 @@ def power_record(v):
 
 
 def is_itself(p, v):
-    """Whether a term is read as nothing more than itself."""
+    """Return whether the power of a term is only the term itself."""
     return p.others.get(unwidened(v)) == 1 and not (p.is_known or len(p.others) > 1)
 
 
 def opaque(v):
-    """A term of which nothing more is known."""
+    """Return the power of a term that is not analysed further."""
     if v.type.kind == "f" and v.head is CONSTANT:
         v, sign = signed(v)
         return Power(sign, others={v: 1})
@@ -48,7 +48,7 @@ def opaque(v):
 
 
 def read(v):
-    """A term as a power; None for what is none."""
+    """Return a term as a power; None if it is none."""
     head = v.head
     if head in PRODUCTS:
         return read_product(v)
@@ -63,7 +63,7 @@ def read(v):
 
 
 def read_product(v):
-    """A product, a quotient, or a power (`x ** c`) as a power; None for what is none."""
+    """Return a product, a quotient, or a power (`x ** c`) as a power; None if it is none."""
     head, inputs = v.head, v.owner.inputs
     if head is mul:
         whole = Power()
@@ -84,7 +84,7 @@ def read_product(v):
 
 
 def is_fine(base, p):
-    """Whether a power may be taken of what is multiplied."""
+    """Return whether a power of this product may be taken."""
     if abs(p) > MANY:
         return False
     if p == int(p):
@@ -94,7 +94,7 @@ def is_fine(base, p):
 
 
 def operand(u, v):
-    """An operand of v: one in a narrower dtype is a variable."""
+    """Return the power of an operand of v; an operand in a narrower dtype is a variable."""
     number = number_of(u)
     if number:
         return Power(number)
@@ -105,7 +105,7 @@ def operand(u, v):
 
 
 def summands(v):
-    """The terms of a sum with their signs, those of sums in it, too (of a large one as it is)."""
+    """Return the terms of a sum with their signs, including nested sums (except in large ones)."""
     terms, todo = [], [(1, v)]
     while todo:
         s, u = todo.pop()
@@ -122,7 +122,7 @@ def summands(v):
 
 
 def summands_at_top(v):
-    """The terms of a sum itself."""
+    """Return the terms of a sum itself."""
     if v.head is neg:
         return [(-s, u) for s, u in summands_at_top(v.owner.inputs[0])]
     first, *rest = v.owner.inputs
@@ -130,12 +130,12 @@ def summands_at_top(v):
 
 
 def signed_term(v):
-    """A sign, and what it is of."""
+    """Return a sign, and the term without it."""
     return (-1, v.owner.inputs[0]) if v.head is neg else (1, v)
 
 
 def total(v):
-    """A sum as a power, if it is one; None for others."""
+    """Return a sum as a power, if it is one; None for others."""
     terms = summands(v)
     if len(terms) > TERMS or any(t.type.kind != "f" for _, t in terms):
         return None

@@ -1,8 +1,9 @@
-"""Powers as terms: which functions to write, so that as few as possible may leave the range.
+"""Powers written as terms: functions are chosen so that as few as possible may overflow or
+underflow.
 
-Along one ray u, (1 + t**k)**-p t**a is |p| sigmoids, of k u or of -k u (each of the first takes
-t**k along), and what is left of t**a; where what is left and what is there are one function (cosh,
-sinh, tanh, expm1, erfc), it is that one.
+Along one ray u, (1 + t**k)**-p t**a is |p| sigmoids of k u or of -k u (each of the former absorbs
+t**k), and the rest of t**a. If the rest and the other factors form one function (cosh, sinh, tanh,
+expm1, erfc), that function is used.
 """
 
 import math
@@ -42,7 +43,7 @@ from rewrite_engine.tensor import (
 
 
 class Atom(NamedTuple):
-    """function(form) ** power."""
+    """The factor function(form) ** power of a product."""
 
     function: object
     form: dict
@@ -50,7 +51,7 @@ class Atom(NamedTuple):
 
     @property
     def risk(self):
-        """Whether it may leave the range: be infinite, or 0 below the bar."""
+        """Return whether it may overflow: be infinite, or 0 in a denominator."""
         above, below = RISKS[self.function]
         if self.function is exp:
             return not is_bounded(times(self.form, self.power))
@@ -58,7 +59,7 @@ class Atom(NamedTuple):
 
     @property
     def direction(self):
-        """What it goes with: equal for those that leave the range together."""
+        """Return a key that is equal for functions that overflow together."""
         sign = 1 if self.power > 0 else -1
         if self.function is exp:
             return exp, ray_of(times(self.form, self.power))
@@ -73,7 +74,7 @@ RISKS = {
 
 
 def is_below_zero(form):
-    """Whether a linear form of squares, and terms that are never below 0, is never above it."""
+    """Return whether a linear form of squares, and terms not below 0, is never above 0."""
     return all(
         c < 0
         and (key is ONE or isinstance(key, Square) or (isinstance(key, Variable) and nonneg(key)))
@@ -82,7 +83,9 @@ def is_below_zero(form):
 
 
 def is_bounded(form):
-    """Whether the exponential of a linear form is known never to be large: of x - exp(x), too."""
+    """Return whether the exponential of a linear form is known never to be large, such as that of x
+    - exp(x).
+    """
     if is_below_zero(form):
         return True
     for key, c in form.items():
@@ -121,7 +124,7 @@ class Spelling:
             self.atoms.append(Atom(function, form, power))
 
     def put_erfc(self, u, power):
-        """erfcx(u), or erfc(u) as far as exp(-u**2) is there."""
+        """Add erfcx(u), or erfc(u) for as many factors exp(-u**2) as there are."""
         square = squared(u)
         there = -along(self.form, square) / power
         n = power if there >= 1 - 1e-12 else 0
@@ -132,24 +135,24 @@ class Spelling:
 
     @property
     def risk(self):
-        """How many of its functions may leave the range."""
+        """Return how many of its functions may overflow or underflow."""
         return sum([a.risk for a in self.atoms])
 
     @property
     def functions(self):
-        """How many functions there are to compute."""
+        """Return the number of functions to compute."""
         return len(self.atoms)
 
     @property
     def passes(self):
-        """How many operations there are besides the functions."""
+        """Return the number of operations in addition to the functions."""
         parts = [*self.others.values(), *[a.power for a in self.atoms]]
         count = len(parts) - 1 + sum([abs(q) != 1 for q in parts]) + (abs(self.number) != 1)
         turned = self.number == -1 or (abs(self.number) == 1 and max(parts, default=1) < 0)
         return count + turned + sum([passes(a.form) for a in self.atoms])
 
     def term(self, dtype, exponent=None):
-        """The whole as a term of a dtype. exponent: another way to write the form."""
+        """Return the whole as a term of a dtype. exponent: another way to write the form."""
         above, below = [], []
         for v, q in self.others.items():
             (above if q > 0 else below).append(raised(widened(v, dtype), abs(q)))
@@ -170,23 +173,23 @@ class Spelling:
 
 
 def passes(form):
-    """How many operations a linear form takes."""
+    """Return the number of operations of a linear form."""
     scaled = sum([abs(c) != 1 for key, c in form.items() if key is not ONE])
     return len(form) - 1 + scaled + (len(form) == 1 and set(form.values()) == {-1.0})
 
 
 def raised(v, q):
-    """A power of a term."""
+    """Return a power of a term."""
     return {0.5: sqrt, 1: lambda x: x, 2: sqr}.get(q, lambda x: pow(x, q))(v)
 
 
 def multiplied(terms):
-    """The product of terms."""
+    """Return the product of terms."""
     return mul(*terms) if len(terms) > 1 else terms[0]
 
 
 class Ray:
-    """What is to be written along one ray: t**a times the product of (1 + s t**k)**q."""
+    """The factors to write along one ray: t**a times the product of (1 + s t**k)**q."""
 
     def __init__(self, spelling, base, factors):
         if sum([1 if c > 0 else -1 for c in base.values()]) < 0:
@@ -197,7 +200,7 @@ class Ray:
 
     @staticmethod
     def turned(spelling, base, factors):
-        """The opposite ray: 1 + s / t**k is (1 + s t**k) s / t**k."""
+        """Return the opposite ray: 1 + s / t**k is (1 + s t**k) s / t**k."""
         base = times(base, -1.0)
         for (k, s), q in factors.items():
             spelling.number *= float(s) ** q
@@ -209,7 +212,7 @@ class Ray:
         self.spelling.put(function, times(self.base, k), power)
 
     def write(self):
-        """Add functions, and leave what is left of t**a in the form."""
+        """Add functions, and leave the rest of t**a in the form."""
         order = sorted(self.factors, key=lambda key: (key[1], -key[0]))
         for k, s in order:
             q = self.factors[k, s]
@@ -221,7 +224,7 @@ class Ray:
         self.spelling.form = dict(form)
 
     def write_difference(self, k, q):
-        """(1 - t**k)**q: with (1 + t**k)**-q it is tanh; else sinh or expm1."""
+        """Write (1 - t**k)**q: with (1 + t**k)**-q as tanh; else as sinh or expm1."""
         spelling, sign = self.spelling, 1 if q > 0 else -1
         partner = self.factors.get((k, 1), 0)
         m = min(abs(q), abs(partner)) if q * partner < 0 else 0
@@ -244,7 +247,7 @@ class Ray:
         self.put(expm1, k, q - sign * turn)
 
     def write_sum(self, k, q):
-        """(1 + t**k)**q: cosh, or sigmoids of k u, as many as take t along, and of -k u."""
+        """Write (1 + t**k)**q: as cosh, or as sigmoids of k u, as many as absorb t, and of -k u."""
         if self.a == -k / 2 * q and (q > 0 or q == int(q)):
             self.spelling.number *= 2.0**q
             self.put(cosh, k / 2, q)

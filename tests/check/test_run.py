@@ -132,7 +132,7 @@ def test_warned_of_when_a_mode_uses_it(tmp_path: Path, options: str, told: str) 
 
 def test_warned_of_when_a_file_is_read(tmp_path: Path) -> None:
     source = rule_of("pt.arcsinh(x) >> pt.arctan(x)").replace("\n", "\n    ")
-    with pytest.warns(RuleWarning, match="written in a class"):
+    with pytest.warns(RuleWarning, match="defined in a class"):
         rw.load_rules(pack(tmp_path, f"class Rules:\n    {source}\n"))
 
 

@@ -108,7 +108,7 @@ def test_a_linker_names_its_phases(registered: Any) -> None:
     registered(Wrong())
     parts = [part.name for part in Mode("small").optimizer.parts]
     assert parts == ["merge", "canonicalize"]
-    with pytest.raises(UnknownNameError, match="asks for the phase 'fuse'; there are merge, "):
+    with pytest.raises(UnknownNameError, match="requires the phase 'fuse'; the phases are merge, "):
         function([x], x + 1, mode="wrong")
 
     @rule(phase="specialize")

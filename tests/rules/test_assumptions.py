@@ -358,13 +358,13 @@ def test_mistakes() -> None:
         rw.assume(x, "finite")
     with pytest.raises(FactError, match="bounded has a value"):
         rw.assume(x, bounded)
-    with pytest.raises(FactError, match="finite has no value"):
+    with pytest.raises(FactError, match="finite has no value: declare finite=True"):
         rw.assume(x, (finite, 3))
-    with pytest.raises(FactError, match="no fact about one variable"):
+    with pytest.raises(FactError, match="it is not a fact about one variable"):
         rw.assume(x, same_shape)
-    with pytest.raises(FactError, match="no fact about one variable"):
+    with pytest.raises(FactError, match="it is not a fact about one variable"):
         rw.assume(x, used_once)
-    with pytest.raises(FactError, match="or nothing is said of it"):
+    with pytest.raises(FactError, match="is no declaration: use finite=True, or leave it out"):
         rw.assume(x, finite=False)
 
 

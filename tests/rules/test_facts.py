@@ -325,7 +325,9 @@ def test_a_user_says_it_beside_the_op() -> None:
 
 def test_what_is_implied_has_the_name_of_a_fact() -> None:
     function = ScalarOp("misspelt", 1, "exp", keeps="finte")
-    with pytest.raises(FactError, match="misspelt.*'finte', is no fact; did you mean finite"):
+    with pytest.raises(
+        FactError, match="misspelt.*'finte', which is not a fact; did you mean finite"
+    ):
         finite(Elemwise(function)(x))
 
 

@@ -148,8 +148,8 @@ def test_explain_knows_the_rules_of_packs(install: Any) -> None:
         (BROKEN, "physics = {module}", [":3: 1 / 0", "ZeroDivisionError: division by zero"]),
         (RULES, "physics = {module}:nothing", ["AttributeError", "nothing"]),
         (RULES, "physics = {module}_missing", ["ModuleNotFoundError", "_missing"]),
-        (NO_RULES, "physics = {module}", ["defines no rules (those it imports do not count)"]),
-        (RULES, "physics = {module}:__name__", ["is a module or a RuleSet, or returns one"]),
+        (NO_RULES, "physics = {module}", ["defines no rules (imported rules do not count)"]),
+        (RULES, "physics = {module}:__name__", ["must be a module or a RuleSet, or return one"]),
         (
             RULES.replace(">> x", ">> y"),
             "physics = {module}",
@@ -166,7 +166,7 @@ def test_what_is_wrong_with_a_pack_is_told(
         rw.function([x], TERM)
     text = str(info.value)
     assert text.startswith("the pack 'physics' of the distribution mechanics 1.2")
-    assert text.endswith("without it: Mode(...).excluding('physics')")
+    assert text.endswith("exclude it: Mode(...).excluding('physics')")
     assert info.value.__cause__ is not None
     for part in texts:
         assert part in text
@@ -178,7 +178,7 @@ def test_two_packs_with_rules_of_one_name(install: Any) -> None:
     with pytest.raises(DuplicateRuleError, match="two rules are called physics/tan_of_arctan") as e:
         rewritten(TERM)
     assert "in the pack 'physics' of the distribution optics 1.2" in str(e.value)
-    assert str(e.value).endswith("without it: Mode(...).excluding('optics')")
+    assert str(e.value).endswith("exclude it: Mode(...).excluding('optics')")
     f = rw.function([x], TERM, mode=rw.Mode().excluding("optics"))
     assert len(f.fgraph) == 0
 
@@ -348,7 +348,7 @@ def test_an_equation_is_refused_where_its_phase_is_not_asked_for(tmp_path: Path)
     y = (x - 2 * x).sum()
     mode = rw.Mode() + own
     for use in (lambda: mode.optimizer, lambda: rewritten(y, rules=rules)):
-        with pytest.raises(PatternError, match=r"runs only where it is asked for") as info:
+        with pytest.raises(PatternError, match=r"runs only on request") as info:
             use()
         assert str(info.value).startswith(f"rule {own.name} (")
         assert "Mode(...).including('saturate')" in str(info.value)

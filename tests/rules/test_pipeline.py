@@ -239,7 +239,7 @@ def test_an_integer_graph_stays_exact() -> None:
 
 def test_the_name_of_the_whole_chooses_nothing() -> None:
     assert optimizer().name == "pipeline"
-    with pytest.raises(UnknownNameError, match="'pipeline' is all phases together: choose among m"):
+    with pytest.raises(UnknownNameError, match="'pipeline' stands for all phases: choose among m"):
         optimizer(Query().excluding("pipeline"))
 
 

@@ -106,8 +106,8 @@ def test_a_file_with_a_choice_of_rules_gives_these(tmp_path: Path, given: str) -
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [
-        ("3", "RULES is a RuleSet or a list of rules, not 3"),
-        ("'difference'", "RULES is a RuleSet or a list of rules, not 'difference'"),
+        ("3", "RULES must be a RuleSet or a list of rules, not 3"),
+        ("'difference'", "RULES must be a RuleSet or a list of rules, not 'difference'"),
         ("[3]", "a RuleSet takes rules, not 3"),
         ("[]", "defines no rules"),
     ],

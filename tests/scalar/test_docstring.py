@@ -60,8 +60,7 @@ def test_its_signature_takes_the_operands(op: ScalarOp) -> None:
 def test_every_op_has_a_summary_and_no_other_has() -> None:
     assert {op.name for op in OPS} == {*docstring.SUMMARIES}
     assert {*docstring.EXAMPLES} <= {*docstring.SUMMARIES}
-    short = [text for text in docstring.SUMMARIES.values() if len(text.split()) < 3]
-    assert short == ["Return -x."]
+    assert all(len(text.split()) > 2 for text in docstring.SUMMARIES.values())
     assert all(
         text.startswith("Return ") and text.endswith(".") for text in docstring.SUMMARIES.values()
     )

@@ -36,7 +36,7 @@ class Firing(NamedTuple):
 
     graph: the index of the graph among those that the trace saw. at: the position in its journal
     (`Past`). node: where the rule was applied. makes: the nodes of the new term that the graph did
-    not have. origin: the user's line (with terms). depth: how deep the text goes. seconds: since
+    not have. origin: the user's line (with terms). depth: the depth of the text. seconds: since
     the trace began. part: 0 for the first of several firings that form a group, as in a strategy.
     strategy: the name of the strategy that applied the rule, if any.
     """
