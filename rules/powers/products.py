@@ -224,17 +224,32 @@ def roots(v):
 
 
 def is_better(fgraph, out, old, new):
-    """Return whether a spelling overflows or underflows less often, has fewer functions to compute,
-    or keeps the digits of a difference.
+    """Return whether a spelling overflows or underflows less often, is NaN less often, has fewer
+    functions to compute, or keeps the digits of a difference.
     """
     count = len(old.functions)
     if new.risk > old.risk or new.functions > count:
         return False
     if out.head in SUMS:
         return new.functions < count or (old.changes and new.passes <= old.passes + 1)
-    if new.risk < old.risk:
+    if new.risk < old.risk or (clash(old.atoms) and not clash(new.atoms)):
         return True
     return new.functions < len(old.own_functions(fgraph))
+
+
+def clash(atoms):
+    """Return whether one function may overflow while another one underflows, so that the product of
+    both is NaN: as in exp(-x**2) / erfc(x). Functions without a common variable do not count.
+    """
+    for a in atoms:
+        if a.risk and any(b is not a and b.vanishes and has_common(a, b) for b in atoms):
+            return True
+    return False
+
+
+def has_common(a, b):
+    """Return whether the arguments of two functions have a variable in common."""
+    return not variables_of(a.form).isdisjoint(variables_of(b.form))
 
 
 def is_in_range(old, new):

@@ -58,6 +58,14 @@ class Atom(NamedTuple):
         return bool(above if self.power > 0 else below)
 
     @property
+    def vanishes(self):
+        """Return whether it may underflow: be 0, or infinite in a denominator."""
+        above, below = RISKS[self.function]
+        if self.function is exp:
+            return not is_bounded(times(self.form, -self.power))
+        return bool(below if self.power > 0 else above)
+
+    @property
     def direction(self):
         """Return a key that is equal for functions that overflow together."""
         sign = 1 if self.power > 0 else -1

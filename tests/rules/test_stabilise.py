@@ -201,3 +201,29 @@ def test_logarithms_that_are_infinite_stay_so(formula: Any) -> None:
     (found,) = rewritten([x, y], [formula(x, y)], list(ends))
     assert found.tolist()[:2] == [np.inf, np.inf]
     assert np.isfinite(found[2:]).all()
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [lambda x, e: pt.erfc(x), lambda x, e: pt.exp(-(x**2)), lambda x, e: grad(e.sum(), x)],
+    ids=["erfc", "exp", "gradient"],
+)
+def test_factors_with_other_readers_combine_if_their_product_is_nan(shared: Any) -> None:
+    """The hazard of a normal distribution far out, in a function that also needs its parts."""
+    hazard = pt.exp(-(x**2)) / pt.erfc(x)
+    at = np.array([-30.0, 0.0, 5.0, 30.0, 800.0])
+    f = rw.function([x], [hazard, shared(x, hazard)])
+    assert "erfcx" in rw.pp(f)
+    found, other = f(at)
+    np.testing.assert_allclose(found, 1 / special.erfcx(at), rtol=1e-13)
+    if other[-1]:  # the slope: 2 e (e / sqrt(pi) - x), by the derivative of erfcx
+        slope = 2 / special.erfcx(at[:-1]) * (1 / special.erfcx(at[:-1]) / np.pi**0.5 - at[:-1])
+        np.testing.assert_allclose(other[:-1], slope, rtol=1e-9)
+        np.testing.assert_allclose(other[-1], np.pi**0.5, rtol=1e-5)
+
+
+def test_factors_with_other_readers_stay_if_nothing_overflows() -> None:
+    """A combined function would be computed in addition to the others, and gain nothing."""
+    y = pt.vector("y")
+    f = rw.function([x, y], [pt.exp(x) * pt.exp(y), pt.exp(x), pt.exp(y)], mode="vm")
+    assert [str(n.op) for n in f.fgraph.toposort()].count("exp") == 2
