@@ -23,6 +23,7 @@ from rewrite_engine.errors import (
     TypeMismatchError,
     UpdateTypeError,
     describe,
+    dimensions,
     refuse_options,
 )
 from rewrite_engine.graph.node import Constant
@@ -527,7 +528,7 @@ def fitting(k: int, before: Any, out: Any) -> Any:
     if not isinstance(want, TensorType) or not isinstance(have, TensorType):
         return want.filter_variable(out)
     if have.ndim != want.ndim:
-        what = f"output {k} has {have.ndim} dimensions, but its initial value has {want.ndim}"
+        what = f"output {k} has {dimensions(have.ndim)}, but its initial value has {want.ndim}"
         raise NDimError(located(f"scan: {what}", inputs=[out, before]))
     if any([None not in (m, n) and m != n for m, n in zip(have.shape, want.shape, strict=True)]):
         what = f"output {k} has the shape {have.shape}, but its initial value {want.shape}"
