@@ -533,6 +533,11 @@ def plural(n: int, word: str) -> str:
     return f"{n} {word}{'' if n == 1 else 's'}"
 
 
+def dimensions(n: int) -> str:
+    """Return a number of dimensions with its noun: `1 dimension`, `2 dimensions`."""
+    return plural(n, "dimension")
+
+
 def describe(x: Any) -> str:
     """Return a short description of a variable with its type, or of a value with its dtype and
     shape.

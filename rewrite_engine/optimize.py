@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import DTypeError, InputError, NDimError, OptionError
+from rewrite_engine.errors import DTypeError, InputError, NDimError, OptionError, dimensions
 from rewrite_engine.gradient import Lop, Rop, grad, hessian, jacobian
 from rewrite_engine.graph.inner import HasInnerGraph, inlined
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
@@ -382,7 +382,7 @@ def _checked(v: Any, what: str, ndim: int | None) -> Any:
     if v.type.kind != "f":
         raise DTypeError(located(f"the {what} must have a float dtype", inputs=[v]))
     if ndim is not None and v.type.ndim != ndim:
-        raise NDimError(located(f"the {what} must have {ndim} dimensions", inputs=[v]))
+        raise NDimError(located(f"the {what} must have {dimensions(ndim)}", inputs=[v]))
     return v
 
 

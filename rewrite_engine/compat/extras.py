@@ -13,6 +13,7 @@ import numpy as np
 from rewrite_engine.compile.mode import Mode, get_mode
 from rewrite_engine.compile.ops import view_op
 from rewrite_engine.config import config
+from rewrite_engine.errors import dimensions
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.postorder import postorder
@@ -133,7 +134,7 @@ def supp_shape_from_ref_param_shape(
         return tuple(param_shapes[ref_param_idx][-ndim_supp:])
     parameter = dist_params[ref_param_idx]
     if parameter.ndim < ndim_supp:
-        what = f"{parameter.ndim} dimensions, and one draw has {ndim_supp}"
+        what = f"{dimensions(parameter.ndim)}, and one draw has {ndim_supp}"
         raise ValueError(f"Reference parameter {ref_param_idx} has {what}")
     return tuple(parameter.shape[i] for i in range(-ndim_supp, 0))
 

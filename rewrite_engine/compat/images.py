@@ -13,7 +13,7 @@ import numpy as np
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.compat import nnet
-from rewrite_engine.errors import NDimError, OptionError, message
+from rewrite_engine.errors import NDimError, OptionError, dimensions, message
 
 __all__ = ["conv2d", "max_pool_2d", "pool_2d", "pool_3d"]
 
@@ -75,7 +75,7 @@ def _pooled(x: Any, n: int, ws: Any, ignore: bool, stride: Any, pad: Any, mode: 
     """Pool windows of the last n dimensions."""
     x = pt.as_tensor_variable(x)
     if x.ndim < n:
-        raise NDimError(message(f"pooling takes {n} dimensions or more", inputs=[x]))
+        raise NDimError(message(f"pooling takes {dimensions(n)} or more", inputs=[x]))
     if mode not in _MODES:
         raise OptionError(f"mode must be one of {[*_MODES]}, not {mode!r}")
     long, pads = _numbers("ws", ws, n), _numbers("pad", pad, n)

@@ -5,7 +5,8 @@ and itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from inspect import signature
+from typing import Any, Never
 
 from rewrite_engine.compile.mode import DEFAULT, Mode
 from rewrite_engine.errors import (
@@ -19,6 +20,7 @@ from rewrite_engine.errors import (
     OptionError,
     StochasticOrder,
     refuse_options,
+    refuse_unknown,
 )
 from rewrite_engine.link.debug.contract import DebugOptions, DebugWarning
 from rewrite_engine.link.debug.linker import DebugLinker
@@ -78,7 +80,10 @@ class DebugMode(Mode):
         require_matching_strides: int | None = None,
         linker: None = None,
         db: Any = None,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            refuse_unknown("DebugMode", unknown, signature(DebugMode).parameters)
         refuse_options("DebugMode", "it has a linker of its own", linker=linker)
         super().__init__("debugmode", optimizer, db=db)
         kinds = check_preallocated_output

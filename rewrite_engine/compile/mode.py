@@ -19,10 +19,17 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Never
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import OptionError, UnknownNameError, describe, refuse_options
+from rewrite_engine.errors import (
+    OptionError,
+    UnknownNameError,
+    describe,
+    refuse_options,
+    refuse_unknown,
+)
 from rewrite_engine.link.linker import LINKERS, Linker, get_linker
 from rewrite_engine.match.query import Query
 
@@ -64,8 +71,8 @@ class Mode:
     db: the database that answers the query (None: the pipeline). A query that includes phases, but
     not "fast_run", selects only these phases.
 
-    A mode is immutable. Raises `UnknownNameError`, and `OptionError` for a db without a method
-    `query`.
+    A mode is immutable. Raises `UnknownNameError`, and `OptionError` for an unknown option and for
+    a db without a method `query`.
 
     >>> Mode("FAST_RUN").excluding("inplace")
     Mode('fast_run').excluding('inplace')
@@ -77,7 +84,10 @@ class Mode:
         optimizer: Any = DEFAULT,
         query: Query | None = None,
         db: Any = None,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            refuse_unknown("Mode", unknown, signature(Mode).parameters)
         if db is not None and not hasattr(db, "query"):
             raise OptionError(f"the db of a mode needs a method `query`; {describe(db)} has none")
         self.linker: str | Linker  # a linker itself, of modes that make theirs

@@ -428,7 +428,7 @@ class ProfileStats:
             text = f"memory: at most {amount(found.bytes, 'B')} at once"
             if found.node is not None:
                 made = hooks.short(found.node.outputs, 40)
-                text += f", when {made} is there{_in_brackets(found.node)}"
+                text += f", while {made} is in memory{_in_brackets(found.node)}"
             largest = [
                 f"{hooks.short(v, 30)} {amount(n, 'B')}{_in_brackets(v.owner)}"
                 for v, n in found.held[:3]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from inspect import signature
+from typing import Any, Never
 
 from rewrite_engine.compile.mode import DEFAULT, Mode
+from rewrite_engine.errors import refuse_unknown
 from rewrite_engine.link.watch import MonitorLinker, NanGuardLinker
 
 __all__ = ["MonitorMode", "NanGuardMode", "detect_nan"]
@@ -37,7 +39,10 @@ class NanGuardMode(Mode):
         inf_is_error: bool = True,
         big_is_error: bool = True,
         optimizer: Any = DEFAULT,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            refuse_unknown("NanGuardMode", unknown, signature(NanGuardMode).parameters)
         super().__init__("py", optimizer)
         self.linker = NanGuardLinker(nan_is_error, inf_is_error, big_is_error)
 
@@ -66,7 +71,10 @@ class MonitorMode(Mode):
         pre_func: Callable[..., Any] | None = None,
         post_func: Callable[..., Any] | None = None,
         optimizer: Any = DEFAULT,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            refuse_unknown("MonitorMode", unknown, signature(MonitorMode).parameters)
         super().__init__("py", optimizer)
         self.linker = MonitorLinker(pre_func, post_func)
 

@@ -24,6 +24,7 @@ from rewrite_engine.errors import (
     OptionError,
     TangentsError,
     describe,
+    dimensions,
     message,
 )
 from rewrite_engine.gradient.sources import with_sources
@@ -350,7 +351,7 @@ def _one(cost: Any) -> Variable:
         )
     if cost.type.ndim != 0:
         hint = "use its sum or mean as cost, or use Lop or jacobian"
-        what = f"the cost must be a single number, but has {cost.type.ndim} dimensions"
+        what = f"the cost must be a single number, but has {dimensions(cost.type.ndim)}"
         raise NDimError(message(what, inputs=[cost], where=where, hint=hint))
     if cost.type.kind == "c":
         what = f"the cost must be a real number, but is {cost.type.dtype}"
@@ -367,7 +368,9 @@ def _known(v: Variable, g: Any) -> Any:
         return g if isinstance(g, Variable) else v.type.make_constant(g)
     g = as_tensor_variable(g, allow_xtensor_conversion=True)
     if g.type.ndim != v.type.ndim:
-        what = f"the known gradient for {v!r} must have {v.type.ndim} dimensions, not {g.type.ndim}"
+        what = (
+            f"the known gradient for {v!r} must have {dimensions(v.type.ndim)}, not {g.type.ndim}"
+        )
         raise NDimError(message(what, inputs=[v, g]))
     if g.type.kind not in "fc":
         raise DTypeError(

@@ -20,6 +20,7 @@ from rewrite_engine.errors import (
     NDimError,
     NoGradientError,
     ShapeError,
+    dimensions,
     message,
 )
 from rewrite_engine.gradient.elementwise import inputs_to_pull, pull_elementwise
@@ -431,7 +432,7 @@ def _checked(node: Apply, i: int, term: Any) -> Variable:
             text(f"has dtype {term.type.dtype}, but gradients must be floats or complex numbers")
         )
     if term.type.ndim != x.type.ndim:
-        raise NDimError(text(f"has {term.type.ndim} dimensions, but the input has {x.type.ndim}"))
+        raise NDimError(text(f"has {dimensions(term.type.ndim)}, but the input has {x.type.ndim}"))
     for s, t in zip(x.type.shape, term.type.shape, strict=True):
         if s is not None and t is not None and s != t:
             raise ShapeError(text(f"has shape {term.type.shape}, but the input has {x.type.shape}"))

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import DTypeError, ForeignObjectError, ShapeError, describe, message
+from rewrite_engine.errors import (
+    DTypeError,
+    ForeignObjectError,
+    ShapeError,
+    describe,
+    dimensions,
+    message,
+)
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op
@@ -147,7 +154,7 @@ def _checked(node: Apply, i: int, v: Any, wanted: TensorType) -> Variable:
     if v.type.dtype != wanted.dtype:
         raise refuse(DTypeError, f"has dtype {v.type.dtype}")
     if v.type.ndim != wanted.ndim:
-        raise refuse(ShapeError, f"has {v.type.ndim} dimensions")
+        raise refuse(ShapeError, f"has {dimensions(v.type.ndim)}")
     lengths = list(zip(v.type.shape, wanted.shape, strict=True))
     if any([None not in pair and pair[0] != pair[1] for pair in lengths]):
         raise refuse(ShapeError, f"has shape {v.type.shape}".replace("None", "?"))

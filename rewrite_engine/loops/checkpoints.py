@@ -7,12 +7,13 @@ computes again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from inspect import signature
+from typing import Any, Never
 
 import numpy as np
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import InputError, OptionError, ShapeError, describe
+from rewrite_engine.errors import InputError, OptionError, ShapeError, describe, refuse_unknown
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.origin import located
 from rewrite_engine.loops.arguments import listed, read_output, read_sequence, steps_of
@@ -30,6 +31,7 @@ def scan_checkpoints(
     save_every_N: int = 10,
     padding: bool = True,
     return_updates: bool = True,
+    **unknown: Never,
 ) -> Any:
     """Run a loop as `scan`, and store only the outputs after every `save_every_N` steps and after
     the last step.
@@ -48,6 +50,8 @@ def scan_checkpoints(
     >>> sums.eval({x: [1.0, 2.0, 3.0, 4.0, 5.0]})
     array([ 3., 10., 15.])
     """
+    if unknown:
+        refuse_unknown("scan_checkpoints", unknown, signature(scan_checkpoints).parameters)
     size = _size(save_every_N)
     reads = [read_sequence(_plain(x)) for x in listed(sequences)]
     starts = [read_output(_plain(x)).start for x in listed(outputs_info)]

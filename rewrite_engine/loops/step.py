@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Literal, Never, TypedDict, Unpack, overload
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import (
@@ -23,7 +24,9 @@ from rewrite_engine.errors import (
     TypeMismatchError,
     UpdateTypeError,
     describe,
+    dimensions,
     refuse_options,
+    refuse_unknown,
 )
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.origin import located
@@ -175,6 +178,7 @@ def scan(
     strict: bool = False,
     return_list: bool = False,
     return_updates: bool = True,
+    **unknown: Never,
 ) -> Any:
     """Run a step repeatedly. Return `(outputs, updates)`: the values of each output of all steps
     along a new first dimension (one, or a list), and a dict of updates of shared variables for
@@ -209,6 +213,8 @@ def scan(
     >>> sums.eval({x: [1.0, 2.0, 3.0]})
     array([1., 3., 6.])
     """
+    if unknown:
+        refuse_unknown("scan", unknown, signature(scan).parameters)
     loop = loop_of(
         fn, sequences, outputs_info, non_sequences, n_steps, truncate_gradient, go_backwards, mode,
         name, profile, allow_gc, strict, return_updates,
@@ -260,6 +266,7 @@ def map(
     mode: Any = None,
     name: str | None = None,
     return_updates: bool = True,
+    **unknown: Never,
 ) -> Any:
     """Apply `fn` to each element of the sequences: `scan` without earlier values.
 
@@ -269,6 +276,8 @@ def map(
     >>> map(lambda v: v**2, x)[0].eval({x: [1.0, 2.0, 3.0]})
     array([1., 4., 9.])
     """
+    if unknown:
+        refuse_unknown("map", unknown, signature(map).parameters)
     options: ScanOptions = {
         "truncate_gradient": truncate_gradient, "go_backwards": go_backwards, "mode": mode,
         "name": name,
@@ -285,6 +294,7 @@ def reduce(
     mode: Any = None,
     name: str | None = None,
     return_updates: bool = True,
+    **unknown: Never,
 ) -> Any:
     """Return the outputs of the last step of a `scan`, and the updates.
 
@@ -294,6 +304,8 @@ def reduce(
     >>> reduce(lambda v, total: total + v, x, pt.constant(0.0))[0].eval({x: [1.0, 2.0, 3.0]})
     array(6.)
     """
+    if unknown:
+        refuse_unknown("reduce", unknown, signature(reduce).parameters)
     options: ScanOptions = {"go_backwards": go_backwards, "mode": mode, "name": name}
     made = scan(
         fn, sequences, outputs_info, non_sequences, return_updates=return_updates, **options
@@ -304,14 +316,20 @@ def reduce(
 
 
 def foldl(fn: Any, sequences: Any, outputs_info: Any, non_sequences: Any = None, mode: Any = None,
-          name: str | None = None, return_updates: bool = True) -> Any:  # fmt: skip
+          name: str | None = None, return_updates: bool = True,
+          **unknown: Never) -> Any:  # fmt: skip
     """Reduce sequences from the first element to the last (arguments: see `reduce`)."""
+    if unknown:
+        refuse_unknown("foldl", unknown, signature(foldl).parameters)
     return reduce(fn, sequences, outputs_info, non_sequences, False, mode, name, return_updates)
 
 
 def foldr(fn: Any, sequences: Any, outputs_info: Any, non_sequences: Any = None, mode: Any = None,
-          name: str | None = None, return_updates: bool = True) -> Any:  # fmt: skip
+          name: str | None = None, return_updates: bool = True,
+          **unknown: Never) -> Any:  # fmt: skip
     """Reduce sequences from the last element to the first (arguments: see `reduce`)."""
+    if unknown:
+        refuse_unknown("foldr", unknown, signature(foldr).parameters)
     return reduce(fn, sequences, outputs_info, non_sequences, True, mode, name, return_updates)
 
 
@@ -527,7 +545,7 @@ def fitting(k: int, before: Any, out: Any) -> Any:
     if not isinstance(want, TensorType) or not isinstance(have, TensorType):
         return want.filter_variable(out)
     if have.ndim != want.ndim:
-        what = f"output {k} has {have.ndim} dimensions, but its initial value has {want.ndim}"
+        what = f"output {k} has {dimensions(have.ndim)}, but its initial value has {want.ndim}"
         raise NDimError(located(f"scan: {what}", inputs=[out, before]))
     if any([None not in (m, n) and m != n for m, n in zip(have.shape, want.shape, strict=True)]):
         what = f"output {k} has the shape {have.shape}, but its initial value {want.shape}"

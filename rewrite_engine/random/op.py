@@ -25,6 +25,7 @@ from rewrite_engine.errors import (
     RewriteEngineError,
     ShapeError,
     describe,
+    dimensions,
     message,
 )
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
@@ -264,7 +265,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
         """
         for i, (t, names) in enumerate(zip(types[2:], self.ins, strict=True)):
             if t.ndim < (n := len(names)):
-                what = f"{self.parameters[i]} must have {n} dimensions or more, but has type {t}"
+                what = f"{self.parameters[i]} must have {dimensions(n)} or more, but has type {t}"
                 raise NDimError(f"{what}: the signature is {self.signature}")
         return [t.ndim - len(names) for t, names in zip(types[2:], self.ins)]
 
@@ -275,7 +276,9 @@ class RandomVariable(RNGConsumerOp, TensorOp):
             Computed(itemgetter(k), [Value(1)]) if n is None else n for k, n in enumerate(known)
         ]
         if max(ranks, default=0) > len(batch):
-            what = f"the size has {len(batch)} dimensions, but parameters broadcast to {max(ranks)}"
+            what = (
+                f"the size has {dimensions(len(batch))}, but parameters broadcast to {max(ranks)}"
+            )
             raise NDimError(f"{what}; the size is the shape of all draws")
         equal = []
         for i, n in enumerate(ranks):

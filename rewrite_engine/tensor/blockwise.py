@@ -23,6 +23,8 @@ from rewrite_engine.errors import (
     NDimError,
     RewriteEngineError,
     ShapeError,
+    dimensions,
+    plural,
 )
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import is_disconnected
@@ -132,7 +134,7 @@ class Blockwise(TensorOp):
         inputs = parse(self.signature)[0]
         for i, (t, names) in enumerate(zip(types, inputs, strict=True)):
             if t.ndim < len(names):
-                what = f"input {i} must have {len(names)} dimensions or more, but has type {t}"
+                what = f"input {i} must have {dimensions(len(names))} or more, but has type {t}"
                 raise NDimError(f"{what}; the signature is {self.signature}")
         return [t.ndim - len(names) for t, names in zip(types, inputs, strict=True)]
 
@@ -161,8 +163,8 @@ class Blockwise(TensorOp):
         known, more = self._core_shapes(types, ranks)
         equal += [group for group in more if group not in equal]
         if [len(own) for own in known] != [len(names) for names in outputs]:
-            ranks_of = ", ".join([str(len(own)) for own in known])
-            what = f"{self.core_op} has {len(known)} outputs, of {ranks_of} dimensions"
+            ranks_of = ", ".join([dimensions(len(own)) for own in known])
+            what = f"{self.core_op} has {plural(len(known), 'output')}, of {ranks_of}"
             raise NDimError(f"{what}, but the signature is {self.signature}")
         lengths = [
             [*batch, *[places[n][0] if n in places else k for n, k in zip(names, own, strict=True)]]
@@ -503,7 +505,7 @@ def vectorize(func: Callable[..., Any], signature: str | None = None) -> Callabl
         for x, n in zip(xs, ranks, strict=True):
             if x.type.ndim < n:
                 what = (
-                    f"takes an array with {n} dimensions or more ({signature}), not type {x.type}"
+                    f"takes an array with {dimensions(n)} or more ({signature}), not type {x.type}"
                 )
                 raise NDimError(located(what, inputs=xs))
         cores = [_last(x.type, n)(x.name) for x, n in zip(xs, ranks, strict=True)]

@@ -22,6 +22,7 @@ from rewrite_engine.errors import (
     NoTensorError,
     PatternError,
     describe,
+    dimensions,
     message,
 )
 from rewrite_engine.graph.node import Apply, Variable
@@ -60,7 +61,7 @@ def constant(
     if ndim is not None and array.ndim != ndim:
         spare = max(array.ndim - ndim, 0)
         if array.shape[:spare] != (1,) * spare:
-            raise NDimError(f"expected at most {ndim} dimensions, got {array.ndim}: {describe(x)}")
+            raise NDimError(f"expected at most {dimensions(ndim)}, got {array.ndim}: {describe(x)}")
         array = array.reshape((1,) * (ndim - array.ndim) + array.shape[spare:])
     type_ = TensorType(array.dtype, array.shape)
     found = TensorConstant(type_, read_only(array, x), name)
@@ -199,7 +200,7 @@ def _with_ndim(x: Any, ndim: int) -> Any:
     """Add or drop dimensions of length 1 on the left."""
     spare = max(x.type.ndim - ndim, 0)
     if not all(x.type.broadcastable[:spare]):
-        raise NDimError(message(f"expected at most {ndim} dimensions", inputs=[x]))
+        raise NDimError(message(f"expected at most {dimensions(ndim)}", inputs=[x]))
     return x.dimshuffle(*("x",) * (ndim - x.type.ndim), *range(spare, x.type.ndim))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine.config import config
-from rewrite_engine.errors import OptionError, describe
+from rewrite_engine.errors import OptionError, describe, dimensions
 from rewrite_engine.tensor.type import TensorType
 from rewrite_engine.tensor.variable import TensorVariable
 
@@ -54,8 +54,8 @@ def _constructor(kind: str) -> Callable[..., TensorVariable]:
 
     construct.__name__ = construct.__qualname__ = kind
     construct.__doc__ = (
-        f"Return a new variable with {len(KINDS[kind])} dimensions, of dtype floatX or `dtype`.\n\n"
-        "shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`."
+        f"Return a new variable with {dimensions(len(KINDS[kind]))}, of dtype floatX or "
+        "`dtype`.\n\nshape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`."
     )
     return construct
 

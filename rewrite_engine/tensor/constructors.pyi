@@ -48,7 +48,7 @@ def scalar(
 def vector(
     name: str | None = None, *, dtype: DTypeLike = None, shape: Sequence[int | None] | None = None
 ) -> TensorVariable:
-    """Return a new variable with 1 dimensions, of dtype floatX or `dtype`.
+    """Return a new variable with 1 dimension, of dtype floatX or `dtype`.
 
     shape: static lengths, None if unknown. Raises `NDimError`, `ShapeError`.
     """

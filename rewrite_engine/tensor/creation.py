@@ -19,6 +19,7 @@ from rewrite_engine.errors import (
     ShapeError,
     StepError,
     describe,
+    dimensions,
 )
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.null import disconnected, is_disconnected
@@ -71,7 +72,7 @@ def check_integers(dims: Sequence[TensorType]) -> None:
             raise DTypeError(f"a length must be an integer, not {d.dtype}")
         if d.ndim:
             raise NDimError(
-                f"a length must be a single number, not an array with {d.ndim} dimensions"
+                f"a length must be a single number, not an array with {dimensions(d.ndim)}"
             )
 
 
@@ -139,7 +140,7 @@ class Alloc(_Allocating, Linear):
         value, *dims = types
         check_integers(dims)
         if value.ndim > len(dims):
-            raise NDimError(f"the value has more than {len(dims)} dimensions")
+            raise NDimError(f"the value has more than {dimensions(len(dims))}")
         lengths = [Value(i) for i in range(1, len(types))]
         pairs = zip(range(value.ndim), value.shape, lengths[len(dims) - value.ndim :], strict=True)
         return Shapes([lengths], [[(0, i), want] for i, have, want in pairs if have != 1])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, AxisTypeError, NDimError
+from rewrite_engine.errors import AxisError, AxisTypeError, NDimError, dimensions
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import ATOM
 from rewrite_engine.graph.origin import located
@@ -133,7 +133,7 @@ class DimShuffle(Linear, Odd):
         """Return the shape rule: a dropped dimension must have length 1."""
         (x,) = types
         if x.ndim != self.input_ndim:
-            raise NDimError(f"the input must have {self.input_ndim} dimensions, but has type {x}")
+            raise NDimError(f"the input must have {dimensions(self.input_ndim)}, but has type {x}")
         return Shapes(
             [[1 if isinstance(o, str) else (0, o) for o in self.new_order]],
             [[(0, i), 1] for i in self.drop],
@@ -181,7 +181,7 @@ def normalize_axis(axis: Any, ndim: int, what: str = "axis") -> int:
     """Return an axis as an integer from 0 to ndim - 1. Raise `AxisError` if it is out of range."""
     number = operator.index(axis)
     if not -ndim <= number < ndim:
-        raise AxisError(located(f"{what} {number} is out of range for {ndim} dimensions"))
+        raise AxisError(located(f"{what} {number} is out of range for {dimensions(ndim)}"))
     return number % ndim
 
 
@@ -235,7 +235,7 @@ def transpose(x: TensorLike, axes: Sequence[int] | None = None) -> TensorVariabl
     if len(order) != ndim:
         raise AxisError(
             located(
-                f"axes {axes} are not a permutation of {ndim} dimensions",
+                f"axes {axes} are not a permutation of {dimensions(ndim)}",
                 inputs=[x],
             )
         )

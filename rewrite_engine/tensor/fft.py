@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import DTypeError, NDimError
+from rewrite_engine.errors import DTypeError, NDimError, dimensions
 from rewrite_engine.graph.node import Apply, build_node
 from rewrite_engine.graph.null import disconnected
 from rewrite_engine.graph.origin import located, user_origin
@@ -52,7 +52,7 @@ class _Transform(Linear):
     def needs(self, t: TensorType, ndim: int) -> None:
         """Raise `NDimError` for an array of fewer dimensions."""
         if t.ndim < ndim:
-            raise NDimError(f"takes an array with {ndim} dimensions or more, not type {t}")
+            raise NDimError(f"takes an array with {dimensions(ndim)} or more, not type {t}")
 
     @property
     def axes(self) -> tuple[int, ...]:
@@ -178,7 +178,7 @@ def _scaled(x: Any, norm: str | None, default: str, shape: Sequence[Any]) -> Any
 def _real(name: str, x: Any, ndim: int) -> Any:
     (x,) = floats(x)
     if x.type.ndim < ndim:
-        what = f"{name}: takes {ndim} dimensions or more, the first of which counts the arrays"
+        what = f"{name}: takes {dimensions(ndim)} or more, the first of which counts the arrays"
         raise NDimError(located(what, inputs=[x]))
     return x
 

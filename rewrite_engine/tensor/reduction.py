@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, AxisTypeError, ShapeError
+from rewrite_engine.errors import AxisError, AxisTypeError, ShapeError, dimensions
 from rewrite_engine.graph.node import Apply, Variable, build_variable
 from rewrite_engine.graph.origin import located, user_origin
 from rewrite_engine.tensor.constant import refuse_truth
@@ -56,7 +56,7 @@ def normalize_axes(axis: Axes, ndim: int, op: Any = None) -> Axes:
         return None
     for a in axis:
         if not -ndim <= a < ndim:
-            what = f"axis {a} is out of range for {ndim} dimensions"
+            what = f"axis {a} is out of range for {dimensions(ndim)}"
             raise AxisError(located(what, op=op))
     axes = sorted_axes(tuple([a % ndim for a in axis]))
     return None if ndim and axes == tuple(range(ndim)) else axes

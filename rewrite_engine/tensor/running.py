@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, AxisTypeError, DTypeError, ShapeError
+from rewrite_engine.errors import AxisError, AxisTypeError, DTypeError, ShapeError, dimensions
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
@@ -148,7 +148,7 @@ class AlongOneAxis(TensorOp):
     def shapes(self, *types: TensorType) -> Shapes:
         (x,) = types
         if not 0 <= self.axis < x.ndim:
-            raise AxisError(f"axis {self.axis} is out of range for {x.ndim} dimensions")
+            raise AxisError(f"axis {self.axis} is out of range for {dimensions(x.ndim)}")
         return same_shape(x)
 
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:

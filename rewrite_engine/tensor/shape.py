@@ -18,6 +18,7 @@ from rewrite_engine.errors import (
     NDimError,
     ShapeError,
     SpecifiedShapeError,
+    dimensions,
     message,
 )
 from rewrite_engine.graph.node import Apply, Constant, Variable
@@ -197,7 +198,7 @@ class SpecifyShape(Linear):
         """Return the shape rule: the claimed lengths must equal those of the array."""
         x, *dims = types
         if x.ndim != len(self.shape):
-            what = f"type {x} cannot have the shape {self.shape}: it has {x.ndim} dimensions"
+            what = f"type {x} cannot have the shape {self.shape}: it has {dimensions(x.ndim)}"
             raise NDimError(what)
         check_dim_types(dims, self.shape.count("i"))
         lengths = template_lengths(self.shape)
@@ -387,7 +388,7 @@ def patternbroadcast(x: TensorLike, broadcastable: Sequence[bool]) -> TensorVari
     """
     x = as_tensor_variable(x)
     if len(broadcastable) != x.type.ndim:
-        what = f"patternbroadcast: takes one bool for each of {x.type.ndim} dimensions"
+        what = f"patternbroadcast: takes one bool for each of {dimensions(x.type.ndim)}"
         raise NDimError(located(what, inputs=[x]))
     claimed = specify_broadcastable(x, *[i for i, one in enumerate(broadcastable) if one])
     return unbroadcast(claimed, *[i for i, one in enumerate(broadcastable) if not one])

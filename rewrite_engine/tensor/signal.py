@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import NDimError, ShapeError
+from rewrite_engine.errors import NDimError, ShapeError, dimensions
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
 from rewrite_engine.tensor.creation import zeros
@@ -54,7 +54,7 @@ class _Convolve(_MatrixOp):
     def shapes(self, *types: TensorType) -> Shapes:
         if any([t.ndim != self.ndim for t in types]):
             a, b = types
-            raise NDimError(f"takes two arrays of {self.ndim} dimensions, not types {a} and {b}")
+            raise NDimError(f"takes two arrays of {dimensions(self.ndim)}, not types {a} and {b}")
         self.fits(*[t.shape for t in types])
         rule = _whole if self.mode == "full" else _inner
         return Shapes([[Computed(rule, [(0, i), (1, i)]) for i in range(self.ndim)]])

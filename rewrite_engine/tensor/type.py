@@ -24,6 +24,7 @@ from rewrite_engine.errors import (
     RewriteEngineError,
     ShapeError,
     StaticShapeError,
+    dimensions,
     message,
 )
 from rewrite_engine.graph.node import Variable
@@ -148,7 +149,7 @@ class TensorType(Type):
     def _check_shape(self, shape: tuple[int, ...]) -> None:
         if len(shape) != self.ndim:
             raise NDimError(
-                f"expected {self.ndim} dimensions for {self}, got {len(shape)}: shape {shape}"
+                f"expected {dimensions(self.ndim)} for {self}, got {len(shape)}: shape {shape}"
             )
         for i, (want, got) in enumerate(zip(self.shape, shape, strict=True)):
             if want is not None and want != got:
@@ -353,7 +354,7 @@ class TensorType(Type):
             return self.make_variable(name)
         narrow = self.clone(shape=shape)
         if narrow.ndim != self.ndim:
-            raise NDimError(f"expected {self.ndim} dimensions, got shape {narrow.shape}")
+            raise NDimError(f"expected {dimensions(self.ndim)}, got shape {narrow.shape}")
         if not self.is_super(narrow):
             raise ShapeError(f"shape {narrow.shape} does not belong to {self}")
         return narrow.make_variable(name)

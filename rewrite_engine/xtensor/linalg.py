@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rewrite_engine.errors import DimsError
+from rewrite_engine.errors import DimsError, dimensions
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor import linalg
 from rewrite_engine.xtensor.alignment import as_xtensor, in_order, joined, refuse_missing
@@ -98,5 +98,5 @@ def solve(
 def _several(function: str, dims: Any, n: int) -> tuple[str, ...]:
     names = named(dims)
     if len(names) != n:
-        raise DimsError(located(f"{function}: takes {n} dimensions, got {names}"))
+        raise DimsError(located(f"{function}: takes {dimensions(n)}, got {names}"))
     return names

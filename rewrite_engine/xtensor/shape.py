@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import DimsError, NDimError, OptionError, ShapeError
+from rewrite_engine.errors import DimsError, NDimError, OptionError, ShapeError, dimensions
 from rewrite_engine.graph.origin import located
 from rewrite_engine.xtensor.alignment import (
     as_xtensor,
@@ -114,7 +114,7 @@ def expand_dims(x: Any, dim: Any = None, axis: Any = None, **more: Any) -> XTens
         return found
     axes = list(axis) if isinstance(axis, Sequence) else [axis]
     if len(axes) != len(new):
-        raise NDimError(located(f"expand_dims: {len(new)} dimensions, but {len(axes)} axes"))
+        raise NDimError(located(f"expand_dims: {dimensions(len(new))}, but {len(axes)} axes"))
     order = list(x.type.dims)
     for d, k in sorted(zip(new, [k % len(dims) for k in axes], strict=True), key=lambda p: p[1]):
         order.insert(k, d)

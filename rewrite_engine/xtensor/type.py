@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from rewrite_engine.errors import DimsError, ForeignObjectError, NDimError, describe
+from rewrite_engine.errors import DimsError, ForeignObjectError, NDimError, describe, dimensions
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import located
@@ -264,7 +264,7 @@ class XTensorFromTensor(Renaming):
         if not isinstance(type_, TensorType):
             raise ForeignObjectError(f"takes a tensor, not type {type_}")
         if type_.ndim != len(self.dims):
-            what = f"{len(self.dims)} names, {self.dims}, for {type_.ndim} dimensions"
+            what = f"{len(self.dims)} names, {self.dims}, for {dimensions(type_.ndim)}"
             raise NDimError(what)
         return [XTensorType(type_.dtype, dims=self.dims, shape=type_.shape)]
 

@@ -9,7 +9,8 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine import In, Mode, Out
+from rewrite_engine import In, Mode, Out, loops
+from rewrite_engine.compile import DebugMode, MonitorMode, NanGuardMode
 from rewrite_engine.config import config
 from rewrite_engine.errors import OptionError
 from rewrite_engine.gradient import verify_grad
@@ -29,6 +30,19 @@ x = pt.dvector("x")
         (lambda: In(x, mutabel=True), "did you mean mutable"),
         (lambda: Out(x, borow=True), "did you mean borrow"),
         (lambda: rw.shared(np.ones(2), nmae="w"), "did you mean name"),
+        (lambda: Mode(optimiser=None), "Mode has no option 'optimiser'; did you mean optimizer"),
+        (lambda: DebugMode(chek_isfinite=False), "DebugMode has .*did you mean check_isfinite"),
+        (lambda: NanGuardMode(nan_is_eror=False), "NanGuardMode has .*did you mean nan_is_error"),
+        (lambda: MonitorMode(pre_fn=None), "MonitorMode has .*did you mean pre_func"),
+        (lambda: rw.scan(abs, x, output_info=1), "scan has .*did you mean outputs_info"),
+        (lambda: loops.map(abs, x, go_backward=1), "map has .*did you mean go_backwards"),
+        (lambda: loops.reduce(abs, x, 1.0, nme="f"), "reduce has .*did you mean name"),
+        (lambda: loops.foldl(abs, x, 1.0, mod=None), "foldl has .*did you mean mode"),
+        (lambda: loops.foldr(abs, x, 1.0, mod=None), "foldr has .*did you mean mode"),
+        (
+            lambda: loops.scan_checkpoints(abs, x, save_every_n=2),
+            "scan_checkpoints has .*did you mean save_every_N",
+        ),
         (lambda: rw.shared(np.ones(2), target="gpu"), "target"),
         (lambda: rw.shared(2.0, shape=(3,)), "no dimensions"),
         (lambda: rw.shared(2.0, broadcastable=(True,)), "no dimensions"),

@@ -349,7 +349,8 @@ def test_the_peak_of_memory(mode: Any) -> None:
     largest, n = peak.held[0]
     assert (largest.owner, n) == (peak.node, 80_000)
     text = summary(f.profile)
-    assert "memory: at most 82.4 kB at once, when" in text
+    assert "memory: at most 82.4 kB at once, while " in text
+    assert " is in memory (" in text.partition("most of it: ")[0]
     assert "most of it: " in text
     assert "test_profiling.py:" in text.partition("most of it: ")[0]
 

@@ -357,7 +357,7 @@ def test_known_grads():
     assert evaluate([g], {x: [3.0, 4.0]})[0].tolist() == [6, 80]
     g = grad((y * 5).sum(), x, known_grads={y: pt.ones_like(y)})
     assert evaluate([g], {x: [3.0, 4.0]})[0].tolist() == [6, 8]
-    with pytest.raises(NDimError, match="must have 1 dimensions, not 0"):
+    with pytest.raises(NDimError, match="must have 1 dimension, not 0"):
         grad(None, x, known_grads={y: 1.0})
     with pytest.raises(DTypeError, match="must have a float dtype"):
         grad(None, x, known_grads={y: np.array([1, 2])})
@@ -409,7 +409,7 @@ def test_costs_that_are_refused():
     ("gradient", "error", "text"),
     [
         (lambda ins, gs: [pt.lscalar()], DTypeError, "gradients must be floats"),
-        (lambda ins, gs: [pt.dvector()], NDimError, "has 1 dimensions, but the input has 0"),
+        (lambda ins, gs: [pt.dvector()], NDimError, "has 1 dimension, but the input has 0"),
         (lambda ins, gs: [None], GradientError, "must be a variable, not None"),
         (lambda ins, gs: [gs[0], gs[0]], GradientError, "1 gradients, one per input, not 2"),
         (lambda ins, gs: gs[0], GradientError, "one per input, not"),

@@ -16,8 +16,8 @@ from rewrite_engine.graph.op import Op
 WRONG: dict[str, tuple[Any, type[Exception], str]] = {
     "dtype": (lambda x: x.astype("float32"), DTypeError, "expected an array of dtype float64"),
     "length": (lambda x: x[:2], StaticShapeError, "expected shape (3,)"),
-    "rank": (lambda x: x[:, None], NDimError, "expected 1 dimensions"),
-    "number": (lambda x: np.float64(3.0), NDimError, "expected 1 dimensions"),
+    "rank": (lambda x: x[:, None], NDimError, "expected 1 dimension for"),
+    "number": (lambda x: np.float64(3.0), NDimError, "expected 1 dimension for"),
 }
 
 

@@ -514,7 +514,7 @@ def test_wrong_uses() -> None:
         scan(lambda v: v, x, n_steps=-1)
     with pytest.raises(InputError, match="returns 2 outputs, but outputs_info has 1"):
         scan(lambda v, t: [t, v], x, [zero])
-    with pytest.raises(NDimError, match="output 0 has 1 dimensions, but its initial value has 0"):
+    with pytest.raises(NDimError, match="output 0 has 1 dimension, but its initial value has 0"):
         scan(lambda t: t + x, outputs_info=zero, n_steps=2)
     with pytest.raises(DTypeError, match="output 0 is float64, but its initial value is int64"):
         scan(lambda v, t: t + v, x, pt.constant(0, dtype="int64"))

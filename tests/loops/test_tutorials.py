@@ -390,7 +390,7 @@ def test_steps_that_return_something_else() -> None:
 def test_states_that_do_not_fit() -> None:
     with pytest.raises(DTypeError, match="output 0 is float64, but its initial value is float32"):
         scan(lambda v, t: t + v, x, pt.constant(np.float32(0)))
-    with pytest.raises(NDimError, match="output 0 has 1 dimensions, but its initial value has 0"):
+    with pytest.raises(NDimError, match="output 0 has 1 dimension, but its initial value has 0"):
         scan(lambda t: x * t, outputs_info=zero, n_steps=2)
     with pytest.raises(ShapeError, match=r"output 1 has the shape \(4,\), but its initial"):
         scan(lambda s, t: [s, pt.join(0, t, t)], outputs_info=[zero, pt.zeros(2)], n_steps=2)

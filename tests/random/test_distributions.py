@@ -257,7 +257,7 @@ AT_BUILDING = {
     "a complex parameter": (lambda: r.normal(1j), DTypeError, "normal: parameters must be real"),
     "a text as a parameter": (lambda: r.normal("a"), TypeError, "str 'a'"),
     "a mean of 0 dimensions": (
-        lambda: r.multivariate_normal(0.0, np.eye(3)), NDimError, "mean has 1 dimensions or more"),
+        lambda: r.multivariate_normal(0.0, np.eye(3)), NDimError, "mean has 1 dimension or more"),
     "a mean of another length": (
         lambda: r.multivariate_normal(np.zeros(3), np.eye(2)), ShapeError, "dimension 0 of mean"),
     "an unknown method": (

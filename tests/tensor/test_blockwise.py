@@ -178,7 +178,7 @@ def test_a_signature_is_one_of_its_core_op() -> None:
     with pytest.raises(ShapeError, match=r"Sum.* has 1 outputs, but the signature '.*' has 2"):
         Blockwise(pt.Sum(), "(m)->(m),()")
     for text in "(m,m),(m)->(m),(m)", "(m,m),(m)->()":
-        match = r"Solve has 1 outputs, of 1 dimensions, but the sig[\s\S]*test_blockwise.py"
+        match = r"Solve has 1 output, of 1 dimension, but the sig[\s\S]*test_blockwise.py"
         with pytest.raises(NDimError, match=match):
             Blockwise(Solve(), text)(pt.dtensor3(), pt.dmatrix())
 

@@ -145,7 +145,7 @@ def test_gradients_of_complex_convolutions() -> None:
     (ValueError, "mode is", lambda: C2([[1]], [[1]], "some")),
     (ValueError, "boundary must be", lambda: C2([[1]], [[1]], boundary="none")),
     (ValueError, "method is", lambda: C2([[1]], [[1]], method="none")),
-    (NDimError, "takes an array of 1 dimensions", lambda: C1(1, [1])),
+    (NDimError, "takes an array of 1 dimension,", lambda: C1(1, [1])),
     (NDimError, "takes an array of 2 dimensions", lambda: C2([1], [[1]])),
     (NDimError, "takes matrices", lambda: C2([1], [[1]], boundary="wrap")),
     (ShapeError, "with elements", lambda: C1(np.ones(0), [1])),

@@ -11,12 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.errors import (
-    AxisError,
-    BroadcastError,
-    DTypeError,
-    ShapeError,
-)
+from rewrite_engine.errors import AxisError, BroadcastError, DTypeError, ShapeError, dimensions
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.origin import user_origin
@@ -84,7 +79,7 @@ def part_lengths(
         arrays.append([chosen] if array.kind == "b" else [(number, i) for i in range(array.ndim)])
         axis += _width(array, x, axis)
     if axis > x.ndim:
-        raise AxisError(f"too many indices: {axis} for {x.ndim} dimensions of type {x}")
+        raise AxisError(f"too many indices: {axis} for {dimensions(x.ndim)} of type {x}")
     at = start if is_together(places) else 0
     ends = [(0, i) for i in range(axis, x.ndim)]
     return [*result[:at], *_broadcast(arrays, indices, first), *result[at:], *ends]

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import AxisError, DTypeError, NDimError, OptionError, ShapeError
+from rewrite_engine.errors import (
+    AxisError,
+    DTypeError,
+    NDimError,
+    OptionError,
+    ShapeError,
+    dimensions,
+)
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.broadcast import broadcast
@@ -63,7 +70,7 @@ class Nonzero(NoGradient):
     def shapes(self, *types: TensorType) -> Shapes:
         """Return one unknown length, which depends on the values."""
         if types[0].ndim != self.ndim:
-            raise NDimError(f"takes an array with {self.ndim} dimensions, not type {types[0]}")
+            raise NDimError(f"takes an array with {dimensions(self.ndim)}, not type {types[0]}")
         return Shapes([[None]] * self.ndim)
 
     def perform(
@@ -186,7 +193,7 @@ def take_along_axis(arr: TensorLike, indices: TensorLike, axis: int | None = 0) 
     i = _in_range(indices, None, "raise")
     x, axis = one_axis(as_tensor_variable(arr), axis)
     if i.type.ndim != x.type.ndim:
-        what = f"take_along_axis: indices have {i.type.ndim} dimensions, the array {x.type.ndim}"
+        what = f"take_along_axis: indices have {dimensions(i.type.ndim)}, the array {x.type.ndim}"
         raise NDimError(located(what, inputs=[x, i]))
     return x[_along(x, i, axis)]
 

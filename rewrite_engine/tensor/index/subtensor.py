@@ -20,6 +20,7 @@ from rewrite_engine.errors import (
     NDimError,
     ShapeError,
     describe,
+    dimensions,
     refuse_options,
 )
 from rewrite_engine.graph.node import Apply, Variable
@@ -277,7 +278,7 @@ class BaseInc(IndexOp):
         if y.ndim > len(part):
             verb = "set" if self.set_instead_of_inc else "increment"
             raise NDimError(
-                f"cannot {verb} a part with {len(part)} dimensions of type {x} by type {y}"
+                f"cannot {verb} a part with {dimensions(len(part))} of type {x} by type {y}"
             )
         pairs = zip(range(y.ndim), y.shape, part[len(part) - y.ndim :], strict=True)
         open_ = (1, None) if self.broadcasts else (1,)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rewrite_engine.errors import AxisError, DTypeError
+from rewrite_engine.errors import AxisError, DTypeError, dimensions
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.op import LOWEST
 from rewrite_engine.graph.origin import located
@@ -134,7 +134,7 @@ def parse(index: Any, ndim: int | None) -> tuple[Template, list[Any]]:
         raise AxisError(located("an index can have only one Ellipsis (...)"))
     used = sum(_width(item) for item in items)
     if ndim is not None and used > ndim:
-        raise AxisError(located(f"too many indices: {used} for {ndim} dimensions"))
+        raise AxisError(located(f"too many indices: {used} for {dimensions(ndim)}"))
     template: list[Entry] = []
     inputs: list[Any] = []
     for k, item in enumerate(items):
@@ -257,7 +257,9 @@ def lengths_of(template: Template, type_: TensorType, first: int = 1) -> list[An
     an integer that is out of range.
     """
     if consumed(template) > type_.ndim:
-        what = f"too many indices: {consumed(template)} for {type_.ndim} dimensions of type {type_}"
+        what = (
+            f"too many indices: {consumed(template)} for {dimensions(type_.ndim)} of type {type_}"
+        )
         raise AxisError(what)
     inputs = map(Value, itertools.count(first))
     result: list[Any] = []

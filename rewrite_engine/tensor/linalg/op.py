@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import NDimError, RewriteEngineError
+from rewrite_engine.errors import NDimError, RewriteEngineError, dimensions
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.origin import located
@@ -51,7 +51,7 @@ class _MatrixOp(TensorOp):
         ranks = self.ranks
         for x, n in zip(inputs, ranks, strict=True):
             if x.type.ndim < n:
-                what = f"takes an array of {n} dimensions or more, not type {x.type}"
+                what = f"takes an array of {dimensions(n)} or more, not type {x.type}"
                 raise NDimError(located(what, op=self, inputs=inputs))
         if [x.type.ndim for x in inputs] == ranks:
             return self(*inputs)

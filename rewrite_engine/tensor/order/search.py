@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import AxisError, DTypeError, NDimError, ShapeError
+from rewrite_engine.errors import AxisError, DTypeError, NDimError, ShapeError, dimensions
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import is_disconnected
 from rewrite_engine.graph.origin import located
@@ -129,7 +129,7 @@ class Unique(TensorOp):
             several = [None if i == self.axis else n for i, n in enumerate(whole)]
             whole = [(0, self.axis)]
         else:
-            raise AxisError(f"axis {self.axis} is out of range for {x.ndim} dimensions")
+            raise AxisError(f"axis {self.axis} is out of range for {dimensions(x.ndim)}")
         more = [[None]] * self.return_index + [whole] * self.return_inverse
         return Shapes([several, *more, *[[None]] * self.return_counts])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import AxisError, ForeignObjectError, ShapeError
+from rewrite_engine.errors import AxisError, ForeignObjectError, ShapeError, dimensions
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.null import disconnected, is_disconnected
 from rewrite_engine.graph.origin import located
@@ -166,7 +166,7 @@ def _along(x: Any, axis: Any, op: Callable[[int], Any]) -> Any:
     if axis.type.ndim or axis.type.kind not in "iu" or not ndim:
         what = f"the axis for type {x.type} must be a 0-d integer or None, not type {axis.type}"
         raise AxisError(located(what, inputs=[x, axis]))
-    check = CheckAndRaise(AxisError, f"the axis is out of range for {ndim} dimensions")
+    check = CheckAndRaise(AxisError, f"the axis is out of range for {dimensions(ndim)}")
     axis = check(axis, m.and_(m.ge(axis, -ndim), m.lt(axis, ndim)))
     found = op(ndim - 1)(x)
     for k in range(ndim - 1):

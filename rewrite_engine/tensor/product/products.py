@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import NDimError, ShapeError
+from rewrite_engine.errors import NDimError, ShapeError, dimensions
 from rewrite_engine.graph.origin import located
 from rewrite_engine.scalar.dtype import promote
 from rewrite_engine.tensor.blockwise import vectorize_graph
@@ -43,7 +43,7 @@ def _ranked(name: str, x: Any, n: int) -> Any:
     """Return an operand with at least n dimensions. Raise `NDimError`."""
     x = as_tensor_variable(x)
     if x.type.ndim < n:
-        what = f"{name}: takes an array with {n} dimensions or more here"
+        what = f"{name}: takes an array with {dimensions(n)} or more here"
         raise NDimError(located(what, inputs=[x]))
     return x
 
@@ -199,7 +199,7 @@ def _labels(subscripts: str, given: Sequence[Any]) -> tuple[list[list[Any]], lis
     for x, own in zip(given, inputs, strict=True):
         more = x.type.ndim - len(own.replace("...", ""))
         if more < 0 or (more and "..." not in own):
-            what = f"einsum: {own!r} does not fit an array with {x.type.ndim} dimensions"
+            what = f"einsum: {own!r} does not fit an array with {dimensions(x.type.ndim)}"
             raise NDimError(located(what, inputs=[x]))
         terms.append(_expanded(own, more))
         most = max(most, more)

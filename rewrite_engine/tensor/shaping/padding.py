@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import OptionError, ShapeError
+from rewrite_engine.errors import OptionError, ShapeError, dimensions
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
@@ -110,7 +110,7 @@ def _pairs(value: Any, x: Any, name: str) -> list[tuple[Any, Any]]:
     try:
         grid = np.broadcast_to(grid, (ndim, 2))
     except ValueError as error:
-        what = f"pad: {name} of shape {grid.shape} does not fit {ndim} dimensions"
+        what = f"pad: {name} of shape {grid.shape} does not fit {dimensions(ndim)}"
         raise ShapeError(located(what, inputs=[x])) from error
     return [tuple(row) for row in grid]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import AxisError, DTypeError, NDimError, ShapeError
+from rewrite_engine.errors import AxisError, DTypeError, NDimError, ShapeError, dimensions
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable
@@ -85,7 +85,7 @@ def _split(name: str, ary: Any, how: Any, axis: int, ndim: int) -> list[Any]:
     x = as_tensor_variable(ary)
     if x.type.ndim < ndim:
         raise NDimError(
-            located(f"{name}: takes an array with {ndim} dimensions or more", inputs=[x])
+            located(f"{name}: takes an array with {dimensions(ndim)} or more", inputs=[x])
         )
     if not isinstance(how, int | np.integer):
         return array_split(x, how, axis)

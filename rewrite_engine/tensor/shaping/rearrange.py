@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import rewrite_engine.tensor.math as m
-from rewrite_engine.errors import AxisError, BroadcastError, DTypeError, NDimError, ShapeError
+from rewrite_engine.errors import (
+    AxisError,
+    BroadcastError,
+    DTypeError,
+    NDimError,
+    ShapeError,
+    dimensions,
+)
 from rewrite_engine.graph.node import Apply, Constant
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.constant import as_tensor_variable, constant, weak_constant
@@ -177,7 +184,7 @@ def roll(x: Any, shift: Any, axis: Any = None) -> TensorVariable:
     axes = list(axis) if isinstance(axis, (tuple, list)) else [axis]
     shifts = shape_dims(shift)
     if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
-        what = f"roll: {len(shifts)} shifts for {len(axes)} dimensions"
+        what = f"roll: {len(shifts)} shifts for {dimensions(len(axes))}"
         raise BroadcastError(located(what, inputs=[x]))
     longest = max(len(axes), len(shifts)) if axes and shifts else 0
     for k in range(longest):
@@ -340,7 +347,7 @@ def join_dims(x: TensorLike, start_axis: int = 0, n_axes: int | None = None) -> 
     start = ndim if start_axis == ndim else normalize_axis(start_axis, ndim)
     stop = ndim if n_axes is None else start + n_axes
     if not start <= stop <= ndim:
-        what = f"join_dims: the array does not have {n_axes} dimensions from {start} on"
+        what = f"join_dims: the array does not have {dimensions(stop - start)} from {start} on"
         raise AxisError(located(what, inputs=[x]))
     if stop == start + 1:
         return x
@@ -384,7 +391,7 @@ def pack(*tensors: Any, keep_axes: Any = None) -> tuple[TensorVariable, list[Any
     for x in map(as_tensor_variable, tensors):
         joined = x.type.ndim - first - last
         if joined < 0:
-            what = f"pack: keep_axes={keep_axes} requires at least {first + last} dimensions"
+            what = f"pack: keep_axes={keep_axes} requires at least {dimensions(first + last)}"
             raise NDimError(located(what, inputs=[x]))
         sizes = lengths(x)[first : first + joined]
         known = all([isinstance(n, int) for n in sizes])

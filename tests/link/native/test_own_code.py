@@ -253,7 +253,7 @@ def test_a_formula_that_declines() -> None:
 WRONG = [
     ("one output", ForeignObjectError, "its formula returns 1 outputs, and the op has 2"),
     ("dtype", DTypeError, "output 0 of its formula has dtype float32; the op declares Tensor"),
-    ("rank", ShapeError, "output 1 of its formula has 1 dimensions; the op declares TensorType"),
+    ("rank", ShapeError, "output 1 of its formula has 1 dimension; the op declares TensorType"),
     ("length", ShapeError, r"output 0 of its formula has shape \(7,\); the op declares"),
     ("no variable", ForeignObjectError, "output 0 of its formula is str 'a'; the op declares"),
     ("input", ForeignObjectError, "its formula depends on loose, which is none of its inputs"),

@@ -234,7 +234,7 @@ def test_values_that_do_not_fit():
     said = r"a value of shape \(3, 1\) does not broadcast to the part \[:2\] of shape \(2, None\)"
     with pytest.raises(BroadcastError, match=said + r"[\s\S]*test_subtensor.py"):
         x[:2].set(np.ones((3, 1)))
-    with pytest.raises(NDimError, match="with 1 dimensions"):
+    with pytest.raises(NDimError, match="with 1 dimension of"):
         x[0].set(pt.dmatrix())
     with pytest.raises(DTypeError, match="complex128 does not fit into float64"):
         pt.dvector()[0].set(pt.zscalar())
