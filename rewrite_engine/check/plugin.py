@@ -126,11 +126,17 @@ class CheckTest(pytest.Item):
         self.check, self.subject, self.part = check, subject, part
 
     def runtest(self) -> None:
-        """Fails for what is WRONG, LOOPS or DEAD, and warns of the rest that says something."""
+        """Fail for what is WRONG, LOOPS or DEAD, or if a package is missing that the check needs;
+        warn of the rest that says something.
+        """
         from rewrite_engine.check.finding import FAILING, Kind
+        from rewrite_engine.check.run import left_out
         from rewrite_engine.rewrite.step import RuleWarning
 
-        found = self._found()
+        try:
+            found = self._found()
+        except ModuleNotFoundError as error:
+            raise FoundWrong(str(left_out(self.check, error))) from None
         strict = self.config.getoption("--rewrite-strict")
         wrong = [f for f in found if f.kind in FAILING or (strict and f.kind is Kind.UNPROVED)]
         for one in found:
