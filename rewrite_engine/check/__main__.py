@@ -1,7 +1,7 @@
 """Check rules, facts and ops: `python -m rewrite_engine.check [PACK | FILE | DISTRIBUTION ...]`.
 
 Without a name, check the shipped packs. Exit status 1 for WRONG, LOOPS, DEAD, with --strict also
-for UNPROVED; 2 if nothing could be checked.
+for UNPROVED; 2 if something could not be loaded, or a package that a check needs is missing.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ def main(given: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     print(report.json() if options.json else report)
+    if report.left_out:
+        return 2
     return int(report.failed or (options.strict and report.unproved))
 
 

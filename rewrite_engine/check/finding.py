@@ -81,13 +81,13 @@ class CheckReport:
 
     @property
     def failed(self) -> bool:
-        """Whether something is wrong, loops, or is dead."""
-        return any(f.kind in FAILING for f in self.findings)
+        """Whether something is wrong, loops, or is dead, or a check could not run."""
+        return bool(self.left_out) or any(f.kind in FAILING for f in self.findings)
 
     @property
     def unproved(self) -> bool:
         """Whether something could not be tried, or a check could not run."""
-        return bool(self.left_out) or any(f.kind is Kind.UNPROVED for f in self.findings)
+        return any(f.kind is Kind.UNPROVED for f in self.findings)
 
     def add(self, found: Iterable[Finding]) -> None:
         """Add findings; the report sorts them, the worst first, and keeps each once."""
@@ -104,9 +104,7 @@ class CheckReport:
         told += f", {len(self.explained)} explained" if self.explained else ""
         times = ", ".join([f"{name} {s:.1f} s" for name, s in self.seconds.items()])
         several = "rule, fact or op" if self.subjects == 1 else "rules, facts and ops"
-        lines = [f"{self.subjects} {several}: {told} ({times})"]
-        lines += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
-        return "\n".join(lines)
+        return f"{self.subjects} {several}: {told} ({times})"
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.findings), self.summary])

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from rewrite_engine.errors import plural
-from rewrite_engine.graph.html import bold, code, faint, first, folded, table, whole
+from rewrite_engine.graph.html import bold, code, first, folded, table, whole
 
 if TYPE_CHECKING:
     from rewrite_engine.check.finding import CheckReport, Finding
@@ -17,8 +17,7 @@ COLOURS = {"WRONG": "#d0342c", "LOOPS": "#d0342c", "DEAD": "#c2410c", "OVERLAP":
 
 def check_as_html(report: CheckReport) -> str:
     """Return what a notebook shows of a check: the summary, and a table of the findings."""
-    title, *lines = report.summary.splitlines()
-    parts = [bold(title), *map(faint, lines)]
+    parts = [bold(report.summary)]
     for heading, findings in (("", report.findings), ("explained", report.explained)):
         if findings:
             rows = first(map(_row, findings), len(findings), MAX_ROWS)

@@ -126,11 +126,17 @@ class CheckTest(pytest.Item):
         self.check, self.subject, self.part = check, subject, part
 
     def runtest(self) -> None:
-        """Fail for findings that are WRONG, LOOPS or DEAD, and warn of other findings."""
+        """Fail for findings that are WRONG, LOOPS or DEAD, or if a package that the check needs is
+        missing, and warn of other findings.
+        """
         from rewrite_engine.check.finding import FAILING, Kind
+        from rewrite_engine.check.run import left_out
         from rewrite_engine.rewrite.step import RuleWarning
 
-        found = self._found()
+        try:
+            found = self._found()
+        except ModuleNotFoundError as error:
+            raise FoundWrong(str(left_out(self.check, error))) from None
         strict = self.config.getoption("--rewrite-strict")
         wrong = [f for f in found if f.kind in FAILING or (strict and f.kind is Kind.UNPROVED)]
         for one in found:

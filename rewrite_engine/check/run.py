@@ -167,6 +167,17 @@ def check(*what: Any, only: Iterable[str] | str = (), fast: bool = False) -> Che
         return _checked(target, names or (FAST if fast else CHECKS))
 
 
+def left_out(check: str, error: ModuleNotFoundError) -> Finding:
+    """Return the finding about a check that needs a package of the extra `check`. Raises the error
+    if another module is missing.
+    """
+    if error.name != "mpmath":
+        raise error
+    why = f"the check needs {error.name}, which is not installed: nothing was checked"
+    fix = 'pip install "rewrite-engine[check]"'
+    return Finding(Kind.UNPROVED, check, "left out", f"the check {check}", None, why, fix=fix)
+
+
 def _checked(target: Target, names: Collection[str]) -> CheckReport:
     report = CheckReport(subjects=target.subjects)
     for name in CHECKS:
@@ -176,8 +187,7 @@ def _checked(target: Target, names: Collection[str]) -> CheckReport:
         try:
             report.add(CHECKS[name](target))
         except ModuleNotFoundError as error:
-            if error.name not in ("mpmath",):
-                raise
-            report.left_out[name] = f"needs {error.name}: pip install rewrite-engine[check]"
+            report.add([one := left_out(name, error)])
+            report.left_out[name] = one.why
         report.seconds[name] = perf_counter() - start
     return report
