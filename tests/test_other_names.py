@@ -41,7 +41,7 @@ def test_a_driver_of_one_rule(driver: Any) -> None:
 
 
 def test_a_rule_where_the_order_stands() -> None:
-    with pytest.raises(ValueError, match='the order is "in_to_out" or "out_to_in"'):
+    with pytest.raises(ValueError, match='the order must be "in_to_out" or "out_to_in"'):
         WalkingOptimizer(no_sine, no_sine)  # type: ignore[arg-type]
 
 

@@ -69,7 +69,7 @@ def assert_same_values(
     >>> assert_same_values(pt.log(1 + x), pt.log1p(x))
     >>> assert_same_values(x - x, pt.zeros_like(x))
     Traceback (most recent call last):
-    AssertionError: the terms, refines: NaN becomes a number
+    AssertionError: the terms, refines: NaN becomes a number, which is the limit
     ...
     """
     two = BothSides("the terms", claim, term, other, limits=stabilises)

@@ -46,6 +46,7 @@ def test_no_python_code_runs_where_exceptions_are_dropped() -> None:
     files = [*folder.rglob("*.py"), *(folder / "rules").resolve().rglob("*.py")]
     assert len(files) > 400
     found = {f.name: names_in(ast.parse(f.read_text())) & CALLBACKS for f in files}
+    found["timing.py"].discard("CFUNCTYPE")  # (calls machine code, and passes it no function)
     assert {name: names for name, names in found.items() if names} == {}
 
 

@@ -110,7 +110,9 @@ def test_a_pattern_of_an_op_on_a_dimension_that_a_sort_lacks_is_refused() -> Non
         """(For tests.)"""
         return op(a)[0] >> op(a)[1]
 
-    with pytest.raises(PatternError, match="no such term can be built: Halves.*dimension 1 of inp"):
+    with pytest.raises(
+        PatternError, match="no such term can be built .*: Halves.*dimension 1 of inp"
+    ):
         rule(second)
     second.__annotations__["a"] = Matrix
     assert rule(second)
