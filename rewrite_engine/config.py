@@ -21,6 +21,7 @@ CHOICES = {
     "on_unused_input": ("raise", "warn", "ignore"),
     "DebugMode__check_strides": (0, 1, 2),
     "linker": ("auto", "vm", "native", "py"),
+    "random_parameters": ("as given", "aligned"),
     "sparse_methods": ("raise", "warn"),
     "sparse_values": ("array", "matrix"),
 }
@@ -113,6 +114,7 @@ DEFAULTS = {
     "openmp": False,
     "optimizer_verbose": False,
     "profile": False,
+    "random_parameters": "as given",
     "sparse_methods": "raise",
     "sparse_values": "array",
     "stable_gradients": True,
@@ -166,7 +168,9 @@ class Config:
     setuptools finds. gcc__cxxflags: more arguments for the C++ compiler. compiledir: folder for
     compiled C code; "" is a folder in the user's cache. openmp: whether ops with C code use OpenMP.
     keep_matchers: whether to cache the byte code of matchers on disk (`match/bytecode.py`).
-    profile: whether to profile functions that are compiled from now on. sparse_methods: what to
+    profile: whether to profile functions that are compiled from now on. random_parameters:
+    whether parameters of random draws stay "as given", or are "aligned": all get as many
+    dimensions, as in PyTensor. sparse_methods: what to
     do if a method of dense matrices is called on a sparse one: "raise" an error, or "warn" and
     convert to dense. sparse_values: class of
     sparse values made from dense ones: SciPy's "array" or "matrix". optimizer_verbose: whether to

@@ -238,12 +238,13 @@ class PeerFinder(MetaPathFinder, Loader):
 def install(libraries: Iterable[str] = tuple(VERSIONS)) -> None:
     """Let `import pytensor` (or aesara, theano) find the names of this library.
 
-    Also adopt three habits of those libraries: `np.atleast_1d(x)` is an array that holds the
-    variable, new sparse values are matrices, and methods that only dense matrices have convert
-    sparse ones. Raises `OptionError` if the library itself has been imported.
+    Also adopt four habits of those libraries: `np.atleast_1d(x)` is an array that holds the
+    variable, new sparse values are matrices, methods that only dense matrices have convert sparse
+    ones, and parameters of random draws are aligned. Raises `OptionError` if the library itself has been imported.
     """
     AS_OBJECTS.add("atleast_1d")
     config.sparse_values, config.sparse_methods = "matrix", "warn"
+    config.random_parameters = "aligned"
     install_sampler()
     for library in libraries:
         if any(isinstance(f, PeerFinder) and f.library == library for f in sys.meta_path):

@@ -218,6 +218,8 @@ class RandomVariable(RNGConsumerOp, TensorOp):
             known = tuple([b if a is None else a for a, b in zip(known, self.lengths or ())])
         op = version(self, self._dtype(None), known)
         variables = (rng, size, *map(as_parameter, params))
+        if config.random_parameters == "aligned":
+            variables = (rng, size, *aligned(op, variables[2:], known))
         types = op.output_types(tuple([v.type for v in variables]))
         return build_node(op, variables, types, user_origin())
 
@@ -429,6 +431,18 @@ def as_parameter(x: Any) -> Any:
     """
     is_other = isinstance(x, Variable) and x.type.ndim is not NO_RANK
     return x if is_other else as_tensor_variable(x)
+
+
+def aligned(op: Any, params: Sequence[Any], size: Sequence[Any] | None) -> list[Any]:
+    """Return parameters with equally many dimensions before those of one draw: as many as the size
+    has, or the parameter with most of them.
+    """
+    own = [v.type.ndim - len(names) for v, names in zip(params, op.ins, strict=False)]
+    most = max([*own, len(size or ())], default=0)
+    return [
+        v if n < 0 or n >= most else v.dimshuffle(*["x"] * (most - n), *range(v.type.ndim))
+        for v, n in zip(params, own, strict=False)
+    ]
 
 
 def broadcast_all(drawn: np.ndarray, params: Sequence[Any]) -> np.ndarray:

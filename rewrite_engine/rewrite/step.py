@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from rewrite_engine.config import config
@@ -210,6 +211,27 @@ def explain_failure(rule: Any, node: Apply, error: Exception) -> RewriteEngineEr
     elif isinstance(error, CycleError | InputError | InconsistencyError):
         kind, what = RuleError, f"proposes a term that cannot be put in: {error}"
     else:
-        kind, what = RuleRaisedError, f"raised {type(error).__name__}: {error}"
+        kind, what = error_like(type(error)), f"raised {type(error).__name__}: {error}"
     report: RewriteEngineError = rule.error(kind, f"{what}\n{at}")
     return report
+
+
+#: exceptions that a caller may catch around a rule
+PLAIN = (
+    NotImplementedError, AssertionError, ValueError, TypeError, LookupError, ArithmeticError,
+    AttributeError, RuntimeError,
+)  # fmt: skip
+
+
+@cache
+def error_like(cause: type[Exception]) -> type[RuleRaisedError]:
+    """Return a `RuleRaisedError` that `except ValueError`, say, catches if the rule raised one."""
+    plain = next((kind for kind in PLAIN if issubclass(cause, kind)), None)
+    if plain is None:
+        return RuleRaisedError
+    own = {
+        "__str__": Exception.__str__,
+        "__reduce__": lambda self: (RuleRaisedError, self.args),
+        "__module__": RuleRaisedError.__module__,
+    }
+    return type("RuleRaisedError", (RuleRaisedError, plain), own)

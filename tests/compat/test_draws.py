@@ -101,3 +101,24 @@ def test_the_next_state_is_replaced_too() -> None:
     found = local_subtensor_rv_lift.transform(fgraph, taken.owner)
     assert set(found) == {taken, after}
     assert found[after].owner is found[taken].owner
+
+
+def test_parameters_of_other_programs_are_aligned() -> None:
+    """PyMC's extensions compare dimensions of parameters by their number from the left."""
+    mean, matrix = pt.vector("mean"), pt.matrix("matrix")
+    draws = [
+        lambda: pt.random.normal(matrix, 2.0, rng=STATE),
+        lambda: pt.random.normal(0.0, 1.0, size=(2, 3), rng=STATE),
+        lambda: pt.random.multivariate_normal(mean, np.stack([np.eye(2)] * 4), rng=STATE),
+    ]
+    plain = [[v.type.ndim for v in draw().owner.inputs[2:]] for draw in draws]
+    assert plain == [[2, 0], [0, 0], [1, 3]]
+    given = {"mean": [0.0, 9.0], "matrix": np.ones((2, 3))}
+    with rw.config.change_flags(random_parameters="aligned"):
+        made = [draw() for draw in draws]
+    assert [[v.type.ndim for v in x.owner.inputs[2:]] for x in made] == [[2, 2], [2, 2], [2, 3]]
+    for one, draw in zip(made, draws, strict=True):
+        names = [v for v in (mean, matrix) if v in set(rw.graph.traverse.ancestors([one]))]
+        values = [np.random.default_rng(3), *[given[v.name] for v in names]]
+        found, wanted = [rw.function([STATE, *names], v)(*values) for v in (one, draw())]
+        np.testing.assert_array_equal(found, wanted)
