@@ -178,6 +178,6 @@ def _checked(target: Target, names: Collection[str]) -> CheckReport:
         except ModuleNotFoundError as error:
             if error.name not in ("mpmath",):
                 raise
-            report.left_out[name] = f"needs {error.name}: pip install rewrite-engine[check]"
+            report.left_out[name] = f'needs {error.name}: pip install "rewrite-engine[check]"'
         report.seconds[name] = perf_counter() - start
     return report
