@@ -16,7 +16,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.compat.loop_parts import ScanInfo, mappings
 from rewrite_engine.compile.from_graph import OpFromGraph
 from rewrite_engine.compile.function import function
-from rewrite_engine.errors import InputCountError, message, refuse_options
+from rewrite_engine.errors import InputCountError, message, refuse_options, refuse_unknown
 from rewrite_engine.gradient import Lop
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.intern import Interned
@@ -47,6 +47,7 @@ def scan(*args: Any, **kwargs: Any) -> Any:
     bound = ARGUMENTS.bind(*args, **kwargs)
     bound.apply_defaults()
     given = bound.arguments
+    refuse_unknown("scan", given.pop("unknown"), ARGUMENTS.parameters)
     return_list = given.pop("return_list")
     loop = step.loop_of(**given)
     if draws(loop):
