@@ -8,6 +8,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.compat.loops import scan
+from rewrite_engine.errors import OptionError
 
 x, first = pt.dvector("x"), pt.dscalar("first")
 
@@ -95,4 +96,4 @@ def test_what_is_dense_is_of_no_sparse_type() -> None:
 
 def test_an_unknown_option_gets_a_suggestion() -> None:
     with pytest.raises(OptionError, match="scan has no option 'output_info'; did you mean output"):
-        loops.scan(abs, pt.vector(), output_info=1.0)
+        scan(abs, pt.vector(), output_info=1.0)
