@@ -104,6 +104,10 @@ class InconsistencyError(RewriteEngineError):
     """
 
 
+class ItemAssignmentError(RewriteEngineError, TypeError):
+    """A part of a variable was assigned to; variables never change."""
+
+
 class OverwritingError(InconsistencyError, TypeError):
     """A graph that overwrites its values was compiled without `accept_inplace=True`."""
 

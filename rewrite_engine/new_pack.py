@@ -10,6 +10,7 @@ import argparse
 import keyword
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 PYPROJECT = """\
@@ -130,9 +131,17 @@ def names_of(name: str) -> tuple[str, str]:
     module = name.lower().replace("-", "_")
     if not module.isidentifier() or keyword.iskeyword(module):
         raise ValueError(f"{name!r} is not a valid module name: use letters, digits, - and _")
-    if module in sys.stdlib_module_names or module in ("rewrite_engine", "rules"):
+    if module == "rules" or module in sys.stdlib_module_names or _is_importable(module):
         raise ValueError(f"a module named {module!r} already exists: choose another name")
     return module.replace("_", "-"), module
+
+
+def _is_importable(module: str) -> bool:
+    """Return whether a module of this name is installed; a folder without code is none."""
+    if module in sys.modules:
+        return True
+    spec = find_spec(module)
+    return spec is not None and spec.origin is not None
 
 
 def write_pack(name: str, parent: Path) -> Path:

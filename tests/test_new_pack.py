@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import rewrite_engine as rw
-from rewrite_engine.new_pack import FILES, main, write_pack
+from rewrite_engine.new_pack import FILES, main, names_of, write_pack
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -39,6 +39,9 @@ def test_the_rule_of_the_skeleton_is_right(tmp_path: Path) -> None:
         ("class", "is not a valid module name: use letters"),
         ("json", "already exists: choose another name"),
         ("rules", "already exists: choose another name"),
+        ("numpy", "a module named 'numpy' already exists"),
+        ("Rewrite-Engine", "a module named 'rewrite_engine' already exists"),
+        ("rich", "a module named 'rich' already exists"),
     ],
 )
 def test_names_that_are_refused(
@@ -47,6 +50,18 @@ def test_names_that_are_refused(
     assert main([name, "--into", str(tmp_path)]) == 2
     assert why in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_is_refused_only_if_it_can_be_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module on the path takes its name; a folder without code does not."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "of_mine.py").write_text("raise AssertionError('not to be imported')")
+    (tmp_path / "of_data").mkdir()
+    with pytest.raises(ValueError, match="a module named 'of_mine' already exists"):
+        names_of("of-mine")
+    assert names_of("of-data") == ("of-data", "of_data")
 
 
 def test_a_folder_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

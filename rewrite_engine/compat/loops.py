@@ -47,9 +47,8 @@ def scan(*args: Any, **kwargs: Any) -> Any:
     bound = ARGUMENTS.bind(*args, **kwargs)
     bound.apply_defaults()
     given = bound.arguments
-    return_list, unknown = given.pop("return_list"), given.pop("unknown")
-    if unknown:
-        refuse_unknown("scan", unknown, ARGUMENTS.parameters)
+    refuse_unknown("scan", given.pop("unknown"), ARGUMENTS.parameters)
+    return_list = given.pop("return_list")
     loop = step.loop_of(**given)
     if draws(loop):
         found, updates = in_their_form(loop)

@@ -59,7 +59,8 @@ def save(functions: Any, path: str | os.PathLike[str]) -> None:
 
     functions: a `Function`, or a list, tuple or dict of them; functions that share variables still
     do after loading. An existing file is replaced only once the new one is complete. Raises
-    `SaveError` for anything else, and for an op or a value that cannot be pickled.
+    `SaveError` for anything else, for an op or a value that cannot be pickled, and for one defined
+    in `__main__`; `OSError` if the file cannot be written.
 
     >>> import rewrite_engine as rw, rewrite_engine.tensor as pt
     >>> from pathlib import Path
@@ -76,15 +77,27 @@ def save(functions: Any, path: str | os.PathLike[str]) -> None:
         told = ", ".join([f.program.name for f in found])
         hint = "an op made of a lambda or a local function needs a function defined in a module"
         raise SaveError(f"{told} cannot be saved: {error}; {hint}") from error
+    needs = _needs(content)
+    if "__main__" in needs:
+        told, own = ", ".join([f.program.name for f in found]), ", ".join(needs["__main__"])
+        why = "the module __main__, which other programs cannot import; define them in a module"
+        raise SaveError(f"{told} cannot be saved: these names are defined in {why}: {own}")
     header = Header(
         KIND, FORMAT, _version("rewrite-engine"), platform.python_version(), _version("numpy"),
-        tuple([f.program.name for f in found]), _needs(content), sha256(content).hexdigest(),
+        tuple([f.program.name for f in found]), needs, sha256(content).hexdigest(),
     )  # fmt: skip
     line = json.dumps(asdict(header)).encode() + b"\n"
-    target = Path(path)
+    try:
+        _replace(Path(path), line + content)
+    except OSError as error:  # (it may name the temporary file)
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
+
+
+def _replace(target: Path, content: bytes) -> None:
+    """Replace a file once the new content is completely written to a temporary one."""
     with NamedTemporaryFile(dir=target.parent, delete=False) as file:
         try:
-            file.write(line + content)
+            file.write(content)
             file.close()
             os.replace(file.name, target)
         except BaseException:

@@ -158,7 +158,7 @@ def _special_values(
     few of them at a time; else why none are tried.
     """
     if not has_oracle:
-        return [], "they need mpmath: install rewrite-engine[check]"
+        return [], 'they need mpmath: pip install "rewrite-engine[check]"'
     if not given:
         return [], "no shapes are known"
     if any(isinstance(node.op, Assume) for node in toposort(history.written)):

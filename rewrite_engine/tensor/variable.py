@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rewrite_engine.errors import NotConstantError, describe
+from rewrite_engine.errors import ItemAssignmentError, NotConstantError, describe
 from rewrite_engine.graph.node import Constant, Variable
+from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.operators import TensorOperators
 
 if TYPE_CHECKING:
@@ -85,6 +86,16 @@ class TensorVariable(TensorOperators, Variable):
                 "array; compute them by `.eval({input: value})` or a `function`, or build a "
                 "tensor of "
                 "variables by `pt.stack`"
+            )
+
+        def __setitem__(self, index: Any, value: Any) -> None:
+            x = self.name or "x"
+            raise ItemAssignmentError(
+                located(
+                    f"{describe(self)} cannot be changed",
+                    hint=f"write {x} = pt.set_subtensor({x}[…], value) or {x} = {x}[…].set(value); "
+                    "inc_subtensor and .inc add a value",
+                )
             )
 
         def __index__(self) -> int:

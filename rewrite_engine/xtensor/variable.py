@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rewrite_engine.errors import NotConstantError, OptionError, describe
+from rewrite_engine.errors import ItemAssignmentError, NotConstantError, OptionError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.tensor.variable import TensorConstant, TensorVariable
@@ -286,6 +286,13 @@ class XTensorVariable(Variable):
         if isinstance(given, Mapping) or more:
             return _one_of(method, given, more)
         return dict.fromkeys(self.dims, 5 if given is None else given)
+
+    if not TYPE_CHECKING:  # a checker is to refuse what raises
+
+        def __setitem__(self, index: Any, value: Any) -> None:
+            x = self.name or "x"
+            hint = f"write {x} = {x}[…].set(value); .inc adds a value"
+            raise ItemAssignmentError(located(f"{describe(self)} cannot be changed", hint=hint))
 
     def set(self, value: Any) -> XTensorVariable:
         """Return `x` with the part `x[index]` replaced: use as `x[index].set(value)`."""

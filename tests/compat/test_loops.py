@@ -8,6 +8,7 @@ import pytest
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.compat.loops import scan
+from rewrite_engine.errors import OptionError
 
 x, first = pt.dvector("x"), pt.dscalar("first")
 
@@ -91,3 +92,8 @@ def test_what_is_dense_is_of_no_sparse_type() -> None:
     assert not isinstance(dense, pytensor.sparse.variable.SparseVariable)
     with pytest.raises(AttributeError, match="pytensor.sparse.bsr_matrix is not in rewrite_engine"):
         pytensor.sparse.bsr_matrix("w")
+
+
+def test_an_unknown_option_gets_a_suggestion() -> None:
+    with pytest.raises(OptionError, match="scan has no option 'output_info'; did you mean output"):
+        scan(abs, pt.vector(), output_info=1.0)

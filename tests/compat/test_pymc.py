@@ -12,7 +12,7 @@ from scipy.special import beta, expit
 from tests.compat.test_programs import PROGRAMS, compat
 
 pytestmark = pytest.mark.skipif(
-    find_spec("pymc") is None, reason="PyMC is not installed: pip install rewrite-engine[pymc]"
+    find_spec("pymc") is None, reason='PyMC is not installed: pip install "rewrite-engine[pymc]"'
 )
 DATA = np.array([0.1, 1.2, -0.3, 0.8])
 

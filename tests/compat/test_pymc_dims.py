@@ -11,7 +11,7 @@ from scipy import stats
 from tests.compat.test_programs import PROGRAMS, compat
 
 pytestmark = pytest.mark.skipif(
-    find_spec("pymc") is None, reason="PyMC is not installed: pip install rewrite-engine[pymc]"
+    find_spec("pymc") is None, reason='PyMC is not installed: pip install "rewrite-engine[pymc]"'
 )
 MODELS = [
     "regression", "hierarchy", "zero_sum", "categorical", "mixture", "censored", "in_both_ways",

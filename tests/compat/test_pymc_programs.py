@@ -60,7 +60,7 @@ def test_each_program_is_run_by_one_process() -> None:
 
 
 @pytest.mark.skipif(
-    find_spec("pymc") is None, reason="PyMC is not installed: pip install rewrite-engine[pymc]"
+    find_spec("pymc") is None, reason='PyMC is not installed: pip install "rewrite-engine[pymc]"'
 )
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program(name: str, told: dict[str, Any]) -> None:

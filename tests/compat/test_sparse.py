@@ -14,7 +14,7 @@ from rewrite_engine.errors import DenseOnlyError, ForeignObjectError
 from tests.compat.test_programs import PROGRAMS, compat
 
 needs_pymc = pytest.mark.skipif(
-    find_spec("pymc") is None, reason="PyMC is not installed: pip install rewrite-engine[pymc]"
+    find_spec("pymc") is None, reason='PyMC is not installed: pip install "rewrite-engine[pymc]"'
 )
 
 

@@ -73,6 +73,42 @@ def test_an_op_of_a_lambda_is_named(tmp_path: Path) -> None:
         rw.save(f, tmp_path / "f.rw")
 
 
+def test_what_a_script_defines_is_refused(tmp_path: Path) -> None:
+    code = (
+        MODULE
+        + """
+x = pt.dvector("x")
+f = rw.function([x], twice(x), name="mine")
+try:
+    rw.save(f, "f.rw")
+except rw.errors.SaveError as error:
+    print(error)
+"""
+    )
+    assert run(code, tmp_path).strip() == (
+        "mine cannot be saved: these names are defined in the module __main__, which other "
+        "programs cannot import; define them in a module: twice"
+    )
+    assert not (tmp_path / "f.rw").exists()
+
+
+def test_an_error_of_the_disk_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "a_file").touch()
+    f = rw.function([x], x + 1)
+    cases = {
+        "none/f.rw": FileNotFoundError,
+        "a_file/f.rw": NotADirectoryError,
+        "folder": IsADirectoryError,
+    }
+    for name, kind in cases.items():
+        with pytest.raises(kind) as info:
+            rw.save(f, tmp_path / name)
+        assert info.value.filename == str(tmp_path / name)
+        assert str(info.value).endswith(f": {str(tmp_path / name)!r}")
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["a_file", "folder"]
+
+
 def changed(path: Path, **fields: Any) -> Path:
     line, content = path.read_bytes().split(b"\n", 1)
     path.write_bytes(json.dumps({**json.loads(line), **fields}).encode() + b"\n" + content)

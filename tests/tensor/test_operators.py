@@ -9,7 +9,12 @@ import numpy as np
 import pytest
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.errors import DTypeError, ForeignObjectError, NotConstantError
+from rewrite_engine.errors import (
+    DTypeError,
+    ForeignObjectError,
+    ItemAssignmentError,
+    NotConstantError,
+)
 from tests.tensor.evaluate import evaluate
 
 A = np.array([[1.5, -2.0, 3.0], [4.0, 0.5, -6.0]])
@@ -28,6 +33,23 @@ def test_binary_operators(name):
     np.testing.assert_array_equal(evaluate(op(2, x), {x: A}), op(2, A))
     np.testing.assert_array_equal(evaluate(op(B, x), {x: A}), op(B, A))
     np.testing.assert_array_equal(evaluate(op(np.float64(2), x), {x: A}), op(2, A))
+
+
+@pytest.mark.parametrize("change", [operator.setitem, lambda x, i, y: exec("x[i] += y")])
+def test_a_part_is_not_assigned_to(change):
+    """The error shows what to write, with the variable's name and the user's line."""
+    x = pt.matrix("weights")
+    with pytest.raises(ItemAssignmentError) as info:
+        change(x, 0, 1.0)
+    first, place, hint = str(info.value).splitlines()
+    assert first == "weights of type TensorType(float64, (None, None)) cannot be changed"
+    assert place.startswith("    built at ")
+    assert hint == (
+        "    write weights = pt.set_subtensor(weights[…], value) or weights = "
+        "weights[…].set(value); inc_subtensor and .inc add a value"
+    )
+    with pytest.raises(TypeError, match=r"write x = pt\.set_subtensor\(x\[…\], value\) or x = x\["):
+        pt.vector()[:] = 0.0
 
 
 def test_powers():

@@ -7,7 +7,13 @@ import pytest
 
 import rewrite_engine.tensor as pt
 import rewrite_engine.xtensor as px
-from rewrite_engine.errors import DimsError, DTypeError, ForeignObjectError, NDimError
+from rewrite_engine.errors import (
+    DimsError,
+    DTypeError,
+    ForeignObjectError,
+    ItemAssignmentError,
+    NDimError,
+)
 from tests.xtensor.arrays import array, values, variables
 
 
@@ -143,3 +149,11 @@ def test_wrong_indices() -> None:
         x[0].set(px.xtensor(dims="z"))
     with pytest.raises(TypeError):
         x[0] = 1  # type: ignore[index]
+
+
+def test_a_part_is_not_assigned_to() -> None:
+    v = px.xtensor("v", dims=("a",))
+    with pytest.raises(ItemAssignmentError) as info:
+        v[{"a": 0}] = 1.0
+    assert "test_indexing.py" in str(info.value)
+    assert str(info.value).endswith("\n    write v = v[…].set(value); .inc adds a value")
