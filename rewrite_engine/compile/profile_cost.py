@@ -68,19 +68,30 @@ def _size(ticks: Ticks, lent: Collection[Variable], v: Variable) -> int:
 
 
 def operations(graphs: Graphs) -> dict[tuple[FrozenGraph, Apply], int]:
-    """Count the floating-point operations of each node over all its runs; a node that runs a graph
-    counts the nodes inside. Nodes of unknown shapes are left out.
+    """Count the floating-point operations of each node over all its runs. A node that runs a graph
+    or kernels has no entry; what it runs has. Nodes of unknown shapes are left out.
     """
     found = {}
     for fgraph, ticks in graphs.items():
         for node, runs in zip(ticks.nodes, ticks.runs, strict=True):
-            if isinstance(node.op, HasInnerGraph) and node.op.fgraph in graphs:
+            op: Any = node.op
+            has_graph = isinstance(op, HasInnerGraph) and op.fgraph in graphs
+            if has_graph or getattr(op, "kernels", None) is not None:
                 continue
-            ins = [_shape(ticks, v) for v in node.inputs]
-            outs = [_shape(ticks, v) for v in node.outputs]
-            if runs and None not in ins and None not in outs:
-                found[fgraph, node] = runs * node.op.flops(ins, outs)  # type: ignore[arg-type]
+            each = [_flops(ticks, one) for one in getattr(op, "counted", [node])]
+            known = [n for n in each if n is not None]
+            if runs and (known or not each):
+                found[fgraph, node] = runs * sum(known)
     return found
+
+
+def _flops(ticks: Ticks, node: Apply) -> int | None:
+    """Return the operations of one run of a node; None if a shape is unknown."""
+    ins = [_shape(ticks, v) for v in node.inputs]
+    outs = [_shape(ticks, v) for v in node.outputs]
+    if None in ins or None in outs:
+        return None
+    return node.op.flops(ins, outs)  # type: ignore[arg-type]
 
 
 def _shape(ticks: Ticks, v: Variable) -> tuple[int, ...] | None:

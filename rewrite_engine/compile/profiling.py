@@ -228,7 +228,7 @@ class ProfileStats:
         """Return the whole profile as data for JSON: calls, compilation by phase and rule, memory,
         and rows by op, node and line.
         """
-        ops, lines = self.op_callcount(), self.line_callcount()
+        ops, lines = _by_name(self.op_callcount()), self.line_callcount()
         nodes, flops, fired = self.apply_callcount, self.apply_flops(), self.phase_firings()
         return {
             "message": self.message,
@@ -245,8 +245,8 @@ class ProfileStats:
             },
             "flops": sum(flops.values()),
             "memory": self._memory(),
-            "ops": [{"op": str(op), "seconds": s, "runs": ops[op]}
-                    for op, s in self.op_time().items()],
+            "ops": [{"op": name, "seconds": s, "runs": ops[name]}
+                    for name, s in _by_name(self.op_time()).items()],
             "lines": [{"file": line[0], "line": line[1], "seconds": s, "runs": lines[line]}
                       for line, s in self.line_time().items()],
             "nodes": [{"node": str(place[1]), "line": line_of(place[1]),
@@ -341,7 +341,7 @@ class ProfileStats:
         holders = self._inner()
         tables: list[Any] = [
             ("op class", "classes", self.class_time(), classes, lambda cls: [cls.__name__]),
-            ("op", "ops", self.op_time(), ops, lambda op: [str(op)]),
+            ("op", "ops", _by_name(self.op_time()), _by_name(ops), lambda name: [name]),
             ("line", "lines", self.line_time(), self.line_callcount(), _told_line),
             ("node", "nodes", self.apply_time, nodes, partial(_told, holders)),
         ]
@@ -427,11 +427,11 @@ class ProfileStats:
         if found is not None and found.bytes:
             text = f"memory: at most {amount(found.bytes, 'B')} at once"
             if found.node is not None:
-                made = hooks.short(found.node.outputs, 40)
+                made = _told_outputs(found.node)
                 text += f", while {made} is in memory{_in_brackets(found.node)}"
             largest = [
                 f"{hooks.short(v, 30)} {amount(n, 'B')}{_in_brackets(v.owner)}"
-                for v, n in found.held[:3]
+                for v, n in [(_as_written(v), n) for v, n in found.held[:3]]
             ]
             kept = self._kept()
             if kept:
@@ -473,8 +473,20 @@ def _written(text: str, file: Any) -> str:
 
 def _in_brackets(node: Apply | None) -> str:
     """Return the user's line of a node in brackets, if it is known."""
-    line = None if node is None else line_of(node)
-    return "" if line is None else f" ({_told_line(line)[0]})"
+    lines = [] if node is None else lines_of(node)
+    return f" ({_told_lines(lines)})" if lines else ""
+
+
+def _as_written(v: Variable) -> Variable:
+    """Return the variable of the graph in the place of an output of native code."""
+    gives: Sequence[Variable] = () if v.owner is None else getattr(v.owner.op, "gives", ())
+    return gives[v.owner.outputs.index(v)] if v.owner is not None and gives else v
+
+
+def _told_outputs(node: Apply) -> str:
+    """Describe the outputs of a node by their formulas: the first, and how many others."""
+    told = list(dict.fromkeys([hooks.short(_as_written(v), 40) for v in node.outputs]))
+    return told[0] + (f" (and {plural(len(told) - 1, 'other')})" if len(told) > 1 else "")
 
 
 def _holders(ops: Iterable[Any]) -> dict[FrozenGraph, Any]:
@@ -490,9 +502,8 @@ def _told(holders: dict[FrozenGraph, Any], place: ProfiledNode) -> list[str]:
     is_kernel = hasattr(fgraph, "holder")  # its name says so
     inside = f"in {holders[fgraph]}: " if fgraph in holders and not is_kernel else ""
     is_region = getattr(node.op, "is_region", False)
-    lines = lines_of(node) if is_region else [node.where()]
-    more = f", … {len(lines) - 1} more" if len(lines) > 1 else ""
-    return [inside + str(node), *[_told_line(line)[0] + more for line in lines[:1] if line]]
+    lines = lines_of(node) if is_region else [line for line in [node.where()] if line]
+    return [inside + str(node), *([_told_lines(lines)] if lines else [])]
 
 
 def line_of(node: Apply) -> tuple[str, int] | None:
@@ -521,6 +532,12 @@ def _told_line(line: tuple[str, int]) -> list[str]:
     return [f"{os.path.basename(line[0])}:{line[1]}"]
 
 
+def _told_lines(lines: Sequence[tuple[str, int]]) -> str:
+    """Describe the first of some lines, and how many more there are."""
+    more = f", … {len(lines) - 1} more" if len(lines) > 1 else ""
+    return _told_line(lines[0])[0] + more
+
+
 def _table(one: ProfileTable) -> Any:
     """Build a `rich` table; text after the numbers is cut if there is no space."""
     from rich import box
@@ -535,6 +552,11 @@ def _table(one: ProfileTable) -> Any:
     for row in one.rows:
         table.add_row(*[Text(text[:500], no_wrap=True, overflow="ellipsis") for text in row])
     return table
+
+
+def _by_name(counts: dict[Any, Any]) -> dict[str, Any]:
+    """Return sums by the names of ops: ops of one name are one row of a table."""
+    return _sums([(str(op), n) for op, n in counts.items()])
 
 
 def _sums(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:

@@ -14,6 +14,7 @@ from rewrite_engine.errors import RewriteEngineError
 from rewrite_engine.explain.term import cut, term_text
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.graph.replace import equal_computations
 from rewrite_engine.match.explain import diagnose
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.query import Query
@@ -78,7 +79,11 @@ def why_not(rule: Rule | str, variable: Variable, fgraph: Any = None) -> WhyNot:
         answer = _in_phase(rule, node, variable)
         if answer is not None:
             return answer
-    answer = _asked(rule, node, fgraph)
+    return _noted(rule, _asked(rule, node, fgraph))
+
+
+def _noted(rule: Rule, answer: WhyNot) -> WhyNot:
+    """Return the answer, with a note if no term can be built that the rule matches."""
     if not answer.matches and isinstance(rule, DataRule):
         why = unbuilt(rule.left, rule.variable.worlds())
         if why:
@@ -111,9 +116,11 @@ def _in_phase(rule: Rule, node: Apply, variable: Variable) -> WhyNot | None:
         fired, before, after = _pipeline(rule, variable)
     except RewriteEngineError:  # of another rule: nothing is known
         return None
+    if all([_is_written(variable, graph) for graph in (before, after)]):
+        return None
     there = {text: None for graph in (before, after) for text in map(_short, graph.outputs)}
     if list(there) == [_short(variable)]:
-        return None
+        return _of_same_text(rule, node, fired, after)
     sees = f"{rule.phase} sees it as {list(there)[-1]}"
     if fired:
         return WhyNot(rule, node, True, f"the rule applies{_where(rule)}; {sees}")
@@ -129,9 +136,30 @@ def _in_phase(rule: Rule, node: Apply, variable: Variable) -> WhyNot | None:
     return WhyNot(rule, node, False, f"{sees}; {_asked(rule, node, None).reason}")
 
 
+def _is_written(variable: Variable, graph: FunctionGraph) -> bool:
+    """Whether a graph computes a variable as it was written."""
+    written = FunctionGraph(None, [variable])
+    return equal_computations(graph.outputs, written.outputs, graph.inputs, written.inputs)
+
+
+def _of_same_text(rule: Rule, node: Apply, fired: bool, after: FunctionGraph) -> WhyNot | None:
+    """The answer for a term whose form changes, but not its text: a product of products becomes one
+    product of all factors. None if the rule looks at another op.
+    """
+    seen = after.outputs[0].owner
+    if seen is None or not tracks(rule.roots(), node.op):
+        return None
+    if fired:
+        return WhyNot(rule, node, True, f"the rule applies{_where(rule)}")
+    found = _asked(rule, seen, after)
+    if found.matches:
+        return WhyNot(rule, node, False, "it matches, but other rules come first", found.progress)
+    return _noted(rule, replace(found, node=node))
+
+
 def _pipeline(rule: Rule, variable: Variable) -> tuple[bool, FunctionGraph, FunctionGraph]:
-    """Whether the rule fires in its phase; the graph as the phase gets it, and as it is where the
-    others have come to an end.
+    """Whether the rule fires in its phase, or in a later one that tries it again; the graph as the
+    phase gets it, and as it is where the others have come to an end.
     """
     granted = [name for name in (rule.phase, rule.needs_grant) if name in KNOWN]
     query = Query().including(*granted)
@@ -143,6 +171,8 @@ def _pipeline(rule: Rule, variable: Variable) -> tuple[bool, FunctionGraph, Func
     drivers = optimizer(without), optimizer(without), optimizer(query, extra)
     graphs = [FunctionGraph(None, [variable]) for _ in drivers]
     fired = False
-    for graph, driver, n in zip(graphs, drivers, (place, place + 1, place + 1), strict=True):
+    last = len([phase for phase in phases if phase.name != "inplace"])
+    ends = place, place + 1, max(place + 1, last)
+    for graph, driver, n in zip(graphs, drivers, ends, strict=True):
         fired = any([rule.name in part.rewrite(graph).fired for part in driver.parts[:n]])
     return fired, graphs[0], graphs[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -10,9 +11,9 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.explain.diagnosis import why_not
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.rewrite.strategies import first, seq, where
-from rewrite_engine.rules.language import Inexact, Matrix, Prop, Rest, assumes, rule
+from rewrite_engine.rules.language import Inexact, Matrix, Prop, Rest, assumes, rewritten, rule
 
-x, y = pt.vectors("x y")
+x, y, z = pt.vectors("x y z")
 m = pt.matrix("m")
 
 
@@ -38,6 +39,24 @@ def rows(a: Matrix) -> Any:
 def tangent(a: Any) -> Any:
     """(For tests.)"""
     return pt.tan(pt.sin(a)) >> pt.sinh(a)
+
+
+@rule(phase="canonicalize")
+def sine_cosine(a: Inexact) -> Any:
+    """(For tests.)"""
+    return pt.sin(a) * pt.cos(a) >> pt.tan(a)
+
+
+@rule(phase="stabilize")
+def sine_cosine_later(a: Inexact) -> Any:
+    """(For tests.)"""
+    return pt.sin(a) * pt.cos(a) >> pt.tan(a)
+
+
+@rule(phase="specialize")
+def sine_cosine_rest(a: Inexact, rest: Rest) -> Any:
+    """(For tests.)"""
+    return pt.sin(a) * pt.cos(a) * rest >> pt.tan(a) * rest
 
 
 def told(one: Any, term: Any) -> str:
@@ -149,3 +168,79 @@ def test_of_nests_the_difference_that_came_furthest() -> None:
     assert told(recurrence, y + pt.gammaln(x + 1) - 2 * x - pt.gammaln(y)) == (
         "a is already x, but here is y"
     )
+
+
+# --- products of three factors and more: one product by then, with the same text ----------------
+
+OF_PRODUCTS = [sine_cosine, sine_cosine_later, sine_cosine_rest]
+LONG = pt.vector("a_name_of_which_a_report_shows_the_beginning")
+
+
+def product(*factors: Any) -> Any:
+    """Products of two, from left to right."""
+    whole = factors[0]
+    for factor in factors[1:]:
+        whole = whole * factor
+    return whole
+
+
+def agrees(one: Any, term: Any) -> bool:
+    """Whether the rule fires, after a check that `why_not` and `rewritten` say the same."""
+    fires = "tan(" in repr(rewritten(term, rules=[one]))
+    answer = why_not(one, term)
+    assert answer.matches == fires, (term, answer)
+    assert answer.node is term.owner
+    return fires
+
+
+@pytest.mark.parametrize("one", OF_PRODUCTS)
+@pytest.mark.parametrize("others", [[], [y], [y, 2], [y, 2, LONG], [y, LONG, y, z, 2]])
+def test_factors_of_a_product_are_found_wherever_they_are(one: Any, others: list[Any]) -> None:
+    found, distant = [pt.sin(x), pt.cos(x), *others], [pt.sin(x), pt.cos(y), *others]
+    for i, j in permutations(range(len(found)), 2):
+        order = list(range(2, len(found)))
+        for place, k in sorted([(i, 0), (j, 1)]):
+            order.insert(place, k)
+        assert agrees(one, product(*[found[k] for k in order]))
+        assert not agrees(one, product(*[distant[k] for k in order]))
+
+
+def test_the_answer_is_about_the_term_as_it_is_written() -> None:
+    term = product(pt.sin(x), y, pt.cos(x))
+    assert len(term.owner.inputs) == 2
+    assert told(sine_cosine, term) == "the rule applies"
+    assert why_not(sine_cosine, term).term == "sin(x) * y * cos(x)"
+    assert len(term.owner.inputs) == 2  # the caller's term stays
+
+
+def test_the_part_that_fails_is_a_factor() -> None:
+    assert told(sine_cosine, product(pt.sin(x), y, pt.cos(y))) == "a is already x, but here is y"
+    assert told(sine_cosine, product(pt.sin(x), y, y, 2)) == "`cos(a)`: y is an input"
+
+
+@pytest.mark.parametrize("one", OF_PRODUCTS)
+def test_products_that_are_not_one_product_are_told_alike(one: Any) -> None:
+    s, c = pt.sin(x), pt.cos(x)
+    for term in [s * y / y.sum() * c, -s * c * y, (s * y) * (c * y), s * (y * (y * c)), s * s * c,
+                 s.sum() * y * c, s * y * m * c, s * y * z * m * c]:  # fmt: skip
+        agrees(one, term)
+    assert agrees(one, pt.mul(s, y, c))
+    assert agrees(one, product(s, y, c, 1))  # it is one product after the 1 is gone
+    assert agrees(one, product(s, 1, c))
+
+
+def test_a_node_of_another_op_is_not_the_product_inside() -> None:
+    answer = why_not(sine_cosine, pt.exp(product(pt.sin(x), y, pt.cos(x))))
+    assert not answer.matches
+    assert answer.reason == "the rule looks at mul, but this is exp"
+
+
+def test_sums_of_three_terms_and_more() -> None:
+    @rule(phase="canonicalize")
+    def sum_of_two(a: Inexact) -> Any:
+        """(For tests.)"""
+        return pt.sin(a) + pt.cos(a) >> pt.tan(a)
+
+    for term in [pt.sin(x) + y + pt.cos(x), pt.cos(x) + y + 2 + LONG + pt.sin(x)]:
+        assert agrees(sum_of_two, term)
+    assert not agrees(sum_of_two, pt.sin(x) + y + pt.cos(y))

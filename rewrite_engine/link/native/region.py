@@ -173,6 +173,15 @@ class RegionPlan:
         """Return the lengths of all axes of a variable."""
         return tuple([self.length(d) for d in self.dims.of(v)])
 
+    def known_shape(self, v: Variable) -> tuple[Length, ...] | None:
+        """Return the lengths of all axes, or None for a value that is no array of known lengths."""
+        if v not in self.dims.axes:
+            return None
+        try:
+            return self.shape(v)
+        except NotNative:
+            return None
+
     # --- arguments --------------------------------------------------------------------------------
 
     def argument(self, v: Variable, columns: bool = False) -> list[int]:

@@ -1,4 +1,5 @@
-"""Times of the kernels of a profiled region, and the memory of its temporaries.
+"""Times of the kernels of a profiled region, the memory of its temporaries, and the lengths of its
+values.
 
 The table of a timed region has a kernel in front of each kernel, and behind the last one, that
 reads the clock: it adds the time since the last reading to the counters of the kernel that ran, and
@@ -39,12 +40,14 @@ def names_of(nodes: Sequence[Apply]) -> str:
 
 
 class NativeKernel(Op):
-    """Kernel of a region, as a profile lists it. nodes: the nodes that it computes."""
+    """Kernel of a region, as a profile lists it. nodes: the nodes that it computes. counted: those
+    that no earlier kernel computes; the kernel counts their operations.
+    """
 
     is_region = True
 
-    def __init__(self, nodes: Sequence[Apply]) -> None:
-        self.nodes = tuple(nodes)
+    def __init__(self, nodes: Sequence[Apply], counted: Sequence[Apply]) -> None:
+        self.nodes, self.counted = tuple(nodes), tuple(counted)
 
     def __str__(self) -> str:
         return f"Kernel{{{names_of(self.nodes) or 'copy'}}}"
@@ -80,7 +83,8 @@ class Timing:
     """
 
     def __init__(self, plan: Any, nodes: Sequence[Sequence[Apply]]) -> None:
-        self.nodes = [_kernel_node(own) for own in nodes]
+        self.nodes = _kernel_nodes(nodes)
+        self.lengths = _Lengths(plan, nodes)
         n = len(nodes)
         self.counters = np.zeros(2 * n + 4, np.int64)  # (the last pair: of no kernel)
         plan.alive.append(self.counters)
@@ -99,7 +103,7 @@ class Timing:
         """Return kernels with readings of the clock between them. total: the word with the bytes of
         the temporaries.
         """
-        found = [(_HELD, [total, self._held])]
+        found = [(_HELD, [total, self._held]), *self.lengths.kernels]
         for place, kernel in zip(self._places, kernels, strict=False):
             found += [(_TICK, [place, self._last, self._current, self._lost]), kernel]
         return [*found, (_TICK, [self._places[-1], self._last, self._current, self._lost])]
@@ -130,6 +134,30 @@ class Timing:
                 for i in range(len(self.nodes)):
                     self.ticks.seconds[i] += float(times[i]) * 1e-9
                     self.ticks.runs[i] += int(runs[i])
+                    if runs[i] and self.ticks.runs[i] == runs[i]:
+                        self.ticks.shapes |= self.lengths.shapes(self.nodes[i].op.counted)
+
+
+class _Lengths:
+    """Lengths of the values of a region in its last call, which kernels write."""
+
+    def __init__(self, plan: Any, nodes: Sequence[Sequence[Apply]]) -> None:
+        self._axes: dict[Variable, list[int]] = {}
+        words: dict[int, int] = {}
+        for v in dict.fromkeys([v for own in nodes for n in own for v in (*n.inputs, *n.outputs)]):
+            if (known := plan.known_shape(v)) is not None:
+                own = [plan.word_of(n) for n in known]
+                self._axes[v] = [words.setdefault(word, len(words)) for word in own]
+        self._numbers = np.zeros(max(len(words), 1), np.int64)
+        plan.alive.append(self._numbers)
+        first = self._numbers.ctypes.data
+        cells = [plan.constant_word(first + 8 * k) for k in words.values()]
+        self.kernels = [(_LENGTH, [word, cell]) for word, cell in zip(words, cells, strict=True)]
+
+    def shapes(self, nodes: Sequence[Apply]) -> dict[Variable, tuple[int, ...]]:
+        """Return the shapes of what nodes read and write, where they are known."""
+        every = [v for n in nodes for v in (*n.inputs, *n.outputs) if v in self._axes]
+        return {v: tuple(self._numbers[self._axes[v]].tolist()) for v in every}
 
 
 @cache
@@ -152,13 +180,22 @@ def computed_by(statement: Group | NativeCall, live: Sequence[Any], stored: Any)
     return list(dict.fromkeys([node for node in found if node is not None]))
 
 
-def _kernel_node(nodes: Sequence[Apply]) -> Apply:
+def _kernel_nodes(nodes: Sequence[Sequence[Apply]]) -> list[Apply]:
+    """Return a node for each kernel. nodes: those that each kernel computes."""
+    known, found = set[Apply](), []
+    for own in nodes:
+        found.append(_kernel_node(own, [node for node in own if node not in known]))
+        known |= {*own}
+    return found
+
+
+def _kernel_node(nodes: Sequence[Apply], counted: Sequence[Apply]) -> Apply:
     """Return a node for a kernel, with the variables that it reads and writes."""
     own = {v for node in nodes for v in node.outputs}
     read = [v for node in nodes for v in node.inputs if v not in own]
     inputs = tuple(dict.fromkeys([v for v in read if not isinstance(v, Constant)]))
     types = tuple([v.type for v in nodes[-1].outputs]) if nodes else ()
-    return build_node(NativeKernel(nodes), inputs, types, None)
+    return build_node(NativeKernel(nodes, counted), inputs, types, None)
 
 
 def _words(n: int) -> list[str]:
@@ -210,6 +247,13 @@ _HELD = _kernel(
     [
         "entry:", *_words(2), "%bytes = load i64, ptr %f0", "%cell = load ptr, ptr %f1",
         "%old = atomicrmw max ptr %cell, i64 %bytes monotonic",
+    ],
+    False,
+)  # fmt: skip
+_LENGTH = _kernel(
+    [
+        "entry:", *_words(2), "%length = load i64, ptr %f0", "%cell = load ptr, ptr %f1",
+        "store i64 %length, ptr %cell",
     ],
     False,
 )  # fmt: skip

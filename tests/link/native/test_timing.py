@@ -88,6 +88,55 @@ def test_each_kernel_has_a_row_with_its_ops_and_lines() -> None:
     assert only[1] == first + 2  # of fused kernels no line alone has the time
 
 
+def row_total(row: Any) -> Any:
+    """The last of running sums, in a loop."""
+    return rw.scan(lambda a, h: pt.sin(a) + h, row, pt.constant(0.0), return_updates=False)[-1]
+
+
+HALVES = {
+    "fused": ([x, m], pt.exp(x) * (m @ x).sum()),
+    "several kernels of one node": ([m], pt.log_softmax(m, axis=1) * 2),
+    "joined": ([x, y], pt.exp(pt.concatenate([x, y])).sum()),
+    "loop": ([x], rw.scan(lambda v, h: pt.tanh(v + h) * 2, x, pt.constant(0.0),
+                          return_updates=False)),
+    "nested loops": ([m], rw.scan(row_total, m, return_updates=False)),
+    "nodes of the VM between": ([x], pt.sort(x * 2) * 3),
+    "gradient": ([m, x], rw.grad(pt.log(1 + pt.exp(m @ x)).sum(), x)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("optimizer", [None, "default"])
+@pytest.mark.parametrize("name", list(HALVES))
+def test_operations_are_those_of_the_vm(name: str, optimizer: str | None) -> None:
+    inputs, out = HALVES[name]
+    options = {} if optimizer else {"optimizer": None}
+    counts, results = [], []
+    for linker in ("vm", "native"):
+        f = rw.function(inputs, out, mode=rw.Mode(linker, **options), profile=True)
+        for n in (30, 30, 7):  # as many as in the first call
+            values = [np.ones((n,) * v.type.ndim) for v in inputs]
+            result = f(*values)
+        results.append(result)
+        counts.append(sum(f.profile.apply_flops().values()))
+        assert f.profile.as_dict()["flops"] == counts[-1] > 0
+        assert "flop a call" in summary_of(f)
+    np.testing.assert_allclose(*results)
+    # native code does not compute the softplus, of which only the shape is read
+    unread = 3 * 30 * 20 if (name, optimizer) == ("gradient", None) else 0
+    assert counts[1] == counts[0] - unread
+
+
+def test_operations_of_a_kernel_and_of_calls_after_a_reset() -> None:
+    f = profiled([x], pt.exp(x).sum())
+    f(np.ones(100))
+    (one,) = f.profile.apply_flops().values()
+    assert one == 100 * 10 + 100  # an exponential counts as ten operations
+    f.profile.reset()
+    assert not f.profile.apply_flops()
+    f(np.ones(7))
+    assert list(f.profile.apply_flops().values()) == [7 * 10 + 7]
+
+
 def test_the_plain_function_has_no_counters() -> None:
     plain = rw.function([x], pt.exp(x).sum(), mode=PLAIN)
     f = profiled([x], pt.exp(x).sum())
@@ -212,6 +261,36 @@ def test_memory_is_that_of_arguments_results_and_the_block_of_temporaries() -> N
     wide_values = np.ones((600, 200))
     f(wide_values)
     assert graph.kept_bytes == block_after(f, wide_values) >= 2 * values.nbytes
+
+
+def test_the_peak_names_formulas_and_lines_of_native_code() -> None:
+    first = pt.exp(m) - 1
+    last = pt.sin(m) - 2
+    f = profiled([m], [first, last])
+    f(np.ones((300, 200)))
+    (line,) = [row for row in summary_of(f).splitlines() if row.startswith("memory:")]
+    when, _, held = line.partition("most of it: ")
+    here, lines = "test_timing.py", [v.owner.where()[1] for v in (first, last)]
+    assert "exp(m) - 1.0 (and 1 other)" in when
+    assert f"({here}:{lines[0]}, … 1 more)" in when
+    assert f"exp(m) - 1.0 480 kB ({here}:{lines[0]})" in held
+    assert f"sin(m) - 2.0 480 kB ({here}:{lines[1]})" in held
+    assert "sub.0" not in line
+
+
+def test_kernels_of_one_name_are_one_row_of_the_table_by_op() -> None:
+    f = profiled([m], m @ (m @ (m @ m)))
+    f(np.ones((5, 5)))
+    own = [row for row in f.profile.as_dict()["ops"] if row["op"] == "Kernel{dot}"]
+    assert [row["runs"] for row in own] == [3]
+    by_op, by_node = [
+        [row[4] for row in one.rows if row[4].startswith("Kernel{dot}")]
+        for one in f.profile.tables(20, 20) if one.what in ("op", "node")
+    ]  # fmt: skip
+    assert by_op == ["Kernel{dot}"]
+    assert len(by_node) == 3
+    times = [s for op, s in f.profile.op_time().items() if str(op) == "Kernel{dot}"]
+    assert own[0]["seconds"] == pytest.approx(sum(times))
 
 
 def test_small_temporaries_lie_on_the_stack() -> None:
