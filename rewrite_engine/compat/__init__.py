@@ -240,7 +240,8 @@ def install(libraries: Iterable[str] = tuple(VERSIONS)) -> None:
 
     Also adopt four habits of those libraries: `np.atleast_1d(x)` is an array that holds the
     variable, new sparse values are matrices, methods that only dense matrices have convert sparse
-    ones, and parameters of random draws are aligned. Raises `OptionError` if the library itself has been imported.
+    ones, and parameters of random draws are aligned. Raises `OptionError` if the library itself has
+    been imported.
     """
     AS_OBJECTS.add("atleast_1d")
     config.sparse_values, config.sparse_methods = "matrix", "warn"

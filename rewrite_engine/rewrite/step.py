@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from rewrite_engine.config import config
@@ -223,7 +222,6 @@ PLAIN = (
 )  # fmt: skip
 
 
-@cache
 def error_like(cause: type[Exception]) -> type[RuleRaisedError]:
     """Return a `RuleRaisedError` that `except ValueError`, say, catches if the rule raised one."""
     plain = next((kind for kind in PLAIN if issubclass(cause, kind)), None)
