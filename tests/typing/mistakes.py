@@ -25,7 +25,7 @@ def mistakes() -> None:
     x.sum(axes=0)  # expect: call-arg
     rw.grad(x.sum(), 3)  # expect: call-overload
     rw.grad(x.sum(), x, disconnected_input="ignore")  # expect: call-overload
-    rw.Mode(linkr="py")  # expect: call-arg
+    rw.Mode(linkr="py")  # expect: arg-type
     rw.In(x, nmae="x")  # expect: arg-type
     rw.Out(x, borow=True)  # expect: arg-type
     rw.OpFromGraph([x], [x], inlne=True)  # expect: call-arg
