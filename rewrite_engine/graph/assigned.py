@@ -39,7 +39,10 @@ def assigned_name(origin: Origin | None) -> str | None:
     first, last, start, end = found
     if first is None or last is None or start is None or end is None or last - first > MAX_LINES:
         return None
-    lines = [linecache.getline(code.co_filename, n) for n in range(first, last + 1)]
+    try:
+        lines = [linecache.getline(code.co_filename, n) for n in range(first, last + 1)]
+    except IndexError:  # doctest's `linecache`, for a line of an example that has gone
+        return None
     margin = len(lines[0].encode()) - len(lines[0].lstrip().encode())
     span = _Span(1, last - first + 1, start - margin, end - (margin if first == last else 0))
     try:

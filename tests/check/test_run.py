@@ -116,6 +116,7 @@ def test_a_file_that_chooses_its_rules(tmp_path: Path) -> None:
     assert len(target_of(path).rules) == 2
 
 
+@pytest.mark.on_vm  # (with native code, the phase "inplace" runs only on request)
 @pytest.mark.parametrize(
     ("options", "told"),
     [('phase="inplace"', "tries no rules of packs"),

@@ -189,7 +189,7 @@ def test_a_query_that_names_phases_gets_these_only() -> None:
     assert only != Mode().including("canonicalize")
     assert repr(only) == "Mode(optimizer=Query().including('canonicalize'))"
     assert pickle.loads(pickle.dumps(only)) == only
-    with pytest.raises(PatternError, match="phase 'specialize', which runs only where it is asked"):
+    with pytest.raises(PatternError, match="phase 'specialize', which runs only on request"):
         _ = (only + tan_of_arctan).optimizer
 
 

@@ -122,6 +122,7 @@ def test_the_page_begins_with_the_whole_graph_as_rewritten(folder):
     assert 0.15 <= scale <= 1.3
 
 
+@pytest.mark.skipif(rw.config.linker == "native", reason="steps are rewritten on the VM only")
 @needs_browser
 def test_firings_are_numbered_and_told_together_as_in_the_text(folder, kalman):
     f, total = kalman, len(kalman.steps)
