@@ -26,6 +26,10 @@ settings.load_profile(
 config.keep_matchers = False  # what a test run leaves behind, no other finds
 
 
+#: set by fixtures of whole modules that run programs of PyTensor
+SET_BY_COMPAT = ("random_parameters", "sparse_methods", "sparse_values")
+
+
 def pytest_collection_finish() -> None:
     """What the many parameters of the tests are made of stays: collections need not look at it."""
     gc.collect()
@@ -36,7 +40,8 @@ def pytest_collection_finish() -> None:
 def _settings_are_put_back(request: pytest.FixtureRequest) -> Iterator[None]:
     """A test may change `config`; the next one does not see it. Some are tests of the VM."""
     flags = os.environ.get("REWRITE_ENGINE_FLAGS", "")
-    with config.change_flags(**{name: getattr(config, name) for name in DEFAULTS}):
+    own = {name: getattr(config, name) for name in DEFAULTS}
+    with config.change_flags(**own | {name: DEFAULTS[name] for name in SET_BY_COMPAT}):
         if request.node.get_closest_marker("on_vm"):
             config.linker = "vm"
             os.environ["REWRITE_ENGINE_FLAGS"] = flags.replace("linker=native", "linker=vm")

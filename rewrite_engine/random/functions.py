@@ -73,9 +73,14 @@ class Draws(RandomVariable):
         """The names of the parameters."""
         return list(call_signature(self.distribution).parameters)[: len(self.ins)]
 
+    @property
+    def is_independent(self) -> bool:
+        """Whether no draw depends on the others, so that the op has batches."""
+        return not self.distribution.endswith("choice_without_replacement")
+
     def vectorize(self, node: Apply, inputs: Sequence[Any]) -> Sequence[Any]:
         """Apply the op to a batch, if the draws are independent."""
-        if self.distribution.endswith("choice_without_replacement"):
+        if not self.is_independent:
             raise MethodNotDefined(
                 located(
                     "draws that depend on each other cannot have a batch", op=self, inputs=inputs

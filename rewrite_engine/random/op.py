@@ -109,6 +109,11 @@ class RandomVariable(RNGConsumerOp, TensorOp):
     ndims_params: Sequence[int] | None = None
     dtype: str = "floatX"
 
+    @property
+    def is_independent(self) -> bool:
+        """Whether no draw depends on the others, so that the op has batches."""
+        return True
+
     @cached_property
     def _print_name(self) -> tuple[str, str]:
         """The distribution's name for PyMC, as text and in LaTeX."""
@@ -218,7 +223,7 @@ class RandomVariable(RNGConsumerOp, TensorOp):
             known = tuple([b if a is None else a for a, b in zip(known, self.lengths or ())])
         op = version(self, self._dtype(None), known)
         variables = (rng, size, *map(as_parameter, params))
-        if config.random_parameters == "aligned":
+        if config.random_parameters == "aligned" and self.is_independent:
             variables = (rng, size, *aligned(op, variables[2:], known))
         types = op.output_types(tuple([v.type for v in variables]))
         return build_node(op, variables, types, user_origin())

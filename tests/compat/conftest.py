@@ -26,6 +26,7 @@ def forget() -> None:
     """As if nobody had asked for them."""
     AS_OBJECTS.clear()
     config.sparse_values, config.sparse_methods = "array", "raise"
+    config.random_parameters = "as given"
     sys.meta_path[:] = [f for f in sys.meta_path if not isinstance(f, PeerFinder)]
     asking = {f"rewrite_engine.compat.{library}" for library in VERSIONS}
     for name in [n for n in sys.modules if n.partition(".")[0] in VERSIONS or n in asking]:

@@ -122,3 +122,9 @@ def test_parameters_of_other_programs_are_aligned() -> None:
         values = [np.random.default_rng(3), *[given[v.name] for v in names]]
         found, wanted = [rw.function([STATE, *names], v)(*values) for v in (one, draw())]
         np.testing.assert_array_equal(found, wanted)
+
+
+def test_draws_that_depend_on_each_other_are_not_aligned() -> None:
+    with rw.config.change_flags(random_parameters="aligned"):
+        draw = pt.random.choice(5, size=(3,), replace=False, rng=STATE)
+    assert len(set(value(draw).tolist())) == 3
