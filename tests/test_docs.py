@@ -87,7 +87,7 @@ def rule_names(page: Path) -> list[str]:
 
 
 def wrong(rule: Any) -> list[str]:
-    """What the checker finds wrong with the claim of a rule, or of the rules of a table."""
+    """Return the WRONG findings of the checker on a rule, or on the rules of a table."""
     findings = check(rule, only="claims").findings
     return [str(finding) for finding in findings if finding.kind is Kind.WRONG]
 

@@ -158,7 +158,7 @@ def run(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_only_given_paths_are_checked() -> None:
-    """Of those, only pages and modules of the package: not this file, not LICENSE."""
+    """Only pages and modules of the package are checked: not this file, not LICENSE."""
     clean = run("README.md", "tests/test_english.py", "LICENSE")
     assert (clean.returncode, clean.stdout) == (0, "")
     missing = run("docs/no_such_page.md")

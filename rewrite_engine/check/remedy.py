@@ -1,4 +1,4 @@
-"""What to write instead of what is WRONG, for each kind of finding (`fix:`)."""
+"""Remedies of WRONG findings (`fix:`), by check and kind of finding."""
 
 from __future__ import annotations
 

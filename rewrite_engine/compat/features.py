@@ -30,6 +30,15 @@ def provided(features: Iterable[Any], graph: FunctionGraph, name: str) -> Callab
     return None
 
 
+def is_consistent(fgraph: FunctionGraph) -> bool:
+    """Return whether all features of a graph find it valid."""
+    try:
+        fgraph.validate()
+    except InconsistencyError:
+        return False
+    return True
+
+
 class ReplaceValidate(History):
     """A `History` that a graph has once, and that tells whether it is `consistent()`.
 
@@ -46,12 +55,8 @@ class ReplaceValidate(History):
             raise AlreadyThere
 
     def consistent(self, fgraph: FunctionGraph) -> bool:
-        """Whether all features find the graph valid."""
-        try:
-            fgraph.validate()
-        except InconsistencyError:
-            return False
-        return True
+        """Return whether all features find the graph valid."""
+        return is_consistent(fgraph)
 
     def validate(self, fgraph: FunctionGraph) -> None:
         """Ask all features of the graph. Raises `InconsistencyError`."""
@@ -80,6 +85,7 @@ class OpenDestroyHandler(destroyhandler.DestroyHandler):
 
     An op may declare pairs of inputs (one that it overwrites, another that may show the same
     memory): `destroyhandler_tolerate_aliased`, or for one variable `destroyhandler_tolerate_same`.
+    The arguments of the constructor have no effect.
     """
 
     provides = ("destroyers", "has_destroyers", "get_destroyers_of")

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from rewrite_engine.compat.features import ReplaceValidate, provided
+from rewrite_engine.compat.features import ReplaceValidate, is_consistent, provided
 from rewrite_engine.compat.texts import text_of_graph
 from rewrite_engine.compat.walks import last_first, variables_below, walk
 from rewrite_engine.compile.shared import SharedVariable
-from rewrite_engine.errors import InconsistencyError, refuse_options
+from rewrite_engine.errors import refuse_options
 from rewrite_engine.graph import fgraph, replace, traverse
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.frozen import FrozenGraph
@@ -170,19 +170,19 @@ class FrozenFunctionGraph(InnerGraph, metaclass=_AnyFrozen):
         inputs: Sequence[Variable] | Mapping[Variable, Variable],
         return_memo: bool = False,
     ) -> Any:
-        """The outputs, of other inputs. return_memo: also {variable of this graph: what stands
-        for it}.
+        """Return the outputs for other inputs. return_memo: also return {variable of this graph:
+        its replacement}.
         """
-        own = list(dict.fromkeys([*self.inputs, *self.outputs, *self.variables]))
-        pairs = dict(inputs if isinstance(inputs, Mapping) else zip(self.inputs, inputs))
         if not return_memo:
             return super().bind(inputs)
+        own = list(dict.fromkeys([*self.inputs, *self.outputs, *self.variables]))
+        pairs = dict(inputs if isinstance(inputs, Mapping) else zip(self.inputs, inputs))
         fitted = {v: v.type.filter_variable(new) for v, new in pairs.items()}
         memo = dict(zip(own, rebuilt(own, fitted, True, anew=True), strict=True))
         return [memo[v] for v in self.outputs], memo
 
     def unfreeze(self) -> UnmergedGraph:
-        """A copy that can be changed, and does not merge equal nodes."""
+        """Return a copy that can be changed, and does not merge equal nodes."""
         return UnmergedGraph(self.inputs, self.outputs)
 
 
@@ -311,11 +311,7 @@ class UnmergedGraph(fgraph.FunctionGraph, metaclass=_AnyGraph):
 
     def consistent(self) -> bool:
         """Return whether all features find the graph valid."""
-        try:
-            self.validate()
-        except InconsistencyError:
-            return False
-        return True
+        return is_consistent(self)
 
     def execute_callbacks(self, name: str, *args: Any, **kwargs: Any) -> None:
         """Call a method of every feature that has it, with the graph as first argument."""

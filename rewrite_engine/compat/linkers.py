@@ -78,18 +78,16 @@ class _Accepts(Linker):
         input_storage, output_storage: lists with one value each, one for each input or output;
         storage_map: {variable: list}.
         """
-        if self.fgraph is None:
-            raise ValueError("the linker has no graph: accept(fgraph) gives it one")
-        call = program_of(self, self.fgraph)
-        known = storage_map or {}
+        fgraph = self._accepted()
+        call, known = program_of(self, fgraph), storage_map or {}
         inputs, outputs = [
             [
                 Container(v, known.get(v) if cells is None else cells[i])
                 for i, v in enumerate(variables)
             ]
             for cells, variables in (
-                (input_storage, self.fgraph.inputs),
-                (output_storage, self.fgraph.outputs),
+                (input_storage, fgraph.inputs),
+                (output_storage, fgraph.outputs),
             )
         ]
 
@@ -103,13 +101,15 @@ class _Accepts(Linker):
         """Return a function of the graph's inputs. unpack_single: return a single
         result without a list.
         """
+        fgraph = self._accepted()
+        call, single = program_of(self, fgraph), unpack_single and len(fgraph.outputs) == 1
+        return lambda *values: call(*values)[0] if single else list(call(*values))
+
+    def _accepted(self) -> FunctionGraph:
+        """Return the graph of this linker. Raises `ValueError` if it has none."""
         if self.fgraph is None:
             raise ValueError("the linker has no graph: accept(fgraph) gives it one")
-        call, single = (
-            program_of(self, self.fgraph),
-            unpack_single and len(self.fgraph.outputs) == 1,
-        )
-        return lambda *values: call(*values)[0] if single else list(call(*values))
+        return self.fgraph
 
 
 def program_of(linker: Linker, fgraph: FunctionGraph) -> Callable[..., Any]:

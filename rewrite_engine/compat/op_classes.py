@@ -98,8 +98,10 @@ def _of(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda **options: partial(function, **options)
 
 
-def _cholesky(lower: bool = True, on_error: str = "nan", **no_effect: Any) -> Any:
-    """The op on one matrix."""
+def _cholesky(
+    lower: bool = True, on_error: str = "nan", overwrite_a: bool = False, check_finite: bool = True
+) -> Any:
+    """Return the op on one matrix. overwrite_a, check_finite: without effect."""
     return decomposition.Cholesky(lower, on_error)
 
 

@@ -62,7 +62,7 @@ def alike(
 
 
 def _row(f: FunctionReport) -> Any:
-    """What the summary tells of a function."""
+    """Return the cells of a function's line in the summary, to find equal lines."""
     costs = amounts(f, "flops"), amounts(f, "bytes")
     nodes = f.cost_before.nodes, f.cost_after.nodes
     return f.name, f.record.place, nodes, len(f.steps), costs, verdict_text(f)

@@ -1,4 +1,4 @@
-"""What WRONG findings say to write instead (`fix:`), and limits that a rule may give for NaN."""
+"""Tests of remedies of WRONG findings (`fix:`), and of limits that a rule may give for NaN."""
 
 from __future__ import annotations
 

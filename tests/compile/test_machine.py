@@ -1,4 +1,4 @@
-"""What a profile says of a busy machine."""
+"""Tests of the note on a busy machine in profiles."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ def test_no_interrupt_is_lost_where_python_drops_exceptions(
 
 
 def test_interrupts_leave_no_mark_behind() -> None:
-    """Where one is taken back before it is raised, CPython 3.11 hangs as soon as it traces."""
+    """An interrupt that is withdrawn before it is raised hangs CPython 3.11 while it traces."""
     code = """if True:
         import ctypes, sys, threading
         from rewrite_engine.terms import budget
