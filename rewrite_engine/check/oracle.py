@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from mpmath import mp, mpc, mpf
 
-from rewrite_engine.check.approach import far_values, limit_at
-from rewrite_engine.check.reference import DIGITS, error, reference
 from rewrite_engine.check.remedy import LOST, THE_LIMIT
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.judge.limits import far_values, limit_at
+from rewrite_engine.judge.reference import DIGITS, error, reference
 from rewrite_engine.link.debug.noise import SAMPLES, moved, within
 from rewrite_engine.link.linker import get_linker
 from rewrite_engine.match.claim import Claim

@@ -39,7 +39,7 @@ from rewrite_engine.explain.saved import read
 from rewrite_engine.explain.show import ReportOptions, check_names, console_for
 from rewrite_engine.explain.source import Runnable, number, source_of
 from rewrite_engine.explain.states import graph_after, graph_until
-from rewrite_engine.link.compare import Verdict
+from rewrite_engine.judge.compare import Verdict
 from rewrite_engine.match.ruleset import RuleSet, parts_of
 from rewrite_engine.rewrite.trace.attempts import Attempt
 

@@ -13,7 +13,7 @@ from rewrite_engine.explain.cost import amount
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.story import Family
 from rewrite_engine.graph.inner import HasInnerGraph
-from rewrite_engine.link.compare import Verdict
+from rewrite_engine.judge.compare import Verdict
 from rewrite_engine.printing import debugprint
 from rewrite_engine.printing.formula import Formula
 

@@ -31,7 +31,7 @@ from rewrite_engine.explain.suspect import Suspect, suspect
 from rewrite_engine.explain.why import Derivation, NotFired, derivation, find_nodes, not_fired
 from rewrite_engine.graph.origin import origin_line
 from rewrite_engine.graph.traverse import explicit_graph_inputs
-from rewrite_engine.link.compare import Verdict
+from rewrite_engine.judge.compare import Verdict
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule

@@ -45,7 +45,7 @@ from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.story import Family
 from rewrite_engine.explain.tables import alike, numbers_of, rule_times, summary, times_of
 from rewrite_engine.explain.term import Change, cut
-from rewrite_engine.link.compare import Verdict
+from rewrite_engine.judge.compare import Verdict
 from rewrite_engine.rewrite.result import Result
 
 if TYPE_CHECKING:

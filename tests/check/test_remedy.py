@@ -10,9 +10,9 @@ import pytest
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.approach import limit_at
 from rewrite_engine.check.finding import Kind
 from rewrite_engine.check.remedy import REMEDIES, remedy
+from rewrite_engine.judge.limits import limit_at
 from rewrite_engine.match.claim import approx, exact, refines
 from tests.check.planted import HEADER, rule_of
 

@@ -23,7 +23,7 @@ from rewrite_engine.explain.tables import rule_times
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import held
 from rewrite_engine.graph.replace import equal_computations
-from rewrite_engine.link.compare import Verdict
+from rewrite_engine.judge.compare import Verdict
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.ruleset import RuleSet
 from rewrite_engine.rewrite.strategies import innermost, seq, try_

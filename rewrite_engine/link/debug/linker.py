@@ -23,7 +23,7 @@ from rewrite_engine.graph.inner import InnerGraph
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.link.compare import Verdict, compare_values
+from rewrite_engine.judge.compare import Verdict, compare_values
 from rewrite_engine.link.debug.claims import claim_of, judged, told_of
 from rewrite_engine.link.debug.contract import Contract, DebugOptions, equal
 from rewrite_engine.link.debug.evidence import holds

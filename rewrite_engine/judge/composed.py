@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 
-from rewrite_engine.check.values import exact, partly
-from rewrite_engine.check.values.noise import Values, evaluate, reaches_far, spread
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.judge import exact, partly
+from rewrite_engine.judge.noise import Values, evaluate, reaches_far, spread
 from rewrite_engine.tensor import CumOp, Sum
 from rewrite_engine.tensor.special import ScaledExp
 

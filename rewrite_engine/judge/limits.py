@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 
-from rewrite_engine.check.reference import DIGITS, reference
-from rewrite_engine.check.values.exact import exact
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.judge.exact import exact
+from rewrite_engine.judge.reference import DIGITS, reference
 
 #: what stands for infinity: both orders of two of them have to lead to one limit
 FAR = (("1e700", "1e720"), ("1e720", "1e700"))

@@ -17,10 +17,10 @@ import numpy as np
 from mpmath import mp, mpf
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.values.noise import run
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.judge.noise import run
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor.index.diagonals import Diagonal
 from rewrite_engine.tensor.shaping.joins import Split

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 
-from rewrite_engine.check.values import exact
-from rewrite_engine.check.values.noise import inner_dtypes, rounds, run, thrown
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.judge import exact
+from rewrite_engine.judge.noise import inner_dtypes, rounds, run, thrown
 from rewrite_engine.tensor import CumOp, Dot, MatMul, Sum
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, ScaledExp
 

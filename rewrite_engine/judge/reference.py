@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 
-from rewrite_engine.check.values.exact import evaluate
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.judge.exact import evaluate
 
 DIGITS = 400  # 1 + the smallest number is told from 1
 
