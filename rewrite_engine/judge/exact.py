@@ -17,13 +17,11 @@ import numpy as np
 from mpmath import mp, mpf
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.judge.noise import run
+from rewrite_engine.judge.noise import MOVING
+from rewrite_engine.judge.values import REFERENCE
 from rewrite_engine.scalar.op import Cast
-from rewrite_engine.tensor.index.diagonals import Diagonal
-from rewrite_engine.tensor.shaping.joins import Split
 
 NAN, INF = mpf("nan"), mpf("inf")
 WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit
@@ -307,12 +305,6 @@ ARRAY: dict[type, Any] = {
     pt.LogSoftmax: lambda op, x, out: x - _logsumexp(op, x, out, True),
     pt.CumOp: _cumulated,
 }
-#: ops whose `perform` works on arrays of any objects
-MOVING = (
-    pt.DimShuffle, pt.Reshape, pt.Subtensor, pt.AdvancedSubtensor, pt.IncSubtensor,
-    pt.AdvancedIncSubtensor, pt.Alloc, pt.SpecifyShape, Assume, Diagonal, Split,
-)  # fmt: skip
-
 
 WHOLE_NUMBER = np.frompyfunc(lambda v: mpf(int(v)), 1, 1)
 NUMBERS = {
@@ -449,7 +441,7 @@ def compute(node: Apply, inputs: Sequence[Any], pairs: bool = False) -> list[Any
         raise NotKnown
     try:
         if all(a.dtype != object for a in inputs) and out.type.kind in "biu":
-            return run(node, inputs)
+            return REFERENCE.plain(node, inputs)
         if isinstance(op, pt.Elemwise):
             return [np.asarray(_elementwise(op.scalar_op, inputs, out))]
         if isinstance(op, MOVING):
@@ -465,9 +457,11 @@ def compute(node: Apply, inputs: Sequence[Any], pairs: bool = False) -> list[Any
         if type(op) in ARRAY and out.type.kind in "fc":
             return [np.asarray(ARRAY[type(op)](op, exact(inputs[0]), out), object)]
         if out.type.kind in "biu":
-            return run(node, [_narrow(a, v) for a, v in zip(inputs, node.inputs, strict=True)])
+            return REFERENCE.plain(
+                node, [_narrow(a, v) for a, v in zip(inputs, node.inputs, strict=True)]
+            )
         if all(a.dtype != object for a in inputs):
-            return [exact(a) for a in run(node, inputs)]
+            return [exact(a) for a in REFERENCE.plain(node, inputs)]
     except (ValueError, TypeError, OverflowError, mp.NoConvergence) as error:
         raise NotKnown from error
     raise NotKnown
