@@ -17,8 +17,8 @@ from rewrite_engine.errors import RewriteEngineError, ShapeError
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.claim import exact
 from rewrite_engine.match.decorate import node_rewriter
-from rewrite_engine.rules.packs import load_rules
-from rewrite_engine.rules.pipeline import PHASES
+from rewrite_engine.pipeline.packs import load_rules
+from rewrite_engine.pipeline.phases import PHASES
 from rewrite_engine.tensor import Elemwise
 
 

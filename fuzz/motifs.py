@@ -18,7 +18,7 @@ from rewrite_engine.check.sample import Filler
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.pattern import Hole, Literal, Prop
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.pipeline.phases import all_rules
 
 # --- left sides -----------------------------------------------------------------------------------
 

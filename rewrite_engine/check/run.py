@@ -15,8 +15,8 @@ from rewrite_engine.match.pattern import Hole, OpNode
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.match.text import pattern_text
-from rewrite_engine.rules.lint import APART, remarks, unreached
-from rewrite_engine.rules.pipeline import TRIES, known_rules
+from rewrite_engine.pipeline.lint import APART, remarks, unreached
+from rewrite_engine.pipeline.phases import TRIES, known_rules
 
 Check = Callable[[Target], Iterator[Finding]]
 

@@ -15,7 +15,7 @@ Called on a rule's variables, a fact is a guard (`given(nonneg(x))`); called on 
 it answers. A fact must be pure: its answers are cached (`graph/knowledge.py`) until something they
 depend on changes: its arguments, their nodes, and the facts it queries.
 
-Users may declare facts that cannot be proved (`rules/assumptions.py`).
+Users may declare facts that cannot be proved (`pipeline/assumptions.py`).
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ class Rule:
         """
         return self.unchecked if "shape_unsafe" in granted and self.keeps is not None else self
 
-    #: whether no error of a node is lost if `new` takes its place (`rules/facts_failure.py`)
+    #: whether no error of a node is lost if `new` takes its place (`facts/failure.py`)
     keeps: Keeps | None = None
 
     @cached_property

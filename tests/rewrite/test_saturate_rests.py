@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.language import Inexact, assumes, equation
 from rewrite_engine.match.fact import fact, unknown
 from rewrite_engine.match.fact import given as provided
 from rewrite_engine.match.pattern import Prop, Rest
@@ -22,7 +23,6 @@ from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import brief
 from rewrite_engine.rules.equations import common_factor
-from rewrite_engine.rules.language import Inexact, assumes, equation
 from tests.growth import by_lines
 from tests.match.language import x, y, z
 from tests.match.test_equation import make

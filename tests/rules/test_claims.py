@@ -38,7 +38,7 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.traverse import ancestors, explicit_graph_inputs
 from rewrite_engine.match.claim import refines
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.pipeline.phases import all_rules
 from tests.rules.claims.terms import TABLE, terms
 from tests.rules.instances import DATA, DTYPES, GIVEN, MIXTURES, SHAPES, TRUSTING, built
 
