@@ -75,8 +75,6 @@ class PoolFiller(Filler):
         p = self.p
         if hole.sort is Prop:
             return self.parameter(hole.name)
-        if hole.has_default and p.rng.random() < 0.4:
-            return hole.default
         if hole.rest:
             return tuple([self.one(hole) for _ in range(p.rng.choice((0, 1, 1, 2)))])
         return self.one(hole)

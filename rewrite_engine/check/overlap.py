@@ -170,7 +170,7 @@ def _places(a: DataRule, b: DataRule) -> Iterator[OpNode]:
 def renamed(pattern: Any) -> Any:
     """A pattern with other names for its variables."""
     if isinstance(pattern, Hole):
-        return Hole(f"{pattern.name}2", pattern.sort, pattern.default, pattern.several)
+        return Hole(f"{pattern.name}2", pattern.sort, pattern.several)
     if isinstance(pattern, OpNode):
         op = pattern.op
         if isinstance(op, OpClass):

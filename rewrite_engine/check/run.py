@@ -89,7 +89,7 @@ def shape_of(pattern: Any) -> str:
     def of(p: Any) -> Any:
         if isinstance(p, Hole):
             number = names.setdefault(p.name, f"v{len(names)}")
-            return Hole(f"{number}_{p.sort}", p.sort, p.default, p.several)
+            return Hole(f"{number}_{p.sort}", p.sort, p.several)
         return p.of(*[of(a) for a in p.args]) if isinstance(p, OpNode) else p
 
     return pattern_text(of(pattern))

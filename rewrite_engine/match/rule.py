@@ -24,6 +24,7 @@ from rewrite_engine.match.differences import levels, with_views
 from rewrite_engine.match.emit import Function
 from rewrite_engine.match.interpret import interpreted, matcher_for
 from rewrite_engine.match.lower import Compute, Lowered, counted, lower
+from rewrite_engine.match.missing import each_way
 from rewrite_engine.match.mistakes import Mistakes, joined
 from rewrite_engine.match.outline import (
     ROOTS,
@@ -32,6 +33,7 @@ from rewrite_engine.match.outline import (
     demands,
     head_of,
     interior,
+    is_twice,
     may_be_op,
     may_match_operands,
     numbers_among,
@@ -327,7 +329,8 @@ class DataRule(Rule):
         worlds = None if self.module.startswith(SHIPPED) else variable.worlds()
 
         def lowering() -> Lowered:
-            return settled(lower(self.fn, variable, pairs, self.is_backward), worlds, self.extends)
+            lowered = lower(self.fn, variable, pairs, self.is_backward)
+            return settled(lowered, worlds, self.extends, self.is_backward)
 
         self.lowered = counted(lowering)
         self.left: OpNode = self.lowered.left
@@ -359,10 +362,13 @@ class DataRule(Rule):
     @cached_property
     def on_trust(self) -> DataRule:
         """Rule without the guards that its assumption makes unnecessary."""
-        guards = tuple([g for g in self.guards if not g.assumed])
-        lowered = self.lowered._replace(guards=guards)
-        text = rule_text(lowered)
-        return self.copied(guards=guards, lowered=lowered, text=text, proves=False)  # type: ignore
+
+        def trusted(way: Lowered) -> Lowered:
+            return way._replace(guards=tuple([g for g in way.guards if not g.assumed]))
+
+        lowered = each_way(self.lowered, trusted)
+        changes = dict(guards=lowered.guards, text=rule_text(lowered), proves=False)
+        return self.copied(lowered=lowered, **changes)  # type: ignore[no-any-return]
 
     @cached_property
     def text(self) -> str:  # type: ignore[override]
@@ -389,19 +395,19 @@ class DataRule(Rule):
         return not isinstance(self.left.op, OpClass)
 
     def fits(self, seen: Sequence[Outline]) -> bool:
-        return bool(self.nests) or may_match_operands(self.left, seen)
+        return bool(self.nests) or any(
+            [may_match_operands(way.left, seen) for way in self.lowered.ways]
+        )
 
     def may_apply(self, op: Any, seen: Sequence[Outline], distinct: bool) -> bool:
-        args = self.left.args
-        same = len(args) == 2 and isinstance(args[0], Hole) and args[0] == args[1]
-        return not (distinct and same and not self.left.rests)
+        return not (distinct and all([is_twice(way.left) for way in self.lowered.ways]))
 
     @cached_property
     def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
-        return {} if self.nests else demands(self.left)
+        return {} if self.nests or self.lowered.others else demands(self.left)
 
     def numbers(self) -> Iterable[Any]:
-        return numbers_among(self.left.args)
+        return chain.from_iterable([numbers_among(way.left.args) for way in self.lowered.ways])
 
     @cached_property
     def interior(self) -> dict[Any, int]:  # type: ignore[override]

@@ -30,8 +30,8 @@ from rewrite_engine.tensor import (
 from rewrite_engine.tensor.elemwise import Elemwise
 from rewrite_engine.tensor.special import ScaledExp
 
-LEVELS = 12  # of a term that are looked into
-MANY = 100  # terms among which a sum is looked for
+MAX_SEARCHED_LEVELS = 12  # levels of a term that are read
+MAX_SEARCHED_TERMS = 100  # terms among which a sum is searched
 
 
 class Scaled(NamedTuple):
@@ -69,7 +69,7 @@ class Scale:
         self.x, self.axis, self.whole = x, axis, Scaled(scaled, 1, dims)
         self.known = {}
 
-    def of(self, v, depth=LEVELS):
+    def of(self, v, depth=MAX_SEARCHED_LEVELS):
         """Return the result of scaling a term; a term that cannot be analysed stays unchanged."""
         if v.head is exp and v.owner.inputs[0] is self.x:
             return self.whole
@@ -176,7 +176,7 @@ def sums_of_exponentials(v):
         found |= dict.fromkeys([(x, u.head.axis) for x in inside])
         if inside:
             continue
-        if u.owner is not None and u.type.kind == "f" and len(queue) < MANY:
+        if u.owner is not None and u.type.kind == "f" and len(queue) < MAX_SEARCHED_TERMS:
             queue += [w for w in u.owner.inputs if w not in seen]
             seen.update(u.owner.inputs)
     return found
@@ -186,7 +186,7 @@ def exponentials_in(v):
     """Return the arguments of the exponentials in the numerator of a product."""
     todo = [v]
     for u in todo:
-        if (u.head is mul or u.head is true_div) and len(todo) < MANY:
+        if (u.head is mul or u.head is true_div) and len(todo) < MAX_SEARCHED_TERMS:
             todo += u.owner.inputs if u.head is mul else u.owner.inputs[:1]
     found = [u.owner.inputs[0] for u in todo if u.head is exp]
     return [x for x in found if x.type.kind == "f" and x.type.ndim == v.type.ndim]

@@ -322,7 +322,7 @@ def test_what_is_no_optimizer() -> None:
 
 def test_types_and_ops_that_nobody_uses_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ops, dispatches and caches remember is bounded."""
-    monkeypatch.setattr("rewrite_engine.match.dispatch.LIMIT", 50)
+    monkeypatch.setattr("rewrite_engine.match.dispatch.MAX_CACHED_KEYS", 50)
     monkeypatch.setattr("rewrite_engine.graph.op.REMEMBERED", 50)
     monkeypatch.setattr("rewrite_engine.tensor.elemwise.REMEMBERED", 50)
     monkeypatch.setattr("rewrite_engine.tensor.op.REMEMBERED", 50)

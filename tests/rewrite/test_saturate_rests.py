@@ -44,13 +44,13 @@ CASES: dict[str, tuple[list[Any], list[str]]] = {
     "among others": ([pt.add(c, a * k, d, k * b)], ["(a + b) * k + c + d"]),
     "in nests": ([(c + a * k) + (d + k * b)], ["(a + b) * k + c + d"]),
     "all": ([pt.add(a * k, k * b, k * c, d * k)], ["(a + b + c + d) * k"]),
-    "a factor is missing": ([a * k + k + b * k], ["(a + 1.0 + b) * k"]),
+    "a factor is missing": ([a * k + k + b * k], ["(1.0 + a + b) * k"]),
     "backwards": ([(a + b) * k, a * k, b * k], ["a * k + b * k", "a * k", "b * k"]),
     "backwards among others": (
         [pt.add(c, (a + b) * k, d), a * k, b * k],
         ["a * k + b * k + c + d", "a * k", "b * k"],
     ),
-    "1 is missing on the other side": ([(a + 1) * k, a * k], ["a * k + k", "a * k"]),
+    "1 is missing on the other side": ([(a + 1) * k, a * k], ["k + a * k", "a * k"]),
 }
 
 

@@ -7,7 +7,7 @@ from rewrite_engine.errors import AxisError
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.rules.looping.parts import Lengths, Loop
 
-MOST = 4  # values that are carried on instead of a trace
+MAX_CARRIED_VALUES = 4  # values carried on instead of a trace
 READING = pt.Subtensor | pt.Shape_i
 
 
@@ -18,7 +18,7 @@ def back(loop, node):
     if type(at) is int:
         n = loop.steps.data if isinstance(loop.steps, Constant) and not loop.op.until else None
         k = -at if at < 0 else 0 if n is None else int(n) - at
-        return k if 0 < k <= MOST else 0
+        return k if 0 < k <= MAX_CARRIED_VALUES else 0
     inputs = loop.fgraph.present_inputs(node)
     index = inputs[1].owner if len(inputs) == 2 else None
     if not loop.op.until and index is not None and index.op == pt.sub and len(entries) == 1:
@@ -36,7 +36,7 @@ def several(loop, node):
     if not isinstance(at, tuple) or tuple(at)[1:] != (None, None) or type(at[0]) is not int:
         return 0
     fits = has_steps(loop, -at[0]) or None not in node.inputs[0].type.shape[1:]
-    return -at[0] if fits and 0 < -at[0] <= MOST else 0
+    return -at[0] if fits and 0 < -at[0] <= MAX_CARRIED_VALUES else 0
 
 
 def has_steps(loop, k):
@@ -67,7 +67,7 @@ def is_length(node):
 def slots(loop, v):
     """Return the numbers of the carried values that are the last, last but one, … of a result."""
     found = []
-    while len(found) < MOST:
+    while len(found) < MAX_CARRIED_VALUES:
         k = next((k for k, (_, _, new) in enumerate(loop.carried) if new is v), None)
         if k is None or k in found:
             break

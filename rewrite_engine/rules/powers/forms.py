@@ -2,8 +2,8 @@
 
 A term is a variable, a product without signs and numbers (`Monomial`), a `Square`, or `ONE` for the
 number. A term computed in a narrower dtype than the whole is a variable: its rounding is part of
-its value. A form with more than `MANY` terms is a variable, so that reading is linear in a graph's
-size.
+its value. A form with more than `MAX_FORM_TERMS` terms is a variable, so that reading is linear in
+a graph's size.
 """
 
 from math import isfinite
@@ -15,11 +15,11 @@ from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import add, cast, constant, mul, neg, sqr, sub, true_div
 
 ONE = None  # the key of the number in a linear form
-MANY = 12  # terms in a form, factors in a product: what has more is a variable
+MAX_FORM_TERMS = 12  # and factors of a product; a term with more is a variable
 TOLERANCE = 1e-15
 #: a coefficient beyond it, or below its reciprocal, is not computed with: a product of two of them
 #: is a normal number, and so is any square beside one, if the exponential of both is
-LARGE = {"float64": 1e60, "float32": 1e12, "float16": 1e2}
+MAX_COEFFICIENT = {"float64": 1e60, "float32": 1e12, "float16": 1e2}
 SIGNED = frozenset({neg, mul, true_div})
 
 
@@ -33,7 +33,7 @@ def number_of(v):
 
 def is_moderate(c, dtype):
     """Return whether a number may be computed with."""
-    return 1 / LARGE[dtype] <= abs(c) <= LARGE[dtype]
+    return 1 / MAX_COEFFICIENT[dtype] <= abs(c) <= MAX_COEFFICIENT[dtype]
 
 
 class Monomial:
@@ -85,7 +85,7 @@ def linear(v):
 def linear_form(v):
     """Terms of a sum as a linear form (`Evidence.value`)."""
     form = read_form(v)
-    if form is None or len(form) > MANY or not all(map(moderate_in(v), form.values())):
+    if form is None or len(form) > MAX_FORM_TERMS or not all(map(moderate_in(v), form.values())):
         form = {unwidened(v): 1.0}
     return because("it is a linear form", value=form)
 
@@ -152,7 +152,7 @@ def product_of(v):
 def simple_product(v):
     """Factors of a product (`Evidence.value`)."""
     number, powers = read_product(v)
-    if len(powers) > MANY or not (number == 0 or is_moderate(number, v.type.dtype)):
+    if len(powers) > MAX_FORM_TERMS or not (number == 0 or is_moderate(number, v.type.dtype)):
         number, powers = 1.0, {v: 1}
     return because("it is a product", value=(number, powers))
 

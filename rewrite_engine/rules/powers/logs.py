@@ -21,7 +21,7 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.language import *
 from rewrite_engine.rules.powers.differences import log_of_difference, log_of_rest
 from rewrite_engine.rules.powers.forms import (
-    MANY,
+    MAX_FORM_TERMS,
     combined,
     is_other_width,
     number_of,
@@ -430,7 +430,7 @@ def log_of_sum(terms, dtype):
     a difference it is not certain.
     """
     terms = [pair for s, t in terms for pair in opened(s, t)]
-    if len(terms) > MANY:
+    if len(terms) > MAX_FORM_TERMS:
         return None
     if len(terms) == 2 and (between := log_of_difference(terms, dtype)) is not None:
         return Log(between, True, True, certain=False)

@@ -7,7 +7,7 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.language import *
 from rewrite_engine.rewrite.dropped import shown_through
 from rewrite_engine.rules.powers.forms import (
-    MANY,
+    MAX_FORM_TERMS,
     ONE,
     Monomial,
     Square,
@@ -56,7 +56,7 @@ class AsWritten:
         self.changes = False
         todo = [(v, 1, False)]
         for u, side, summed in todo:
-            if len(self.nodes) > 8 * MANY:
+            if len(self.nodes) > 8 * MAX_FORM_TERMS:
                 break
             self.take(u, side, summed, todo, u is v)
 
@@ -204,7 +204,7 @@ def may_cancel(node):
             inside |= found
         elif v not in seen and (v.head in PRODUCTS or v.head in SUMS):
             seen.add(v)
-            if len(todo) < 2 * MANY:
+            if len(todo) < 2 * MAX_FORM_TERMS:
                 todo += v.owner.inputs
         elif v.head is not CONSTANT:
             shared = shared or v in seen
@@ -216,7 +216,7 @@ def roots(v):
     """Return the nearest terms from which arithmetic computes a function's argument."""
     found, todo = set(), [v]
     for u in todo:
-        if (u.head in PRODUCTS or u.head in SUMS) and len(todo) < MANY:
+        if (u.head in PRODUCTS or u.head in SUMS) and len(todo) < MAX_FORM_TERMS:
             todo += u.owner.inputs
         elif u.head is not CONSTANT:
             found.add(u)

@@ -3,7 +3,7 @@
 from rewrite_engine.graph.node import CONSTANT
 from rewrite_engine.match.fact import because, fact
 from rewrite_engine.rules.powers.forms import (
-    MANY,
+    MAX_FORM_TERMS,
     ONE,
     is_moderate,
     linear,
@@ -29,7 +29,7 @@ def power(v):
 def power_record(v):
     """Exponents of a product (`Evidence.value`)."""
     found = read(v) if v.type.kind == "f" else None
-    if found is None or found.size > MANY or not is_moderate(found.number, v.type.dtype):
+    if found is None or found.size > MAX_FORM_TERMS or not is_moderate(found.number, v.type.dtype):
         found = opaque(v)
     return because("it is a product of powers", value=found)
 
@@ -85,7 +85,7 @@ def read_product(v):
 
 def is_fine(base, p):
     """Return whether a power of this product may be taken."""
-    if abs(p) > MANY:
+    if abs(p) > MAX_FORM_TERMS:
         return False
     if p == int(p):
         return True
@@ -116,7 +116,7 @@ def summands(v):
             todo += [*zip(signs, u.owner.inputs, strict=True)][::-1]
         else:
             terms.append((s, u))
-        if len(terms) + len(todo) > MANY:
+        if len(terms) + len(todo) > MAX_FORM_TERMS:
             return summands_at_top(v)
     return terms
 
