@@ -170,6 +170,14 @@ class Lowered(NamedTuple):
         pairs = [(left, _right_of(self.right, i)) for i, left in enumerate(lefts)]
         return tuple([self._replace(left=left, right=right) for left, right in pairs])
 
+    @property
+    def drops(self) -> bool:
+        """True if operands on the left, variables or numbers, are missing on the right."""
+        right = self.right
+        names = right.names if isinstance(right, Compute) else holes(right)
+        leaves = [p for p, _ in subpatterns(self.left) if not isinstance(p, OpNode)]
+        return any(isinstance(p, Literal) or p.name not in names for p in leaves)
+
 
 def counted(lowering: Callable[[], Lowered]) -> Lowered:
     """Lower a rule; twice if samples show how many outputs an op has that does not declare it."""

@@ -184,7 +184,6 @@ def with_sides(lowered: Lowered) -> DataRule:
     rule: DataRule = object.__new__(DataRule)
     rule.__dict__.update({k: v for k, v in TEMPLATE.__dict__.items() if k not in ("apply", "goal")})
     rule.lowered = lowered
-    rule.left, rule.right, rule.guards = lowered.left, lowered.right, lowered.guards
     rule.text = rule_text(lowered)
     rule.depth = max(d for p, d in subpatterns(rule.left) if isinstance(p, OpNode) or d == 0)
     return rule
