@@ -17,8 +17,8 @@ from rewrite_engine.judge.composed import Deviation, Judge
 from rewrite_engine.judge.noise import evaluate
 from rewrite_engine.match.claim import exact
 from rewrite_engine.match.decorate import node_rewriter
-from rewrite_engine.rules.packs import load_rules
-from rewrite_engine.rules.pipeline import PHASES
+from rewrite_engine.pipeline.packs import load_rules
+from rewrite_engine.pipeline.phases import PHASES
 from rewrite_engine.tensor import Elemwise
 
 

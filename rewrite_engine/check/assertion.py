@@ -16,10 +16,10 @@ from rewrite_engine.check.lengths import small_lengths
 from rewrite_engine.graph.traverse import explicit_graph_inputs
 from rewrite_engine.judge.difference import BothSides, both_sides
 from rewrite_engine.judge.verdict import Verdict, case_text, judge_terms
+from rewrite_engine.language import rewritten_graph
 from rewrite_engine.match.claim import Claim, refines
 from rewrite_engine.match.rule import DataRule, Rule
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rules.language import rewritten_graph
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

@@ -36,8 +36,8 @@ from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import all_rules, known_rules
 from rewrite_engine.rewrite.trace.attempts import Attempt
-from rewrite_engine.rules.pipeline import all_rules, known_rules
 
 WIDTH = 100
 MOST = 8  # functions that an error names

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine import facts
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.match.fact import Fact
-from rewrite_engine.rules import facts
-from rewrite_engine.rules.assumptions import SHIPPED
+from rewrite_engine.pipeline.assumptions import SHIPPED
 
 SLACK = 1e3  # units that rounding may tear a symmetric matrix apart by
 

@@ -14,8 +14,8 @@ from rewrite_engine.explain.__main__ import is_strictly_right
 from rewrite_engine.explain.record import recording
 from rewrite_engine.explain.report import Report, explain
 from rewrite_engine.judge.compare import Verdict
+from rewrite_engine.language import Inexact, rule
 from rewrite_engine.match.claim import approx, assumes, exact
-from rewrite_engine.rules.language import Inexact, rule
 from rewrite_engine.scalar.op import ScalarOp, float_dtype
 from rewrite_engine.tensor.elemwise import Elemwise
 

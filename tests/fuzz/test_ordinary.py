@@ -18,8 +18,8 @@ from fuzz.limit import TooLong, limit
 from fuzz.recurrences import MODELS, random_recurrence
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.judge.composed import Deviation
+from rewrite_engine.language import node_rewriter, rule
 from rewrite_engine.match.claim import exact
-from rewrite_engine.rules.language import node_rewriter, rule
 
 AS_BUILT = Mode(linker="py", optimizer=None)
 A, B, T = (Term("input", value=name) for name in "abt")

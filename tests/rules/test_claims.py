@@ -39,7 +39,7 @@ from rewrite_engine.judge.difference import BothSides, both_sides, same_bits
 from rewrite_engine.judge.values import compute_all
 from rewrite_engine.judge.verdict import KEPT, case_text, judge_terms
 from rewrite_engine.match.rule import DataRule
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.pipeline.phases import all_rules
 from tests.rules.claims.terms import TABLE, terms
 from tests.rules.instances import DATA, DTYPES, GIVEN, MIXTURES, SHAPES, TRUSTING, built
 

@@ -16,7 +16,7 @@ from rewrite_engine.gradient import grad
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.judge.exact import exact
 from rewrite_engine.judge.reference import DIGITS, errors
-from rewrite_engine.rules.pipeline import optimizer
+from rewrite_engine.pipeline.phases import optimizer
 from tests.rewrite.test_inplace import run
 
 mp.dps = DIGITS

@@ -20,7 +20,7 @@ from rewrite_engine.link.forms import is_replaced
 from rewrite_engine.link.linker import Linker
 from rewrite_engine.link.perform import runner
 from rewrite_engine.match.fact import Fact, because
-from rewrite_engine.rules.assumptions import SHIPPED
+from rewrite_engine.pipeline.assumptions import SHIPPED
 from rewrite_engine.scalar.bounds import rounded
 from rewrite_engine.tensor.constant import weak_constant
 from rewrite_engine.tensor.op import TensorOp

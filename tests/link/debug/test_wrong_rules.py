@@ -18,11 +18,11 @@ from rewrite_engine.errors import (
     InvalidValueError,
     StochasticOrder,
 )
+from rewrite_engine.facts import nonneg
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import Vector, approx, exact, given, node_rewriter, rule
 from rewrite_engine.match.fact import because, fact, unknown
 from rewrite_engine.rewrite.driver import GraphRewriter
-from rewrite_engine.rules.facts import nonneg
-from rewrite_engine.rules.language import Vector, approx, exact, given, node_rewriter, rule
 from rewrite_engine.scalar import ScalarOp
 from rewrite_engine.scalar.dtype import float_dtype
 
