@@ -214,9 +214,7 @@ def lower(
     mistakes = Mistakes(errors)
     if not has_ended:
         mistakes.raise_all()
-    conditions: tuple[Any, ...] = ()
-    if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
-        body, conditions = body[0], body[1].conditions
+    body, conditions = _split_guards(body)
     with mistakes:
         _check_body(body)
     if not isinstance(body, RuleBody):
@@ -244,6 +242,13 @@ def lower(
             _check_outputs(body.left, lowered.left, right)
     mistakes.raise_all()
     return lowered
+
+
+def _split_guards(body: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result of a rule function without its guards, and these."""
+    if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
+        return body[0], body[1].conditions
+    return body, ()
 
 
 def _check_body(body: Any) -> None:
