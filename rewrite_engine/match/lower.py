@@ -167,7 +167,7 @@ class Lowered(NamedTuple):
         if self.left.index != ALL:
             return (self,)
         lefts = map(self.left.output, range(known_outputs(self.left.operator) or 0))
-        pairs = [(left, _right_of(self.right, i)) for i, left in enumerate(lefts)]
+        pairs = [(left, _select_output(self.right, i)) for i, left in enumerate(lefts)]
         return tuple([self._replace(left=left, right=right) for left, right in pairs])
 
     @property
@@ -187,7 +187,7 @@ def counted(lowering: Callable[[], Lowered]) -> Lowered:
         return lowering()
 
 
-def _right_of(right: Any, i: int) -> Any:
+def _select_output(right: Any, i: int) -> Any:
     """Return the right side for one of several outputs."""
     if isinstance(right, Compute):
 
@@ -396,14 +396,14 @@ def extended(rule: Lowered) -> Lowered:
         for a, name in ((left.args[0], BEFORE), (left.args[-1], AFTER))
     ]
     if isinstance(right, Compute):
-        right = _computed_beside(left.op, right, before, after)
+        right = _compute_between(left.op, right, before, after)
     elif before or after:
         right = OpNode(left.op, spliced(left.op, (*before, right, *after)))
     left = OpNode(left.op, (*before, *left.args, *after))
     return rule._replace(left=left, right=right, written=rule.right)
 
 
-def _computed_beside(
+def _compute_between(
     op: Op, right: Compute, before: tuple[Hole, ...], after: tuple[Hole, ...]
 ) -> Compute:
     """Return a computed right side between operands that the left side leaves alone."""
