@@ -342,7 +342,7 @@ class DataRule(Rule):
 
     @property
     def left(self) -> OpNode:
-        """Left side."""
+        """Left side of the rule: an op on patterns."""
         return self.lowered.left
 
     @property
@@ -352,7 +352,7 @@ class DataRule(Rule):
 
     @property
     def guards(self) -> tuple[Condition, ...]:
-        """Guards of the rule."""
+        """Guards, which must hold for the rule to apply."""
         return self.lowered.guards
 
     @property
