@@ -29,7 +29,7 @@ class Heading:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeLine:
     """A line that is not wrapped, as of a tree."""
 
     text: str
@@ -37,19 +37,19 @@ class Code:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """Cell of a table."""
+class TableCell:
+    """TableCell of a table."""
 
     text: str
     style: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TableBlock:
     """Table. columns: titles, and whether their cells are aligned on the right."""
 
     columns: tuple[tuple[str, bool], ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class FiringBlock:
     """A firing, or (is_family) several of a rule: a term before and after. letters: what letters in
     the terms stand for. notes: what stands behind it; of a family, one note in several lengths.
     of_graph: what became of an op that holds a graph.
@@ -107,7 +107,7 @@ class Section:
     title: str = ""
 
 
-Block = Paragraph | Heading | Code | Table | Counts | Terms | Formulas | Section
+Block = Paragraph | Heading | CodeLine | TableBlock | Counts | FiringBlock | Formulas | Section
 
 
 class Layout(Protocol):

@@ -19,14 +19,14 @@ from rich.text import Text
 from rewrite_engine.errors import plural
 from rewrite_engine.explain.blocks import (
     Block,
-    Code,
+    CodeLine,
     Counts,
+    FiringBlock,
     Formulas,
     Heading,
     Paragraph,
     Section,
-    Table,
-    Terms,
+    TableBlock,
 )
 from rewrite_engine.explain.term import cut
 from rewrite_engine.rewrite.result import COUNTS, Result, RuleStats, StopReason, Tally
@@ -108,11 +108,11 @@ class TextLayout:
         return [Text(), *self._captured(line)]
 
     @lines.register
-    def _(self, block: Code) -> list[Text]:
+    def _(self, block: CodeLine) -> list[Text]:
         return [Text(" " * block.indent + block.text)]
 
     @lines.register
-    def _(self, block: Table) -> list[Text]:
+    def _(self, block: TableBlock) -> list[Text]:
         table = RichTable(
             box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
         )
@@ -141,7 +141,7 @@ class TextLayout:
         return [*shown, Text(f"  … {len(lines) - len(shown)} more lines; --full shows them")]
 
     @lines.register
-    def _(self, block: Terms) -> list[Text]:
+    def _(self, block: FiringBlock) -> list[Text]:
         return list(self._family(block) if block.is_family else self._firing(block))
 
     def _captured(self, thing: Any) -> list[Text]:
@@ -163,7 +163,7 @@ class TextLayout:
 
     # --- firings ---------------------------------------------------------------------------------
 
-    def _family(self, one: Terms) -> Iterator[Text]:
+    def _family(self, one: FiringBlock) -> Iterator[Text]:
         """Yield the firings of a rule in one line if they fit, with the rule behind."""
         number, width = f"{one.number} ".rjust(MARGIN + 1), self.width
         text, defined = _short(one, width - len(number)), _hidden(one)
@@ -184,7 +184,7 @@ class TextLayout:
         line = start + defined + note.rjust(width - len(start) - len(defined))
         yield Text(line if defined else note.rjust(width), style="dim")
 
-    def _firing(self, one: Terms) -> Iterator[Text]:
+    def _firing(self, one: FiringBlock) -> Iterator[Text]:
         """Yield a firing: on one line if it fits, else what the letters stand for below, and the
         note where there is room for it.
         """
@@ -207,7 +207,7 @@ class TextLayout:
         if room < 0:
             yield from self._spread(space, Text(last, "dim"), note)
 
-    def _long_term(self, number: str, one: Terms) -> Iterator[Text]:
+    def _long_term(self, number: str, one: FiringBlock) -> Iterator[Text]:
         """Yield a change that fills a line or more: broken at the arrow, if that helps."""
         parts = [number + one.term]
         if len(parts[0]) > self.width and one.term != one.after:
@@ -218,7 +218,7 @@ class TextLayout:
                 part = cut(part, SIDE_LINES * (self.width - MARGIN - 2))
             yield from map(Text, self.wrapped(part.lstrip(), indent, MARGIN + 2))
 
-    def _defined(self, one: Terms, width: int) -> list[str]:
+    def _defined(self, one: FiringBlock, width: int) -> list[str]:
         """Return what the letters stand for: in one line if it fits, else each in its own, cut."""
         whole = ", ".join(one.definitions)
         if len(whole) <= width:
@@ -244,7 +244,7 @@ class TextLayout:
             yield Text(line.strip().rjust(self.width), style="dim")
 
 
-def _short(one: Terms, width: int) -> str:
+def _short(one: FiringBlock, width: int) -> str:
     """Return both sides in one line, each cut if necessary."""
     if len(one.term) <= width or one.term == one.after:
         return cut(one.term, width)
@@ -254,7 +254,7 @@ def _short(one: Terms, width: int) -> str:
     return cut(one.before, left) + ARROW + cut(one.after, right)
 
 
-def _hidden(one: Terms) -> str:
+def _hidden(one: FiringBlock) -> str:
     """Return what the first letter stands for that the right side does not have: it is what the
     rule went by.
     """

@@ -34,7 +34,7 @@ from rewrite_engine.rewrite.trace.records import (
     PhaseLine,
     ReportLine,
     Saving,
-    Untrue,
+    UntrueClaim,
     to_json,
 )
 
@@ -265,7 +265,9 @@ def _claims(claims: Any) -> ClaimCounts:
         not_special=claims.why_not,
         problem=claims.problem,
         untrue=[
-            Untrue(kind=one.kind, text=one.text, basis=one.basis, rule=one.rule, firing=one.number)
+            UntrueClaim(
+                kind=one.kind, text=one.text, basis=one.basis, rule=one.rule, firing=one.number
+            )
             for one in claims.untrue
         ],
     )

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from rewrite_engine.errors import plural
 from rewrite_engine.explain.blocks import (
     Block,
-    Code,
+    CodeLine,
     Counts,
+    FiringBlock,
     Formulas,
     Heading,
     Paragraph,
     Section,
-    Table,
-    Terms,
+    TableBlock,
 )
 from rewrite_engine.explain.layout import TextLayout
 from rewrite_engine.explain.show import ReportOptions, report_blocks
@@ -64,7 +64,7 @@ def report_as_html(report: Report) -> str:
 def as_html(blocks: Iterable[Block], is_open: bool = True) -> Iterator[str]:
     """Yield blocks as HTML; consecutive firings as one table. is_open: unfold parts."""
     for kind, some in groupby(blocks, key=type):
-        if kind is Terms:
+        if kind is FiringBlock:
             yield table(("", "before", "", "after", "rule"), map(_terms, some), numbers=1)
             continue
         for block in some:
@@ -89,12 +89,12 @@ def _(block: Heading, is_open: bool) -> str:
 
 
 @_html.register
-def _(block: Code, is_open: bool) -> str:
+def _(block: CodeLine, is_open: bool) -> str:
     return code(block.text)
 
 
 @_html.register
-def _(block: Table, is_open: bool) -> str:
+def _(block: TableBlock, is_open: bool) -> str:
     rows = ([_styled(escape(cell.text), cell.style, "span") for cell in row] for row in block.rows)
     return table([title for title, _ in block.columns], rows)
 

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 from rewrite_engine.errors import UnknownNameError, did_you_mean, plural
 from rewrite_engine.explain.blocks import (
     Block,
-    Cell,
-    Code,
+    CodeLine,
     Counts,
+    FiringBlock,
     Formulas,
     Heading,
     Layout,
     Paragraph,
     Section,
-    Table,
-    Terms,
+    TableBlock,
+    TableCell,
     label,
 )
 from rewrite_engine.explain.model import FunctionReport
@@ -203,7 +203,7 @@ def _others(why: str, functions: list[FunctionReport]) -> Iterator[Block]:
 # --- the summary ---------------------------------------------------------------------------------
 
 
-def summary(report: Report, width: int, max_rows: int | None = None) -> Table:
+def summary(report: Report, width: int, max_rows: int | None = None) -> TableBlock:
     """Tabulate functions, one a line; with the place of each if there is room."""
     names = ["", "function", "compiled at", "nodes", "firings", "flops", "bytes", "values"]
     left = {"function", "compiled at", "values"}
@@ -212,18 +212,18 @@ def summary(report: Report, width: int, max_rows: int | None = None) -> Table:
     groups = alike(report.functions, _cells)
     rows = [_row(some, is_wide) for some in groups[:max_rows]]
     if len(rows) < len(groups):
-        more = (Cell(""), Cell(f"… {len(groups) - len(rows)} more"))
-        rows.append((*more, *[Cell("")] * (len(columns) - len(more))))
-    return Table(tuple(columns), tuple(rows))
+        more = (TableCell(""), TableCell(f"… {len(groups) - len(rows)} more"))
+        rows.append((*more, *[TableCell("")] * (len(columns) - len(more))))
+    return TableBlock(tuple(columns), tuple(rows))
 
 
-def _row(some: Sequence[FunctionReport], is_wide: bool) -> tuple[Cell, ...]:
+def _row(some: Sequence[FunctionReport], is_wide: bool) -> tuple[TableCell, ...]:
     f = some[0]
     name, where, nodes, firings, flops, size, verdict = _cells(f)
     style = STYLES.get(f.about.verdict, "green") if f.is_right else "bold red"
     texts = [numbers_of(some), name + times_of(some), *([where] if is_wide else [])]
-    cells = map(Cell, [*texts, nodes, firings, flops, size])
-    return (*cells, Cell(verdict, style))
+    cells = map(TableCell, [*texts, nodes, firings, flops, size])
+    return (*cells, TableCell(verdict, style))
 
 
 def _cells(f: FunctionReport) -> tuple[str, ...]:
@@ -326,9 +326,9 @@ def _graph_blocks(
     if options.tree and fgraph is not None:
         lines = str(debugprint(fgraph, file="str")).splitlines()
         shown = lines if options.full else lines[: most - 3]
-        yield from [Code(line, indent=2) for line in shown]
+        yield from [CodeLine(line, indent=2) for line in shown]
         if len(lines) > len(shown):
-            yield Code(f"… {len(lines) - len(shown)} more lines; --full shows them", indent=2)
+            yield CodeLine(f"… {len(lines) - len(shown)} more lines; --full shows them", indent=2)
         return
     lines = list(graph_lines(f, after, options.full, most - 3, width, loops))
     yield Formulas(tuple(lines), fgraph, options.full)
@@ -359,22 +359,22 @@ def _story(f: FunctionReport) -> Iterator[Block]:
         yield Paragraph(text, indent=2, hang=4)
 
 
-def family_block(one: Family) -> Terms:
+def family_block(one: Family) -> FiringBlock:
     """Return the firings of a rule, the first one as an example."""
     first = one.firings[0]
-    return Terms(
+    return FiringBlock(
         f"{len(of_one_op(one.firings))}×", str(first.before), str(first.after),
         tuple(first.letters.items()), tuple(family_notes(one)), first.of_graph, is_family=True,
     )  # fmt: skip
 
 
-def firing_blocks(firings: Iterable[FiringLine], same_rule: bool = False) -> Iterator[Terms]:
+def firing_blocks(firings: Iterable[FiringLine], same_rule: bool = False) -> Iterator[FiringBlock]:
     """Yield firings, those of several outputs of one op as one."""
     for some in of_one_op(firings):
         one, last = some[0], some[-1].number
         number = f"#{one.number}" + (f"–{last}" if last != one.number else "")
         letters, notes = tuple(one.letters.items()), tuple(firing_notes(one, same_rule))
-        yield Terms(number, str(one.before), str(one.after), letters, notes)
+        yield FiringBlock(number, str(one.before), str(one.after), letters, notes)
 
 
 def _firings(f: FunctionReport, options: ReportOptions, has_legend: bool) -> Iterator[Block]:

@@ -21,8 +21,8 @@ from rewrite_engine.graph.origin import forward_line
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.rewrite.trace.places import Past
 from rewrite_engine.rewrite.trace.records import (
-    Change,
     ChangedNode,
+    GraphChange,
     GraphLine,
     NodeRow,
     VariableRow,
@@ -228,7 +228,7 @@ class _History(_Table):
         for node in toposort(begin.outputs, (), begin.inputs):
             self.node(node)
         outputs = [self.variable(v) for v in whole.outputs[0]]
-        changes: list[Change] = []
+        changes: list[GraphChange] = []
         for stretch in self.stretches:
             if changes and stretch is not whole:
                 self.note(changes[-1], stretch.set_by[0], stretch.outputs[0])
@@ -242,7 +242,7 @@ class _History(_Table):
                 for node in step.makes or ():
                     self.node(node)
                 old, new = self.variable(step.old), self.variable(step.new)
-                changes.append(Change(
+                changes.append(GraphChange(
                     firing=step.number, nodes={}, outputs=None, old=old, new=new, letters={},
                 ))  # fmt: skip
                 self.note(changes[-1], changed, out)
@@ -253,7 +253,7 @@ class _History(_Table):
             change.letters = {name: number for name, number in known if number is not None}
         return self.whole(fgraph, self.graph, inside, outputs, changes)
 
-    def note(self, change: Change, changed: Changes, outputs: Sequence[Variable]) -> None:
+    def note(self, change: GraphChange, changed: Changes, outputs: Sequence[Variable]) -> None:
         """Note what was set in a change."""
         for node, (inputs, op) in changed.items():
             row = ChangedNode(inputs=[self.variable(v) for v in inputs], op=self.op_text(op))

@@ -227,7 +227,7 @@ class Assumption:
 
 
 @dataclass(slots=True, kw_only=True)
-class Untrue:
+class UntrueClaim:
     """a statement that values contradict"""
 
     kind: Annotated[
@@ -251,7 +251,7 @@ class ClaimCounts:
     special: Annotated[Natural, "how often on special values"]
     not_special: Annotated[str | None, "why on none"]
     problem: Annotated[str | None, "why nothing was judged"]
-    untrue: list[Untrue]
+    untrue: list[UntrueClaim]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -351,7 +351,7 @@ class ChangedNode:
 
 
 @dataclass(slots=True, kw_only=True)
-class Change:
+class GraphChange:
     """what a firing changed"""
 
     firing: Annotated[Positive, "its number"]
@@ -395,7 +395,7 @@ class GraphLine(Line):
         "while outputs can be computed from it",
     ]
     changes: Annotated[
-        list[Change],
+        list[GraphChange],
         "what firings changed, in their order; what is merged counts with the firing before",
     ]
 
