@@ -21,9 +21,6 @@ from fuzz.differences import Differences, weights
 from fuzz.generate import grow
 from fuzz.graphs import DEFAULT
 from fuzz.pool import Crash, Pool
-from rewrite_engine.check.values import exact
-from rewrite_engine.check.values.judge import MENDED, Deviation, adds, size_of
-from rewrite_engine.check.values.noise import Values, evaluate, spread
 from rewrite_engine.errors import (
     DisconnectedInputError,
     MethodNotDefined,
@@ -32,6 +29,9 @@ from rewrite_engine.errors import (
 )
 from rewrite_engine.gradient import Rop
 from rewrite_engine.gradient.walk import takes_partial
+from rewrite_engine.judge import exact
+from rewrite_engine.judge.composed import MENDED, Deviation, adds, size_of
+from rewrite_engine.judge.noise import Values, evaluate, spread
 from rewrite_engine.tensor.special import ScaledExp
 
 SAMPLES = 12

@@ -14,10 +14,12 @@ import pytest
 
 from rewrite_engine.check import Kind, check
 from rewrite_engine.config import DEFAULTS, config
-from rewrite_engine.rules.pipeline import PHASES, all_rules, equations, on_demand
+from rewrite_engine.pipeline.phases import PHASES, all_rules, equations, on_demand
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "rules").glob("*.md")])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "rewrite_engine").rglob("*.md")]
+)
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 HEADING_LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]*)#([^)\s]+)\)")
 RUNNER = ROOT / "docs" / "site" / "pages.py"

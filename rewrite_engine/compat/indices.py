@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine import facts
 from rewrite_engine import tensor as m
 from rewrite_engine.errors import AxisError, NotConstantError, describe
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.origin import located
 from rewrite_engine.graph.type import NoneType
-from rewrite_engine.rules import facts
 from rewrite_engine.scalar.type import ScalarType
 from rewrite_engine.tensor.index.template import APART, INPUT, NEWAXIS, Slice, pair
 from rewrite_engine.tensor.shape import shape_tuple

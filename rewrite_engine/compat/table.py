@@ -310,7 +310,7 @@ RENAMED = {
     "graph.rewriting.Query": "rewrite_engine.compat.databases:RewriteDatabaseQuery",
     "graph.rewriting.OptimizationDatabase": "rewrite_engine.compat.databases:RewriteDatabase",
     "graph.basic.general_toposort": "rewrite_engine.compat.extras:general_toposort",
-    "graph.rewriting.optimize_graph": "rewrite_engine.rules.pipeline:rewrite_graph",
+    "graph.rewriting.optimize_graph": "rewrite_engine.pipeline.phases:rewrite_graph",
     "graph.op.get_test_value": "rewrite_engine.compat.extras:get_test_value",
     "scalar.Scalar": "rewrite_engine.scalar.type:ScalarType",
     "scalar.ScalarOp": "rewrite_engine.compat.scalars:ScalarOpOfOthers",

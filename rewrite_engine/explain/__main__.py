@@ -233,7 +233,7 @@ def _set_mode(options: argparse.Namespace) -> None:
     if not (exclude or include or options.rules):
         return
     from rewrite_engine.compile import get_mode
-    from rewrite_engine.rules.packs import load_rules
+    from rewrite_engine.pipeline.packs import load_rules
 
     options.rules = RuleSet().adding(*map(load_rules, options.rules))
     mode = get_mode(config.mode).excluding(*exclude).including(*include)

@@ -13,7 +13,7 @@ from rewrite_engine.errors import plural
 from rewrite_engine.explain.became import Fate
 from rewrite_engine.explain.blocks import Block, Paragraph
 from rewrite_engine.explain.cost import amount
-from rewrite_engine.explain.difference import Difference, Differences
+from rewrite_engine.explain.difference import FunctionDifference, Differences
 from rewrite_engine.explain.lines import described
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.phrase import arrow, claims_lines, term_lines
@@ -178,7 +178,7 @@ class Answers:
         verdicts = arrow(old.verdict, new.verdict)
         yield Paragraph(f"values, each against its graph as built: {verdicts}", indent=2, hang=2)
 
-    def rules(self, one: Difference, old: str, new: str) -> Blocks:
+    def rules(self, one: FunctionDifference, old: str, new: str) -> Blocks:
         """Yield rules that did not fire equally often."""
         kinds: list[tuple[str, list[str]]] = [
             (f"fired only {_in(old)}",
@@ -197,7 +197,7 @@ class Answers:
         if not one.rules:
             yield Paragraph("the same rules fired, equally often", indent=2)
 
-    def computed(self, one: Difference) -> Blocks:
+    def computed(self, one: FunctionDifference) -> Blocks:
         """Yield what the graphs compute differently."""
         assert one.new is not None
         names, all_names = one.outputs, one.new.about.output_names

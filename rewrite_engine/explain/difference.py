@@ -37,7 +37,7 @@ class LineDifference:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FunctionDifference:
     """Difference of one function in two reports; None if one of them has no such function.
 
     rules: how often each rule fired, where that differs. places: what is computed in one graph
@@ -65,7 +65,7 @@ class Differences:
     """Difference of two reports. titles: what they are called."""
 
     titles: tuple[str, str]
-    functions: tuple[Difference, ...]
+    functions: tuple[FunctionDifference, ...]
 
 
 def differences(report: Report, names: str) -> Differences:
@@ -126,12 +126,12 @@ def _titles(old: Report, new: Report) -> tuple[str, str]:
     return titles[0], titles[1]
 
 
-def _only(old: FunctionReport | None, new: FunctionReport | None) -> Difference:
+def _only(old: FunctionReport | None, new: FunctionReport | None) -> FunctionDifference:
     name = (old or new).name  # type: ignore[union-attr]
-    return Difference(name, old, new, {}, (), (), ())
+    return FunctionDifference(name, old, new, {}, (), (), ())
 
 
-def _difference(old: FunctionReport, new: FunctionReport) -> Difference:
+def _difference(old: FunctionReport, new: FunctionReport) -> FunctionDifference:
     a, b = (Counter([firing.rule for firing in f.firings]) for f in (old, new))
     rules = {name: (a[name], b[name]) for name in sorted({*a, *b}) if a[name] != b[name]}
     known: dict[Any, int] = {}
@@ -148,7 +148,7 @@ def _difference(old: FunctionReport, new: FunctionReport) -> Difference:
     lines: Sequence[str] = ()
     if outputs and max(map(len, texts)) <= MAX_COMPARED_LINES:
         lines = [*unified_diff(*texts, n=1, lineterm="")][2:]
-    return Difference(new.name, old, new, rules, tuple(places), outputs, tuple(lines))
+    return FunctionDifference(new.name, old, new, rules, tuple(places), outputs, tuple(lines))
 
 
 #: a graph, and a number for each of its variables

@@ -17,7 +17,7 @@ from rewrite_engine.explain.cost import Cost, Peak, cost_of, peak_of
 from rewrite_engine.explain.place import place_text
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.story import savings
-from rewrite_engine.link.compare import Comparison
+from rewrite_engine.judge.compare import Comparison
 from rewrite_engine.link.program import Argument
 from rewrite_engine.printing.formula import Formula, Roots
 from rewrite_engine.rewrite.trace.attempts import Attempt

@@ -35,9 +35,9 @@ from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.query import Query
 from rewrite_engine.match.rule import Rule
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import all_rules, known_rules
 from rewrite_engine.rewrite.trace.attempts import Attempt
 from rewrite_engine.rewrite.trace.records import FailedFunction, Line, from_json
-from rewrite_engine.rules.pipeline import all_rules, known_rules
 
 WIDTH = 100  # columns of a report as text
 MAX_NAMED_FUNCTIONS = 8  # in an error

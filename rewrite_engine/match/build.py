@@ -197,12 +197,9 @@ def build_source(to: RuleEmitter, pattern: Any, one: bool = True) -> str:
 
 
 def needs_weak(pattern: Any) -> bool:
-    """Return whether an operand may turn out to be a number, or the operands may be fewer than
-    two.
-    """
-    return any(
-        isinstance(p, Hole) and (p.has_default or (p.rest and is_associative(pattern)))
-        for p, _ in subpatterns(pattern)
+    """Return whether the operands may turn out to be fewer than two."""
+    return is_associative(pattern) and any(
+        isinstance(p, Hole) and p.rest for p, _ in subpatterns(pattern)
     )
 
 

@@ -20,10 +20,10 @@ from rewrite_engine.match.pattern import Graph, OpNode
 if TYPE_CHECKING:
     from rewrite_engine.match.emit import Function
 
-NEST = 4  # levels of a nest below which a change makes a rule be tried again
+MAX_NEST_LEVELS = 4  # levels of a nest in which a change makes a rule be tried again
 
-OPENED = 32  # nodes of a nest that are looked at
-PAIRS = 200  # pairs of an added and a subtracted operand that are tried
+MAX_OPENED_NODES = 32  # nodes of a nest that are read
+MAX_PAIRS = 200  # pairs of an added and a subtracted operand that are tried
 
 Path = tuple[int, ...]
 View = tuple[Apply, Callable[[Any], Any]]
@@ -39,7 +39,7 @@ def differences(left: OpNode) -> list[OpNode]:
 
 def levels(left: OpNode) -> int:
     """Return how many levels of nests a left side looks into."""
-    return NEST if differences(left) else 0
+    return MAX_NEST_LEVELS if differences(left) else 0
 
 
 def with_views(left: OpNode, exact: bool, match: Function) -> Function:
@@ -79,7 +79,7 @@ def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[Vie
         for q in taken
         if may_match(part.args[1], outline(q[1], 0))
     )
-    for (here, v), (there, u), part in islice(pairs, PAIRS):
+    for (here, v), (there, u), part in islice(pairs, MAX_PAIRS):
         pair = part.op(v, u)
         if pair.type.computes_like(whole.type):
             yield _view(node, ops, pair, here, there)
@@ -87,7 +87,7 @@ def views(left: OpNode, exact: bool, fgraph: Graph, node: Apply) -> Iterator[Vie
 
 def _leaves(fgraph: Graph, node: Apply, ops: tuple[Any, ...]) -> list[tuple[Path, Any, int]]:
     """Return the operands of a nest of sums and differences, with their places and signs."""
-    type_, room = node.outputs[0].type, OPENED
+    type_, room = node.outputs[0].type, MAX_OPENED_NODES
     found: list[tuple[Path, Any, int]] = []
     todo: list[tuple[Path, Apply, int]] = [((), node, 1)]
     for path, inner, sign in todo:

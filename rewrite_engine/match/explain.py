@@ -18,7 +18,7 @@ from rewrite_engine.match.differences import views
 from rewrite_engine.match.equation import Equation
 from rewrite_engine.match.fact import Unknown
 from rewrite_engine.match.interpret import ASKED, Bindings, Matcher, match_root, named
-from rewrite_engine.match.lower import Compute, Condition
+from rewrite_engine.match.lower import Compute, Condition, Lowered
 from rewrite_engine.match.outline import tracks
 from rewrite_engine.match.pattern import Graph, Hole, Literal, OpNode
 from rewrite_engine.match.rule import DataRule, NodeRewriter, Rule, RuleOfRules
@@ -87,21 +87,22 @@ def _of_data(rule: DataRule, node: Apply, fgraph: Graph, text: Text, run: bool) 
     if rule.left.target(node) is None:
         has = f"{node.op} has {len(node.outputs)} outputs here"
         return Diagnosis(False, "root", f"the rule looks at {pattern_text(rule.left)}, but {has}")
-    probe = Probe(rule, text, fgraph)
     first: Diagnosis | None = None
+    probes = [Probe(way, text, fgraph) for way in rule.lowered.ways]
     try:
-        for bound in probe.ways(node):
-            found = _finish(rule, node, bound, probe, run)
-            if found.applies:
-                return found
-            first = first or found
+        for probe in probes:
+            for bound in probe.ways(node):
+                found = _finish(rule, node, bound, probe, run)
+                if found.applies:
+                    return found
+                first = first or found
     except SearchBudgetError as error:
         return Diagnosis(False, "root", str(error))
     if rule.nests and run and isinstance(rule.interpreted(fgraph, node), Variable):
         return Diagnosis(True)
     for view, _ in views(rule.left, rule.lowered.exact, fgraph, node):
-        list(probe.ways(view))  # what fails there may have come further
-    return first or probe.diagnosis(node)
+        list(probes[0].ways(view))  # what fails there may have come further
+    return first or max(probes, key=lambda probe: probe.progress).diagnosis(node)
 
 
 def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: bool) -> Diagnosis:
@@ -116,8 +117,8 @@ def _finish(rule: DataRule, node: Apply, bound: Bindings, probe: Probe, run: boo
 
     if run:
         old, place = rule.left.target(node), rule.left.place
-        new = instantiate(rule.right, bound, node, place)
-        if new is None and isinstance(rule.right, Compute):
+        new = instantiate(probe.right, bound, node, place)
+        if new is None and isinstance(probe.right, Compute):
             return no("right side", "the function that makes the right side declines")
         if new is None:
             why = f"the right side is a number (0-d), but the term has the type {old.type}"
@@ -194,11 +195,11 @@ def declined(rule: Rule, answer: Any, text: Text) -> str:
 class Probe(Matcher):
     """Matcher of a data rule that records the failure that got furthest."""
 
-    __slots__ = ("first", "progress", "reached", "text")
+    __slots__ = ("first", "progress", "reached", "right", "text")
 
-    def __init__(self, rule: DataRule, text: Text = brief, fgraph: Graph = None) -> None:
-        super().__init__(rule.left, rule.lowered.exact, guards=rule.guards, fgraph=fgraph)
-        self.text = text
+    def __init__(self, rule: Lowered, text: Text = brief, fgraph: Graph = None) -> None:
+        super().__init__(rule.left, rule.exact, guards=rule.guards, fgraph=fgraph)
+        self.right, self.text = rule.right, text
         self.reached = 0  # parts of the pattern that match on the way that is being tried
         self.progress = -1
         self.first: tuple[Any, Any, Bindings, Any] = (rule.left, None, {}, "it does not match")

@@ -15,7 +15,7 @@ Called on a rule's variables, a fact is a guard (`given(nonneg(x))`); called on 
 it answers. A fact must be pure: its answers are cached (`graph/knowledge.py`) until something they
 depend on changes: its arguments, their nodes, and the facts it queries.
 
-Users may declare facts that cannot be proved (`rules/assumptions.py`).
+Users may declare facts that cannot be proved (`pipeline/assumptions.py`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rewrite_engine.match.pattern import Graph
 from rewrite_engine.terms.logic import Term
 from rewrite_engine.terms.parameter import parameters_of, plain_parameters
 
-SHOWN = 4  # how many reasons, and levels of nested ones, are printed
+MAX_PRINTED_REASONS = 4  # reasons, and levels of nested reasons, that are printed
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -60,17 +60,17 @@ class Evidence:
     def __repr__(self) -> str:
         return f"Evidence({self.text()})"
 
-    def text(self, levels: int = SHOWN) -> str:
+    def text(self, levels: int = MAX_PRINTED_REASONS) -> str:
         """Return the reasons in one line: `a product of (a square), (a constant)`."""
         if levels <= 0:
             return "…"
         line, before = "", False
-        for i, reason in enumerate(self.reasons[:SHOWN]):
+        for i, reason in enumerate(self.reasons[:MAX_PRINTED_REASONS]):
             nested = isinstance(reason, Evidence)
             part = f"({reason.text(levels - 1)})" if nested else str(reason)
             glue = " " if nested and not before else ", "
             line, before = f"{line}{glue if i else ''}{part}", nested
-        return f"{line}, …" if len(self.reasons) > SHOWN else line
+        return f"{line}, …" if len(self.reasons) > MAX_PRINTED_REASONS else line
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Evidence) and str(self) == str(other)

@@ -21,6 +21,7 @@ from rewrite_engine.match.ac import AFTER, BEFORE, EXTRA, Uses, as_one, is_assoc
 from rewrite_engine.match.build import Bindings
 from rewrite_engine.match.interpret import every_result, matcher_for
 from rewrite_engine.match.lower import Lowered, RuleBody, counted, extended, lower, lower_side
+from rewrite_engine.match.missing import each_way, with_missing
 from rewrite_engine.match.outline import is_root
 from rewrite_engine.match.pattern import Graph
 from rewrite_engine.match.rule import DataRule
@@ -154,7 +155,7 @@ class Finder:
     """
 
     def __init__(self, lowered: Lowered) -> None:
-        self.asked = lowered._replace(right=None)
+        self.asked = each_way(lowered, lambda way: way._replace(right=None))
         self.left = lowered.left
         self.text = pattern_text(lowered.left)
         self.opens = is_associative(lowered.left)
@@ -163,11 +164,18 @@ class Finder:
     def first(self, node: Apply, fgraph: Graph) -> Sequence[Bindings]:
         """Return the first match at a node, if there is one."""
         bound = self.match(fgraph, node)
-        return () if bound is None else (_seen(bound),)
+        return () if bound is None else (self.seen(bound),)
 
     def every(self, node: Apply, fgraph: Graph) -> Iterator[Bindings]:
         """Yield all matches at a node."""
-        return map(_seen, every_result(self.asked, fgraph, node))
+        return map(self.seen, every_result(self.asked, fgraph, node))
+
+    def seen(self, bound: Bindings) -> Bindings:
+        """Return the bindings with the defaults of missing operands, and without empty entries for
+        operands left alone.
+        """
+        found = {**self.asked.defaults, **bound}
+        return {k: v for k, v in found.items() if v != () or k not in (EXTRA, BEFORE, AFTER)}
 
 
 def finder_for(pattern: Any, variable: type[LogicVariable]) -> Finder:
@@ -186,11 +194,6 @@ def finder_for(pattern: Any, variable: type[LogicVariable]) -> Finder:
     return Finder(_lower(pattern, variable))
 
 
-def _seen(bound: Bindings) -> Bindings:
-    """Return the bindings without empty entries for operands left alone."""
-    return {k: v for k, v in bound.items() if v != () or k not in (EXTRA, BEFORE, AFTER)}
-
-
 def _lower(fn: Callable[..., Any], variable: type[LogicVariable]) -> Lowered:
     """Lower a function that returns a left side alone, or a whole rule."""
 
@@ -204,7 +207,8 @@ def _lower(fn: Callable[..., Any], variable: type[LogicVariable]) -> Lowered:
     try:
         rule = update_wrapper(rule, fn)
         worlds = variable.worlds()
-        return counted(lambda: extended(in_own_form(lower(rule, variable), worlds)))
+        own = counted(lambda: with_missing(in_own_form(lower(rule, variable), worlds)))
+        return each_way(own, extended)
     except RuleError as error:
         where = source_line(fn.__code__.co_filename, fn.__code__.co_firstlineno)
         raise type(error)(f"pattern ({where})\n    {error}") from None

@@ -8,10 +8,10 @@ backwards (`backward`), and as a check. Sorts and guards are evaluated as soon a
 are known; a variable that stays unknown does not refuse.
 
 Backwards, the bindings of the right side build terms of the left side: in each order of unordered
-operands, with and without each optional operand, and next to the operands that the rule leaves
-alone. Two things cannot run backwards: a right side that needs Python (`compute`), and numbers that
-were combined on the right (the 3 of 2 * x + x). A variable that only the left side has stays free
-in backward answers; a rest that only the left side has is empty in them.
+operands, and next to the operands that the rule leaves alone. Two things cannot run backwards: a
+right side that needs Python (`compute`), and numbers that were combined on the right (the 3 of
+2 * x + x). A variable that only the left side has stays free in backward answers; a rest that only
+the left side has is empty in them.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.number import same_number
 from rewrite_engine.graph.postorder import postorder
 from rewrite_engine.graph.replace import Shared
-from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan
+from rewrite_engine.match.ac import EXTRA, is_ac, is_associative, plan, spliced
 from rewrite_engine.match.build import Bindings, guards_hold, instantiate
 from rewrite_engine.match.differences import View, views
 from rewrite_engine.match.interpret import Matcher, every_result, named
-from rewrite_engine.match.lower import Compute, Lowered, spliced, with_runs
+from rewrite_engine.match.lower import Compute, Lowered, with_runs
 from rewrite_engine.match.pattern import (
     Hole,
     Literal,
@@ -64,7 +64,7 @@ def rule_goal(*rules: Any) -> Callable[[Any, Any], Goal]:
 def _one_goal(rule: Lowered) -> Callable[[Any, Any], Goal]:
     parts = [p for p, _ in subpatterns(rule.left) if not isinstance(p, Hole)]
     # (unification alone does not say what rests and filled arrays are)
-    if all(isinstance(p, OpNode) and not (p.wide or p.default or is_associative(p)) for p in parts):
+    if all(isinstance(p, OpNode) and not (p.wide or is_associative(p)) for p in parts):
         return lambda term, result: _both_ways(rule, [(rule.left, rule.right)], term, result)
 
     def goal(term: Any, result: Any) -> Goal:
@@ -125,7 +125,10 @@ def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
             continue
         bound = {name: as_one_term(value, shared) for name, value in made.items()}
         terms = unbound | bound
-        for left, flat in product([*_lefts(rule, bound)], (False, True)):
+        left = rule.left
+        if EXTRA in bound:
+            left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
+        for flat in (False, True):
             for ordered in orders(left) if _is_term(left, terms, flat) else ():
                 len(state)  # (a watched state looks at the clock)
                 made_of = to_term(ordered, terms, flat)
@@ -152,7 +155,7 @@ def as_one_term(value: Any, shared: Shared) -> Any:
 
 def _made(rule: Any, result: Any) -> Iterator[Bindings]:
     """Yield the bindings under which the right side is a result, with `EXTRA` next to it; with some
-    of its rests empty, and all optional operands present.
+    of its rests empty.
     """
     left, right = rule.left, rule.right
     if isinstance(right, Compute):
@@ -187,19 +190,6 @@ def _chosen(names: Sequence[str]) -> Iterator[Filling]:
     sizes = range(len(names) + 1)
     some = chain.from_iterable([combinations(names, n) for n in sizes])
     return (dict.fromkeys(gone, ()) for gone in some)
-
-
-def _lefts(rule: Any, bound: Bindings) -> Iterator[OpNode]:
-    """Yield the left side without optional operands, with the operands it leaves alone."""
-    left, maybe = rule.left, []
-    for name, hole in holes(left).items():
-        value = bound.get(name, hole.default)
-        if hole.has_default and hole is not left.default:
-            if same_number(getattr(value, "number", value), hole.default):
-                maybe.append(name)
-    if EXTRA in bound:
-        left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
-    return (_filled(left, gone) for gone in _chosen(maybe))
 
 
 def _is_term(left: OpNode, terms: Bindings, flat: bool) -> bool:
@@ -259,24 +249,20 @@ def _computed(right: Compute, terms: Bindings, result: Any) -> Goal:
 
 
 def opened(rule: Any, term: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield pairs of sides without rests and without optional operands, to be unified with an open
-    term: a rest becomes as many variables as some op of that term has operands.
+    """Yield pairs of sides without rests, to be unified with an open term: a rest becomes as many
+    variables as some op of that term has operands.
     """
-    found, right = holes(rule.left), rule.right
-    rests = [name for name, hole in found.items() if hole.rest]
-    maybe = [name for name, hole in found.items() if hole.has_default]
+    right = rule.right
+    rests = [name for name, hole in holes(rule.left).items() if hole.rest]
     most = _most_operands(term) if rests else 0
     for sizes in product(range(most + 1), repeat=len(rests)):
         taken: Filling = {
             name: tuple([Hole(f"{name}{i}") for i in range(size)])
             for name, size in zip(rests, sizes, strict=True)
         }
-        for gone in _chosen(maybe):
-            left = _filled(rule.left, taken | gone)
-            numbers: Filling = {name: (Literal(found[name].default),) for name in gone}
-            computed = isinstance(right, Compute)
-            if isinstance(left, OpNode):
-                yield left, right if computed else _filled(right, taken | numbers)
+        left = _filled(rule.left, taken)
+        if isinstance(left, OpNode):
+            yield left, right if isinstance(right, Compute) else _filled(right, taken)
 
 
 def _filled(pattern: Any, taken: Filling) -> Any:
@@ -293,7 +279,7 @@ def _each_filled(pattern: Any, taken: Filling) -> tuple[Any, ...]:
     if not isinstance(pattern, OpNode):
         return (pattern,)
     args = [x for a in pattern.args for x in _each_filled(a, taken)]
-    if len(args) == 1 and len(pattern.args) > 1 and (is_associative(pattern) or pattern.default):
+    if len(args) == 1 and len(pattern.args) > 1 and is_associative(pattern):
         return (args[0],)
     return (pattern.of(*args),)
 

@@ -30,31 +30,35 @@ from rewrite_engine.match.ac import is_ac, is_associative
 from rewrite_engine.match.build import Bindings, build
 from rewrite_engine.match.interpret import match_root
 from rewrite_engine.match.lower import Lowered, extended
+from rewrite_engine.match.missing import each_way, with_missing
 from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, holes, subpatterns
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.print import brief
 
 #: what is said of ranks, whatever the dtypes are
-MISFIT = (NDimError, AxisError)
+RANK_ERRORS = (NDimError, AxisError)
 
 #: values that are tried for a parameter of an op that may be any
 PARAMETERS = (None, (0,), 0, 1, False, True, "float64")
 
-MOST = 300  # ways to let variables stand for samples of several kinds
+MAX_SAMPLE_WAYS = 300  # ways to let variables stand for samples of several kinds
 
 Worlds = Sequence[Sequence[Any]] | None
 
-SILENT = "the number of outputs of {0} is unknown: give it `nout`, `otypes` or `output_names`"
+UNKNOWN_OUTPUTS = (
+    "the number of outputs of {0} is unknown: give it `nout`, `otypes` or `output_names`"
+)
 
 
-def settled(rule: Lowered, worlds: Worlds, extends: bool) -> Lowered:
+def settled(rule: Lowered, worlds: Worlds, extends: bool, backward: bool = False) -> Lowered:
     """Return a rule in its final form, checked. worlds: see `own_form`; None: it is known to be
-    correct. extends: see `lower.extended`. Raises `PatternError`.
+    correct. extends: see `lower.extended`. backward: see `with_missing`. Raises `PatternError`.
     """
     if worlds is not None:
         rule = in_own_form(rule, worlds, both=not extends)
         check_sides(rule)
-    return extended(rule) if extends else rule
+    rule = with_missing(rule, backward)
+    return each_way(rule, extended) if extends else rule
 
 
 # --- ranks ----------------------------------------------------------------------------------------
@@ -66,7 +70,7 @@ def samples_of(pattern: Any) -> list[Bindings]:
     """
     found, samples = holes(pattern), []
     for hole in found.values():
-        if hole.sort.samples is None or hole.has_default:
+        if hole.sort.samples is None:
             return []
         samples.append(hole.sort.samples())
     rows = range(max(map(len, samples), default=1))
@@ -76,7 +80,7 @@ def samples_of(pattern: Any) -> list[Bindings]:
 def types(pattern: Any) -> Iterator[Any]:
     """Yield the types that a pattern has on its sorts' samples."""
     if isinstance(pattern, Hole):
-        known = None if pattern.has_default else pattern.sort.samples
+        known = pattern.sort.samples
         yield from [v.type for v in known()] if known is not None else ()
         return
     for bound in samples_of(pattern):
@@ -105,7 +109,7 @@ def check_ranks(rule: Lowered) -> None:
         try:
             sides = [build(p, bound) for p in (rule.left, rule.right if sure else rule.left)]
             left, right = [getattr(getattr(v, "type", None), "ndim", None) for v in sides]
-        except MISFIT as error:
+        except RANK_ERRORS as error:
             misfit = misfit or error
         except Exception:  # of these dtypes there is no such term
             continue
@@ -195,7 +199,7 @@ def check_declared(pattern: Any) -> None:
     """Reject ops whose number of outputs is unknown: they might never match."""
     for p, _ in subpatterns(pattern):
         if isinstance(p, OpNode) and p.index is None and known_outputs(p.operator) is None:
-            raise SeveralOutputsError(SILENT.format(_op_text(p)))
+            raise SeveralOutputsError(UNKNOWN_OUTPUTS.format(_op_text(p)))
 
 
 def unbuilt(pattern: Any, worlds: Sequence[Sequence[Any]]) -> str:
@@ -346,7 +350,7 @@ def _kinds(
         yield uniform[-1]
     options = [{v.type: v for v in reversed(some)}.values() for some in zip(*uniform, strict=True)]
     if options:
-        yield from islice(product(*[list(some)[::-1] for some in options]), MOST)
+        yield from islice(product(*[list(some)[::-1] for some in options]), MAX_SAMPLE_WAYS)
 
 
 def _candidate(hole: Hole, i: int, world: Sequence[Any], wanted: Sequence[Any]) -> Any:

@@ -14,8 +14,8 @@ from rewrite_engine.explain import Report, explain, recording
 from rewrite_engine.explain.__main__ import main
 from rewrite_engine.explain.states import bisected, graph_after, graph_until, own_steps
 from rewrite_engine.explain.why import cone
+from rewrite_engine.language import rule
 from rewrite_engine.printing import pp
-from rewrite_engine.rules.language import rule
 
 THEIRS = """
 import pytensor, pytensor.tensor as pt
@@ -268,7 +268,7 @@ def test_strict_wants_claims_kept_and_declarations_true(capsys):
 def test_bisect_tells_the_firing_and_what_helps(capsys, tmp_path):
     rules = tmp_path / "mine.py"
     rules.write_text(
-        "import rewrite_engine.tensor as pt\nfrom rewrite_engine.rules.language import *\n"
+        "import rewrite_engine.tensor as pt\nfrom rewrite_engine.language import *\n"
         "@rule(phase='canonicalize')\ndef cosine_is_sine(x: Inexact):\n    'Wrong.'\n"
         "    return pt.cos(x) >> pt.sin(x)\n"
     )

@@ -16,9 +16,9 @@ from rewrite_engine.errors import MissingInputError
 from rewrite_engine.explain import capture, explain
 from rewrite_engine.explain.phrase import time_line
 from rewrite_engine.explain.record import record_of, recording
+from rewrite_engine.language import given, node_rewriter, rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules.language import given, node_rewriter, rule
-from rewrite_engine.rules.pipeline import optimizer
+from rewrite_engine.pipeline.phases import optimizer
 from tests.threads import in_threads
 
 

@@ -22,14 +22,14 @@ from rewrite_engine.explain.lines import json_lines
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.inner import held
 from rewrite_engine.graph.replace import equal_computations
-from rewrite_engine.link.compare import Verdict
+from rewrite_engine.judge.compare import Verdict
+from rewrite_engine.language import rule
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.ruleset import RuleSet
+from rewrite_engine.pipeline.phases import all_rules, optimizer
 from rewrite_engine.rewrite.strategies import innermost, seq, try_
 from rewrite_engine.rewrite.trace import Trace
 from rewrite_engine.rewrite.trace.records import schema
-from rewrite_engine.rules.language import rule
-from rewrite_engine.rules.pipeline import all_rules, optimizer
 from tests.rewrite.schema import problems
 
 x, m = pt.vector("x"), pt.matrix("m")

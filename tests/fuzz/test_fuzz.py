@@ -19,8 +19,8 @@ from fuzz.generate import random_case
 from fuzz.report import report
 from fuzz.shrink import shrink
 from rewrite_engine.compile.mode import Mode
+from rewrite_engine.language import node_rewriter, rule
 from rewrite_engine.match.claim import exact
-from rewrite_engine.rules.language import node_rewriter, rule
 from tests.fuzz.cases import case
 
 

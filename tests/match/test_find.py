@@ -11,11 +11,11 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.errors import PatternError, SearchBudgetError
 from rewrite_engine.graph.fgraph import FunctionGraph
+from rewrite_engine.language import Inexact, Matrix, approx, exact, rule
 from rewrite_engine.match.fact import given
 from rewrite_engine.match.find import find
 from rewrite_engine.match.pattern import Const, Prop, Rest
-from rewrite_engine.rules.language import Inexact, Matrix, approx, exact, rule
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.terms import etuplize
 from rewrite_engine.terms.logic import LogicVariable
 from tests.growth import exponent, lines

@@ -14,7 +14,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import SearchBudgetError
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.match.pattern import Const, Rest
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.pipeline.phases import all_rules
 from rewrite_engine.terms import GraphTuple, etuplize, logic_variables, unify
 from rewrite_engine.terms.convert import from_term
 from rewrite_engine.terms.logic import LogicVariable

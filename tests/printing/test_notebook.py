@@ -13,9 +13,9 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from rewrite_engine.check.finding import CheckReport, Finding, Kind
 from rewrite_engine.explain.notebook import MAX_PAGE_BYTES
+from rewrite_engine.language import Inexact, rule
 from rewrite_engine.match.ruleset import RuleSet
-from rewrite_engine.rules.language import Inexact, rule
-from rewrite_engine.rules.pipeline import all_rules
+from rewrite_engine.pipeline.phases import all_rules
 
 x, v, m = pt.dscalar("x"), pt.vector("v"), pt.matrix("M")
 VOID = re.compile(r"<(br|hr)>")

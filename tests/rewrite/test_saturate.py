@@ -15,6 +15,7 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.errors import RuleError, RuleLoopError
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import compute, equation, exact
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.match.pattern import Prop
 from rewrite_engine.rewrite.cost import bytes_moved, flops
@@ -28,7 +29,6 @@ from rewrite_engine.rules.equations import (
     matmul_assoc,
     sum_of_sums,
 )
-from rewrite_engine.rules.language import compute, equation, exact
 from tests.match import test_equation as toys
 from tests.match.language import make as make_rule
 from tests.match.language import x, y, z

@@ -13,11 +13,11 @@ import rewrite_engine.tensor as pt
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.op import Op
+from rewrite_engine.language import Matrix, equation
 from rewrite_engine.match.pattern import Prop
 from rewrite_engine.rewrite.result import StopReason
 from rewrite_engine.rewrite.saturate import SaturationOptimizer
 from rewrite_engine.rewrite.trace import Trace, brief
-from rewrite_engine.rules.language import Matrix, equation
 from tests.match.language import make as make_rule
 from tests.match.language import x, y, z
 from tests.match.test_equation import make
