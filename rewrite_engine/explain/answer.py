@@ -13,7 +13,7 @@ from rewrite_engine.errors import plural
 from rewrite_engine.explain.became import Fate
 from rewrite_engine.explain.blocks import Block, Paragraph
 from rewrite_engine.explain.cost import amount
-from rewrite_engine.explain.difference import FunctionDifference, Differences
+from rewrite_engine.explain.difference import Differences, FunctionDifference
 from rewrite_engine.explain.lines import described
 from rewrite_engine.explain.model import FunctionReport
 from rewrite_engine.explain.phrase import arrow, claims_lines, term_lines
