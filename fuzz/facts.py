@@ -11,9 +11,9 @@ import numpy as np
 from fuzz import generate
 from fuzz.case import Case
 from rewrite_engine import facts
-from rewrite_engine.check.values.judge import Deviation
-from rewrite_engine.check.values.noise import Values, evaluate
 from rewrite_engine.graph.node import Variable
+from rewrite_engine.judge.composed import Deviation
+from rewrite_engine.judge.noise import Values, evaluate
 from rewrite_engine.pipeline.assumptions import SHIPPED
 
 UNARY = {name: fact for name, fact in SHIPPED.items() if fact.unary}

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from fuzz.case import AS_BUILT, Case, Compiled
-from rewrite_engine.check.values.judge import Deviation, Judge
-from rewrite_engine.check.values.noise import evaluate
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.errors import RewriteEngineError, ShapeError
 from rewrite_engine.graph.node import Apply
+from rewrite_engine.judge.composed import Deviation, Judge
+from rewrite_engine.judge.noise import evaluate
 from rewrite_engine.match.claim import exact
 from rewrite_engine.match.decorate import node_rewriter
 from rewrite_engine.pipeline.packs import load_rules

@@ -28,9 +28,9 @@ import rewrite_engine.tensor as pt
 from fuzz.limit import TooLong, limit
 from fuzz.processes import outcomes
 from fuzz.report import Report
-from rewrite_engine.check.values.judge import Deviation
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.config import config
+from rewrite_engine.judge.composed import Deviation
 from rewrite_engine.loops import until
 
 SECONDS = 60.0  # of the processor for one loop

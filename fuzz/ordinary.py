@@ -37,7 +37,7 @@ from fuzz.graphs import DEFAULT
 from fuzz.limit import TooLong, limit
 from fuzz.processes import outcomes
 from fuzz.report import Report
-from rewrite_engine.check.values.judge import Deviation
+from rewrite_engine.judge.composed import Deviation
 
 TOGETHER = 8  # formulas that are compiled at once
 CHUNK = 25 * TOGETHER

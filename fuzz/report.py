@@ -8,7 +8,7 @@ from typing import Any
 from fuzz.blame import Checker, guilty
 from fuzz.case import Case, snippet
 from fuzz.shrink import shrink
-from rewrite_engine.check.values.judge import Deviation
+from rewrite_engine.judge.composed import Deviation
 
 
 @dataclass(frozen=True)

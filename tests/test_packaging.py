@@ -48,7 +48,6 @@ def test_the_wheel_has_the_packs_as_files(archives: Path) -> None:
     assert "rewrite_engine/py.typed" in files
     assert "rewrite_engine/tensor/__init__.pyi" in files
     assert "rewrite_engine/random/__init__.pyi" in files
-    assert "rewrite_engine/rewrite/trace/schema.json" in files
 
 
 def test_the_wheel_installs_no_other_top_level_name(archives: Path) -> None:

@@ -13,11 +13,11 @@ Not all rules are asked: they are indexed by root, and by a mark that must be pr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from itertools import chain
 from types import FunctionType
 from typing import Any, TypeVar
 
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import CONSTANT, Apply
 from rewrite_engine.graph.weak import WeakValues
 from rewrite_engine.match.outline import ROOTS, Outline, RuleIndex, outline

@@ -12,10 +12,11 @@ traces work for each of them as for all rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from functools import cached_property, partial, wraps
+from functools import partial, wraps
 from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.lower import Compute, Given, RuleBody

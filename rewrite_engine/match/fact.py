@@ -24,11 +24,12 @@ import inspect
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, update_wrapper
+from functools import partial, update_wrapper
 from itertools import chain
 from typing import Any, overload
 
 from rewrite_engine.errors import FactError, PatternError, source_line
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.knowledge import Evaluation, Knowledge, current, key_for, knowledge_of
 from rewrite_engine.graph.node import Apply, Variable

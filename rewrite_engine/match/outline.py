@@ -8,8 +8,8 @@ The *outline* of a variable, some levels deep, is a hashable value:
                               outputs a `Projection`
     (op, (outline, ...))      ... of these operands
 
-`match/dispatch.py` has outlines as keys and tries each rule once for each of them. Since a rule gets
-the outline, not a term, it can only use information in the key.
+`match/dispatch.py` has outlines as keys and tries each rule once for each of them. A rule gets the
+outline, not a term, so it can only use information in the key.
 """
 
 from __future__ import annotations

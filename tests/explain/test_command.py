@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rewrite_engine.rewrite.trace.lines import schema
+from rewrite_engine.rewrite.trace.records import schema
 from tests.rewrite.schema import problems
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -36,7 +36,7 @@ def test_a_report_has_no_more_than_120_lines(report, width):
 
 def test_every_firing_belongs_to_one_family(report):
     (f,) = report.functions
-    steps = [step.number for family in f.families for step in family.steps]
+    steps = [firing.number for family in f.families for firing in family.firings]
     assert sorted(steps) == [step.number for step in f.steps]
     assert len({(family.phase, family.rule) for family in f.families}) == len(f.families)
 
@@ -46,9 +46,9 @@ def test_what_is_spared_is_what_left_less_what_came(report):
     spared = sum(family.saved.nodes for family in f.families)
     own = [step for step in f.steps if " in " not in step.phase]
     if len(own) == len(f.steps):  # (what is merged is nobody's firing)
-        merged = sum(n for name, n in f.merged.items() if name != "build")
-        assert abs(f.cost_before.nodes - f.cost_after.nodes - spared) <= merged + len(own)
-    assert all(n >= 0 for n in f.merged.values())
+        merged = sum(n for name, n in f.about.merged.items() if name != "build")
+        assert abs(f.about.nodes_before - f.about.nodes_after - spared) <= merged + len(own)
+    assert all(n >= 0 for n in f.about.merged.values())
 
 
 def test_no_variable_of_a_loop_prints_as_its_type(report):
@@ -134,7 +134,7 @@ def test_a_function_that_failed_to_compile_is_told():
         rw.function([x, x], x + 1, name="lost")
     (failed,) = Report(recorder.records, recorder.failed).failed
     assert failed.name == "lost"
-    assert failed.place[0].endswith("test_story.py")
+    assert failed.file.endswith("test_story.py")
     text = Report(recorder.records, recorder.failed).text()
     assert "FAILED to compile: lost" in text
 

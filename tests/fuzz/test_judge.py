@@ -11,7 +11,7 @@ from mpmath import mp
 import rewrite_engine.tensor as pt
 from fuzz import graphs
 from fuzz.case import Case
-from rewrite_engine.check.values.judge import Judge
+from rewrite_engine.judge.composed import Judge
 from tests.fuzz.cases import case
 
 

@@ -14,7 +14,7 @@ from rewrite_engine.graph.node import Apply, Constant, Variable, copied
 from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.graph.op import Op
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.link.debug.evidence import constant_of, holds
+from rewrite_engine.judge.facts import constant_of, holds
 from rewrite_engine.link.debug.told import error_at, shown
 from rewrite_engine.link.forms import is_replaced
 from rewrite_engine.link.linker import Linker

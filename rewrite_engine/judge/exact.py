@@ -17,13 +17,11 @@ import numpy as np
 from mpmath import mp, mpf
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.check.values.noise import run
-from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.judge.noise import MOVING
+from rewrite_engine.judge.values import REFERENCE
 from rewrite_engine.scalar.op import Cast
-from rewrite_engine.tensor.index.diagonals import Diagonal
-from rewrite_engine.tensor.shaping.joins import Split
 
 NAN, INF = mpf("nan"), mpf("inf")
 WHOLE = mpf(10) ** 2000  # what is larger is not looked at digit by digit
@@ -215,7 +213,7 @@ SCALAR: dict[str, Any] = {
     "arccos": real(lambda a: mp.acos(a)),
     "arctan": real(lambda a: mp.atan(a)),
     "arctan2": real(lambda a, b: mp.atan2(a, b)),
-    "sinh": real(lambda a: (exponential(a) - exponential(-a)) / 2),
+    "sinh": real(lambda a: mp.sinh(a) if abs(a) < 1 else (exponential(a) - exponential(-a)) / 2),
     "cosh": real(lambda a: (exponential(a) + exponential(-a)) / 2),
     "tanh": real(lambda a: mp.tanh(a) if abs(a) < 1e6 else mp.sign(a)),
     "arcsinh": real(lambda a: mp.asinh(a)),
@@ -307,12 +305,6 @@ ARRAY: dict[type, Any] = {
     pt.LogSoftmax: lambda op, x, out: x - _logsumexp(op, x, out, True),
     pt.CumOp: _cumulated,
 }
-#: ops whose `perform` works on arrays of any objects
-MOVING = (
-    pt.DimShuffle, pt.Reshape, pt.Subtensor, pt.AdvancedSubtensor, pt.IncSubtensor,
-    pt.AdvancedIncSubtensor, pt.Alloc, pt.SpecifyShape, Assume, Diagonal, Split,
-)  # fmt: skip
-
 
 WHOLE_NUMBER = np.frompyfunc(lambda v: mpf(int(v)), 1, 1)
 NUMBERS = {
@@ -449,7 +441,7 @@ def compute(node: Apply, inputs: Sequence[Any], pairs: bool = False) -> list[Any
         raise NotKnown
     try:
         if all(a.dtype != object for a in inputs) and out.type.kind in "biu":
-            return run(node, inputs)
+            return REFERENCE.plain(node, inputs)
         if isinstance(op, pt.Elemwise):
             return [np.asarray(_elementwise(op.scalar_op, inputs, out))]
         if isinstance(op, MOVING):
@@ -465,9 +457,11 @@ def compute(node: Apply, inputs: Sequence[Any], pairs: bool = False) -> list[Any
         if type(op) in ARRAY and out.type.kind in "fc":
             return [np.asarray(ARRAY[type(op)](op, exact(inputs[0]), out), object)]
         if out.type.kind in "biu":
-            return run(node, [_narrow(a, v) for a, v in zip(inputs, node.inputs, strict=True)])
+            return REFERENCE.plain(
+                node, [_narrow(a, v) for a, v in zip(inputs, node.inputs, strict=True)]
+            )
         if all(a.dtype != object for a in inputs):
-            return [exact(a) for a in run(node, inputs)]
+            return [exact(a) for a in REFERENCE.plain(node, inputs)]
     except (ValueError, TypeError, OverflowError, mp.NoConvergence) as error:
         raise NotKnown from error
     raise NotKnown

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from random import Random
 from typing import Any
 
 import numpy as np
 from mpmath import mp, mpf
 
-from rewrite_engine.check.values import exact
-from rewrite_engine.check.values.noise import inner_dtypes, rounds, run, thrown
 from rewrite_engine.graph.node import Apply, Variable
+from rewrite_engine.judge import exact
+from rewrite_engine.judge.noise import Dice, inner_dtypes, rounds
+from rewrite_engine.judge.values import REFERENCE
 from rewrite_engine.tensor import CumOp, Dot, MatMul, Sum
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp, ScaledExp
 
@@ -55,7 +55,7 @@ def results(
         for ends in (False, True):
             for rounded in choices:
                 chosen = [node for step in rounded for node in step]
-                noise = [Rounding(Random(k), chosen, ends, regrouped) for k in range(SAMPLES)]
+                noise = [Rounding(Dice(k), chosen, ends, regrouped) for k in range(SAMPLES)]
                 yield [with_digits(outputs, given, rounding=one) for one in noise]
             as_written = Rounding(None, whole, ends)
             for step in mended:
@@ -105,42 +105,42 @@ def _wrong(steps: Sequence[Sequence[Apply]], values: Values, true: Values) -> li
 class Rounding:
     """What is taken for the results of a node: some have the digits of their dtype.
 
-    rng: makes noise. ends: whether they also are infinite, or 0, where its exponents end.
+    dice: makes noise. ends: whether they also are infinite, or 0, where its exponents end.
     regrouped: whether sums may be added up in another order, so that their errors are those of what
     they add up.
     """
 
     def __init__(
         self,
-        rng: Random | None,
+        dice: Dice | None,
         rounded: Sequence[Apply],
         ends: bool,
         regrouped: bool = False,
     ) -> None:
-        self.rng, self.rounded, self.ends, self.regrouped = rng, set(rounded), ends, regrouped
+        self.dice, self.rounded, self.ends, self.regrouped = dice, set(rounded), ends, regrouped
 
     def __call__(self, node: Apply, inputs: Sequence[Any], results: list[Any]) -> list[Any]:
         if isinstance(node.op, ScaledExp):  # which factor they have is left to the op
             kind = node.inputs[0].type.numpy_dtype
-            return [exact.exact(run(node, [inputs[0].astype(kind)])[0])]
+            return [exact.exact(REFERENCE.plain(node, [inputs[0].astype(kind)])[0])]
         results = [self.signed(node, inputs, result) for result in results]
         if node not in self.rounded:
             return results
         (result,) = results
         eps = max(float(np.finfo(dtype).eps) for dtype in inner_dtypes(node))
         info = np.finfo(node.outputs[0].type.dtype) if self.ends else None
-        sizes, dice = self.sizes(node, inputs, result), np.zeros(result.shape, int)
-        if self.rng is not None:
-            dice = thrown(self.rng, result.shape)
+        sizes, thrown = self.sizes(node, inputs, result), np.zeros(result.shape, int)
+        if self.dice is not None:
+            thrown = self.dice.throw(result.shape)
         rounded = np.frompyfunc(partial(_rounded, eps, info), 3, 1)
-        return [np.asarray(rounded(result, sizes, dice), object)]
+        return [np.asarray(rounded(result, sizes, thrown), object)]
 
     def signed(self, node: Apply, inputs: Sequence[Any], result: Any) -> Any:
         """A quotient by a computed 0, whose sign may be another: infinite either way."""
         divides = str(getattr(node.op, "scalar_op", "")) == "true_div"
-        if self.rng is None or not divides or not _has_signs(node.inputs[1]):
+        if self.dice is None or not divides or not _has_signs(node.inputs[1]):
             return result
-        turned = (exact.exact(inputs[1]) == 0) & (thrown(self.rng, result.shape) > 0)
+        turned = (exact.exact(inputs[1]) == 0) & (self.dice.throw(result.shape) > 0)
         return np.where(turned, -result, result)
 
     def sizes(self, node: Apply, inputs: Sequence[Any], result: Any) -> Any:
