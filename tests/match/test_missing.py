@@ -174,18 +174,18 @@ def test_a_default_is_what_changes_nothing() -> None:
 
 def test_an_index_of_rules_knows_each_way() -> None:
     def inner(a: Any, n: Const = 1) -> Any:
-        return exp(mul(n, sin(a))) >> join(n, a)
+        return sin(mul(n, log(a))) >> join(n, a)
 
     rules = [make(inner), *[named(f"more{i}") for i in range(12)]]
-    graph = FunctionGraph(None, [exp(sin(x)), exp(mul(two, sin(y))), exp(mul(two, y))])
+    graph = FunctionGraph(None, [sin(log(x)), sin(mul(two, log(y))), sin(mul(two, y))])
     result = EquilibriumOptimizer(rules).rewrite(graph)
-    assert [v.owner.op for v in graph.outputs] == [join, join, exp]
+    assert [v.owner.op for v in graph.outputs] == [join, join, sin]
     assert result.firings == 2
 
 
 def named(name: str) -> Any:
     def rule(a: Any) -> Any:
-        return exp(log(exp(a))) >> a
+        return sin(log(sin(a))) >> a
 
     rule.__name__ = name
     return make(rule)
