@@ -166,7 +166,8 @@ class Config:
 
     cxx: command of the C++ compiler for ops with C code; "" for no compiler, None for the one that
     setuptools finds. gcc__cxxflags: more arguments for the C++ compiler. compiledir: folder for
-    compiled C code; "" is a folder in the user's cache. openmp: whether ops with C code use OpenMP.
+    compiled code (`rewrite_engine/disk.py`); "" is a folder in the user's cache. openmp: whether
+    ops with C code use OpenMP.
     keep_matchers: whether to cache the byte code of matchers on disk (`match/bytecode.py`).
     profile: whether to profile functions that are compiled from now on. random_parameters:
     whether parameters of random draws stay "as given", or are "aligned": all get as many

@@ -175,34 +175,34 @@ SAMPLED = ("float64", "float32", "int64", "bool", "complex128")
 
 
 @cache
-def _samples(shape: tuple[int | None, ...]) -> tuple[Any, ...]:
+def _make_samples(shape: tuple[int | None, ...]) -> tuple[Any, ...]:
     return tuple([TensorType(dtype, shape)() for dtype in SAMPLED])
 
 
 @cache
-def _worlds() -> tuple[tuple[Any, ...], ...]:
+def _make_worlds() -> tuple[tuple[Any, ...], ...]:
     """Return tuples of tensors of each rank and dtype. Each tuple continues with tensors of the
     same rank, other tensors, and constants, for sorts that need them.
     """
     numbers = [constant(n, dtype=d) for d in SAMPLED for n in (2, 1)] + [constant([2.0, 3.0])]
-    ranks = [_samples((None,) * n) for n in (2, 1, 0, 3, 4)]
+    ranks = [_make_samples((None,) * n) for n in (2, 1, 0, 3, 4)]
     others = [v for same in ranks for v in same]
     return tuple([(v, *same, *others, *numbers) for same in ranks for v in same])
 
 
-TensorLogicVariable.worlds = staticmethod(_worlds)
+TensorLogicVariable.worlds = staticmethod(_make_worlds)
 
 
-def _rank(name: str, ndim: int) -> Sort:
+def _rank_sort(name: str, ndim: int) -> Sort:
     return Sort(
         name,
         lambda v: v.type.ndim == ndim,
         f"{{v}}.type.ndim == {ndim}",
-        samples=partial(_samples, (None,) * ndim),
+        samples=partial(_make_samples, (None,) * ndim),
     )
 
 
-def _kinds(name: str, kinds: str) -> Sort:
+def _kind_sort(name: str, kinds: str) -> Sort:
     return Sort(name, lambda v: v.type.kind in kinds, f"{{v}}.type.kind in {kinds!r}")
 
 
@@ -237,15 +237,15 @@ if TYPE_CHECKING:  # as annotations, sorts have the operators of tensors
 else:
     from rewrite_engine.match.pattern import Anything, Const, Prop, Rest
 
-    Inexact = _kinds("Inexact", "fc")  # floating or complex, as in NumPy
-    Float = _kinds("Float", "f")._replace(formerly=Inexact)
+    Inexact = _kind_sort("Inexact", "fc")  # floating or complex, as in NumPy
+    Float = _kind_sort("Float", "f")._replace(formerly=Inexact)
     Real = Float._replace(name="Real", formerly=None, now=Float)
-    Integer = _kinds("Integer", "iu")
-    Number = _kinds("Number", "iufc")  # everything but booleans
-    Ordered = _kinds("Ordered", "biuf")  # everything but complex numbers
-    Bool = _kinds("Bool", "b")
+    Integer = _kind_sort("Integer", "iu")
+    Number = _kind_sort("Number", "iufc")  # everything but booleans
+    Ordered = _kind_sort("Ordered", "biuf")  # everything but complex numbers
+    Bool = _kind_sort("Bool", "b")
 
-    def _constants(name: str, kinds: str) -> Sort:
+    def _constant_sort(name: str, kinds: str) -> Sort:
         return Sort(
             name,
             lambda v: v.head is CONSTANT and v.type.kind in kinds,
@@ -253,8 +253,8 @@ else:
             constant=True,
         )
 
-    InexactConstant = _constants("InexactConstant", "fc")
-    FloatConstant = _constants("FloatConstant", "f")._replace(formerly=InexactConstant)
+    InexactConstant = _constant_sort("InexactConstant", "fc")
+    FloatConstant = _constant_sort("FloatConstant", "f")._replace(formerly=InexactConstant)
     RealConstant = FloatConstant._replace(name="RealConstant", formerly=None, now=FloatConstant)
     ConstantNumber = Sort(
         "ConstantNumber",
@@ -262,9 +262,9 @@ else:
         "{v}.head is CONSTANT and {v}.number is not None",
         constant=True,
     )
-    Scalar = _rank("Scalar", 0)
-    Vector = _rank("Vector", 1)
-    Matrix = _rank("Matrix", 2)
+    Scalar = _rank_sort("Scalar", 0)
+    Vector = _rank_sort("Vector", 1)
+    Matrix = _rank_sort("Matrix", 2)
 
     class Tensor:
         """Sorts by rank and lengths: `Tensor["n", "m"]` is a matrix. A number is a static length. A
@@ -298,7 +298,7 @@ else:
                 " and ".join(tests),
                 ties=ties,
                 tie=same_length,
-                samples=partial(_samples, shape),
+                samples=partial(_make_samples, shape),
             )
 
         def __class_getitem__(cls, dims: Any) -> Sort:

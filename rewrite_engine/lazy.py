@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
+from rewrite_engine.fork import free_after_fork
+
 #: held while a name is loaded: threads that load modules which need each other's would see them
 #: half made
-_loading = RLock()
+_loading = free_after_fork(RLock())
 PATIENCE = 10.0  # seconds to wait for another thread, which may wait for a module of this one
 
 

@@ -210,6 +210,12 @@ def test_the_table_of_ops_is_what_ops_declare() -> None:
     assert written == page, "run scripts/ops_table"
 
 
+def test_the_table_of_verdicts_is_what_the_code_declares() -> None:
+    page = runpy.run_path(str(ROOT / "scripts" / "verdicts_table"))["page"]()
+    written = (ROOT / "docs" / "reference" / "verdicts.md").read_text(encoding="utf-8")
+    assert written == page, "run scripts/verdicts_table"
+
+
 def test_the_table_of_native_ops_is_up_to_date() -> None:
     page = runpy.run_path(str(ROOT / "scripts" / "native_table"))["page"]()
     written = (ROOT / "docs" / "reference" / "native.md").read_text(encoding="utf-8")

@@ -6,7 +6,6 @@ that order).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from rewrite_engine.compat.texts import text_of_graph
 from rewrite_engine.compat.walks import last_first, variables_below, walk
 from rewrite_engine.compile.shared import SharedVariable
 from rewrite_engine.errors import refuse_options
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph import fgraph, replace, traverse
 from rewrite_engine.graph.feature import Feature
 from rewrite_engine.graph.frozen import FrozenGraph

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import rewrite_engine.tensor as pt
@@ -17,6 +16,7 @@ from rewrite_engine.compat.loop_parts import ScanInfo, mappings
 from rewrite_engine.compile.from_graph import OpFromGraph
 from rewrite_engine.compile.function import function
 from rewrite_engine.errors import InputCountError, message, refuse_options, refuse_unknown
+from rewrite_engine.fork import cached_property
 from rewrite_engine.gradient import Lop
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.intern import Interned

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from itertools import count
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from rewrite_engine.errors import (
     UnknownNameError,
     refuse_options,
 )
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.node import Apply, Variable

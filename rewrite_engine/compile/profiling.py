@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial, wraps
 from pathlib import Path
-from threading import Lock
+from threading import RLock
 from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
 from rewrite_engine.compile.machine import busy_note
 from rewrite_engine.compile.profile_cost import amount, kernels_among, operations, peak
 from rewrite_engine.errors import plural
+from rewrite_engine.fork import free_after_fork
 from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply, Variable
@@ -24,6 +25,8 @@ from rewrite_engine.link.plan.held import Peak
 from rewrite_engine.rewrite.result import Result, RuleStats
 
 __all__ = ["ProfileStats"]
+
+_lock = free_after_fork(RLock())
 
 ProfiledNode = tuple[FrozenGraph, Apply]
 
@@ -63,12 +66,11 @@ class ProfileStats:
         self.compile_time = self.rewriter_time = self.linker_time = 0.0
         self.graphs: dict[FrozenGraph, ticks.Ticks] = {}
         self.results: list[Result] = []
-        self._lock = Lock()
         self.reset()
 
     def reset(self) -> None:
         """Clear the recorded calls."""
-        with self._lock:
+        with _lock:
             self.fct_callcount, self.fct_call_time = 0, 0.0
             self.first_call_time: float | None = None
             for found in self.graphs.values():
@@ -115,7 +117,7 @@ class ProfileStats:
                 return call(*args, **kwargs)
             finally:
                 seconds = ticks.now() - start
-                with self._lock:
+                with _lock:
                     if self.first_call_time is None:
                         self.first_call_time = seconds
                     self.fct_callcount += 1

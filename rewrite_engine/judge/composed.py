@@ -20,7 +20,7 @@ from mpmath import mp, mpf
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge import exact, partly
-from rewrite_engine.judge.noise import Values, evaluate, reaches_far, spread
+from rewrite_engine.judge.noise import Values, evaluate, last_unit, reaches_far, spread
 from rewrite_engine.tensor import CumOp, Sum
 from rewrite_engine.tensor.special import ScaledExp
 
@@ -320,7 +320,7 @@ class Judge:
     def finite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
         """Return the deviation of two finite numbers."""
         with np.errstate(all="ignore"):
-            unit = float(np.spacing(np.maximum(np.abs(w), np.abs(f)).astype(real_dtype(w))))
+            unit = float(last_unit(np.maximum(np.abs(w), np.abs(f)).astype(real_dtype(w))))
             around = max(float(np.abs(noise.astype(wide(w)) - wide(w)(w)).max()), unit)
             apart = float(np.abs(wide(w)(f) - wide(w)(w)))
         if apart <= 20 * around:
@@ -500,7 +500,7 @@ def _is_among(f: Any, runs: Sequence[Any]) -> bool:
             return True
         if found.dtype.kind == "f" and np.isfinite([*found, f]).all():
             near = np.abs(found.astype("longdouble") - np.median(found))
-            around = 20 * max(np.median(near), np.spacing(np.abs(found).max()))
+            around = 20 * max(np.median(near), last_unit(np.abs(found).max()))
             if (np.abs(found - np.longdouble(f)) <= around).any() or found.min() < f < found.max():
                 return True
     return False

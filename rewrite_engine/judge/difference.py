@@ -7,7 +7,7 @@ required; `excuses.py` reads it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ import numpy as np
 from rewrite_engine.graph.inner import HasInnerGraph
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.judge.noise import samples_of
+from rewrite_engine.judge.noise import is_nan, last_unit, samples_of
 from rewrite_engine.judge.values import TermValues
 from rewrite_engine.match.claim import Claim, exact, refines
 from rewrite_engine.tensor import Elemwise
@@ -86,6 +86,7 @@ class Difference:
         self.claim = sides.promise
         self.wrong = ~same_bits(a, b)
         self._truth: dict[Any, Any] = {}
+        self._elements: dict[Any, Element] = {}
 
     @cached_property
     def nodes(self) -> list[Apply]:
@@ -134,10 +135,10 @@ class Difference:
     def near(self) -> Any:
         """Where both are finite and differ by no more than the claim allows."""
         a, b = self.a, self.b
-        most = np.finfo(a.dtype).max
-        unit = np.spacing(np.maximum(np.minimum(self.sizes, most), np.abs(a)))
-        finite = np.isfinite(a) & np.isfinite(b)
-        return finite & (np.abs(b - a) <= self.units * unit.astype(a.real.dtype))
+        if a.dtype.kind not in "fc":
+            return np.asarray(a == b)
+        unit = last_unit(np.maximum(self.sizes, np.abs(a))).astype(a.real.dtype)
+        return np.isfinite(a) & np.isfinite(b) & (np.abs(b - a) <= self.units * unit)
 
     # --- noise -----------------------------------------------------------------------------------
 
@@ -210,6 +211,11 @@ class Difference:
 
     def element(self, place: Any) -> Element:
         """Return what is known of one element."""
+        if place not in self._elements:
+            self._elements[place] = self._element(place)
+        return self._elements[place]
+
+    def _element(self, place: Any) -> Element:
         here, at = dict(self.given), place
         if self.is_local:
             here, at = {v: part(x, place) for v, x in here.items()}, ()
@@ -239,6 +245,7 @@ class Element:
     a: Any
     b: Any
     t: Any
+    cache: dict[str, Any] = field(default_factory=dict)
 
     @property
     def sides(self) -> BothSides:
@@ -268,16 +275,11 @@ class Element:
 # --- arrays ---------------------------------------------------------------------------------------
 
 
-def is_nan(a: Any) -> Any:
-    """Where values are NaN; a complex number with an infinite part is infinite."""
-    return np.isnan(a) & ~np.isinf(a)
-
-
 def same_bits(a: Any, b: Any) -> Any:
     """Where two arrays have the same bits; all NaNs are the same."""
     if a.dtype.kind == "c":
         whole = same_bits(a.real, b.real) & same_bits(a.imag, b.imag)
-        return whole | (np.isnan(a) & np.isnan(b))
+        return whole | (is_nan(a) & is_nan(b))
     if a.dtype.kind != "f":
         return np.asarray(a == b)
     equal = (a == b) & (np.signbit(a) == np.signbit(b))

@@ -10,7 +10,8 @@ import numpy as np
 from mpmath import mp, mpc, mpf
 
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.judge.difference import Element, coarseness, is_nan
+from rewrite_engine.graph.traverse import explicit_graph_inputs
+from rewrite_engine.judge.difference import Element, coarseness
 from rewrite_engine.judge.excuses import (
     APPROX,
     DIGITS,
@@ -21,6 +22,7 @@ from rewrite_engine.judge.excuses import (
     overflows,
 )
 from rewrite_engine.judge.limits import far_values, limit_at
+from rewrite_engine.judge.noise import is_nan, last_unit
 from rewrite_engine.judge.reference import DIGITS as DECIMALS
 from rewrite_engine.judge.reference import error, reference
 from rewrite_engine.judge.values import compute_all
@@ -59,7 +61,7 @@ def unit(dtype: Any, *sizes: Any) -> Any:
     most = np.finfo(dtype).max
     known = [x if isinstance(x, mpf) else mpf(float(x)) for x in sizes if x == x]
     largest = float(min(max(known), mpf(float(most))))
-    return mpf(float(np.spacing(np.asarray(largest, most.dtype))))
+    return mpf(float(last_unit(np.asarray(largest, most.dtype))))
 
 
 @mp.workdps(DECIMALS)
@@ -101,6 +103,17 @@ def truth(e: Element) -> Any:
     return e.t if made is None else made
 
 
+def limit_of(e: Element) -> bool | None:
+    """Whether the right side is the limit of the left side at finite inputs; None if no point near
+    them has a value.
+    """
+    if "limit" not in e.cache:
+        own = {*explicit_graph_inputs([e.sides.term])} & e.given.keys()
+        given = {v: a for v, a in e.given.items() if v in own} or e.given
+        e.cache["limit"] = limit_at(e.sides.term, given, e.at, e.b)
+    return e.cache["limit"]
+
+
 def _right_side(e: Element) -> Any:
     """The value of the right side, by many digits."""
     value = reference(e.sides.new, e.given, compute_all(e.sides.new, e.given))
@@ -108,10 +121,14 @@ def _right_side(e: Element) -> Any:
 
 
 def _is_lost(e: Element) -> bool:
-    """Whether digits are too few for the left side, which is infinite or NaN because of that."""
+    """Whether digits are too few for the left side, which is infinite or NaN because of that: no
+    point near the inputs has another value.
+    """
     if is_infinite(e.t):
-        return bool(np.isfinite(e.b))
-    return e.t != e.t and not is_nan(e.b) and overflows(e, 0.0)
+        return bool(np.isfinite(e.b)) and (not e.is_finite or limit_of(e) is not False)
+    if e.t == e.t or is_nan(e.b) or not overflows(e, 0.0):
+        return False
+    return not e.is_finite or limit_of(e) is None
 
 
 def _has_few_digits(e: Element) -> bool:
@@ -132,6 +149,8 @@ def unit_size(e: Element) -> float:
     safe, on neither side.
     """
     root = e.sides.term.owner
+    if not np.isfinite(e.size):  # (of an overflow: what is added up is not known)
+        return largest([x[np.isfinite(x)] for x in e.floats]) if e.whole.claim.ulps else 0.0
     if e.sides.limits and root is not None and str(root.op) in ("log", "sub"):
         return max(e.size, largest([x[np.isfinite(x)] for x in map(np.asarray, e.given.values())]))
     return e.size
@@ -211,7 +230,7 @@ def limit(e: Element) -> str | None:
         return LOST
     term, limits = e.sides.term, e.sides.limits
     if e.is_finite:
-        found = limit_at(term, e.given, e.at, e.b)
+        found = limit_of(e)
         if found is None and limits and overflows(e, 0.0):
             return None  # the digits are too few
     else:

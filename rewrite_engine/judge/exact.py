@@ -213,7 +213,7 @@ SCALAR: dict[str, Any] = {
     "arccos": real(lambda a: mp.acos(a)),
     "arctan": real(lambda a: mp.atan(a)),
     "arctan2": real(lambda a, b: mp.atan2(a, b)),
-    "sinh": real(lambda a: (exponential(a) - exponential(-a)) / 2),
+    "sinh": real(lambda a: mp.sinh(a) if abs(a) < 1 else (exponential(a) - exponential(-a)) / 2),
     "cosh": real(lambda a: (exponential(a) + exponential(-a)) / 2),
     "tanh": real(lambda a: mp.tanh(a) if abs(a) < 1e6 else mp.sign(a)),
     "arcsinh": real(lambda a: mp.asinh(a)),

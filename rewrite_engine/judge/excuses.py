@@ -15,8 +15,8 @@ import numpy as np
 
 from rewrite_engine.graph.node import Constant
 from rewrite_engine.graph.traverse import toposort
-from rewrite_engine.judge.difference import Difference, Element, is_nan, part
-from rewrite_engine.judge.noise import REACH, within
+from rewrite_engine.judge.difference import Difference, Element, part
+from rewrite_engine.judge.noise import REACH, is_nan, within
 from rewrite_engine.judge.values import compute_all
 from rewrite_engine.tensor import Elemwise
 
@@ -88,7 +88,7 @@ def _is_memory_order(d: Difference, left: Mask) -> Mask:
     order that NumPy chooses by the memory.
     """
     if not _is_elementwise(d):
-        return d.near
+        return _is_noise(d, left)
     even = {
         v: np.array(x, order="C") if isinstance(x, np.ndarray) else x for v, x in d.given.items()
     }
@@ -110,13 +110,6 @@ def _is_elementwise(d: Difference) -> bool:
 
 def _is_noise(d: Difference, left: Mask) -> Mask:
     return within(d.a, d.b, d.samples, d.units / REACH)
-
-
-def _is_undecided(d: Difference, left: Mask) -> Mask:
-    if d.a.dtype.kind not in "fc" or not d.samples:
-        return False
-    unsure = np.any([~np.isfinite(s) for s in d.samples], axis=0)
-    return np.isfinite(d.a) & ~np.isfinite(d.b) & unsure
 
 
 def _is_large(d: Difference, left: Mask) -> Mask:
@@ -230,8 +223,6 @@ EXCUSES: tuple[Excuse, ...] = (
            _is_memory_order, True, integers=True),
     Excuse("noise", "no more than a unit in the last place of the steps changes it", NOT_EXACT,
            NOISE, _is_noise, integers=True),
-    Excuse("undecided", "a unit in the last place decides whether the left side is finite",
-           NOT_EXACT, NOISE, _is_undecided, True),
     Excuse("large numbers", "numbers on the way are so large that sums of them overflow", APPROX,
            UNKNOWN, _is_large, True),
     Excuse("granted", "the user has granted that there are no such values", "assumes", NOISE,

@@ -15,6 +15,7 @@ from mpmath import mp, mpf
 
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.judge.exact import exact
+from rewrite_engine.judge.noise import last_unit
 from rewrite_engine.judge.reference import DIGITS, reference
 
 #: what stands for infinity: both orders of two of them have to lead to one limit
@@ -58,7 +59,7 @@ def limit_at(term: Variable, given: dict[Any, Any], at: Any, b: Any) -> bool | N
         if off[1] != off[1] or off[0] != off[0]:
             continue
         known = True
-        rounding = 8 * mpf(float(np.spacing(np.abs(b)))) if np.isfinite(b) else mpf(0)
+        rounding = 8 * mpf(float(last_unit(b))) if np.isfinite(b) else mpf(0)
         if off[1] > rounding and not off[1] <= SHRINKS * off[0]:
             return False
     return True if known else None

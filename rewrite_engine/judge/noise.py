@@ -249,7 +249,7 @@ def noisy(
             found = np.where(np.isfinite(result) | (thrown <= 0), found, np.nan)
         elif regrouped and name in ("add", "sub"):
             size = np.max(np.abs(np.broadcast_arrays(*inputs)), axis=0)
-            found = np.where(np.isfinite(result), result + thrown * np.spacing(size), found)
+            found = np.where(np.isfinite(result), result + thrown * last_unit(size), found)
         tiny = np.finfo(result.dtype).tiny
         found = np.where((np.abs(found) < tiny) & (thrown > 0), result.dtype.type(0), found)
         if name in ("mul", "true_div"):
@@ -348,6 +348,19 @@ def inner_dtypes(node: Apply) -> list[np.dtype[Any]]:
 # --- what values vary by --------------------------------------------------------------------------
 
 
+def last_unit(size: Any) -> Any:
+    """Return units in the last place of numbers; of the largest ones that of those below."""
+    size = np.abs(size)
+    return np.spacing(np.minimum(size, size.dtype.type(0.99) * np.finfo(size.dtype).max))
+
+
+def is_nan(a: Any) -> Any:
+    """Where values are NaN; a complex number with an infinite part is infinite."""
+    if np.asarray(a).dtype.kind not in "fc":
+        return np.zeros(np.shape(a), bool)
+    return np.isnan(a) & ~np.isinf(a)
+
+
 def within(a: Any, b: Any, samples: Sequence[Any], units: float = 1.0) -> Any:
     """Return where b is as near to a as samples of a, or within units in its last place (times
     `REACH`).
@@ -355,13 +368,13 @@ def within(a: Any, b: Any, samples: Sequence[Any], units: float = 1.0) -> Any:
     kind = a.dtype.kind
     found = [s for s in samples if np.shape(s) == a.shape]
     with np.errstate(all="ignore"):
-        same = (a == b) | ((a != a) & (b != b))
+        same = (a == b) | (is_nan(a) & is_nan(b))
         for s in found:
-            same = same | (s == b) | ((s != s) & (b != b))
+            same = same | (s == b) | (is_nan(s) & is_nan(b))
         if kind not in "fc":
             return same
         size = np.maximum(np.abs(a), np.abs(b))
-        around = units * np.spacing(size)
+        around = units * last_unit(size)
         for s in found:
             around = np.maximum(around, np.nan_to_num(np.abs(s - a), nan=0, posinf=0))
         near = np.abs(a - b) <= REACH * around

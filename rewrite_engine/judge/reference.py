@@ -9,6 +9,7 @@ from mpmath import mp, mpf
 
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.judge.exact import evaluate
+from rewrite_engine.judge.noise import last_unit
 
 DIGITS = 400  # 1 + the smallest number is told from 1
 
@@ -42,5 +43,5 @@ def error(found: Any, wanted: Any, dtype: Any) -> float:
         limit = largest * (1 - 8 * mpf(float(np.finfo(dtype).eps)))
         far = not np.isfinite(found) and abs(wanted) > limit and (wanted > 0) == (found > 0)
         return 0.0 if far else np.inf
-    spacing = np.spacing(np.asarray(abs(float(min(abs(wanted), largest))), dtype))
-    return float(abs(mpf(float(found)) - wanted) / mpf(float(spacing)))
+    unit = last_unit(np.asarray(float(min(abs(wanted), largest)), dtype))
+    return float(abs(mpf(float(found)) - wanted) / mpf(float(unit)))

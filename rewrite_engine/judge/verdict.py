@@ -21,7 +21,6 @@ from rewrite_engine.judge.difference import (
     BothSides,
     Difference,
     Element,
-    is_nan,
     places,
     state,
 )
@@ -35,6 +34,7 @@ from rewrite_engine.judge.excuses import (
     applies,
     is_moderate,
 )
+from rewrite_engine.judge.noise import is_nan, last_unit
 from rewrite_engine.judge.values import REFERENCE, NoValue, TermValues
 from rewrite_engine.terms.print import brief
 
@@ -280,7 +280,7 @@ def _how(e: Element) -> tuple[Broken, str, float | None]:
     if t is not None:
         off, was = [units_off(x, t, unit_size(e)) for x in (e.b, e.a)]
         return Broken.ACCURACY, f"off by {off:.3g} units, was {was:.3g}", off
-    unit = float(np.spacing(np.maximum(np.abs(e.a), e.size).astype(e.a.real.dtype)))
+    unit = float(last_unit(np.maximum(np.abs(e.a), e.size).astype(e.a.real.dtype)))
     off = float(np.abs(e.b - e.a)) / unit
     return Broken.ACCURACY, f"off by {off:.3g} units", off
 

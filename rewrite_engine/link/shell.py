@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from rewrite_engine.fork import free_after_fork
 from rewrite_engine.graph.node import Constant, Variable
 from rewrite_engine.graph.number import NO_RANK
 from rewrite_engine.link.arguments import accept, own, refusal, unknown_argument
@@ -30,7 +31,7 @@ from rewrite_engine.scalar.type import ScalarType
 
 _LOCALS = ("_live", "_workspace", "_token", "_error", "_tick", "_named")
 _FREE_THREADED = not getattr(sys, "_is_gil_enabled", lambda: True)()
-_state_lock = Lock()
+_state_lock = free_after_fork(Lock())
 
 
 class Text:

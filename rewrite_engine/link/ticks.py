@@ -7,13 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 from sys import _getframe
-from threading import Lock, local
+from threading import RLock, local
 from time import perf_counter as clock
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
+from rewrite_engine.fork import free_after_fork
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.link.code import Body
 
@@ -26,6 +27,8 @@ class Overhead(local):
 
 
 overhead = Overhead()
+#: held while counts change; reentrant, because a signal handler may call a profiled function
+counting = free_after_fork(RLock())
 
 
 def now() -> float:
@@ -55,11 +58,10 @@ class Ticks:
         self.made: dict[int, str] = {}
         self.seconds = [0.0] * len(self.nodes)
         self.runs = [0] * len(self.nodes)
-        self.lock = Lock()
 
     def reset(self) -> None:
         """Clear the counts and times of all nodes."""
-        with self.lock:
+        with counting:
             self.seconds[:] = [0.0] * len(self.nodes)
             self.runs[:] = [0] * len(self.nodes)
 
@@ -67,7 +69,7 @@ class Ticks:
         """Return `tick` for one call: `tick()` starts the clock, `tick(i)` gives a node the time
         since the last tick.
         """
-        lock, seconds, runs, lost = self.lock, self.seconds, self.runs, overhead.lost
+        lock, seconds, runs, lost = counting, self.seconds, self.runs, overhead.lost
         then = now()
 
         def tick(i: int | None = None) -> None:

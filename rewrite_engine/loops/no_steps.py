@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import rewrite_engine.tensor as pt
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import Variable
 from rewrite_engine.graph.replace import graph_replace
 from rewrite_engine.tensor.inference import ShapeInference

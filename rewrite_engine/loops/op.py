@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy as np
 import rewrite_engine.tensor as pt
 from rewrite_engine import hooks
 from rewrite_engine.errors import ShapeError, message
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.inner import HasInnerGraph, connections
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.op import Op

@@ -237,11 +237,11 @@ def consumer(left: OpNode) -> Consumer:
         return plainly
     inner = [i for i, a in enumerate(left.args) if isinstance(a, OpNode)]
     if len(found) == len(inner) == 1 and not (is_ac(left) or left.swaps or left.rests):
-        return _one(inner[0])
-    return _any(frozenset([p.head for p, _ in found]), max(depth for _, depth in found))
+        return _consume_one(inner[0])
+    return _consume_any(frozenset([p.head for p, _ in found]), max(depth for _, depth in found))
 
 
-def _one(i: int) -> Consumer:
+def _consume_one(i: int) -> Consumer:
     """Return the consumer for a left side with one op inside, at a fixed place."""
 
     def consumed(node: Apply, was: Origin | None, rule: Any) -> Origin:
@@ -257,7 +257,7 @@ def _one(i: int) -> Consumer:
     return consumed
 
 
-def _any(heads: frozenset[Any], depth: int) -> Consumer:
+def _consume_any(heads: frozenset[Any], depth: int) -> Consumer:
     """Return the consumer for any other left side: operands with these heads, as deep as it
     looks.
     """

@@ -13,11 +13,11 @@ Not all rules are asked: they are indexed by root, and by a mark that must be pr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
 from itertools import chain
 from types import FunctionType
 from typing import Any, TypeVar
 
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import CONSTANT, Apply
 from rewrite_engine.graph.weak import WeakValues
 from rewrite_engine.match.outline import ROOTS, Outline, RuleIndex, outline
@@ -145,7 +145,7 @@ class Dispatch:
         self._of_class: dict[type, tuple[list[int], bool]] = {}
         self._shared_indexes: dict[tuple[Rule, ...], RuleIndex] = {}
         self._reach: dict[Any, int] = {}
-        self.candidates: Callable[[Apply], Candidates] = self._make()
+        self.candidates: Callable[[Apply], Candidates] = self._make_candidates()
 
     @cached_property
     def _by_root(self) -> dict[Any, list[int]]:
@@ -165,7 +165,7 @@ class Dispatch:
         """Return the rules that may apply at an op, whatever its inputs."""
         found = self.indexes.get(op)
         if found is None:
-            places, ask = self._filed(op)
+            places, ask = self._find_filed(op)
             rules = [self.rules[i] for i in places]
             considered = tuple([r for r in rules if r.considers(op)] if ask else rules)
             found = self._shared_indexes.get(considered)
@@ -174,7 +174,7 @@ class Dispatch:
             kept(self.indexes, op, found)
         return found
 
-    def _filed(self, op: Any) -> tuple[list[int], bool]:
+    def _find_filed(self, op: Any) -> tuple[list[int], bool]:
         """Return the indices of the rules for an op, or any op of its class; and whether some must
         be asked about the op itself. (A graph may have hundreds of ops of a class, each with other
         parameters.)
@@ -260,7 +260,7 @@ class Dispatch:
             return ByNumbers(found)
         return narrowed(found, 1) if whole else tuple(found)
 
-    def _make(self) -> Callable[[Apply], Candidates]:
+    def _make_candidates(self) -> Callable[[Apply], Candidates]:
         get = self.table.get
         fill = self.fill
 

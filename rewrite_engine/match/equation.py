@@ -12,10 +12,11 @@ traces work for each of them as for all rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Container
-from functools import cached_property, partial, wraps
+from functools import partial, wraps
 from typing import Any, Literal
 
 from rewrite_engine.errors import PatternError, RuleError, UnboundVariableError
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.match.ac import is_ac
 from rewrite_engine.match.lower import Compute, Given, RuleBody
@@ -39,7 +40,7 @@ class DirectedRule(DataRule):
 
     def __init__(self, equation: Equation, direction: str) -> None:
         super().__init__(
-            _sides(equation.fn, swap=direction == "backward"),
+            _make_sides(equation.fn, swap=direction == "backward"),
             phase=equation.phase,
             claim=equation.claim,
             tags=equation.tags,
@@ -107,7 +108,7 @@ class Equation(RuleOfRules):
         self.left: OpNode = self.forward.left
         self.right: Any = self.forward.right
         self.guards = self.forward.guards
-        _check(self.left, self.right, self.direction)
+        _check_sides(self.left, self.right, self.direction)
         #: None for an equation with one direction
         self.backward = DirectedRule(self, "backward") if self.direction == "both" else None
         self.depth = max(rule.depth for rule in self.directions)
@@ -140,7 +141,7 @@ class Equation(RuleOfRules):
     def text(self) -> str:  # type: ignore[override]
         """Equation on one line."""
         there = self.forward.text.removeprefix(f"{pattern_text(self.left)} -> ")
-        return f"{_text(self.left)} == {there}"
+        return f"{_write_left(self.left)} == {there}"
 
     @property
     def names(self) -> frozenset[str]:
@@ -165,7 +166,7 @@ class Equation(RuleOfRules):
         return rule_goal(*self.directions)
 
 
-def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
+def _make_sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
     """Return the function of a directed rule, from an equation's function."""
 
     @wraps(fn)
@@ -191,9 +192,9 @@ def _sides(fn: Callable[..., Any], swap: bool) -> Callable[..., Any]:
     return sides
 
 
-def _check(left: OpNode, right: Any, direction: str) -> None:
+def _check_sides(left: OpNode, right: Any, direction: str) -> None:
     """Check the requirements of an equation beyond those of its forward rule."""
-    if _in_one_order(left) == _in_one_order(right):
+    if _sort_operands(left) == _sort_operands(right):
         how = "operands are matched in any order and grouping anyway"
         raise PatternError(f"both sides are the same: {how}")
     if direction == "forward":
@@ -210,16 +211,16 @@ def _check(left: OpNode, right: Any, direction: str) -> None:
         raise UnboundVariableError(f"{what}{ONE_WAY}")
 
 
-def _in_one_order(p: Any) -> Any:
+def _sort_operands(p: Any) -> Any:
     """Return a pattern with the operands of commutative ops in a canonical order."""
     if not isinstance(p, OpNode):
         return p
-    args = [_in_one_order(a) for a in p.args]
+    args = [_sort_operands(a) for a in p.args]
     free = not isinstance(p.op, OpClass) and p.op.commutative
     return p.of(*(sorted(args, key=repr) if free else args))
 
 
-def _text(side: OpNode) -> str:
+def _write_left(side: OpNode) -> str:
     """Return the left side, with parentheses also where they could be left out: `(a @ b) @ c`."""
     name = str(side.op)
     if side.index is not None or name not in INFIX or len(side.args) != 2:

@@ -24,11 +24,12 @@ import inspect
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial, update_wrapper
+from functools import partial, update_wrapper
 from itertools import chain
 from typing import Any, overload
 
 from rewrite_engine.errors import FactError, PatternError, source_line
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.assume import Assume
 from rewrite_engine.graph.knowledge import Evaluation, Knowledge, current, key_for, knowledge_of
 from rewrite_engine.graph.node import Apply, Variable
@@ -109,15 +110,15 @@ def both(why: str, *answers: Any) -> Any:
     """Return evidence if all answers are evidence, else the first that is not. (`every` queries in
     turn.)
     """
-    return _all(why, answers)
+    return _combine(why, answers)
 
 
 def every(why: str, fact: Fact, variables: Iterable[Any]) -> Any:
     """Return evidence if a fact holds for all variables, else the first refusal."""
-    return _all(why, map(fact, variables))
+    return _combine(why, map(fact, variables))
 
 
-def _all(why: str, answers: Iterable[Any]) -> Any:
+def _combine(why: str, answers: Iterable[Any]) -> Any:
     found = []
     for answer in answers:
         if not answer:
@@ -256,7 +257,7 @@ class Fact:
 
     def look(self, knowledge: Knowledge, args: tuple[Any, ...]) -> Any:
         """Compute the answer. (Call the fact to use its cache.)"""
-        said = _declared(knowledge, self, *args)
+        said = _find_declared(knowledge, self, *args)
         if said is not None:
             return said
         answer = self.fn(knowledge.fgraph, *args) if self.wants_graph else self.fn(*args)
@@ -336,7 +337,7 @@ def said_by(node: Apply) -> dict[Fact, Evidence]:
     return found
 
 
-def _declared(knowledge: Knowledge, asked: Fact, v: Any = None, *rest: Any) -> Any:
+def _find_declared(knowledge: Knowledge, asked: Fact, v: Any = None, *rest: Any) -> Any:
     """Return the declaration about a variable, here or by a mark; None if there is none."""
     if _is_marked(v) and not rest:
         return said_by(v.owner).get(asked)

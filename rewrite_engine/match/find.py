@@ -82,9 +82,9 @@ def find(
         finder = finder_for(pattern, variable)
         text = finder.text
 
-    nodes, outputs, own = _nodes(graph)
+    nodes, outputs, own = _collect_nodes(graph)
     fgraph = graph if isinstance(graph, FrozenGraph) else None
-    here = _ticking(nodes, watch)
+    here = _check_clock(nodes, watch)
     found: Iterator[Match]
     if finder is None:
         found = (Match(node, {}) for node in here if is_root(pattern, node.op) and node.outputs)
@@ -97,7 +97,7 @@ def find(
     return bounded(found, watch, f"the search for {text}")
 
 
-def _ticking(nodes: Sequence[Apply], watch: Watch) -> Iterator[Apply]:
+def _check_clock(nodes: Sequence[Apply], watch: Watch) -> Iterator[Apply]:
     """Yield nodes, and check the clock now and then."""
     for i, node in enumerate(nodes):
         if not i & 255:
@@ -121,7 +121,9 @@ def _search(
             yield from (Match(node, bound) for bound in ask(whole, fgraph))
 
 
-def _nodes(graph: Any) -> tuple[Sequence[Apply], Sequence[Variable], Callable[[Any], Any] | None]:
+def _collect_nodes(
+    graph: Any,
+) -> tuple[Sequence[Apply], Sequence[Variable], Callable[[Any], Any] | None]:
     """Return the nodes of a graph in order, equal ones once; its outputs; and, if some had to be
     copied for that, a function that returns the graph's own variables.
     """
@@ -191,10 +193,10 @@ def finder_for(pattern: Any, variable: type[LogicVariable]) -> Finder:
             f"{pattern!r} is not a pattern: pass a data rule, a function of its variables that "
             "returns a left side, a term of logic variables, or an op"
         )
-    return Finder(_lower(pattern, variable))
+    return Finder(_lower_function(pattern, variable))
 
 
-def _lower(fn: Callable[..., Any], variable: type[LogicVariable]) -> Lowered:
+def _lower_function(fn: Callable[..., Any], variable: type[LogicVariable]) -> Lowered:
     """Lower a function that returns a left side alone, or a whole rule."""
 
     def rule(**variables: Any) -> Any:

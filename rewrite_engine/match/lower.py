@@ -167,7 +167,7 @@ class Lowered(NamedTuple):
         if self.left.index != ALL:
             return (self,)
         lefts = map(self.left.output, range(known_outputs(self.left.operator) or 0))
-        pairs = [(left, _right_of(self.right, i)) for i, left in enumerate(lefts)]
+        pairs = [(left, _select_output(self.right, i)) for i, left in enumerate(lefts)]
         return tuple([self._replace(left=left, right=right) for left, right in pairs])
 
     @property
@@ -187,7 +187,7 @@ def counted(lowering: Callable[[], Lowered]) -> Lowered:
         return lowering()
 
 
-def _right_of(right: Any, i: int) -> Any:
+def _select_output(right: Any, i: int) -> Any:
     """Return the right side for one of several outputs."""
     if isinstance(right, Compute):
 
@@ -214,9 +214,7 @@ def lower(
     mistakes = Mistakes(errors)
     if not has_ended:
         mistakes.raise_all()
-    conditions: tuple[Any, ...] = ()
-    if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
-        body, conditions = body[0], body[1].conditions
+    body, conditions = _split_guards(body)
     with mistakes:
         _check_body(body)
     if not isinstance(body, RuleBody):
@@ -244,6 +242,13 @@ def lower(
             _check_outputs(body.left, lowered.left, right)
     mistakes.raise_all()
     return lowered
+
+
+def _split_guards(body: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result of a rule function without its guards, and these."""
+    if isinstance(body, tuple) and len(body) == 2 and isinstance(body[1], Given):
+        return body[0], body[1].conditions
+    return body, ()
 
 
 def _check_body(body: Any) -> None:
@@ -391,14 +396,14 @@ def extended(rule: Lowered) -> Lowered:
         for a, name in ((left.args[0], BEFORE), (left.args[-1], AFTER))
     ]
     if isinstance(right, Compute):
-        right = _computed_beside(left.op, right, before, after)
+        right = _compute_between(left.op, right, before, after)
     elif before or after:
         right = OpNode(left.op, spliced(left.op, (*before, right, *after)))
     left = OpNode(left.op, (*before, *left.args, *after))
     return rule._replace(left=left, right=right, written=rule.right)
 
 
-def _computed_beside(
+def _compute_between(
     op: Op, right: Compute, before: tuple[Hole, ...], after: tuple[Hole, ...]
 ) -> Compute:
     """Return a computed right side between operands that the left side leaves alone."""

@@ -36,17 +36,17 @@ def with_missing(rule: Lowered, backward: bool = False) -> Lowered:
     defaults = rule.defaults
     if not defaults:
         return rule
-    sides = [(rule.left, not backward), *[(side, backward) for side in _terms(rule.right)]]
-    found = {a.name for side, trusting in sides for _, a in optional(side, defaults, trusting)}
+    sides = [(rule.left, not backward), *[(side, backward) for side in _patterns_of(rule.right)]]
+    found = {a.name for side, trusting in sides for _, a in find_optional(side, defaults, trusting)}
     names = [name for name in defaults if name in found]
     sets = chain.from_iterable(combinations(names, n + 1) for n in range(len(names)))
-    ways = [_without(rule, {name: defaults[name] for name in gone}, backward) for gone in sets]
+    ways = [_leave_out(rule, {name: defaults[name] for name in gone}, backward) for gone in sets]
     return rule._replace(others=tuple(way for way in ways if isinstance(way.left, OpNode)))
 
 
 def check_defaults(left: OpNode, defaults: Numbers) -> None:
     """Raise `PatternError` for an operand with a default that can be missing nowhere."""
-    effective = {a.name for _, a in optional(left, defaults, trusting=True)}
+    effective = {a.name for _, a in find_optional(left, defaults, trusting=True)}
     for p, _ in subpatterns(left):
         for a in p.args if isinstance(p, OpNode) else ():
             if not isinstance(a, Hole) or a.name not in defaults or a.name in effective:
@@ -57,7 +57,7 @@ def check_defaults(left: OpNode, defaults: Numbers) -> None:
             raise PatternError(f"{p.op}: {why}")
 
 
-def optional(side: Any, defaults: Numbers, trusting: bool) -> Iterator[tuple[OpNode, Hole]]:
+def find_optional(side: Any, defaults: Numbers, trusting: bool) -> Iterator[tuple[OpNode, Hole]]:
     """Yield the operands of a side that can be missing, each with its op."""
     for p, _ in subpatterns(side):
         for a in p.args if isinstance(p, OpNode) else ():
@@ -75,7 +75,7 @@ def can_be_missing(p: OpNode, a: Any, defaults: Numbers, trusting: bool) -> bool
     return trusting if identity is None else bool(defaults[a.name] == identity)
 
 
-def _without(rule: Lowered, numbers: Numbers, backward: bool) -> Lowered:
+def _leave_out(rule: Lowered, numbers: Numbers, backward: bool) -> Lowered:
     """Return the rule for some missing operands. The op at the root of the left side stays."""
 
     def number_at(a: Any) -> Any:
@@ -83,20 +83,20 @@ def _without(rule: Lowered, numbers: Numbers, backward: bool) -> Lowered:
 
     left, right = rule.left, rule.right
     if isinstance(right, tuple):
-        right = tuple([_filled(side, numbers, backward) for side in right])
+        right = tuple([_fill(side, numbers, backward) for side in right])
     elif isinstance(right, Pattern):
-        right = _filled(right, numbers, backward)
+        right = _fill(right, numbers, backward)
     elif right is not None:
         right = right.given(numbers)
     return rule._replace(
-        left=_applied(left, [_filled(a, numbers, not backward) for a in left.args]),
+        left=_apply(left, [_fill(a, numbers, not backward) for a in left.args]),
         right=right,
         guards=tuple([replace(g, args=tuple(map(number_at, g.args))) for g in rule.guards]),
         defaults={},
     )
 
 
-def _filled(p: Any, numbers: Numbers, trusting: bool) -> Any:
+def _fill(p: Any, numbers: Numbers, trusting: bool) -> Any:
     """Return a pattern with numbers in place of variables, without those that can be missing."""
     if isinstance(p, Hole):
         return Literal(numbers[p.name]) if p.name in numbers else p
@@ -104,11 +104,11 @@ def _filled(p: Any, numbers: Numbers, trusting: bool) -> Any:
         return p
     missing = [i for i, a in enumerate(p.args) if can_be_missing(p, a, numbers, trusting)]
     if missing:
-        return _filled(p.args[1 - missing[0]], numbers, trusting)
-    return _applied(p, [_filled(a, numbers, trusting) for a in p.args])
+        return _fill(p.args[1 - missing[0]], numbers, trusting)
+    return _apply(p, [_fill(a, numbers, trusting) for a in p.args])
 
 
-def _applied(p: OpNode, args: list[Any]) -> Any:
+def _apply(p: OpNode, args: list[Any]) -> Any:
     """Return the op of a pattern on other operands; of numbers alone, the number."""
     if isinstance(p.op, OpClass):
         return p.of(*args)
@@ -117,7 +117,7 @@ def _applied(p: OpNode, args: list[Any]) -> Any:
     return p.of(*spliced(p.op, tuple(args)))
 
 
-def _terms(right: Any) -> tuple[Any, ...]:
+def _patterns_of(right: Any) -> tuple[Any, ...]:
     """Return the patterns of a right side; none of a computed one."""
     if isinstance(right, tuple):
         return right

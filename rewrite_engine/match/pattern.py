@@ -11,12 +11,13 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from typing import Annotated, Any, NamedTuple, get_args, get_origin
 
 import numpy as np
 
 from rewrite_engine.errors import PatternError
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.frozen import FrozenGraph
 from rewrite_engine.graph.node import CONSTANT, Constant, Projection, Variable
 from rewrite_engine.graph.number import counts_as, roundings, same_number

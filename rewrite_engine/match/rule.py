@@ -10,12 +10,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from copy import copy
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
 from rewrite_engine import hooks
 from rewrite_engine.errors import PatternError, RuleError, RuleTypeError, source_line
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import CONSTANT, Apply, Variable
 from rewrite_engine.match.ac import all_constant
 from rewrite_engine.match.build import Consumer, Keeps, consumer, keeping_errors
@@ -342,7 +343,7 @@ class DataRule(Rule):
 
     @property
     def left(self) -> OpNode:
-        """Left side."""
+        """Left side of the rule: an op on patterns."""
         return self.lowered.left
 
     @property
@@ -352,7 +353,7 @@ class DataRule(Rule):
 
     @property
     def guards(self) -> tuple[Condition, ...]:
-        """Guards of the rule."""
+        """Guards, which must hold for the rule to apply."""
         return self.lowered.guards
 
     @property
@@ -361,7 +362,7 @@ class DataRule(Rule):
         return any([g.assumed for g in self.guards])
 
     @cached_property
-    def keeps(self) -> Keeps | None:  # type: ignore[override]
+    def keeps(self) -> Keeps | None:
         return self.keeping(self)
 
     @property
@@ -383,7 +384,7 @@ class DataRule(Rule):
         return self.copied(lowered=lowered, text=rule_text(lowered))  # type: ignore[no-any-return]
 
     @cached_property
-    def text(self) -> str:  # type: ignore[override]
+    def text(self) -> str:
         """Rule on one line."""
         return rule_text(self.lowered)
 
@@ -415,14 +416,14 @@ class DataRule(Rule):
         return not (distinct and all([is_twice(way.left) for way in self.lowered.ways]))
 
     @cached_property
-    def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
+    def demands(self) -> dict[int, tuple[Any, ...]]:
         return {} if self.nests or self.lowered.others else demands(self.left)
 
     def numbers(self) -> Iterable[Any]:
         return chain.from_iterable([numbers_among(way.left.args) for way in self.lowered.ways])
 
     @cached_property
-    def interior(self) -> dict[Any, int]:  # type: ignore[override]
+    def interior(self) -> dict[Any, int]:
         return interior(self.left, self.roots(), self.nests)
 
     @cached_property
@@ -484,14 +485,14 @@ class RuleOfRules(Rule):
     by_root = False
 
     @cached_property
-    def single(self) -> bool:  # type: ignore[override]
+    def single(self) -> bool:
         return all(p.single for p in self.leading)
 
     def fits(self, seen: Sequence[Outline]) -> bool:
         return any(p.fits(seen) for p in self.leading)
 
     @property
-    def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
+    def demands(self) -> dict[int, tuple[Any, ...]]:
         return self.leading[0].demands if len(self.leading) == 1 else {}
 
     @property

@@ -8,7 +8,6 @@ another one replaces it only on request (`overwrite=True`). Order is specified b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from rewrite_engine.errors import (
     plural,
     source_line,
 )
+from rewrite_engine.fork import cached_property
 from rewrite_engine.match.dispatch import Dispatch, dispatch_of
 from rewrite_engine.match.query import ALWAYS, Query, labels
 from rewrite_engine.match.rule import Rule, pack_of

@@ -150,8 +150,8 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
     errors: list[Exception] = []
     if any(is_associative(p) and len(p.args) == 1 for p, _ in subpatterns(pattern)):
         return pattern  # its one operand takes any number of them
-    ways = () if any(unbuilt(p, worlds) for p in _parts(pattern)) else _ways(pattern, worlds)
-    for bound in ways:
+    parts_exist = not any(unbuilt(p, worlds) for p in _find_parts(pattern))
+    for bound in _sample_ways(pattern, worlds) if parts_exist else ():
         try:
             term = build(pattern, bound)
         except PatternError:
@@ -183,10 +183,10 @@ def own_form(pattern: Any, worlds: Sequence[Sequence[Any]], exact: bool = False)
     for found in (alike, list(forms.values())):
         if len(found) == 1:
             return found[0]
-    raise PatternError(_never(pattern, built, list(forms)))
+    raise PatternError(_describe_fault(pattern, built, list(forms)))
 
 
-def _parts(pattern: Any) -> Iterator[Any]:
+def _find_parts(pattern: Any) -> Iterator[Any]:
     """Yield the parts of a pattern that have parameters, of which not all values are tried; the
     small ones first.
     """
@@ -207,7 +207,7 @@ def unbuilt(pattern: Any, worlds: Sequence[Sequence[Any]]) -> str:
     can. Raises `PatternError` for a pattern that may not be built.
     """
     said = ""
-    for bound in _ways(pattern, worlds):
+    for bound in _sample_ways(pattern, worlds):
         try:
             build(pattern, bound)
         except PatternError:
@@ -226,11 +226,13 @@ def _matches(pattern: Any, term: Any, exact: bool) -> bool:
     return next(match_root(pattern, node, exact), None) is not None
 
 
-def _never(pattern: Any, built: Sequence[tuple[Bindings, Any]], forms: Sequence[str]) -> str:
+def _describe_fault(
+    pattern: Any, built: Sequence[tuple[Bindings, Any]], forms: Sequence[str]
+) -> str:
     """Describe the fault of a left side that does not match what it builds."""
     found: dict[str, dict[str, None]] = {}
     for _, term in built:
-        for has, builds in _differs(pattern, term):
+        for has, builds in _find_difference(pattern, term):
             found.setdefault(has, {})[builds] = None
     said = [f"has {has}, but a term has {' or '.join(found[has])}" for has in found]
     said = said or [f"builds {brief(built[0][1])}"]
@@ -241,7 +243,7 @@ def _never(pattern: Any, built: Sequence[tuple[Bindings, Any]], forms: Sequence[
     return f"{text}. Write the ops that a term has"
 
 
-def _differs(pattern: Any, term: Any) -> list[tuple[str, str]]:
+def _find_difference(pattern: Any, term: Any) -> list[tuple[str, str]]:
     """Return the first place where a pattern and the term that it builds have different ops."""
     stack = [(pattern, term)]
     while stack:
@@ -280,7 +282,7 @@ def read(pattern: Any, term: Any, bound: Mapping[str, Any]) -> Any:
         if v in leaves:
             return leaves[v]
         if v.head is CONSTANT:
-            return _number(v, numbers)
+            return _read_number(v, numbers)
         if v.owner is None:
             raise PatternError(f"{brief(v)} cannot be written as a pattern")
         op, inputs, index = v.owner.op, v.owner.inputs, None if v.head is v.owner.op else v.index
@@ -297,7 +299,7 @@ def read(pattern: Any, term: Any, bound: Mapping[str, Any]) -> Any:
     return of(pattern, term)
 
 
-def _number(constant: Any, numbers: Sequence[Literal]) -> Literal:
+def _read_number(constant: Any, numbers: Sequence[Literal]) -> Literal:
     for literal in numbers:
         if counts_as(constant, literal.value):
             return literal
@@ -309,14 +311,14 @@ def _number(constant: Any, numbers: Sequence[Literal]) -> Literal:
 # --- what variables may stand for ----------------------------------------------------------------
 
 
-def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
+def _sample_ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
     """Yield ways to let the holes of a pattern stand for samples: all of one kind, then mixed."""
     found, free = holes(pattern), parameters(pattern)
     operands = [hole for name, hole in found.items() if name not in free]
     values = list(islice(product(*free.values()), 50))
     rests = any(hole.rest for hole in operands)
-    wanted = _wanted(pattern)
-    for way in _kinds(operands, worlds, wanted):
+    wanted = _sample_declared(pattern)
+    for way in _combine_kinds(operands, worlds, wanted):
         if None in way:
             return
         for several in (False, True) if rests else (False,):
@@ -328,7 +330,7 @@ def _ways(pattern: Any, worlds: Sequence[Sequence[Any]]) -> Iterator[Bindings]:
                 yield bound | dict(zip(free, value, strict=True))
 
 
-def _wanted(pattern: Any) -> dict[str, list[Any]]:
+def _sample_declared(pattern: Any) -> dict[str, list[Any]]:
     """Return samples of the types that ops declare (`itypes`) at holes."""
     found: dict[str, list[Any]] = {}
     for p, _ in subpatterns(pattern):
@@ -339,21 +341,21 @@ def _wanted(pattern: Any) -> dict[str, list[Any]]:
     return found
 
 
-def _kinds(
+def _combine_kinds(
     holes: Sequence[Hole], worlds: Sequence[Sequence[Any]], wanted: Mapping[str, list[Any]]
 ) -> Iterator[tuple[Any, ...]]:
     """Yield samples for holes: all of one kind, then mixed. None: there is no sample for a hole."""
     uniform = []
     for i, world in enumerate(worlds if holes else [()]):
         first = [wanted.get(hole.name, []) for hole in holes]
-        uniform.append(tuple([_candidate(h, i, world, w) for h, w in zip(holes, first)]))
+        uniform.append(tuple([_choose_candidate(h, i, world, w) for h, w in zip(holes, first)]))
         yield uniform[-1]
     options = [{v.type: v for v in reversed(some)}.values() for some in zip(*uniform, strict=True)]
     if options:
         yield from islice(product(*[list(some)[::-1] for some in options]), MAX_SAMPLE_WAYS)
 
 
-def _candidate(hole: Hole, i: int, world: Sequence[Any], wanted: Sequence[Any]) -> Any:
+def _choose_candidate(hole: Hole, i: int, world: Sequence[Any], wanted: Sequence[Any]) -> Any:
     """Return a value for a hole in the i-th of the worlds. wanted: the samples that ops require
     there.
     """

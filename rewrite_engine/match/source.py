@@ -10,7 +10,7 @@ import linecache
 import re
 from typing import Any
 
-from rewrite_engine.match.bytecode import kept
+from rewrite_engine.match.bytecode import matchers
 
 #: what a global must not be called: locals of matchers, the builtins they use, and keywords
 TAKEN = re.compile(
@@ -60,7 +60,7 @@ class Source:
 
 def compiled(source: str, filename: str, names: dict[str, Any]) -> dict[str, Any]:
     """Run source with these globals, and return them; tracebacks and debuggers show its lines."""
-    code = kept.code(source, filename)
+    code = matchers.code(source, filename)
     linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
     exec(code, names)
     return names

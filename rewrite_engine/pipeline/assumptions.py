@@ -53,8 +53,8 @@ def assume(x: Any, *known: Any, **named: Any) -> TensorVariable:
     second(x, 0.0)
     """
     x = x if isinstance(x, Variable) else as_tensor_variable(x)
-    pairs = [_read(one, x.type) for one in known]
-    pairs += [_named(n, v, x.type) for n, v in named.items() if v is not None]
+    pairs = [_read_fact(one, x.type) for one in known]
+    pairs += [_find_fact(n, v, x.type) for n, v in named.items() if v is not None]
     declared = tuple(sorted(dict(pairs).items(), key=lambda pair: pair[0].name))
     for fact, value in declared if isinstance(x, Constant) else ():
         answer = fact.of_value(x.type, x.data, value)
@@ -63,25 +63,25 @@ def assume(x: Any, *known: Any, **named: Any) -> TensorVariable:
     return Assume(declared)(x) if declared and not isinstance(x, Constant) else x
 
 
-def _read(one: Any, type_: Any) -> Declared:
+def _read_fact(one: Any, type_: Any) -> Declared:
     """Return a fact, or a fact with a value, as a pair."""
     pair = one if isinstance(one, tuple) and len(one) == 2 else (one, None)
     if not isinstance(pair[0], Fact):
         raise ForeignObjectError(f"assume takes facts, such as finite, not {describe(one)}")
-    return _checked(pair[0], pair[1], type_)
+    return _check_declared(pair[0], pair[1], type_)
 
 
-def _named(name: str, value: Any, type_: Any) -> Declared:
+def _find_fact(name: str, value: Any, type_: Any) -> Declared:
     """Return a shipped fact by its name, as a pair."""
     if name not in SHIPPED:
         hint = did_you_mean(name, SHIPPED)
         raise UnknownNameError(f"assume: no shipped fact is called {name!r}{hint}")
     if value is False:
         raise FactError(f"assume: {name}=False is no declaration: use {name}=True, or leave it out")
-    return _checked(SHIPPED[name], None if value is True else value, type_)
+    return _check_declared(SHIPPED[name], None if value is True else value, type_)
 
 
-def _checked(fact: Fact, value: Any, type_: Any) -> Declared:
+def _check_declared(fact: Fact, value: Any, type_: Any) -> Declared:
     if not fact.unary:
         raise FactError(f"{fact.name} cannot be declared: it is not a fact about one variable")
     if fact.takes_value and value is None:

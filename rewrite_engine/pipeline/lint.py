@@ -87,7 +87,7 @@ def unreached(rules: Iterable[Rule]) -> Iterator[Remark]:
     known = {r.where for r in [*rules, *parts_of(rules)]}
     for file in dict.fromkeys([r.where[0] for r in rules if "RULES" not in r.fn.__globals__]):
         pack = next(r.pack for r in rules if r.where[0] == file)
-        for line, name, how in _written(file):
+        for line, name, how in _find_definitions(file):
             where = (file, line)
             made = sum(r.where == where for r in rules)
             if where not in known and how != "in a loop":
@@ -102,24 +102,24 @@ def unreached(rules: Iterable[Rule]) -> Iterator[Remark]:
 
 
 @lru_cache(maxsize=256)
-def _parsed(file: str, changed: int) -> ast.Module | None:
+def _parse(file: str, changed: int) -> ast.Module | None:
     try:
         return ast.parse(Path(file).read_text(encoding="utf-8"))
     except (OSError, SyntaxError):
         return None
 
 
-def _written(file: str) -> Iterator[tuple[int, str, str]]:
+def _find_definitions(file: str) -> Iterator[tuple[int, str, str]]:
     """Yield line, name and place of the rules that a file defines."""
     try:
-        tree = _parsed(file, Path(file).stat().st_mtime_ns)
+        tree = _parse(file, Path(file).stat().st_mtime_ns)
     except OSError:  # of a console
         return
     todo: list[tuple[ast.AST, str]] = [] if tree is None else [(tree, "")]
     while todo:
         node, how = todo.pop()
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.FunctionDef) and any(map(_makes, child.decorator_list)):
+            if isinstance(child, ast.FunctionDef) and any(map(_makes_rule, child.decorator_list)):
                 again = how or "under a name that is used again"
                 yield child.decorator_list[0].lineno, child.name, again
             elif isinstance(child, ast.ClassDef):
@@ -130,7 +130,7 @@ def _written(file: str) -> Iterator[tuple[int, str, str]]:
                 todo.append((child, how))
 
 
-def _makes(decorator: ast.expr) -> bool:
+def _makes_rule(decorator: ast.expr) -> bool:
     """Return whether a decorator makes a rule."""
     fn = decorator.func if isinstance(decorator, ast.Call) else decorator
     name = fn.attr if isinstance(fn, ast.Attribute) else getattr(fn, "id", "")

@@ -56,16 +56,16 @@ class Pack(NamedTuple):
 
     def load(self) -> RuleSet:
         """Return the rules of the pack; their tags include the pack's names. Raises `PackError`."""
-        return _loaded(self)
+        return _load(self)
 
 
 @cache
-def _loaded(pack: Pack) -> RuleSet:
+def _load(pack: Pack) -> RuleSet:
     try:
         with collecting_errors():
-            rules = _rules_of(pack.entry.load())
+            rules = _read_rules(pack.entry.load())
     except Exception as error:
-        raise PackError(f"{pack} cannot be loaded\n{_what(error)}\n    {pack.hint}") from error
+        raise PackError(f"{pack} cannot be loaded\n{_describe(error)}\n    {pack.hint}") from error
     named = {one.name for one in installed()}
     for rule in [*parts_of(rules), *rules]:
         if rule.pack not in named and not rule.module.startswith("rewrite_engine."):
@@ -75,12 +75,12 @@ def _loaded(pack: Pack) -> RuleSet:
     return RuleSet(rules)  # by these names
 
 
-def _rules_of(given: Any) -> RuleSet:
+def _read_rules(given: Any) -> RuleSet:
     """Return the rules that an entry point stands for."""
     if callable(given) and not isinstance(given, Rule):
         given = given()
     rules = (
-        _rules_in(given)
+        _read_module(given)
         if isinstance(given, ModuleType)
         else _as_set(given, "an entry point must be a module or a RuleSet, or return one")
     )
@@ -89,7 +89,7 @@ def _rules_of(given: Any) -> RuleSet:
     return rules
 
 
-def _rules_in(module: ModuleType) -> RuleSet:
+def _read_module(module: ModuleType) -> RuleSet:
     """Return `RULES` of a module; else all rules that it defines."""
     own = RuleSet.of(module)  # (this also names its strategies)
     if "RULES" not in vars(module):
@@ -213,19 +213,19 @@ def _load_file(path: str, changed: int, size: int) -> tuple[ModuleType, RuleSet]
             code = compile(file.read(), path, "exec", dont_inherit=True)
         with collecting_errors():
             exec(code, vars(module))
-            rules = _rules_in(module)
+            rules = _read_module(module)
     except BaseException as error:
         del sys.modules[module.__name__]
         if before is not None:
             sys.modules[module.__name__] = before
         if not isinstance(error, Exception) or isinstance(error, RuleError | OSError):
             raise
-        text = f"the rule file {path} cannot be loaded\n{_what(error, path)}"
+        text = f"the rule file {path} cannot be loaded\n{_describe(error, path)}"
         raise PackError(text) from error
     return module, rules
 
 
-def _what(error: Exception, path: str | None = None) -> str:
+def _describe(error: Exception, path: str | None = None) -> str:
     """Return an error with the last line of the file that raised it."""
     text = f"{type(error).__name__}: {error}".replace("\n", "\n    ")
     if isinstance(error, SyntaxError):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -28,6 +28,7 @@ from rewrite_engine.errors import (
     dimensions,
     message,
 )
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import Apply, Constant, Variable, build_node
 from rewrite_engine.graph.null import disconnected, grad_undefined
 from rewrite_engine.graph.number import NO_RANK

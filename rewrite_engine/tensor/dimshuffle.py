@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
 from rewrite_engine.errors import AxisError, AxisTypeError, NDimError, dimensions
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.op import ATOM
 from rewrite_engine.graph.origin import located

@@ -1,4 +1,4 @@
-"""Byte code of matchers is kept on disk: one file, whole or as none."""
+"""Byte code of matchers is cached on disk: one file (`tests/test_disk.py` tests the files)."""
 
 from __future__ import annotations
 
@@ -6,165 +6,166 @@ import marshal
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType
 
 import pytest
 
 from rewrite_engine.config import config
+from rewrite_engine.disk import UnsafeFolderWarning
 from rewrite_engine.match import bytecode
-from rewrite_engine.match.bytecode import MOST, Kept, file_beside, read, write
+from rewrite_engine.match.bytecode import MAX_MATCHERS, MatcherCache
+from tests.test_disk import on_posix
 
 SOURCE = "def match(fgraph, node):\n    return node + 1\n"
 
 
 @pytest.fixture(autouse=True)
-def writes(monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     """Byte code is written, and nothing is left to be written when the tests end."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     monkeypatch.setattr(bytecode.atexit, "register", lambda save: None)
-    monkeypatch.setattr(config, "keep_matchers", True)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> str:
-    return str(tmp_path / "__pycache__" / "matchers.bin")
+    with config.change_flags(keep_matchers=True, compiledir=tmp_path):
+        yield tmp_path / "matchers"
 
 
 def result(code: CodeType) -> object:
-    """What the matcher of a code makes of 1."""
+    """Return the result of the matcher of a code for 1."""
     names: dict[str, object] = {}
     exec(code, names)
     return names["match"](None, 1)  # type: ignore[operator]
 
 
-def kept_in(path: str, source: str = SOURCE) -> None:
-    kept = Kept(path)
-    kept.code(source, "<rule a>")
-    kept.save()
+def save_one(source: str = SOURCE) -> None:
+    matchers = MatcherCache()
+    matchers.code(source, "<rule a>")
+    matchers.save()
 
 
-def test_code_is_kept(path: str) -> None:
-    first = Kept(path)
+def test_code_is_cached(folder: Path) -> None:
+    first = MatcherCache()
     assert result(first.code(SOURCE, "<rule a>")) == 2
     first.save()
-    again = Kept(path)
+    again = MatcherCache()
     code = again.code(SOURCE, "<rule a>")
     assert result(code) == 2
     assert code.co_filename == "<rule a>"
     assert not again.new
-    assert os.listdir(os.path.dirname(path)) == ["matchers.bin"]
+    assert len(list(folder.iterdir())) == 1
 
 
-def test_another_text_or_name_is_another_matcher(path: str) -> None:
-    kept_in(path)
-    again = Kept(path)
+def test_another_text_or_name_is_another_matcher() -> None:
+    save_one()
+    again = MatcherCache()
     assert result(again.code(SOURCE.replace("1", "2"), "<rule a>")) == 3
     assert again.code(SOURCE, "<rule b>").co_filename == "<rule b>"
     assert len(again.new) == 2
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: b"",
-        lambda data: data[:-10],
-        lambda data: data[:-10] + bytes(10),
-        lambda data: data.replace(b"match", b"hatch"),
-        lambda data: b"matchers of another Python\n" + data[len(bytecode.HEAD) :],
-        lambda data: data[: len(bytecode.HEAD) + 2],
-    ],
-)
-def test_what_is_damaged_or_of_another_python_is_made_anew(path: str, damage: object) -> None:
-    kept_in(path)
-    file = Path(path)
-    file.write_bytes(damage(file.read_bytes()))  # type: ignore[operator]
-    again = Kept(path)
+def test_a_damaged_file_is_made_again(folder: Path) -> None:
+    save_one()
+    (file,) = folder.iterdir()
+    file.write_bytes(file.read_bytes().replace(b"match", b"hatch"))
+    again = MatcherCache()
     assert result(again.code(SOURCE, "<rule a>")) == 2
     assert again.new
     again.save()
-    assert len(read(path)) == 1
+    assert len(MatcherCache().known) == 1
 
 
-def test_what_others_wrote_meanwhile_stays(path: str) -> None:
-    one, other = Kept(path), Kept(path)
+def test_another_python_has_another_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_one()
+    monkeypatch.setattr(bytecode, "VERSION", ("another Python", "0"))
+    assert MatcherCache().known == {}
+    save_one()
+    assert len(list(folder.iterdir())) == 2
+
+
+def test_what_others_wrote_meanwhile_stays() -> None:
+    one, other = MatcherCache(), MatcherCache()
     one.code(SOURCE, "<rule a>")
     other.code(SOURCE, "<rule b>")
     one.save()
     other.save()
-    assert len(read(path)) == 2
+    assert len(MatcherCache().known) == 2
 
 
 WRITER = """
 import sys
-from rewrite_engine.match.bytecode import Kept
-kept = Kept(sys.argv[1])
+from rewrite_engine.config import config
+from rewrite_engine.match.bytecode import MatcherCache
+config.compiledir = sys.argv[1]
+matchers = MatcherCache()
 for i in range(40):
-    kept.code(f"def match(fgraph, node):\\n    return node + {i}\\n", f"<rule {sys.argv[2]}>")
-    kept.save()
+    matchers.code(f"def match(fgraph, node):\\n    return node + {i}\\n", f"<rule {sys.argv[2]}>")
+    matchers.save()
 """
 
 
-def test_processes_that_write_at_once_leave_a_whole_file(path: str) -> None:
+def test_processes_that_write_at_once_leave_a_whole_file(folder: Path) -> None:
     env = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
-    command = [sys.executable, "-c", WRITER, path]
+    command = [sys.executable, "-c", WRITER, str(folder.parent)]
     running = [subprocess.Popen([*command, str(i)], env=env) for i in range(4)]
-    seen = 0
     while any(p.poll() is None for p in running):
-        codes = read(path)
-        seen = max(seen, len(codes))
-        for key, code in codes.items():
+        for key, code in MatcherCache().known.items():
             assert isinstance(marshal.loads(code), CodeType), key
     assert [p.returncode for p in running] == [0] * 4
-    assert 40 <= len(read(path)) <= 160
-    assert os.listdir(os.path.dirname(path)) == ["matchers.bin"]
+    assert 40 <= len(MatcherCache().known) <= 160
+    assert len(list(folder.iterdir())) == 1
 
 
-def test_the_oldest_go_first(path: str) -> None:
-    write(path, {f"<rule {i}>\n": b"" for i in range(MOST)})
-    kept_in(path)
-    codes = read(path)
-    assert len(codes) == MOST
+def test_the_oldest_are_removed_first() -> None:
+    matchers = MatcherCache()
+    matchers.new = {f"<rule {i}>\n": b"" for i in range(MAX_MATCHERS)}
+    matchers.save()
+    save_one()
+    codes = MatcherCache().known
+    assert len(codes) == MAX_MATCHERS
     assert "<rule 0>\n" not in codes
     assert f"<rule a>\n{SOURCE}" in codes
 
 
 def test_nothing_is_written_where_python_writes_no_byte_code(
-    path: str, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    kept_in(path)
-    assert not os.path.exists(path)
+    save_one()
+    assert not folder.exists()
 
 
-def test_it_can_be_switched_off(path: str) -> None:
-    kept_in(path)
-    os.unlink(path)
+def test_it_can_be_switched_off(folder: Path) -> None:
+    save_one()
+    (file,) = folder.iterdir()
+    file.unlink()
     with config.change_flags(keep_matchers=False):
-        kept = Kept(path)
-        assert result(kept.code(SOURCE, "<rule a>")) == 2
-        kept.save()
-    assert not kept.new
-    assert not os.path.exists(path)
+        matchers = MatcherCache()
+        assert result(matchers.code(SOURCE, "<rule a>")) == 2
+        matchers.save()
+    assert not matchers.new
+    assert not file.exists()
 
 
-def test_a_folder_that_cannot_be_written_does_no_harm(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    kept_in(str(tmp_path / "file" / "matchers.bin"))
-    assert os.listdir(tmp_path) == ["file"]
+@on_posix
+def test_code_that_others_may_change_does_not_run(folder: Path) -> None:
+    """A file of byte code can do anything."""
+    matchers = MatcherCache()
+    evil = compile("raise SystemExit", "<rule a>", "exec")
+    matchers.new[f"<rule a>\n{SOURCE}"] = marshal.dumps(evil)
+    matchers.save()
+    folder.chmod(0o777)
+    again = MatcherCache()
+    with pytest.warns(UnsafeFolderWarning, match=f"{folder}.*chmod go-w"):
+        assert result(again.code(SOURCE, "<rule a>")) == 2
+    (file,) = folder.iterdir()
+    before = file.read_bytes()
+    again.save()
+    assert file.read_bytes() == before
 
 
-def test_nothing_is_kept_of_modules_without_byte_code() -> None:
-    assert file_beside(None) is None
-    assert result(Kept(None).code(SOURCE, "<rule a>")) == 2
-    assert file_beside("a/__pycache__/bytecode.cpython-311.opt-1.pyc") == os.path.join(
-        "a/__pycache__", "matchers.cpython-311.opt-1.bin"
-    )
-
-
-def test_text_that_is_no_python_is_an_error_each_time(path: str) -> None:
-    kept = Kept(path)
+def test_text_that_is_no_python_is_an_error_each_time() -> None:
+    matchers = MatcherCache()
     for _ in range(2):
         with pytest.raises(SyntaxError):
-            kept.code("def match(:", "<rule a>")
-    assert not kept.new
+            matchers.code("def match(:", "<rule a>")
+    assert not matchers.new

@@ -2,8 +2,8 @@
 
 `Op` and `Type` know nothing of C. `COp` and `CType` add the methods in `interface.py`; `side.py`
 defines the library's types in C. A node becomes a text (`source.py`), then a module (`compiler.py`,
-`cache.py`), then a function of values (`build.py`), which any linker calls; `linker.py` defines the
-linker that requires C code.
+`module.py`), then a function of values (`build.py`), which any linker calls; `linker.py` defines
+the linker that requires C code.
 """
 
 from __future__ import annotations

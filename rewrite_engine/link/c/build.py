@@ -71,7 +71,7 @@ def params_of(node: Apply) -> Any:
 
 
 def _compiled(node: Apply, source: CSource) -> Callable[..., Any]:
-    from rewrite_engine.link.c.cache import module_of
+    from rewrite_engine.link.c.module import module_of
 
     node.op.prepare_node(node, None, None, "c")
     try:

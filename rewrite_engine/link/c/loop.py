@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rewrite_engine.errors import CompileError
-from rewrite_engine.link.c.cache import module_of
+from rewrite_engine.link.c.module import module_of
 from rewrite_engine.link.c.source import CSource
 from rewrite_engine.scalar.own_code import C_TYPES
 

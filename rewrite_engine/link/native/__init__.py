@@ -6,7 +6,7 @@ inlined by `inline.py`); each region is an op (`op.py`) in a graph that the VM t
 becomes statements (`region.py`, by `lower.py` and the files of families; C source of ops:
 `own_code.py`) in memory (`lifetimes.py`; `verify.py` checks what is read where). A statement
 becomes a kernel (`loops.py`), a kernel machine code (`library.py`), which is found by its text and
-kept on disk (`cache.py`). One function for all regions calls kernels (`runtime.py`); `timing.py`
+cached on disk. One function for all regions calls kernels (`runtime.py`); `timing.py`
 times them for profiles.
 """
 

@@ -1,6 +1,7 @@
 """Compiled kernels and units, found by their text.
 
-New ones are compiled, all of a graph at once. Object files are cached on disk (`cache.py`).
+New ones are compiled, all of a graph at once. Object files are cached on disk
+(`rewrite_engine/disk.py`): code contains names but no addresses, so any process may load it.
 """
 
 from __future__ import annotations
@@ -10,9 +11,14 @@ from hashlib import blake2b
 from threading import RLock
 from typing import Any, NamedTuple
 
-from rewrite_engine.link.native.cache import kept
+from rewrite_engine.disk import DiskCache
+from rewrite_engine.fork import free_after_fork
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.units import Unit, address_of, unit
+
+VERSION = "1"  # of what the texts assume of each other
+disk = DiskCache("native", ".o")
+_lock = free_after_fork(RLock())
 
 
 class Kernel(NamedTuple):
@@ -41,12 +47,11 @@ class Library:
         self.machine = machine
         self.addresses: dict[str, int] = {}
         self.alive: list[Any] = []
-        self.lock = RLock()
 
     def get(self, kernels: Iterable[Kernel]) -> list[int]:
         """Return the addresses of kernels, after compiling the new ones."""
         wanted = {kernel.name: kernel for kernel in kernels}
-        with self.lock:
+        with _lock:
             new = {name: k for name, k in wanted.items() if name not in self.addresses}
             if new:
                 self._need([name for k in new.values() for name in k.units])
@@ -72,14 +77,15 @@ class Library:
 
     def add(self, functions: dict[str, Unit]) -> None:
         """Compile functions as one module, or load the module from disk."""
+        machine = self.machine
         declared = {line for one in functions.values() for line in one.declared}
         imports = {n: a for one in functions.values() for n, a in one.imports}
         for one in functions.values():
             imports |= {n: self.addresses[n] for n in one.units if n not in functions}
         body = "".join([one.text for one in functions.values()])
-        attributes = f"attributes #0 = {{ {self.machine.attributes} }}\n"
+        attributes = f"attributes #0 = {{ {machine.attributes} }}\n"
         text = "\n".join(sorted(declared)) + "\n" + body + attributes
-        code = kept(text, self.machine)
-        addresses, alive = self.machine.link(code, list(functions), imports)
+        code = disk.get((text, VERSION, *machine.identity), lambda: machine.compile(text))
+        addresses, alive = machine.link(code, list(functions), imports)
         self.addresses |= addresses
         self.alive.append(alive)

@@ -1,6 +1,7 @@
 """The target machine, and LLVM (llvmlite), which compiles for it.
 
-llvmlite is imported when the first function is compiled. All its calls hold one lock.
+llvmlite is imported when the first function is compiled. All its calls hold one lock, also those
+of other packages. A fork waits for it: LLVM would be left in the middle of its work in the child.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from itertools import count
 from typing import Any
 
 from rewrite_engine.errors import NoCompilerError
+from rewrite_engine.fork import hold_at_fork
 
 _number = count(1)
 
@@ -23,6 +25,7 @@ def llvm() -> Any:
     except ImportError as error:
         what = 'Mode(linker="native") needs llvmlite: pip install "rewrite-engine[native]"'
         raise NoCompilerError(what) from error
+    hold_at_fork(found.ffi.lib._lock)
     found.initialize_native_target()
     found.initialize_native_asmprinter()
     return found

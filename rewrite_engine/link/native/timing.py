@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from functools import cache, wraps
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from rewrite_engine.link.native.runtime import SMALL, library_of
 from rewrite_engine.link.native.target import Machine
 from rewrite_engine.link.native.units import CLOCK
 from rewrite_engine.link.native.values import Group, NativeCall
-from rewrite_engine.link.ticks import Ticks, overhead
+from rewrite_engine.link.ticks import Ticks, counting, overhead
 
 MAX_NAMES = 6  # ops in the name of a kernel
 TICK_WORDS = 6  # of the table, for one reading of the clock
@@ -89,7 +88,6 @@ class Timing:
         self.counters = np.zeros(2 * n + 4, np.int64)  # (the last pair: of no kernel)
         plan.alive.append(self.counters)
         self.seen = self.counters.copy()
-        self.lock = Lock()
         self.cost = clock_cost(plan.machine)
         self.ticks: Ticks | None = None
         first = self.counters.ctypes.data
@@ -122,7 +120,7 @@ class Timing:
 
     def settle(self) -> None:
         """Add the counts since the last time to the profile, without the cost of the clock."""
-        with self.lock:
+        with counting:
             now = self.counters.copy()
             new, self.seen = now - self.seen, now
         runs = new[1:-4:2]
@@ -130,7 +128,7 @@ class Timing:
         overhead.lost[0] += float(new[-2] + cost.sum()) * 1e-9
         if self.ticks is not None:
             times = new[0:-4:2] - cost
-            with self.ticks.lock:
+            with counting:
                 for i in range(len(self.nodes)):
                     self.ticks.seconds[i] += float(times[i]) * 1e-9
                     self.ticks.runs[i] += int(runs[i])

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Container, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
 from operator import is_
 from types import FrameType
 from typing import Any
 
 from rewrite_engine.errors import PatternError, RuleLoopError
+from rewrite_engine.fork import cached_property
 from rewrite_engine.graph.node import Apply, Variable
 from rewrite_engine.graph.order import Worklist
 from rewrite_engine.graph.origin import origin_line, user_origin
@@ -118,7 +119,7 @@ class Strategy(RuleOfRules):
         return self.tags.union(own, *[p.names for p in self.parts])
 
     @cached_property
-    def depth(self) -> int:  # type: ignore[override]
+    def depth(self) -> int:
         return max(p.depth for p in self.parts)
 
 
@@ -214,7 +215,7 @@ class Seq(Strategy):
         return self.parts[: fails.index(True) + 1] if True in fails else self.parts
 
     @cached_property
-    def depth(self) -> int:  # type: ignore[override]
+    def depth(self) -> int:
         return sum(p.depth + 1 for p in self.parts) - 1
 
     #: (a part may look at what another one lets through from below)

@@ -3,7 +3,7 @@
 from rewrite_engine.loops.op import Scan
 from rewrite_engine.rules.looping.parts import Loop
 
-NEAR = 1000  # nodes that are looked at to find whether one loop needs another
+MAX_SEARCHED_NODES = 1000  # nodes that are read to find whether one loop needs another
 
 
 def fused(loop):
@@ -31,7 +31,7 @@ def apart(fgraph, a, b):
     while todo:
         for v in fgraph.present_inputs(todo.pop()):
             owner = v.owner
-            if owner is low or len(seen) > NEAR:
+            if owner is low or len(seen) > MAX_SEARCHED_NODES:
                 return False
             if owner is not None and owner not in seen and level[owner] > level[low]:
                 seen.add(owner)

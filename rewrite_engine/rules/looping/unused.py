@@ -7,7 +7,7 @@ from rewrite_engine.graph.traverse import ancestors
 from rewrite_engine.loops.no_steps import lengths_of_none
 from rewrite_engine.rules.looping.parts import Lengths, Made
 
-TURNS = 10  # to find which carried values are equal
+MAX_TURNS = 10  # of the search for equal carried values
 
 
 def without_unused(loop):
@@ -156,7 +156,7 @@ def alike(loop):
     """
     first = {}
     same = {v: first.setdefault((start, v.type), v) for v, start, _ in loop.carried}
-    for _ in range(TURNS):
+    for _ in range(MAX_TURNS):
         known = {v: one for v, one in same.items() if v is not one}
         if not known:
             return {}

@@ -16,7 +16,7 @@ from rewrite_engine.tensor import add, cast, constant, mul, neg, sqr, sub, true_
 
 ONE = None  # the key of the number in a linear form
 MAX_FORM_TERMS = 12  # and factors of a product; a term with more is a variable
-TOLERANCE = 1e-15
+RELATIVE_TOLERANCE = 1e-15
 #: a coefficient beyond it, or below its reciprocal, is not computed with: a product of two of them
 #: is a normal number, and so is any square beside one, if the exponential of both is
 MAX_COEFFICIENT = {"float64": 1e60, "float32": 1e12, "float16": 1e2}
@@ -229,7 +229,7 @@ def combined(a, b, factor=1.0):
     for key, c in b.items():
         old = parts.pop(key, 0.0)
         new = old + factor * c
-        if abs(new) > TOLERANCE * abs(old):
+        if abs(new) > RELATIVE_TOLERANCE * abs(old):
             parts[key] = new
     return parts
 

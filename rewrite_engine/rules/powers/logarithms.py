@@ -13,7 +13,7 @@ from rewrite_engine.rules.powers.logs import (
     moves,
 )
 from rewrite_engine.rules.powers.power import TABLE
-from rewrite_engine.rules.powers.products import COMBINED
+from rewrite_engine.rules.powers.products import COMBINED_CLAIM
 from rewrite_engine.rules.powers.read import PRODUCTS, SUMS, is_itself, power, summands
 from rewrite_engine.tensor import (
     Sum,
@@ -32,13 +32,13 @@ from rewrite_engine.tensor import (
     switch,
 )
 
-MADE_OF = frozenset({*TABLE, *PRODUCTS, *SUMS, erf, switch, pow})
+READABLE_OPS = frozenset({*TABLE, *PRODUCTS, *SUMS, erf, switch, pow})
 
 
 def may_be_made(op, seen, distinct):
     """Return whether the operand may consist of terms with a better logarithm."""
     head = seen[0][0] if seen[0].__class__ is tuple else seen[0]
-    return head in MADE_OF or isinstance(head, Sum) or moves(head)
+    return head in READABLE_OPS or isinstance(head, Sum) or moves(head)
 
 
 def fitting(out, found):
@@ -49,7 +49,7 @@ def fitting(out, found):
     return new if out.type.yields_to(new.type) else None
 
 
-@node_rewriter([log], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)
+@node_rewriter([log], phase="stabilize", claim=COMBINED_CLAIM, depth=8, when=may_be_made)
 def log_of_factors(fgraph, node):
     """Avoid overflow and underflow in logarithms of products, quotients, powers, sums and
     differences of exponentials, sigmoids and similar functions.
@@ -82,7 +82,7 @@ def log_of_part(v):
     return log_of_power(power(v), v.type.dtype, alone=True) if v.type.kind == "f" else None
 
 
-@node_rewriter([log1p], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)
+@node_rewriter([log1p], phase="stabilize", claim=COMBINED_CLAIM, depth=8, when=may_be_made)
 def log1p_of_factors(fgraph, node):
     """Avoid overflow and underflow in logarithms of 1 + x.
 
@@ -110,7 +110,7 @@ def log1p_of_factors(fgraph, node):
     return fitting(out, log_of_sum([(1, 1.0), *summands(x)], x.type.dtype))
 
 
-@node_rewriter([log1mexp], phase="stabilize", claim=COMBINED, depth=8, when=may_be_made)
+@node_rewriter([log1mexp], phase="stabilize", claim=COMBINED_CLAIM, depth=8, when=may_be_made)
 def log1mexp_of_small(fgraph, node):
     """log(1 - exp(-z)) is log(z) - z / 2 for a small z >= 0, so log(1 - exp(-exp(x))) stays finite
     when exp(x) underflows.

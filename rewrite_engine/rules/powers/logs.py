@@ -66,7 +66,7 @@ from rewrite_engine.tensor.constant import constant
 from rewrite_engine.tensor.special import LogSoftmax, LogSumExp
 
 #: largest arguments of exponentials that stay in the range of a dtype
-ROOM = {"float64": 700.0, "float32": 85.0, "float16": 9.0}
+MAX_EXPONENT = {"float64": 700.0, "float32": 85.0, "float16": 9.0}
 
 
 class Log(NamedTuple):
@@ -415,7 +415,7 @@ def log_of_scaled_sum(v):
     if m.type.broadcastable != t.type.broadcastable:
         return None
     top = Max(axis=op.axis, keepdims=True)(m)
-    shift = zero_grad(switch(gt(abs(top), ROOM[dtype]), top, 0.0))
+    shift = zero_grad(switch(gt(abs(top), MAX_EXPONENT[dtype]), top, 0.0))
     weights = Spelling(p._replace(form={})).term(dtype)
     total = Sum(axis=op.axis, keepdims=op.keepdims)
     scale = shift if op.keepdims else Max(axis=op.axis)(shift)

@@ -42,8 +42,10 @@ from rewrite_engine.tensor import (
 )  # fmt: skip
 
 #: exp(x + y) is off by up to |x + y| / 2 units
-COMBINED = approx(ulps=1 << 10)
-OTHERS = 3  # terms of any size beside which a factor may go: what is left of them is in range
+COMBINED_CLAIM = approx(ulps=1 << 10)
+MAX_OTHER_TERMS = (
+    3  # terms of any size beside which a factor may go: what is left of them is in range
+)
 CHANGE_SIGN = frozenset({tanh, expm1, sinh, erf})
 
 
@@ -155,8 +157,8 @@ def better(fgraph, out):
     return value if out.type.yields_to(value.type) else None
 
 
-#: what a multiple of a function may lack to a number, so many times it, to be another one
-LACKS = {sigmoid: (-1, -0.5), erf: (-1, 1), erfc: (-2, -1), exp: (-1,), expm1: (1,)}
+#: {f: numbers c for which f + c is a function of its own, as exp(x) - 1 is expm1(x)}
+COMPLEMENTS = {sigmoid: (-1, -0.5), erf: (-1, 1), erfc: (-2, -1), exp: (-1,), expm1: (1,)}
 
 
 def may_be_better(node):
@@ -169,7 +171,7 @@ def may_be_better(node):
         return False
     numbers = [v for v in node.inputs if v.head is CONSTANT]
     others = [v for v in node.inputs if v.head is not CONSTANT]
-    if len(numbers) != 1 or not lacks(others[0]):
+    if len(numbers) != 1 or not has_complement(others[0]):
         return False
     if others[0].head in SUMS:
         return True
@@ -179,15 +181,17 @@ def may_be_better(node):
     c, (multiple, powers) = number_of(number), product_of(v)
     if c is None or len(powers) != 1 or not multiple:
         return c is not None
-    return any([s * c / (t * multiple) in LACKS.get(f.head, ()) for f in powers])
+    return any([s * c / (t * multiple) in COMPLEMENTS.get(f.head, ()) for f in powers])
 
 
-def lacks(v):
-    """Return whether a term is such a function, or a product with one."""
+def has_complement(v):
+    """Return whether a term is a function of `COMPLEMENTS`, or a product with one."""
     if v.type.kind != "f":
         return False
     inside = v.owner.inputs if v.head in PRODUCTS or v.head in SUMS else ()
-    return v.head in LACKS or any([u.head in LACKS or u.head in PRODUCTS for u in inside])
+    return v.head in COMPLEMENTS or any(
+        [u.head in COMPLEMENTS or u.head in PRODUCTS for u in inside]
+    )
 
 
 def may_cancel(node):
@@ -257,7 +261,7 @@ def is_in_range(old, new):
     finite: a function at risk is alone, or a part of a present one.
     """
     others = sum(map(abs, new.others.values()))
-    if others > OTHERS:
+    if others > MAX_OTHER_TERMS:
         return False
     if others + len(new.atoms) <= 1:
         return True
@@ -330,7 +334,7 @@ def may_combine(op, seen, distinct):
 
 
 @node_rewriter(
-    [mul, true_div, reciprocal], phase="stabilize", claim=COMBINED, depth=8, when=may_combine
+    [mul, true_div, reciprocal], phase="stabilize", claim=COMBINED_CLAIM, depth=8, when=may_combine
 )
 def combine_factors(fgraph, node):
     """Combine factors that overflow or underflow when their product does not: exp(x) exp(y),
@@ -347,7 +351,7 @@ def combine_factors(fgraph, node):
     return better(fgraph, node.outputs[0])
 
 
-@node_rewriter([add, sub], phase="stabilize", claim=COMBINED, depth=8, when=may_combine)
+@node_rewriter([add, sub], phase="stabilize", claim=COMBINED_CLAIM, depth=8, when=may_combine)
 def combine_terms(fgraph, node):
     """Replace a - a * sigmoid(x) by a * sigmoid(-x), which keeps its digits; other functions have
     such complements, too.

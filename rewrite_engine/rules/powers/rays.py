@@ -20,8 +20,8 @@ from rewrite_engine.rules.powers.power import (
 from rewrite_engine.scalar.op import Cast
 from rewrite_engine.tensor import erf, erfc, erfcx
 
-DEGREE = 40  # of a polynomial
-STEPS = 12  # how many times the smallest scale the largest may be
+MAX_DEGREE = 40  # of a polynomial
+MAX_SCALE_RATIO = 12  # of the largest scale to the smallest
 
 
 def along_one_ray(powers):
@@ -93,7 +93,7 @@ def common(scales):
         return None
     below = lcm(*[f.denominator for f in found])
     unit = gcd(*[int(f * below) for f in found]) / below
-    return unit if all(s / unit <= STEPS for s in scales) else None
+    return unit if all(s / unit <= MAX_SCALE_RATIO for s in scales) else None
 
 
 def as_product(terms):
@@ -110,7 +110,7 @@ def as_product(terms):
         for (k, s), p in low.items():
             for _ in range(factors.get((k, s), 0) - p):
                 poly = poly_times(poly, k, s)
-        if len(poly) > DEGREE:
+        if len(poly) > MAX_DEGREE:
             return None
         whole += [0.0] * (len(poly) - len(whole))
         for i, x in enumerate(poly):

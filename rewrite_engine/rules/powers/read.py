@@ -15,7 +15,7 @@ from rewrite_engine.rules.powers.power import TABLE, InOrder, Power, split, time
 from rewrite_engine.rules.powers.rays import along_one_ray, beside_erf
 from rewrite_engine.tensor import add, erf, mul, neg, pow, reciprocal, sqr, sqrt, sub, true_div
 
-TERMS = 6  # of a sum that is read as a product
+MAX_FACTORED_TERMS = 6  # terms of a sum that is read as a product
 PRODUCTS = frozenset({mul, true_div, neg, reciprocal, sqr, sqrt, pow})
 SUMS = frozenset({add, sub})
 
@@ -137,7 +137,7 @@ def signed_term(v):
 def total(v):
     """Return a sum as a power, if it is one; None for others."""
     terms = summands(v)
-    if len(terms) > TERMS or any(t.type.kind != "f" for _, t in terms):
+    if len(terms) > MAX_FACTORED_TERMS or any(t.type.kind != "f" for _, t in terms):
         return None
     powers = [operand(t, v) for _, t in terms]
     if not any(p.is_known for p in powers):

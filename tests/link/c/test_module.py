@@ -1,4 +1,4 @@
-"""Modules are kept by text, version and compiler; processes do not disturb each other."""
+"""Modules are cached by text, version and compiler (`tests/test_disk.py` tests the files)."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import pytest
 
 import rewrite_engine.tensor as pt
 from rewrite_engine.config import config
+from rewrite_engine.disk import UnsafeFolderWarning, read
 from rewrite_engine.graph.node import Apply
-from rewrite_engine.link.c import c_function, cache
+from rewrite_engine.link.c import c_function, module
 from rewrite_engine.link.c.compiler import compile_module, identity
 from rewrite_engine.link.c.source import CSource, asked
 from tests.link.c.ops import Same
+from tests.test_disk import on_posix
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -49,7 +51,7 @@ def node_of(op: Any) -> Apply:
 
 def value_of(op: Any) -> float:
     """What a new process would compute."""
-    cache._loaded.clear()
+    module._loaded.clear()
     run = c_function(node_of(op))
     assert run is not None
     return float(run(np.zeros(1))[0])
@@ -64,92 +66,73 @@ def compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         found.append(source.text)
         return compile_module(source, folder)
 
-    monkeypatch.setattr(cache, "compile_module", counted)
-    config.compiledir = tmp_path / "modules"
+    monkeypatch.setattr(module, "compile_module", counted)
+    config.compiledir = tmp_path
     return found
 
 
-def kept() -> list[Path]:
-    return sorted(config.compiledir.iterdir()) if config.compiledir.exists() else []
+def cached() -> list[Path]:
+    return sorted((config.compiledir / "c").glob("*"))
 
 
-def test_the_module_of_another_text_is_compiled_anew(compiled: list[str]) -> None:
-    """As where folders were copied."""
-    value_of(Filled(3))
-    (one,) = kept()
-    value_of(Filled(4))
-    (two,) = set(kept()) - {one}
-    for name in ("node.so", "sum", "node.cpp"):
-        (one / name).unlink()  # (it is loaded)
-        (one / name).write_bytes((two / name).read_bytes())
-    assert value_of(Filled(3)) == 3
-    assert len(compiled) == 3
-
-
-def test_what_is_compiled_is_kept(compiled: list[str]) -> None:
+def test_what_is_compiled_is_cached(compiled: list[str]) -> None:
     assert [value_of(Filled(3)), value_of(Filled(3))] == [3, 3]
     assert len(compiled) == 1
-    (folder,) = kept()
-    assert sorted(one.name for one in folder.iterdir()) == ["node.cpp", "node.so", "sum"]
+    (file,) = cached()
+    assert file.suffix == ".so"
     assert value_of(Filled(4)) == 4  # another text
     assert value_of(Filled(3, (2,))) == 3  # another version
-    assert (len(compiled), len(kept())) == (3, 3)
+    assert (len(compiled), len(cached())) == (3, 3)
     with config.change_flags(gcc__cxxflags="-DOTHER"):
         assert value_of(Filled(3)) == 3  # another compiler
-    assert (len(compiled), len(kept())) == (4, 4)
+    assert (len(compiled), len(cached())) == (4, 4)
 
 
 def test_in_one_process_a_text_is_compiled_once(compiled: list[str]) -> None:
-    cache._loaded.clear()
+    module._loaded.clear()
     for _ in range(3):
         assert c_function(node_of(Filled(5))) is not None
         assert c_function(node_of(Filled(5, ()))) is not None
     assert len(compiled) == 2
 
 
-def test_without_a_version_nothing_is_kept(compiled: list[str]) -> None:
+def test_without_a_version_nothing_is_cached(compiled: list[str]) -> None:
     assert [value_of(Filled(3, ())), value_of(Filled(3, ()))] == [3, 3]
-    assert (len(compiled), kept()) == (2, [])
+    assert (len(compiled), cached()) == (2, [])
 
 
-@pytest.mark.parametrize("damage", ["node.so", "sum"])
-def test_what_is_damaged_is_made_again(compiled: list[str], damage: str) -> None:
+@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: b"", None])
+def test_what_is_damaged_is_compiled_again(compiled: list[str], damage: Any) -> None:
+    """None: it is whole, but cannot be loaded."""
     assert value_of(Filled(6)) == 6
-    (folder,) = kept()
-    file = folder / damage
-    file.unlink()  # (the module of this process is in the file)
-    file.write_bytes(b"\xff nothing")
+    (file,) = cached()
+    data = file.read_bytes()
+    file.unlink()  # (the module of this process may be in the file)
+    if damage is None:
+        module.disk.write(str(file), b"not a module")
+    else:
+        file.write_bytes(damage(data))
     assert value_of(Filled(6)) == 6
     assert len(compiled) == 2
-    assert kept() == [folder]
+    assert cached() == [file]
     assert value_of(Filled(6)) == 6
     assert len(compiled) == 2
 
 
 def test_a_folder_that_cannot_be_written(compiled: list[str], tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    config.compiledir = tmp_path / "file" / "modules"
+    (tmp_path / "c").write_text("")
     assert value_of(Filled(7)) == 7
     assert len(compiled) == 1
 
 
-def test_the_oldest_go(compiled: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cache, "MOST", 1)
-    assert [value_of(Filled(8)), value_of(Filled(9))] == [8, 9]
-    assert len(kept()) == 1
-    assert value_of(Filled(9)) == 9
-    assert len(compiled) == 2
-
-
-def test_who_comes_second_uses_what_is_there(compiled: list[str]) -> None:
-    assert value_of(Filled(10)) == 10
-    (place,) = kept()
-    own = place.parent / "new.mine"
-    own.mkdir()
-    (own / "node.so").write_bytes(b"another")
-    assert cache.put(own, place) == place
-    assert value_of(Filled(10)) == 10
-    assert len(compiled) == 1
+@on_posix
+def test_modules_that_others_may_change_are_not_loaded(compiled: list[str], tmp_path: Path) -> None:
+    assert value_of(Filled(8)) == 8
+    (tmp_path / "c").chmod(0o777)
+    with pytest.warns(UnsafeFolderWarning, match=f"{tmp_path}.*chmod go-w"):
+        assert value_of(Filled(8)) == 8
+    assert value_of(Filled(8)) == 8
+    assert len(compiled) == 3
 
 
 def test_a_module_for_this_processor_is_for_no_other() -> None:
@@ -165,7 +148,7 @@ PROGRAM = """
 import numpy as np
 from rewrite_engine.config import config
 from rewrite_engine.link.c import c_function
-from tests.link.c.test_cache import Filled, node_of
+from tests.link.c.test_module import Filled, node_of
 config.compiledir = {folder!r}
 for number in (21, 22):
     print(int(c_function(node_of(Filled(number)))(np.zeros(1))[0]))
@@ -180,5 +163,6 @@ def test_processes_at_once(tmp_path: Path) -> None:
     ]
     assert [process.communicate()[0] for process in running] == ["21\n22\n"] * 4
     assert [process.returncode for process in running] == [0] * 4
-    assert len(list(tmp_path.iterdir())) == 2
-    assert all(cache.is_whole(folder) for folder in tmp_path.iterdir())
+    files = list((tmp_path / "c").iterdir())
+    assert len(files) == 2
+    assert all(read(str(file)) for file in files)

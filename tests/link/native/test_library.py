@@ -1,0 +1,102 @@
+"""Machine code is cached on disk by text and processor (`tests/test_disk.py` tests the files)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rewrite_engine.config import config
+from rewrite_engine.disk import UnsafeFolderWarning
+from rewrite_engine.link.native.library import Library
+from rewrite_engine.link.native.target import Machine, host
+from rewrite_engine.link.native.units import Unit
+from tests.test_disk import on_posix
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    with config.change_flags(compiledir=str(tmp_path)):
+        yield tmp_path / "native"
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts that are compiled from here on."""
+    texts: list[str] = []
+    compile_ = Machine.compile
+
+    def counted(self: Machine, text: str) -> bytes:
+        texts.append(text)
+        return compile_(self, text)
+
+    monkeypatch.setattr(Machine, "compile", counted)
+    return texts
+
+
+def value(number: int, machine: Machine | None = None) -> int:
+    """Return what a function that returns a number returns, compiled as in a new process."""
+    import ctypes
+
+    library = Library(machine or host())
+    text = f"define i64 @f() {{\n  ret i64 {number}\n}}\n"
+    library.add({"f": Unit(text, (), ())})
+    function: Any = ctypes.CFUNCTYPE(ctypes.c_int64)(library.addresses["f"])
+    return int(function())
+
+
+def test_a_text_is_compiled_once_for_a_machine(folder: Path, compiled: list[str]) -> None:
+    assert [value(7), value(7), value(8), value(7)] == [7, 7, 8, 7]
+    assert len(compiled) == len(list(folder.glob("*.o"))) == 2
+    assert value(7, Machine("x86-64", "")) == 7
+    assert len(compiled) == len(list(folder.glob("*.o"))) == 3
+
+
+def test_damaged_code_is_compiled_again(folder: Path, compiled: list[str]) -> None:
+    value(7)
+    (file,) = folder.glob("*.o")
+    data = file.read_bytes()
+    file.write_bytes(data[:200] + bytes([data[200] ^ 1]) + data[201:])
+    assert [value(7), value(7)] == [7, 7]
+    assert len(compiled) == 2
+
+
+@on_posix
+def test_code_that_others_may_change_does_not_run(folder: Path, compiled: list[str]) -> None:
+    value(7)
+    folder.chmod(0o777)
+    with pytest.warns(UnsafeFolderWarning, match=f"{folder}.*chmod go-w"):
+        assert value(7) == 7
+    assert value(7) == 7
+    assert len(compiled) == 3
+
+
+def test_processes_at_once(tmp_path: Path) -> None:
+    program = (
+        "import rewrite_engine as rw, rewrite_engine.tensor as pt\n"
+        "x = pt.dvector()\n"
+        "f = rw.function([x], pt.tanh(x).sum() + x[0], mode='native')\n"
+        "print(float(f([0.0, 0.0])))"
+    )
+    flags = {"REWRITE_ENGINE_FLAGS": f"compiledir={tmp_path}", "PYTHONPATH": str(ROOT)}
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", program],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=os.environ | flags,
+            cwd=ROOT,
+        )
+        for _ in range(3)
+    ]
+    assert [run.communicate(timeout=120)[0].strip() for run in runs] == ["0.0"] * 3
+    found = list((tmp_path / "native").iterdir())
+    assert found
+    assert {file.suffix for file in found} == {".o"}
