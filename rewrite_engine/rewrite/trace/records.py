@@ -371,6 +371,15 @@ class GraphChange:
 
 
 @dataclass(slots=True, kw_only=True)
+class SourceLine:
+    """a line of the user's code"""
+
+    file: str
+    line: int
+    text: Annotated[str, "empty if the file is gone"]
+
+
+@dataclass(slots=True, kw_only=True)
 class GraphLine(Line):
     """a graph of a function: all that was ever in it, what it was at first, and what each firing
     changed
@@ -398,6 +407,12 @@ class GraphLine(Line):
         list[GraphChange],
         "what firings changed, in their order; what is merged counts with the firing before",
     ]
+    code: Annotated[
+        tuple[str, ...], "a graph inside an op as the lines of a function with types"
+    ] = ()
+    sources: Annotated[
+        tuple[SourceLine, ...], "lines of code that nodes come from, by file and line"
+    ] = ()
 
 
 @dataclass(slots=True, kw_only=True)
