@@ -75,7 +75,7 @@ class TextLayout:
         return self.console.file.getvalue()
 
     def print(self, blocks: Iterable[Block]) -> None:
-        """Print blocks."""
+        """Print blocks as text."""
         for block in blocks:
             for line in self._lines_of(block):
                 self.console.print(line, soft_wrap=True)

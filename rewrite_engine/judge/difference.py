@@ -258,7 +258,7 @@ class Element:
 
     @cached_property
     def floats(self) -> list[Any]:
-        """The given floats."""
+        """The given arrays of floats."""
         return [x for x in map(np.asarray, self.given.values()) if x.dtype.kind in "fc"]
 
     @property

@@ -186,7 +186,7 @@ def _overflows_unseen(e: Element) -> bool:
 
 
 def overflows(e: Element, size: float) -> bool:
-    """Whether a number on the way to the left side overflows, so that its NaN tells nothing."""
+    """Whether a number on the way to the left side overflows, so that its NaN shows nothing."""
     if e.whole.claim.ulps and size >= np.finfo(e.a.dtype).max:
         return True
     values = compute_all(e.sides.term, e.given)
@@ -232,7 +232,7 @@ EXCUSES: tuple[Excuse, ...] = (
            _overflows, integers=True),
     Excuse("extreme numbers", "products of such numbers overflow, or underflow", APPROX, UNKNOWN,
            _is_extreme),
-    Excuse("overflow to NaN", "a step of the left side overflows, so that its NaN tells nothing",
+    Excuse("overflow to NaN", "a step of the left side overflows, so that its NaN shows nothing",
            NOT_EXACT, UNKNOWN, each(_overflows_unseen)),
     Excuse("complex NaN", "no true value is known of complex numbers here", NOT_EXACT, UNKNOWN,
            each(_is_unknown_complex)),

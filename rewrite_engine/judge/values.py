@@ -25,7 +25,7 @@ class NoValue(Exception):
 
 
 class Runner(Protocol):
-    """How nodes run."""
+    """What runs the nodes of terms."""
 
     def run(self, node: Apply, given: Sequence[Any]) -> list[Any]:
         """Return the values of a node's outputs, with all checks. given: the values of its inputs;

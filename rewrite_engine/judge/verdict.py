@@ -200,7 +200,7 @@ class Trial:
         self.excuse: Excuse | None = None
 
     def verdict(self) -> Verdict:
-        """Return the verdict."""
+        """Return the verdict on the difference."""
         d, is_float = self.d, self.d.a.dtype.kind in "fc"
         if self.strict and (d.claim.kind == "exact" or not is_float):
             return self.broken()

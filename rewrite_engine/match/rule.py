@@ -492,7 +492,7 @@ class RuleOfRules(Rule):
         return any(p.fits(seen) for p in self.leading)
 
     @property
-    def demands(self) -> dict[int, tuple[Any, ...]]:
+    def demands(self) -> dict[int, tuple[Any, ...]]:  # type: ignore[override]
         return self.leading[0].demands if len(self.leading) == 1 else {}
 
     @property
