@@ -234,7 +234,7 @@ def test_a_loop_is_shown_as_a_function_with_the_names_of_the_program(filtered: R
     text = filtered.text(100)
     built = text.partition("The graph as built")[2].partition("What happened")[0]
     types = "ys[t]: float64[?], m: float64[2], P: float64[2, 2], A: float64[?, ?], Q: float64[2, 2]"
-    assert f"def Scan({types}, C, R: float64[?, ?]):" in " ".join(built.split())
+    assert f"def Scan({types}, C: float64[?, ?], R: float64[1, 1]):" in " ".join(built.split())
     assert "      mp = A @ m   float64[?]\n" in built
     for line in ("Pp = A @ P @ A.T + Q   float64[2, 2]", "r = ys[t] - C @ mp   float64[?]"):
         assert f"\n      {line}\n" in built

@@ -437,6 +437,15 @@ class ReportLine(Line):
 LINES = (FiringLine, AttemptLine, PhaseLine, FunctionLine, GraphLine, ReportLine)
 _KINDS: dict[str, Any] = {get_args(get_type_hints(one)["kind"])[0]: one for one in LINES}
 
+
+def filled(kind: type[Any], thing: Any, **given: Any) -> Any:
+    """Build a record of a kind. Fields that are not given are the attributes of a thing with the
+    same name.
+    """
+    names = [f.name for f in fields(kind) if f.name not in given and hasattr(thing, f.name)]
+    return kind(**given, **{name: getattr(thing, name) for name in names})
+
+
 # --- as JSON ----------------------------------------------------------------------------------
 
 
