@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from rewrite_engine.explain.term import Change
+
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
@@ -61,30 +63,14 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class FiringBlock:
-    """A firing, or (is_family) several of a rule: a term before and after. letters: what letters in
-    the terms stand for. notes: what stands behind it; of a family, one note in several lengths.
-    of_graph: what became of an op that holds a graph.
+    """A firing, or (is_family) several of a rule: a term before and after. notes: what stands
+    behind it; of a family, one note in several lengths.
     """
 
     number: str
-    before: str
-    after: str
-    letters: tuple[tuple[str, str], ...]
+    change: Change
     notes: tuple[str, ...]
-    of_graph: str = ""
     is_family: bool = False
-
-    @property
-    def term(self) -> str:
-        """Both sides in one line."""
-        if self.after.startswith((f"{self.before}, written into", f"{self.before}, with its")):
-            return self.after
-        return f"{self.before} → {self.after}"
-
-    @property
-    def definitions(self) -> list[str]:
-        """What the letters stand for, `A = x @ w + b`, one by one."""
-        return [f"{name} = {text}" for name, text in self.letters]
 
 
 @dataclass(frozen=True, slots=True)

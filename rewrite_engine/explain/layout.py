@@ -28,7 +28,7 @@ from rewrite_engine.explain.blocks import (
     Section,
     TableBlock,
 )
-from rewrite_engine.explain.term import cut
+from rewrite_engine.explain.term import Change, cut
 from rewrite_engine.rewrite.result import COUNTS, Result, RuleStats, StopReason, Tally
 from rewrite_engine.rewrite.trace.records import PhaseLine
 
@@ -166,9 +166,9 @@ class TextLayout:
     def _family(self, one: FiringBlock) -> Iterator[Text]:
         """Yield the firings of a rule in one line if they fit, with the rule behind."""
         number, width = f"{one.number} ".rjust(MARGIN + 1), self.width
-        text, defined = _short(one, width - len(number)), _hidden(one)
-        if one.of_graph:  # its operands do not show what was done
-            text, defined = cut(one.of_graph, width - len(number)), ""
+        text, defined = _short(one.change, width - len(number)), _hidden(one.change)
+        if one.change.of_graph:  # its operands do not show what was done
+            text, defined = cut(one.change.of_graph, width - len(number)), ""
         note = ""
         for note in one.notes:  # the longest that fits into a line
             if len(text) + len(number) + len(note) + 2 <= width and not defined:
@@ -188,8 +188,8 @@ class TextLayout:
         """Yield a firing: on one line if it fits, else what the letters stand for below, and the
         note where there is room for it.
         """
-        number, term, note = f"{one.number} ".ljust(MARGIN), one.term, " · ".join(one.notes)
-        letters = ", ".join(one.definitions)
+        number, change, note = f"{one.number} ".ljust(MARGIN), one.change, " · ".join(one.notes)
+        term, letters = change.term, ", ".join(change.definitions)
         room = self.width - len(number) - len(term) - len(note) - 2
         if len(letters) + 3 <= room or (not letters and room >= 0):
             gap = "   " if letters else ""
@@ -199,15 +199,15 @@ class TextLayout:
         if room >= 0:
             yield from self._spread(number, Text(term), note)
         else:
-            yield from self._long_term(number, one)
-        lines = self._defined(one, self.width - len(space))
+            yield from self._long_term(number, change)
+        lines = self._defined(change, self.width - len(space))
         last = lines.pop() if lines and room < 0 else ""
         for line in lines:
             yield from self.lines(Paragraph(line, "dim", indent=len(space), hang=4))
         if room < 0:
             yield from self._spread(space, Text(last, "dim"), note)
 
-    def _long_term(self, number: str, one: FiringBlock) -> Iterator[Text]:
+    def _long_term(self, number: str, one: Change) -> Iterator[Text]:
         """Yield a change that fills a line or more: broken at the arrow, if that helps."""
         parts = [number + one.term]
         if len(parts[0]) > self.width and one.term != one.after:
@@ -218,7 +218,7 @@ class TextLayout:
                 part = cut(part, SIDE_LINES * (self.width - MARGIN - 2))
             yield from map(Text, self.wrapped(part.lstrip(), indent, MARGIN + 2))
 
-    def _defined(self, one: FiringBlock, width: int) -> list[str]:
+    def _defined(self, one: Change, width: int) -> list[str]:
         """Return what the letters stand for: in one line if it fits, else each in its own, cut."""
         whole = ", ".join(one.definitions)
         if len(whole) <= width:
@@ -244,7 +244,7 @@ class TextLayout:
             yield Text(line.strip().rjust(self.width), style="dim")
 
 
-def _short(one: FiringBlock, width: int) -> str:
+def _short(one: Change, width: int) -> str:
     """Return both sides in one line, each cut if necessary."""
     if len(one.term) <= width or one.term == one.after:
         return cut(one.term, width)
@@ -254,7 +254,7 @@ def _short(one: FiringBlock, width: int) -> str:
     return cut(one.before, left) + ARROW + cut(one.after, right)
 
 
-def _hidden(one: FiringBlock) -> str:
+def _hidden(one: Change) -> str:
     """Return what the first letter stands for that the right side does not have: it is what the
     rule went by.
     """

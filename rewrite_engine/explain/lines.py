@@ -35,6 +35,7 @@ from rewrite_engine.rewrite.trace.records import (
     ReportLine,
     Saving,
     UntrueClaim,
+    filled,
     to_json,
 )
 
@@ -136,7 +137,9 @@ def function_line(f: FunctionReport) -> FunctionLine:
     before, after = record.before, record.after
     a, b = cost_of(before, check.shapes_before), cost_of(after, check.shapes_after)
     file, line = record.place or (None, None)
-    return FunctionLine(
+    about: FunctionLine = filled(
+        FunctionLine,
+        check,
         **_whose(f),
         file=file,
         line=line,
@@ -150,9 +153,6 @@ def function_line(f: FunctionReport) -> FunctionLine:
         compared_on=check.basis,
         verdict=_verdict(check),
         outputs=[_output(name, one) for name, one in check.outputs],
-        problem=check.problem,
-        blame=check.blame,
-        strange=check.strange,
         mode=repr(record.mode),
         runs=record.runs,
         output_names=f.outputs,
@@ -164,6 +164,7 @@ def function_line(f: FunctionReport) -> FunctionLine:
         loops_before=tuple(Formula(before.outputs).functions(None)),
         loops_after=tuple(Formula(after.outputs).functions(None)),
     )
+    return about
 
 
 def _verdict(found: Any) -> Any:
@@ -171,13 +172,9 @@ def _verdict(found: Any) -> Any:
 
 
 def _output(name: str, one: Comparison) -> OutputVerdict:
-    return OutputVerdict(
-        name=name,
-        verdict=_verdict(one),
-        ulps=one.ulps,
-        text=one.text,
-        special=bool(one.special),
-    )
+    fields = {"verdict": _verdict(one), "special": bool(one.special)}
+    found: OutputVerdict = filled(OutputVerdict, one, name=name, **fields)
+    return found
 
 
 def _merged(f: FunctionReport) -> dict[str, int]:
@@ -256,21 +253,12 @@ def _assumptions(f: FunctionReport) -> list[Assumption]:
 
 
 def _claims(claims: Any) -> ClaimCounts:
-    return ClaimCounts(
-        firings=claims.firings,
-        judged=claims.steps,
-        not_judged=claims.left,
-        calls=claims.calls,
-        special=claims.special,
+    found: ClaimCounts = filled(
+        ClaimCounts, claims, judged=claims.steps, not_judged=claims.left,
         not_special=claims.why_not,
-        problem=claims.problem,
-        untrue=[
-            UntrueClaim(
-                kind=one.kind, text=one.text, basis=one.basis, rule=one.rule, firing=one.number
-            )
-            for one in claims.untrue
-        ],
-    )
+        untrue=[filled(UntrueClaim, one, firing=one.number) for one in claims.untrue],
+    )  # fmt: skip
+    return found
 
 
 def formula_lines(fgraph: Any, names: Any, shapes: Any) -> list[str]:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 MAX_OPEN_FUNCTIONS = 1  # reports on more functions are folded
 FOLDED_LINES = 28  # that count for a folded part, so that four functions are shown
 MAX_TERM_CHARACTERS = 120  # of a term before and after
-MAX_LETTER_CHARACTERS = 72  # of what a letter stands for
 MAX_FORMULA_CHARACTERS, MAX_FORMULA_NODES = 800, 60
 MAX_PAGE_BYTES = 1 << 21
 COLOURS = {"red": "#d0342c", "yellow": "#b7791f"}  # of what deserves attention
@@ -127,12 +126,13 @@ def _styled(html: str, style: str, tag: str = "div") -> str:
 
 def _terms(block: Any) -> list[str]:
     """Return the cells of a firing, or of the firings of a rule."""
+    change = block.change
     sides = [
         f"<code>{escape(cut(side, MAX_TERM_CHARACTERS))}</code>"
-        for side in (block.before, block.after)
+        for side in (change.before, change.after)
     ]
-    letters = ", ".join(cut(text, MAX_LETTER_CHARACTERS) for text in block.definitions)
-    sides[0] += f"<br>{escape(block.of_graph)}" if block.of_graph else ""
+    letters = change.where()
+    sides[0] += f"<br>{escape(change.of_graph)}" if change.of_graph else ""
     sides[0] += f"<br><small>where {escape(letters)}</small>" if letters else ""
     note = block.notes[0] if block.is_family else " · ".join(block.notes)
     return [escape(block.number), sides[0], "→", sides[1], escape(note)]

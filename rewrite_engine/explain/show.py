@@ -52,6 +52,7 @@ from rewrite_engine.explain.phrase import (
 )
 from rewrite_engine.explain.place import place_text, source_text
 from rewrite_engine.explain.story import Family
+from rewrite_engine.explain.term import Change
 from rewrite_engine.printing import debugprint
 from rewrite_engine.rewrite.trace.records import FiringLine, PhaseLine
 
@@ -361,11 +362,8 @@ def _story(f: FunctionReport) -> Iterator[Block]:
 
 def family_block(one: Family) -> FiringBlock:
     """Return the firings of a rule, the first one as an example."""
-    first = one.firings[0]
-    return FiringBlock(
-        f"{len(of_one_op(one.firings))}×", str(first.before), str(first.after),
-        tuple(first.letters.items()), tuple(family_notes(one)), first.of_graph, is_family=True,
-    )  # fmt: skip
+    number, notes = f"{len(of_one_op(one.firings))}×", tuple(family_notes(one))
+    return FiringBlock(number, _change(one.firings[0]), notes, is_family=True)
 
 
 def firing_blocks(firings: Iterable[FiringLine], same_rule: bool = False) -> Iterator[FiringBlock]:
@@ -373,8 +371,12 @@ def firing_blocks(firings: Iterable[FiringLine], same_rule: bool = False) -> Ite
     for some in of_one_op(firings):
         one, last = some[0], some[-1].number
         number = f"#{one.number}" + (f"–{last}" if last != one.number else "")
-        letters, notes = tuple(one.letters.items()), tuple(firing_notes(one, same_rule))
-        yield FiringBlock(number, str(one.before), str(one.after), letters, notes)
+        yield FiringBlock(number, _change(one), tuple(firing_notes(one, same_rule)))
+
+
+def _change(one: FiringLine) -> Change:
+    letters = tuple(one.letters.items())
+    return Change(str(one.before), str(one.after), letters, of_graph=one.of_graph)
 
 
 def _firings(f: FunctionReport, options: ReportOptions, has_legend: bool) -> Iterator[Block]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from rewrite_engine.explain.place import source_text
 from rewrite_engine.explain.record import RecordedFiring
 from rewrite_engine.explain.story import Sizes
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -19,12 +20,14 @@ from rewrite_engine.graph.journal import Leave, Redirect, Restore, State
 from rewrite_engine.graph.node import Apply, Constant, Variable
 from rewrite_engine.graph.origin import forward_line
 from rewrite_engine.graph.traverse import toposort
+from rewrite_engine.printing.formula import Formula
 from rewrite_engine.rewrite.trace.places import Past
 from rewrite_engine.rewrite.trace.records import (
     ChangedNode,
     GraphChange,
     GraphLine,
     NodeRow,
+    SourceLine,
     VariableRow,
 )
 from rewrite_engine.terms.print import leaf_text, name_of, which_output
@@ -47,8 +50,10 @@ def graph_lines(f: FunctionReport) -> Iterator[GraphLine]:
         yield _History(f, own, sizes, names).line(record.after, None)
     else:
         yield _Table(f, sizes, names).of(record.after, None)
+    formula = Formula(record.after.outputs)
+    code = dict(zip(formula.ops, formula.functions(None), strict=True))
     for op, name in names.items():
-        yield _Table(f, sizes, names).of(op.fgraph, name)
+        yield _Table(f, sizes, names).of(op.fgraph, name, code.get(op, ()))
     for n, past in pasts.items():
         if n not in own and places.get(n):
             yield _History(f, [n], sizes, names).line(past.fgraph, places[n])
@@ -78,15 +83,21 @@ class _Table:
         self.nodes: dict[Apply, int] = {}
         self.rows: list[NodeRow] = []
 
-    def of(self, fgraph: Any, inside: str | None) -> GraphLine:
-        """A graph that does not change."""
+    def of(self, fgraph: Any, inside: str | None, code: Sequence[str] = ()) -> GraphLine:
+        """Return the line of a graph that does not change. code: its lines as a function."""
         for node in toposort(fgraph.outputs):
             self.node(node)
         outputs = [self.variable(v) for v in fgraph.outputs]
-        return self.whole(fgraph, None, inside, outputs, [])
+        return self.whole(fgraph, None, inside, outputs, [], code)
 
     def whole(
-        self, fgraph: Any, graph: int | None, inside: str | None, outputs: list[int], changes: Any
+        self,
+        fgraph: Any,
+        graph: int | None,
+        inside: str | None,
+        outputs: list[int],
+        changes: Any,
+        code: Sequence[str] = (),
     ) -> GraphLine:
         """The line."""
         inputs = [self.variable(v) for v in fgraph.inputs]
@@ -95,8 +106,15 @@ class _Table:
         return GraphLine(
             function=self.f.name, function_index=self.f.index, graph=graph, inside=inside,
             inputs=inputs, outputs=outputs, output_names=names, variables=self.variables,
-            nodes=self.rows, changes=changes,
+            nodes=self.rows, changes=changes, sources=self.sources(), code=tuple(code),
         )  # fmt: skip
+
+    def sources(self) -> tuple[SourceLine, ...]:
+        """Return the lines of code that nodes come from, in order."""
+        lines = {line for row in self.rows for line in (row.line, row.forward) if line is not None}
+        return tuple(
+            [SourceLine(file=one[0], line=one[1], text=source_text(one)) for one in sorted(lines)]
+        )
 
     def variable(self, v: Variable) -> int:
         """The number of a variable."""

@@ -84,24 +84,45 @@ def _kind(rule: str) -> str:
 
 
 def savings(f: FunctionReport) -> dict[int, Saving]:
-    """Return what each firing saved: the cost of the nodes that left the graph until the next
-    firing, less the cost of the new ones. Only for the function's own graph, with the shapes of
-    the call.
+    """Return what each firing saved per call: the cost of the nodes that left the graph until the
+    next firing, less the cost of the new ones. Shapes are those of the call; inside ops, those that
+    types know, and each step of a loop counts.
     """
     record, sizes = f.record, Sizes(f)
     found: dict[int, Saving] = {}
     for number, past in record.trace.pasts.items():
-        if past.fgraph is not record.after:
-            continue
         steps = [step for step in record.steps if step.graph == number]
+        place = "" if past.fgraph is record.after or not steps else inner_place(steps[0].phase)
+        runs = _runs_of(f, place) if place else 1
         ends = [*[step.at for step in steps[1:]], past.end][: len(steps)]
         for step, end in zip(steps, ends, strict=True):
             entries = past.entries[step.at - past.forgotten : end - past.forgotten]
             came = [(node, node.inputs) for node in _came(step)]
             gone = [(e.node, e.inputs) for e in entries if isinstance(e, Leave)]
             if _kind(step.rule_name) in ("rule", "folding"):
-                found[step.number] = _difference(sizes, came, gone)
+                one = _difference(sizes, came, gone)
+                found[step.number] = Saving(one.nodes, runs * one.flops, runs * one.bytes)
     return found
+
+
+def inner_place(phase: str) -> str:
+    """Return the op in whose graph a phase ran; "" for the function's own graph."""
+    return phase.partition(" in ")[2]
+
+
+def _runs_of(f: FunctionReport, place: str) -> int:
+    """Return how often the graph of a loop runs in a call: the length of what it stacks; else 1."""
+    name = place.partition(" #")[0]
+    graphs = (f.record.before, f.check.shapes_before), (f.record.after, f.check.shapes_after)
+    for fgraph, shapes in graphs:
+        for node in [n for n in fgraph.apply_nodes if str(n.op) == name]:
+            inner = getattr(node.op, "fgraph", fgraph).outputs
+            pairs = zip(node.outputs, inner, strict=False)
+            stacked = [v for v, one in pairs if len(v.type.shape) > len(one.type.shape)]
+            lengths = [shapes[v][0] for v in stacked if v in shapes]
+            if lengths:
+                return max(lengths)
+    return 1
 
 
 def _came(step: RecordedFiring) -> Sequence[Apply]:

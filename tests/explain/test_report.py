@@ -528,9 +528,9 @@ def test_inner_graphs_are_shown_and_their_firings_have_a_place() -> None:
     f = OpFromGraph([x], [pt.log(1 + pt.exp(x))], name="f")
     report = explain(f(a) + f(2 * a))
     text = str(report)
-    assert "f(x) = log(1.0 + exp(x))" in text
+    assert "f(x: float64[?]) = log(1.0 + exp(x))" in text
     assert "stabilize in f: 2 firings" in text
-    assert "f(x) = softplus(x)" in text
+    assert "f(x: float64[?]) = softplus(x)" in text
     assert "f(a), with its graph rewritten" in text
     assert "inside f " in text
     assert "stabilize in f" in report.text(phase="stabilize")

@@ -197,6 +197,23 @@ def test_a_rule_that_fires_in_two_graphs_has_one_line() -> None:
     assert len(rules) == 1
 
 
+def test_what_a_firing_in_a_loop_saves_counts_for_each_step() -> None:
+    ys, w = pt.dvector("ys"), pt.dscalar("w")
+    h, _ = rw.scan(
+        lambda y, h, w: pt.tanh(w * (y - h) ** 2),
+        sequences=[ys], outputs_info=[pt.constant(0.0)], non_sequences=[w],
+    )  # fmt: skip
+    saved = []
+    for n in (10, 1000):
+        mode = rw.Mode().including("canonicalize").excluding("loops", "inplace")
+        (f,) = explain(h, [ys, w], mode=mode, values=[[1.0] * n, 1.0]).functions
+        (one,) = [one for one in f.families if one.rule == "algebra/pow_two"]
+        saved.append(one.saved)
+    assert saved[0].flops > 0
+    assert saved[1].flops == 100 * saved[0].flops
+    assert saved[1].nodes == saved[0].nodes == 0
+
+
 def test_a_change_of_a_loop_is_told_in_sizes() -> None:
     ys, w = pt.vector("ys"), pt.scalar("w")
     (a, b), _ = rw.scan(
@@ -216,9 +233,10 @@ def test_a_change_of_a_loop_is_told_in_sizes() -> None:
 def test_a_loop_is_shown_as_a_function_with_the_names_of_the_program(filtered: Report) -> None:
     text = filtered.text(100)
     built = text.partition("The graph as built")[2].partition("What happened")[0]
-    assert "  def Scan(ys[t], m, P, A, Q, C, R):\n" in built
-    assert "      mp = A @ m\n" in built
-    for line in ("Pp = A @ P @ A.T + Q", "r = ys[t] - C @ mp"):
+    types = "ys[t]: float64[?], m: float64[2], P: float64[2, 2], A: float64[?, ?], Q: float64[2, 2]"
+    assert f"def Scan({types}, C: float64[?, ?], R: float64[1, 1]):" in " ".join(built.split())
+    assert "      mp = A @ m   float64[?]\n" in built
+    for line in ("Pp = A @ P @ A.T + Q   float64[2, 2]", "r = ys[t] - C @ mp   float64[?]"):
         assert f"\n      {line}\n" in built
     assert "\n      return " in built
     assert "UNTRUE" not in text

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from heapq import merge
 from typing import TYPE_CHECKING, Any
 
-from rewrite_engine.rewrite.result import COLUMNS, Result
+from rewrite_engine.rewrite.result import Result
 from rewrite_engine.rewrite.trace.records import VERSION as VERSION
 from rewrite_engine.rewrite.trace.records import (
     AttemptLine,
@@ -18,6 +18,7 @@ from rewrite_engine.rewrite.trace.records import (
     Line,
     PhaseLine,
     RuleCounts,
+    filled,
     to_json,
 )
 
@@ -25,17 +26,6 @@ if TYPE_CHECKING:
     from rewrite_engine.rewrite.trace import Firing, Trace
     from rewrite_engine.rewrite.trace.attempts import Attempt
     from rewrite_engine.rewrite.trace.places import Address
-
-# fields that are attributes of the same name
-FIRING = ("graph", "number", "phase", "strategy", "depth", "seconds")
-ATTEMPT = (
-    "graph", "number", "phase", "strategy", "term", "verdict", "part", "reason", "firing",
-    "ruled_out", "took", "seconds",
-)  # fmt: skip
-PHASE = (
-    "note", "firings", "taken_back", "taken_back_by", "visits", "merged", "nodes_before",
-    "nodes_after", "seconds",
-)  # fmt: skip
 
 
 def trace_lines(trace: Trace) -> Iterator[str]:
@@ -60,10 +50,6 @@ def in_order(
         yield found
 
 
-def _fields(thing: Any, names: Iterable[str]) -> dict[str, Any]:
-    return {name: getattr(thing, name) for name in names}
-
-
 def firing_line(
     f: Firing, place: Address | None, since: int | None = None, **more: Any
 ) -> FiringLine:
@@ -71,35 +57,30 @@ def firing_line(
     file, row = f.origin or (None, None)
     own: dict[str, Any] = {
         "evidence": [],
-        "place": place,
-        "since": since,
         "before": f.before if isinstance(f.before, str) else None,
         "after": f.after if isinstance(f.after, str) else None,
         "letters": {},
         "made": None,
-        "user_file": file,
-        "user_line": row,
+        "saved": None,
     }
-    return FiringLine(**_fields(f, FIRING) | _rule(f) | own | more)
+    where = {"place": place, "since": since, "user_file": file, "user_line": row}
+    line: FiringLine = filled(FiringLine, f, **_rule(f) | own | where | more)
+    return line
 
 
 def attempt_line(a: Attempt, **more: Any) -> AttemptLine:
     """Return the record of one try of a rule."""
     own = {"bindings": dict(a.bindings), "evidence": list(a.evidence)}
-    return AttemptLine(**_fields(a, ATTEMPT) | _rule(a) | own | more)
+    line: AttemptLine = filled(AttemptLine, a, **_rule(a) | own | more)
+    return line
 
 
 def phase_line(result: Result, **more: Any) -> PhaseLine:
     """Return the record of one run of a driver."""
-    counts = {name: RuleCounts(**_fields(stats, COLUMNS)) for name, stats in result.rules.items()}
-    return PhaseLine(
-        phase=result.name,
-        stopped=result.stopped.name,  # type: ignore[arg-type]
-        rules=counts,
-        refusals=dict(result.refusals),
-        **_fields(result, PHASE),
-        **more,
-    )
+    counts = {name: filled(RuleCounts, stats) for name, stats in result.rules.items()}
+    own = {"phase": result.name, "stopped": result.stopped.name, "rules": counts}
+    line: PhaseLine = filled(PhaseLine, result, **own, refusals=dict(result.refusals), **more)
+    return line
 
 
 def _rule(record: Any) -> dict[str, Any]:

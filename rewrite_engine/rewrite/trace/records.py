@@ -371,6 +371,15 @@ class GraphChange:
 
 
 @dataclass(slots=True, kw_only=True)
+class SourceLine:
+    """a line of the user's code"""
+
+    file: str
+    line: int
+    text: Annotated[str, "empty if the file is gone"]
+
+
+@dataclass(slots=True, kw_only=True)
 class GraphLine(Line):
     """a graph of a function: all that was ever in it, what it was at first, and what each firing
     changed
@@ -398,6 +407,12 @@ class GraphLine(Line):
         list[GraphChange],
         "what firings changed, in their order; what is merged counts with the firing before",
     ]
+    code: Annotated[
+        tuple[str, ...], "a graph inside an op as the lines of a function with types"
+    ] = ()
+    sources: Annotated[
+        tuple[SourceLine, ...], "lines of code that nodes come from, by file and line"
+    ] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -421,6 +436,15 @@ class ReportLine(Line):
 
 LINES = (FiringLine, AttemptLine, PhaseLine, FunctionLine, GraphLine, ReportLine)
 _KINDS: dict[str, Any] = {get_args(get_type_hints(one)["kind"])[0]: one for one in LINES}
+
+
+def filled(kind: type[Any], thing: Any, **given: Any) -> Any:
+    """Build a record of a kind. Fields that are not given are the attributes of a thing with the
+    same name.
+    """
+    names = [f.name for f in fields(kind) if f.name not in given and hasattr(thing, f.name)]
+    return kind(**given, **{name: getattr(thing, name) for name in names})
+
 
 # --- as JSON ----------------------------------------------------------------------------------
 
