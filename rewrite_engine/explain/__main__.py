@@ -29,6 +29,7 @@ from rewrite_engine.errors import (
     RuleError,
     UnknownNameError,
 )
+from rewrite_engine.explain.accuracy.command import print_digits
 from rewrite_engine.explain.answer import AnswerPrinter
 from rewrite_engine.explain.diagnosis import find_rule
 from rewrite_engine.explain.difference import compared, differences, is_saved
@@ -52,6 +53,10 @@ DIFF = (
     "only print the differences without these rules or phases, in another mode, or from a report "
     "that --json wrote before (SCRIPT may be such a report, too)"
 )
+DIGITS = (
+    "only print how many digits of the results are right, and which steps lose the others "
+    "(--json and --html write this)"
+)
 QUESTIONS = {
     "why": ("NODE", WHY),
     "became": ("NODE", "only print what became of a node of a graph as built"),
@@ -62,6 +67,7 @@ QUESTIONS = {
     "step": ("N", STEP),
     "diff": ("NAMES", DIFF),
     "bisect": (None, "only print which firing made values disagree"),
+    "digits": (None, DIGITS),
 }
 DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
 
@@ -270,6 +276,9 @@ def _tell(report: Report, options: argparse.Namespace, told: str) -> None:
         graphs=not options.no_graphs, phase=options.phase, rule=options.rule,
     )  # fmt: skip
     check_names(report, shown)
+    if options.digits:
+        print_digits(report.functions, options)
+        return
     wants_text = options.json != "-" or options.output is not None
     out = StringIO() if options.output is not None else None
     printer = AnswerPrinter(console_for(out), shown)
