@@ -10,25 +10,8 @@ from mpmath import mp
 
 import rewrite_engine.tensor as pt
 from fuzz import graphs
-from fuzz.case import Case
-from fuzz.deviation import Deviation, deviation_of
-from rewrite_engine.judge.whole import WholeGraph
-from rewrite_engine.judge.whole_excuses import Result, judge_result, judge_whole
-from tests.fuzz.cases import case
-
-
-class Judge:
-    """What is known of a case."""
-
-    def __init__(self, one: Case, regrouped: bool) -> None:
-        self.graph = WholeGraph(one.results, one.given, graphs.wanted_of(one), regrouped)
-
-    def compare(self, found: Any) -> Deviation | None:
-        return deviation_of(judge_whole(self.graph, found))
-
-
-def judge_of(one: Case, regrouped: bool = False) -> Judge:
-    return Judge(one, regrouped)
+from rewrite_engine.judge.whole_excuses import Result, judge_result
+from tests.fuzz.cases import case, judge_of
 
 
 def in_float32(x: Any) -> Any:
