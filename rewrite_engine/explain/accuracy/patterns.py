@@ -5,7 +5,7 @@ with both sides in words is `ADVICE` in `advice.py`, which tries them; no mode a
 from __future__ import annotations
 
 import rewrite_engine.tensor as pt
-from rewrite_engine.rules.language import Float, Matrix, Prop, compute, refines, rule
+from rewrite_engine.language import Float, Matrix, Prop, compute, refines, rule
 
 
 def centred(x, m, axis):
