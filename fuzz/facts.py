@@ -10,9 +10,9 @@ import numpy as np
 
 from fuzz import generate
 from fuzz.case import Case
+from fuzz.deviation import Deviation
 from rewrite_engine import facts
 from rewrite_engine.graph.node import Variable
-from rewrite_engine.judge.composed import Deviation
 from rewrite_engine.judge.noise import Values, evaluate
 from rewrite_engine.pipeline.assumptions import SHIPPED
 

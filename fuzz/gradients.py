@@ -17,6 +17,7 @@ import rewrite_engine as rw
 import rewrite_engine.tensor as pt
 from fuzz import elementwise, motifs, steps
 from fuzz.case import Case
+from fuzz.deviation import Deviation
 from fuzz.differences import Differences, weights
 from fuzz.generate import grow
 from fuzz.graphs import DEFAULT
@@ -30,8 +31,8 @@ from rewrite_engine.errors import (
 from rewrite_engine.gradient import Rop
 from rewrite_engine.gradient.walk import takes_partial
 from rewrite_engine.judge import exact
-from rewrite_engine.judge.composed import MENDED, Deviation, adds, size_of
-from rewrite_engine.judge.noise import Values, evaluate, last_unit, spread
+from rewrite_engine.judge.noise import MENDED, Values, evaluate, last_unit, spread
+from rewrite_engine.judge.whole import adds, size_of
 from rewrite_engine.tensor.special import ScaledExp
 
 SAMPLES = 12

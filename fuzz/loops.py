@@ -25,12 +25,12 @@ import numpy as np
 
 import rewrite_engine as rw
 import rewrite_engine.tensor as pt
+from fuzz.deviation import Deviation
 from fuzz.limit import TooLong, limit
 from fuzz.processes import outcomes
 from fuzz.report import Report
 from rewrite_engine.compile.mode import Mode
 from rewrite_engine.config import config
-from rewrite_engine.judge.composed import Deviation
 from rewrite_engine.loops import until
 
 SECONDS = 60.0  # of the processor for one loop

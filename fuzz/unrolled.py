@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 import rewrite_engine as rw
+from fuzz.deviation import Deviation
 from fuzz.graphs import DEFAULT
 from fuzz.limit import TooLong, limit
 from fuzz.recurrences import Recurrence, random_recurrence
 from fuzz.report import Report
 from rewrite_engine.compile.mode import Mode
-from rewrite_engine.judge.composed import Deviation
 
 PATIENCE = 30.0  # seconds after which compiling is stopped
 RATIO = 20.0  # how many times as long as without the rules that stabilise

@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # what type checkers and editors see; the same names as in `_
     from rewrite_engine.compile.saving import save as save
     from rewrite_engine.compile.shared import shared as shared
     from rewrite_engine.explain import ExplainModule
+    from rewrite_engine.explain.accuracy.measure import accuracy as accuracy
     from rewrite_engine.gradient import Lop as Lop
     from rewrite_engine.gradient import Rop as Rop
     from rewrite_engine.gradient import grad as grad
@@ -99,6 +100,7 @@ _HOMES = {
     "load": "compile.saving",
     "save": "compile.saving",
     "shared": "compile",
+    "accuracy": "explain.accuracy.measure",
     "Query": "match.query",
     "RewriteDatabaseQuery": "match.query",
     "RuleSet": "match.ruleset",

@@ -439,6 +439,10 @@ class RelationBudgetError(SearchBudgetError, RuleError):
     """The goal of a relation rule used up its budget of answers or seconds at a node."""
 
 
+class MissingPackageError(RewriteEngineError, ImportError):
+    """A package that a feature needs is not installed."""
+
+
 class PackError(RewriteEngineError, ImportError):
     """A rule pack, or a rule file, cannot be loaded; `__cause__` has the reason."""
 

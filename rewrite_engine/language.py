@@ -396,7 +396,6 @@ def equation(
     claim: Claim = refines,
     tags: Iterable[str] = (),
     prefer: CostModel | None = None,
-    direction: equations.Direction = "both",
 ) -> Callable[[Callable[..., Sides]], equations.Equation]: ...
 def equation(
     fn: Callable[..., Any] | None = None,
@@ -405,13 +404,11 @@ def equation(
     claim: Claim = refines,
     tags: Iterable[str] = (),
     prefer: CostModel | None = None,
-    direction: equations.Direction = "both",
 ) -> Any:
     """Make an equation from a function that returns `left, right`. A cost model chooses the side
     (`flops`, `bytes_moved`, or a function of a node); the default is `prefer`.
 
-    direction: "forward" for an equation that is used from left to right only. Raises a `RuleError`
-    with its name, its file and line, and all of its mistakes.
+    Raises a `RuleError` with its name, its file and line, and all of its mistakes.
     """
     return equations.equation(
         fn,
@@ -419,7 +416,6 @@ def equation(
         claim=claim,
         tags=tags,
         prefer=prefer,
-        direction=direction,
         variable=TensorLogicVariable,
     )
 

@@ -128,9 +128,9 @@ def run(kind: str, program: str, folder: Path) -> None:
 
 
 def kinds() -> list[Any]:
-    from rewrite_engine.compile.mode import native_is_there
+    from rewrite_engine.compile.mode import is_native_usual
 
-    needs = {"native": native_is_there(), "c": bool(config.cxx)}
+    needs = {"native": is_native_usual(), "c": bool(config.cxx)}
     skips = {kind: pytest.mark.skipif(not there, reason=kind) for kind, there in needs.items()}
     return [pytest.param(kind, marks=skips.get(kind, ())) for kind in KINDS]
 

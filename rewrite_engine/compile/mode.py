@@ -18,7 +18,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from copy import copy
 from functools import cache
-from importlib.util import find_spec
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Never
 
@@ -30,7 +29,7 @@ from rewrite_engine.errors import (
     refuse_options,
     refuse_unknown,
 )
-from rewrite_engine.link.linker import LINKERS, Linker, get_linker
+from rewrite_engine.link.linker import LINKERS, Linker, get_linker, has_llvmlite
 from rewrite_engine.match.query import Query
 
 if TYPE_CHECKING:
@@ -317,11 +316,11 @@ def usual_linker(mode: str = "fast_run") -> str:
     """
     if config.linker != AUTO:
         return config.linker
-    return "native" if mode == "fast_run" and native_is_there() else "vm"
+    return "native" if mode == "fast_run" and is_native_usual() else "vm"
 
 
 @cache
-def native_is_there() -> bool:
+def is_native_usual() -> bool:
     """Return whether llvmlite is installed, with a Python and a processor on which native code is
     tested.
     """
@@ -331,15 +330,7 @@ def native_is_there() -> bool:
     python = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 14)
     threads = bool(get_config_var("Py_GIL_DISABLED"))
     here = (sys.platform, platform.machine()) in TESTED
-    return python and not threads and here and _is_found("llvmlite")
-
-
-def _is_found(package: str) -> bool:
-    """Return whether a package can be imported. (A finder may also reject one by an error.)"""
-    try:
-        return find_spec(package) is not None
-    except ImportError:
-        return False
+    return python and not threads and here and has_llvmlite()
 
 
 TESTED = (("linux", "x86_64"),)

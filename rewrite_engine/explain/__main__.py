@@ -30,6 +30,7 @@ from rewrite_engine.errors import (
     RuleError,
     UnknownNameError,
 )
+from rewrite_engine.explain.accuracy.command import print_digits
 from rewrite_engine.explain.answer import Answers
 from rewrite_engine.explain.blocks import Block, Heading, Paragraph
 from rewrite_engine.explain.diagnosis import find_rule
@@ -53,6 +54,10 @@ DIFF = (
     "only print the differences without these rules or phases, in another mode, or from a report "
     "that --json wrote before (SCRIPT may be such a report, too)"
 )
+DIGITS = (
+    "only print how many digits of the results are right, and which steps lose the others "
+    "(--json and --html write this)"
+)
 QUESTIONS = {
     "why": ("NODE", WHY),
     "became": ("NODE", "only print what became of a node of a graph as built"),
@@ -63,6 +68,7 @@ QUESTIONS = {
     "step": ("N", STEP),
     "diff": ("NAMES", DIFF),
     "bisect": (None, "only print which firing made values disagree"),
+    "digits": (None, DIGITS),
 }
 DISAGREE, WRONG_ARGUMENT, SCRIPT_FAILED = 1, 2, 3
 
@@ -293,6 +299,9 @@ def _tell(report: Report, options: argparse.Namespace, title: str) -> None:
         graphs=not options.no_graphs, phase=options.phase, rule=options.rule,
     )  # fmt: skip
     check_names(report, shown)
+    if options.digits:
+        print_digits(report.functions, options)
+        return
     layout = _layout_of(options)
     answers = list(_answers(report, options, layout, shown))  # names are checked before printing
     if options.json != "-" or options.output is not None:

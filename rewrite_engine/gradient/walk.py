@@ -109,7 +109,7 @@ class Reverse:
         self.whole = Branch()
         nodes = toposort([v for v, _ in seeds] + list(fixed), stops)
         self.live, self.reach = _live(nodes, wanted, stops)
-        #: what is wanted, held or given is none but itself
+        #: {variable: the first equal one}; wanted, constant and given variables stay apart
         self.first = first_of_equal(nodes, apart={*wanted, *stops, *fixed})
         self.reach.update(dict.fromkeys(kept, 2))
         for v, g in seeds:

@@ -276,10 +276,12 @@ class Element:
 
 
 def same_bits(a: Any, b: Any) -> Any:
-    """Where two arrays have the same bits; all NaNs are the same."""
+    """Where two arrays have the same bits; all NaNs are the same, also complex numbers with a NaN
+    in a part: NumPy chooses any of them.
+    """
     if a.dtype.kind == "c":
         whole = same_bits(a.real, b.real) & same_bits(a.imag, b.imag)
-        return whole | (is_nan(a) & is_nan(b))
+        return whole | (np.isnan(a) & np.isnan(b))
     if a.dtype.kind != "f":
         return np.asarray(a == b)
     equal = (a == b) & (np.signbit(a) == np.signbit(b))

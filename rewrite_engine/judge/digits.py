@@ -22,7 +22,7 @@ from rewrite_engine.judge.excuses import (
     overflows,
 )
 from rewrite_engine.judge.limits import far_values, limit_at
-from rewrite_engine.judge.noise import is_nan, last_unit
+from rewrite_engine.judge.noise import MENDED, is_nan, last_unit
 from rewrite_engine.judge.reference import DIGITS as DECIMALS
 from rewrite_engine.judge.reference import error, reference
 from rewrite_engine.judge.values import compute_all
@@ -149,8 +149,8 @@ def unit_size(e: Element) -> float:
     safe, on neither side.
     """
     root = e.sides.term.owner
-    if not np.isfinite(e.size):  # (of an overflow: what is added up is not known)
-        return largest([x[np.isfinite(x)] for x in e.floats]) if e.whole.claim.ulps else 0.0
+    if not np.isfinite(e.size):
+        return 0.0  # (of an overflow: what is added up is not known)
     if e.sides.limits and root is not None and str(root.op) in ("log", "sub"):
         return max(e.size, largest([x[np.isfinite(x)] for x in map(np.asarray, e.given.values())]))
     return e.size
@@ -169,6 +169,8 @@ def _is_true(e: Element) -> bool:
     if is_nan(e.b) or (np.isfinite(e.a) and np.isfinite(e.b)) or is_ambiguous_pole(e):
         return False
     t, units = truth(e), e.whole.units
+    if e.whole.claim.ulps and not np.isfinite(e.a):
+        units = max(units, float(MENDED.get(real_name(e.a), 0)))
     if is_true(e.b, t, unit_size(e), units):
         return True
     if not is_nan(e.a):
@@ -180,12 +182,25 @@ def _is_true(e: Element) -> bool:
     return mended and is_true(e.b, t, largest([x[np.isfinite(x)] for x in e.floats]), units)
 
 
+def real_name(a: Any) -> str:
+    """The name of the dtype of the parts of a number."""
+    return str(np.finfo(a.dtype).dtype)
+
+
 def _is_log_of_nearly_zero(e: Element) -> bool:
     t = truth(e)
     rounded = is_nan(e.a) and t is not None and t != t and e.is_finite
     return bool(
         rounded and e.sides.limits and np.isneginf(e.b.real) and coarseness(e.sides.term) > 1
     )
+
+
+def _is_narrow(e: Element) -> bool:
+    """Whether the left side is infinite, and narrower floats on the way end before those of the
+    result.
+    """
+    infinite = np.isinf(e.a) and np.isfinite(e.b) and bool(e.whole.claim.ulps)
+    return bool(infinite and coarseness(e.sides.term) > 1)
 
 
 def _is_lost_infinity(e: Element) -> bool:
@@ -261,6 +276,8 @@ DIGIT_EXCUSES: tuple[Excuse, ...] = (
            DIGITS, each(_is_log_of_nearly_zero)),
     Excuse("lost infinity", "NumPy's products of complex numbers lose infinities", NOT_EXACT,
            DIGITS, each(_is_lost_infinity)),
+    Excuse("narrow step", "a step in narrower floats overflows, or underflows to 0", APPROX, DIGITS,
+           each(_is_narrow)),
     Excuse("near the end", "it is so near the largest number that rounding makes an infinity of it",
            APPROX, DIGITS, each(_is_near_end)),
     Excuse("limit", "it is the limit, which rules that stabilise may give", STABLE, DIGITS,

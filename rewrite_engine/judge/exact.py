@@ -443,7 +443,7 @@ def compute(node: Apply, inputs: Sequence[Any], pairs: bool = False) -> list[Any
         if all(a.dtype != object for a in inputs) and out.type.kind in "biu":
             return REFERENCE.plain(node, inputs)
         if isinstance(op, pt.Elemwise):
-            return [np.asarray(_elementwise(op.scalar_op, inputs, out))]
+            return [np.asarray(elementwise(op.scalar_op, inputs, out))]
         if isinstance(op, MOVING):
             return _moved(node, inputs)
         if isinstance(op, pt.MakeVector) and out.type.kind in "fc":
@@ -501,7 +501,8 @@ def _moved(node: Apply, inputs: Sequence[Any]) -> list[Any]:
     return [np.asarray(c[0]) for c in cells]
 
 
-def _elementwise(op: Any, inputs: Sequence[Any], out: Any) -> Any:
+def elementwise(op: Any, inputs: Sequence[Any], out: Any) -> Any:
+    """Return the values of a scalar op for arrays. Raises `NotKnown`."""
     name = str(op)
     if isinstance(op, Cast):
         (x,) = inputs

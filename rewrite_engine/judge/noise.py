@@ -51,6 +51,8 @@ Mended = Mapping[Variable, tuple[np.ndarray, np.ndarray]]
 NOTHING: Mended = {}
 
 SAMPLES = 12  # runs with noise
+#: how far a mended value may be from the truth, where noise cannot tell: units in the last place
+MENDED = {"float64": 1 << 20, "float32": 1 << 12, "float16": 1 << 5}
 REACH = 20  # a difference of so many times what noise makes is still rounding
 MAX_INNER_RUNS = 2_000  # of nodes in loops, with noise in each; then only the states get some
 #: scalar functions that round nothing

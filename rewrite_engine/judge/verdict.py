@@ -79,12 +79,14 @@ class Verdict:
     words, with figures. excuse: the last one that was needed, if values differ. units: how far the
     worst element is off, in units in the last place, where that is known. left, right, true: the
     values there, at a place in arrays that are computed from `given`. ran: whether the left side
-    has a value. is_known: whether it is known what the right side should be.
+    has a value. is_known: whether it is known what the right side should be. severity, output: of
+    whole graphs (`whole_excuses.py`): the difference in units of what noise does, and the number
+    of the result.
     """
 
     broken: Broken | None = None
     why: str = ""
-    excuse: Excuse | None = None
+    excuse: Any = None
     units: float | None = None
     left: Any = None
     right: Any = None
@@ -93,6 +95,8 @@ class Verdict:
     given: Mapping[Any, Any] | None = None
     ran: bool = True
     is_known: bool = True
+    severity: float = 0.0
+    output: int = 0
 
     @property
     def is_mended(self) -> bool:

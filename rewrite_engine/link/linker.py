@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from copy import copy
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from rewrite_engine import hooks
@@ -170,6 +172,15 @@ LINKERS: dict[str, Linker | str] = {
     "nanguardmode": "rewrite_engine.link.watch",
     "debugmode": "rewrite_engine.link.debug",
 }
+
+
+@cache
+def has_llvmlite() -> bool:
+    """Return whether llvmlite is installed, which the linker "native" needs."""
+    try:
+        return find_spec("llvmlite") is not None
+    except ImportError:  # a finder may also reject it by an error
+        return False
 
 
 def register_linker(linker: Linker) -> Linker:

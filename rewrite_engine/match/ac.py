@@ -217,7 +217,7 @@ def is_joined_to(fgraph: Graph | Uses, v: Variable, op: Any, type_: Any) -> bool
 
 def all_constant(node: Any) -> bool:
     """Return whether a node will be folded."""
-    for v in node.inputs:  # noqa: SIM110  (faster: the first one tells, nearly always)
+    for v in node.inputs:  # noqa: SIM110  (faster: the first one nearly always decides)
         if v.head is not CONSTANT:
             return False
     return True

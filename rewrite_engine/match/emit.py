@@ -340,7 +340,7 @@ def keep(
     to: RuleEmitter, out: str, taken: Sequence[str], groups: Sequence[str], beside: str = ""
 ) -> None:
     """Test that groups of operands are computed in the dtype of the whole: usually each of them has
-    an operand of exactly that type. beside: operands that return next to the result.
+    an operand of exactly that type. beside: operands that stay next to the result.
     """
     whole = f"{out}.type"
     alike = [f"{g} and {g}[0].type is {whole}" for g in groups]
@@ -447,7 +447,7 @@ def remaining(inputs: str, taken: Sequence[str]) -> str:
 def emit_sequence(
     to: RuleEmitter, args: list[Any], inputs: str, at: str, out: str, then: Then
 ) -> None:
-    """Match operands some of which stand for any number: a loop over the end of each of those."""
+    """Match operands in order; each pattern for any number of operands is a loop over its end."""
     position = next((i for i, a in enumerate(args) if is_wide(a)), None)
     if position is None:
         to.test(f"len({inputs}) == {plus(at, len(args))}")

@@ -36,7 +36,7 @@ class Diagnosis:
     "root", "right side", "type" or "function"; empty if nothing does. reason: why, in words.
     bindings: values of the rule's variables, as far as they are bound at the failure. evidence: the
     guards that were evaluated and hold, with their answers. progress: how many parts of the pattern
-    matched, and guards held.
+    matched and guards succeeded.
     """
 
     applies: bool

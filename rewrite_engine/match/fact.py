@@ -141,7 +141,7 @@ class Fact:
     #: how a value is tested (None: a constant of it is asked); whether what is declared has a value
     tester: Callable[..., Any] | None = None
     takes_value = False
-    #: how the value that it is declared with is read (None: it is taken as it is)
+    #: reader of the value that it is declared with (None: the value is used unchanged)
     reader: Callable[[Any, Any], Any] | None = None
 
     def __init__(

@@ -130,7 +130,7 @@ def backward(rule: Any, result: Any, term: Any, state: Any) -> Iterator[Any]:
             left = OpNode(left.op, (*left.args, Hole(EXTRA, Rest)))
         for flat in (False, True):
             for ordered in orders(left) if _is_term(left, terms, flat) else ():
-                len(state)  # (a watched state looks at the clock)
+                len(state)  # (a watched state checks the clock)
                 made_of = to_term(ordered, terms, flat)
                 if made_of not in seen:
                     seen.add(made_of)

@@ -8,8 +8,8 @@ The *outline* of a variable, some levels deep, is a hashable value:
                               outputs a `Projection`
     (op, (outline, ...))      ... of these operands
 
-`match/dispatch.py` has outlines as keys and asks each rule once for each of them. Since a rule gets
-the outline, not a term, it can only use information in the key.
+`match/dispatch.py` has outlines as keys and tries each rule once for each of them. A rule gets the
+outline, not a term, so it can only use information in the key.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def may_match(pattern: Any, seen: Outline) -> bool:
     if isinstance(pattern, Literal):
         if head is not CONSTANT or seen is CONSTANT or pattern.value != pattern.value:
             return head is CONSTANT
-        return seen[1] in pattern.marks  # (0.0 and -0.0, 1 and True are told apart later)
+        return seen[1] in pattern.marks  # (0.0 and -0.0, 1 and True are distinguished later)
     if not isinstance(pattern, OpNode):
         return not (isinstance(pattern, Hole) and pattern.sort.constant) or head is CONSTANT
     if head is None or head is CONSTANT:

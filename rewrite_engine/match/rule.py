@@ -250,8 +250,8 @@ class Rule:
         """
         return True
 
-    #: whether it applies only to those operands for which what it makes has a type that fits, if
-    #: that is of the right kind: an implicit guard
+    #: whether a result whose type does not fit, but is of the right kind, only means that the rule
+    #: does not apply: an implicit guard
     lenient: bool = False
 
     #: {level: what `fits` looks for there}; what has not all of it does not fit
@@ -261,7 +261,7 @@ class Rule:
         """Return the numbers that `fits` distinguishes, as operands of the root."""
         return ()
 
-    #: ops looked at below the root, with the depth at which they are
+    #: {op that the rule reads below the root: its depth}
     interior: dict[Any, int] = {}
 
     @cached_property
@@ -337,7 +337,7 @@ class DataRule(Rule):
                 why = '`assuming` needs a claim with an assumption: claim=assumes("fastmath")'
                 raise PatternError(why)
             self.tags |= claim.then.tags
-        #: levels of nests of sums and differences that are looked into (`differences.views`)
+        #: levels of nests of sums and differences that the rule reads (`differences.views`)
         self.nests = levels(self.left)
         self.depth = deepest(self.left) + self.nests
 
@@ -501,7 +501,7 @@ class RuleOfRules(Rule):
         for part in self.leading:
             inside = part.interior
             if not inside and part.depth > 1:
-                return {}  # it looks at anything
+                return {}  # it reads any op
             for op, depth in inside.items():
                 found[op] = max(depth, found.get(op, 0))
         return found
@@ -555,7 +555,7 @@ class NodeRewriter(Rule):
     @cached_property
     def apply(self) -> Function:
         fn = self.fn
-        if self.constant_inputs:  # (dispatch looks at the first few inputs only)
+        if self.constant_inputs:  # (dispatch reads the first few inputs only)
             fn = lambda fgraph, node: self.fn(fgraph, node) if all_constant(node) else None
         return keeping_errors(fn, self.keeps)
 

@@ -35,7 +35,7 @@ from rewrite_engine.match.pattern import ALL, Hole, Literal, OpClass, OpNode, ho
 from rewrite_engine.match.text import pattern_text
 from rewrite_engine.terms.print import brief
 
-#: what is said of ranks, whatever the dtypes are
+#: errors about ranks, which do not depend on dtypes
 RANK_ERRORS = (NDimError, AxisError)
 
 #: values that are tried for a parameter of an op that may be any

@@ -41,9 +41,9 @@ class Remark(NamedTuple):
 Tries = Mapping[str, tuple[type, ...]]
 
 
-def warn_of(told: Iterable[Remark]) -> None:
+def warn_of(found: Iterable[Remark]) -> None:
     """Warn of remarks at the lines of their rules, each once."""
-    for one in told:
+    for one in found:
         text = f"rule {one.subject}: {one.why}" + (f"; {one.fix}" if one.fix else "")
         warnings.warn_explicit(text, RuleWarning, *one.where)
 

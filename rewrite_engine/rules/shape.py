@@ -50,7 +50,7 @@ def dims_of(fgraph, variable, lengths=length):
 
 @node_rewriter([Shape], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)
 def shape_of_known(fgraph, node):
-    """A static shape is a constant. Not data: it looks at types only.
+    """A static shape is a constant. Not data: it reads types only.
 
     >>> rewritten(matrix("x", shape=(2, 3)).shape)
     [2 3]
@@ -61,7 +61,7 @@ def shape_of_known(fgraph, node):
 
 @node_rewriter([Shape_i], phase="canonicalize", claim=exact, keeps=dropping.lengths_kept)
 def length_of_known(fgraph, node):
-    """A static length is a constant. Not data: it looks at types only.
+    """A static length is a constant. Not data: it reads types only.
 
     >>> rewritten(Shape_i(1)(matrix("x", shape=(2, 3))))
     3
@@ -180,7 +180,7 @@ def length_without_checks(fgraph, node):
 def shape_as_lengths(fgraph, node):
     """Compute a shape length by length, so that each one can be inferred and checked.
 
-    Not data: it looks at the rank.
+    Not data: it reads the rank.
 
     >>> x, y = vectors("x y")
     >>> rewritten((x + y).shape[0])

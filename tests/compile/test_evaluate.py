@@ -39,7 +39,7 @@ def test_options() -> None:
 
 
 def test_what_runs_once_is_not_compiled_to_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rewrite_engine.compile.mode.native_is_there", lambda: True)
+    monkeypatch.setattr("rewrite_engine.compile.mode.is_native_usual", lambda: True)
     with config.change_flags(linker="auto"):
         z = x + 2
         z.eval({x: [1.0]})

@@ -20,7 +20,7 @@ from rewrite_engine.compat import peer_names
 from rewrite_engine.compile import Mode, function, get_default_mode, get_mode, shared
 from rewrite_engine.compile.debug import DebugMode
 from rewrite_engine.compile.from_graph import OpFromGraph
-from rewrite_engine.compile.mode import native_is_there
+from rewrite_engine.compile.mode import is_native_usual
 from rewrite_engine.config import config
 from rewrite_engine.errors import DuplicateRuleError, OptionError, PatternError, UnknownNameError
 from rewrite_engine.graph.fgraph import FunctionGraph
@@ -47,7 +47,7 @@ def test_the_usual_linker(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("FAST_RUN", "fast_compile", "NUMBA", "CVM", "py")
     for there, usual in ((True, "native"), (False, "vm")):
         monkeypatch.setattr(
-            "rewrite_engine.compile.mode.native_is_there", lambda there=there: there
+            "rewrite_engine.compile.mode.is_native_usual", lambda there=there: there
         )
         with config.change_flags(linker="auto"):
             found = [Mode().linker, *[Mode(name).linker for name in names]]
@@ -63,7 +63,7 @@ def test_the_usual_linker(monkeypatch: pytest.MonkeyPatch) -> None:
 )  # fmt: skip
 def test_native_code_is_usual_where_it_is_tested(where: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(*where)
-    assert not native_is_there.__wrapped__()
+    assert not is_native_usual.__wrapped__()
 
 
 def test_what_the_field_writes() -> None:
@@ -409,10 +409,10 @@ def test_the_linker_of_a_saved_mode_is_chosen_where_it_is_loaded(
     monkeypatch: pytest.MonkeyPatch, make: Any, there: bool
 ) -> None:
     monkeypatch.setattr(config, "linker", "auto")
-    monkeypatch.setattr("rewrite_engine.compile.mode.native_is_there", lambda: not there)
+    monkeypatch.setattr("rewrite_engine.compile.mode.is_native_usual", lambda: not there)
     text, one = pickle.dumps(make()), make()
     assert one.linker == ("vm" if there else "native")
-    monkeypatch.setattr("rewrite_engine.compile.mode.native_is_there", lambda: there)
+    monkeypatch.setattr("rewrite_engine.compile.mode.is_native_usual", lambda: there)
     for _ in range(2):  # a loaded one is saved again
         loaded = pickle.loads(text)
         assert loaded.linker == ("native" if there else "vm")
@@ -435,7 +435,7 @@ def test_a_linker_that_was_named_is_saved(monkeypatch: pytest.MonkeyPatch, linke
     monkeypatch.setattr(config, "linker", linker)
     usual = pickle.dumps(Mode())
     monkeypatch.setattr(config, "linker", "auto")
-    monkeypatch.setattr("rewrite_engine.compile.mode.native_is_there", lambda: linker == "vm")
+    monkeypatch.setattr("rewrite_engine.compile.mode.is_native_usual", lambda: linker == "vm")
     assert pickle.loads(named).linker == linker
     assert pickle.loads(usual).linker == linker
     assert copy.copy(Mode(linker=linker)).linker == linker
@@ -458,7 +458,7 @@ sys.meta_path.insert(0, Refuse())
 """
 
 
-@pytest.mark.skipif(not native_is_there(), reason="needs llvmlite")
+@pytest.mark.skipif(not is_native_usual(), reason="needs llvmlite")
 @pytest.mark.parametrize("block", [BLOCK, 'sys.modules["llvmlite"] = None', ""])
 def test_a_function_is_loaded_where_there_is_no_compiler(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, block: str

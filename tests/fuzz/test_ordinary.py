@@ -13,11 +13,11 @@ import rewrite_engine.tensor as pt
 from fuzz import ordinary, unrolled
 from fuzz.__main__ import main
 from fuzz.bounds import NotOrdinary, truth_of
+from fuzz.deviation import Deviation
 from fuzz.formulas import WEIGHTS, Formula, Term, random_formula, written
 from fuzz.limit import TooLong, limit
 from fuzz.recurrences import MODELS, random_recurrence
 from rewrite_engine.compile.mode import Mode
-from rewrite_engine.judge.composed import Deviation
 from rewrite_engine.language import node_rewriter, rule
 from rewrite_engine.match.claim import exact
 

@@ -89,15 +89,6 @@ def test_rests_and_what_is_left_alone() -> None:
     assert bindings(mul(x, y), lambda a: mul(a, a)) == []
 
 
-def test_missing_operands() -> None:
-    def scaled(a: Any, n: Const = 1) -> Any:
-        return sin(mul(n, a))
-
-    two = const(2.0)
-    assert bindings(sin(mul(two, x)), scaled) == [{"n": two, "a": x}]
-    assert bindings(sin(x), scaled) == [{"n": 1, "a": x}]
-
-
 def distributed(a: Any, b: Any, c: Any, rest: Rest) -> Any:
     return add(mul(a, b), mul(a, c), *rest)
 

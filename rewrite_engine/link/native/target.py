@@ -31,16 +31,6 @@ def llvm() -> Any:
     return found
 
 
-@cache
-def is_installed() -> bool:
-    """Return whether llvmlite is installed."""
-    try:
-        llvm()
-    except NoCompilerError:
-        return False
-    return True
-
-
 class Machine:
     """Target processor, by LLVM's names; by default the host.
 

@@ -18,7 +18,7 @@ ONE = None  # the key of the number in a linear form
 MAX_FORM_TERMS = 12  # and factors of a product; a term with more is a variable
 RELATIVE_TOLERANCE = 1e-15
 #: a coefficient beyond it, or below its reciprocal, is not computed with: a product of two of them
-#: is a normal number, and so is any square beside one, if the exponential of both is
+#: is a normal number, and so is any square with one, if the exponential of both is
 MAX_COEFFICIENT = {"float64": 1e60, "float32": 1e12, "float16": 1e2}
 SIGNED = frozenset({neg, mul, true_div})
 

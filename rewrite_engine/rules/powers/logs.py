@@ -118,7 +118,7 @@ def log_record(v, sign):
 
 
 def log_if_positive(v):
-    """Return the logarithm as it is written, if its sign is known."""
+    """Return the logarithm as written, if its sign is known."""
     return Log(lambda: log(v), strict=is_above_zero(v)) if nonneg(v) else None
 
 
@@ -486,7 +486,7 @@ def log_with_sign(t, dtype):
             (1, of_number(number)) if number > 0 else (-1, of_number(-number) if number else None)
         )
     if t.head in SUMS and t.type.kind == "f" and is_itself(power(t), t):
-        return 1, log_if_positive(t)  # a sum in a sum is taken as it is: it is computed anyway
+        return 1, log_if_positive(t)  # a sum in a sum is left unchanged: it is computed anyway
     t = widened(t, dtype)
     for sign in (1, -1):
         x = log_of(t, sign)

@@ -43,14 +43,12 @@ from rewrite_engine.tensor import (
 
 #: exp(x + y) is off by up to |x + y| / 2 units
 COMBINED_CLAIM = approx(ulps=1 << 10)
-MAX_OTHER_TERMS = (
-    3  # terms of any size beside which a factor may go: what is left of them is in range
-)
+MAX_OTHER_TERMS = 3  # factors of any size next to which a factor may be dropped
 CHANGE_SIGN = frozenset({tanh, expm1, sinh, erf})
 
 
 class AsWritten:
-    """A product or sum as it is written: its functions, and how many may leave the range."""
+    """A product or sum as written: its functions, and how many may leave the range."""
 
     def __init__(self, v):
         self.nodes, self.functions, self.atoms, self.risks = [], {}, [], set()

@@ -85,7 +85,7 @@ def on_ray(shares, ray):
 
 
 def common(scales):
-    """Return a number of which all scales are small multiples; None if there is none."""
+    """Return a number that divides all scales a few times; None if there is none."""
     from fractions import Fraction  # (loads `decimal`)
 
     found = [Fraction(s).limit_denominator(64) for s in scales]

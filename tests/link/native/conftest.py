@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from rewrite_engine.link.linker import has_llvmlite
 
-collect_ignore_glob = [] if find_spec("llvmlite") else ["test_*.py"]
+collect_ignore_glob = [] if has_llvmlite() else ["test_*.py"]

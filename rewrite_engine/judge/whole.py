@@ -1,5 +1,5 @@
-"""Whether values are as good as those of the reference, by what claims of rules mean
-(`rewrite_engine/match/claim.py`).
+"""What is known of the results of a whole graph, which rules of all kinds rewrite (`WholeGraph`);
+`whole_excuses.py` reads it.
 
 Cheap tests first: equal, or equal up to some units in the last place. Where that fails, noise tells
 how well the value is determined, and many digits tell what it should be. Rules may mend one step
@@ -10,7 +10,6 @@ the graph is also run as it is written with true values in the places of steps t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,30 +19,15 @@ from mpmath import mp, mpf
 from rewrite_engine.graph.node import Apply
 from rewrite_engine.graph.traverse import toposort
 from rewrite_engine.judge import exact, partly
-from rewrite_engine.judge.noise import Values, evaluate, last_unit, reaches_far, spread
+from rewrite_engine.judge.noise import MENDED, Values, evaluate, last_unit, reaches_far, spread
 from rewrite_engine.tensor import CumOp, Sum
 from rewrite_engine.tensor.special import ScaledExp
 
 SAMPLES = 24
 DIGITS = (60, 1200, 12000)  # more where few give no number, and before anything is called wrong
-#: how far a mended value may be from the truth, where noise cannot tell: units in the last place
-MENDED = {"float64": 1 << 20, "float32": 1 << 12, "float16": 1 << 5}
 EXPONENTIALS = ("exp", "sigmoid", "softmax", "softplus")  # parts of names of ops
 LARGE = 350  # digits of what stands for infinite numbers
 LESS = 3  # the same, where exponentials of exponentials are not known otherwise
-
-
-@dataclass(frozen=True)
-class Deviation:
-    """Deviation of a value. severity: in units of what noise alone does; 0 where it is right if the
-    rule that did it stabilises: a limit at infinity, or what exponentials of large numbers cancel
-    to.
-    """
-
-    kind: str
-    text: str
-    severity: float = np.inf
-    output: int = 0
 
 
 def close(found: np.ndarray, wanted: np.ndarray, ulps: int = 4) -> np.ndarray:
@@ -57,23 +41,10 @@ def close(found: np.ndarray, wanted: np.ndarray, ulps: int = 4) -> np.ndarray:
         return same | ((near | tiny) & np.isfinite(wanted) & np.isfinite(found))
 
 
-def form(v: Any, wanted: np.ndarray, found: Any) -> tuple[str, str] | None:
-    """Return what is wrong with dtype and shape."""
-    if not isinstance(found, np.ndarray):
-        return "no array", f"{type(found)}"
-    if found.dtype != v.type.numpy_dtype or found.dtype != wanted.dtype:
-        return "dtype", f"{found.dtype}, not {wanted.dtype}; the type is {v.type}"
-    if found.shape != wanted.shape:
-        return "shape", f"{found.shape}, not {wanted.shape}"
-    if any(s is not None and s != n for s, n in zip(v.type.shape, found.shape, strict=True)):
-        return "static shape", f"{found.shape}, but the type is {v.type}"
-    return None
-
-
-class Judge:
-    """Compares what a function gives for results with `wanted`, which `perform` gives. given: the
-    values of their inputs. regrouped: whether sums may be added up in another order.
-    surely: with as many digits as there are.
+class WholeGraph:
+    """What is known of the results of a graph. results: its outputs; given: the values of its
+    inputs; wanted: the values of the results, node by node; regrouped: whether sums may be added up
+    in another order. surely: whether to use as many digits as there are.
     """
 
     def __init__(
@@ -91,22 +62,6 @@ class Judge:
         self._found: list[Any] = []
         self._rest: Any = None
 
-    def compare(self, found: Sequence[Any]) -> Deviation | None:
-        """Return the worst deviation; None if there is none."""
-        worst: Deviation | None = None
-        for i, (v, w, f) in enumerate(zip(self.results, self.wanted, found, strict=True)):
-            wrong = form(v, w, f)
-            if wrong is not None:
-                return Deviation(*wrong, output=i)
-            good = close(f, w)
-            for one in () if good.all() else self.output(i, good, f):
-                if worst is None or one.severity > worst.severity:
-                    worst = one
-        if worst is None or self.surely:
-            return worst
-        again = Judge(self.results, self.given, self.wanted, self.regrouped, surely=True)
-        return again.compare(found)
-
     @cached_property
     def nodes(self) -> list[Apply]:
         """Return the nodes, inputs first."""
@@ -122,82 +77,6 @@ class Judge:
         """The results under noise; none, if some noise makes the graph fail."""
         results, given = self.results, self.given
         return spread(results, given, SAMPLES, regrouped=self.regrouped) or []
-
-    def output(self, i: int, good: np.ndarray, f: np.ndarray) -> list[Deviation]:
-        """Findings in one output."""
-        if not self.noise:
-            return []
-        w, samples = self.wanted[i], np.array([s[i] for s in self.noise])
-        findings = []
-        for at in np.argwhere(~good):
-            place = tuple(at)
-            one = self.element(i, place, w[place], f[place], samples[(slice(None), *place)])
-            if one is not None:
-                kind, severity = one
-                text = f"output {i}{list(map(int, place))}: {f[place]!r}, not {w[place]!r}"
-                findings.append(
-                    Deviation(kind, f"{text} (true: {self.shown(i, place)})", severity, i)
-                )
-        return findings
-
-    def shown(self, i: int, place: Any) -> str:
-        truth = self.true(i, place)
-        return "?" if truth is None else exact.shown(truth)
-
-    # --- one element -----------------------------------------------------------------------------
-
-    def element(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
-        """Return the deviation of one number."""
-        if class_of(noise) - {*class_of(np.array([w]))}:
-            return None  # it is not determined what it is
-        if w.dtype.kind == "c" and not (np.isfinite(w) and (np.isfinite(f) or abs(w) < edge(w))):
-            return None  # which part is infinite, or NaN, is nobody's promise
-        both = self.integer if w.dtype.kind in "biu" else self.finite
-        compared = both if np.isfinite(w) and np.isfinite(f) else self.infinite
-        found = compared(i, place, w, f, noise)
-        if found is None or self.is_led(i, place, f):
-            return None
-        truth = self.true(i, place)
-        if self.is_unknown and (truth is None or truth - truth != 0):
-            return None  # another value on the way led elsewhere
-        kind, severity = found
-        if self.is_from_limit(i, place, f):  # NaN that became the limit was compared as that
-            return "value" if np.isfinite(w) else kind, 0.0
-        return kind, severity
-
-    def integer(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
-        """Return the deviation of two integers or booleans."""
-        if (noise != w).any() or self.true(i, place) == int(f) or self.doubts:
-            return None
-        if self.regrouped and self.may_overflow():
-            return None
-        return "value", 0.0 if self.is_saturated and self.has_poles else np.inf
-
-    def infinite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
-        """Return the deviation of two numbers that are not both finite."""
-        truth = self.true(i, place)
-        if self.regrouped and not np.isfinite(f):
-            overflown = np.isnan(w) and np.isinf(f) and truth is not None and truth - truth == 0
-            if overflown or self.may_overflow():
-                return None
-        elif self.regrouped and np.isnan(w) and truth is not None and truth - truth == 0:
-            if abs(mpf(float(f)) - truth) <= 64 * float(np.finfo(f.dtype).eps) * self.largest_added:
-                return None
-        if not np.isfinite(f) and self.may_overflow(self.in_exponents):
-            return None
-        if np.isfinite(w):
-            if self.doubts or (truth is not None and abs(truth) > 0.99 * largest(w)):
-                return None
-            if truth is not None and truth != truth and self.is_moderate:
-                return None  # there is a number only because digits were lost
-            return "lost (not finite)", np.inf
-        if self.near(truth, f) and (np.isfinite(f) or np.isnan(w)):
-            return None
-        kind = "NaN became a number" if np.isnan(w) else "infinity became another"
-        lost = truth is not None and truth - truth != 0  # or there are too few digits
-        unsure = lost and (self.doubts or (f == f and self.is_steep))
-        unsure = unsure or (f == f and self.is_saturated)
-        return kind, 0.0 if unsure else np.inf
 
     @property
     def is_moderate(self) -> bool:
@@ -238,16 +117,6 @@ class Judge:
         """Whether something on the way is not finite of which nothing is known."""
         floats = [(v, a) for v, a in self.values.items() if v.owner and v.type.kind == "f"]
         return any(v not in self.truths and not np.isfinite(a).all() for v, a in floats)
-
-    def is_led(self, i: int, place: Any, f: Any) -> bool:
-        """Whether a number is what the graph gives as it is written once some steps are mended."""
-        out = self.results[i]
-        if f.dtype.kind == "c":  # of which there are no exact values
-            return _is_among(f, [[sample[i][place] for sample in run] for run in self.beside])
-        return any(
-            partly.is_among(f, [_number(values[out], place) for values in run if out in values])
-            for run in self.partly()
-        )
 
     def partly(self) -> Iterator[Any]:
         """Return the cached results of `partly.py`."""
@@ -317,26 +186,6 @@ class Judge:
                 sizes[out] = sum(parts) * (1 if added else self.values[node.inputs[0]].size)
         return any(size > largest(self.values[v]) for v, size in sizes.items())
 
-    def finite(self, i: int, place: Any, w: Any, f: Any, noise: Any) -> tuple[str, float] | None:
-        """Return the deviation of two finite numbers."""
-        with np.errstate(all="ignore"):
-            unit = float(last_unit(np.maximum(np.abs(w), np.abs(f)).astype(real_dtype(w))))
-            around = max(float(np.abs(noise.astype(wide(w)) - wide(w)(w)).max()), unit)
-            apart = float(np.abs(wide(w)(f) - wide(w)(w)))
-        if apart <= 20 * around:
-            return None
-        truth = self.true(i, place)
-        if self.doubts:
-            return None
-        if truth is not None and truth - truth == 0:
-            better = abs(mpf(float(f)) - truth) <= 4 * abs(mpf(float(w)) - truth)
-            tiny = float(np.finfo(w.dtype).tiny)
-            slack = max(20 * around, tiny if abs(truth) < tiny else 0.0)
-            if better or abs(mpf(float(f)) - truth) <= slack:
-                return None
-            apart = float(abs(mpf(float(f)) - truth))
-        return "less accurate", 0.0 if self.is_saturated and self.has_poles else apart / around
-
     @property
     def is_saturated(self) -> bool:
         """Whether numbers are so large that no digits tell what exponentials leave of a number."""
@@ -397,7 +246,7 @@ class Judge:
             found, doubts = self._truth[digits]
             if found[i] is None:
                 break
-            truth, self.doubts = _number(found[i], place), doubts
+            truth, self.doubts = number(found[i], place), doubts
             if truth - truth == 0 and not doubts and not self.surely:
                 break
         return truth
@@ -426,7 +275,7 @@ class Judge:
         if f.dtype.kind == "f" and np.isinf(f):
             most = 0.99 * float(np.finfo(self.coarse(f)).max)
             runs += [[f] for run in runs if any(x * np.sign(f) >= most for x in run)]
-        return _is_among(f, runs)
+        return is_among(f, runs)
 
     @cached_property
     def _with_limits(self) -> list[list[list[np.ndarray]]]:
@@ -492,7 +341,7 @@ class Judge:
         return [a if np.shape(a) == w.shape else None for a, w in pairs], doubts
 
 
-def _is_among(f: Any, runs: Sequence[Any]) -> bool:
+def is_among(f: Any, runs: Sequence[Any]) -> bool:
     """Whether a number is among those of one of several runs, as near to one as they vary."""
     for run in runs:
         found = np.array(run)
@@ -564,33 +413,13 @@ def size_of(a: np.ndarray) -> Any:
     return np.abs(a[np.isfinite(a)].astype("longdouble")).max(initial=0)
 
 
-def _number(array: Any, place: Any) -> Any:
+def number(array: Any, place: Any) -> Any:
     found = np.asarray(array)[place] if np.shape(array) else np.asarray(array).item()
     if isinstance(found, mpf):
         return found
     return mpf(int(found)) if isinstance(found, int | np.integer) else mpf(float(found))
 
 
-def class_of(values: np.ndarray) -> set[str]:
-    """Return which of NaN, +inf, -inf and finite numbers occur."""
-    if values.dtype.kind == "c":
-        return {"finite" if np.isfinite(v) else "not" for v in values}
-    return {"nan" if v != v else str(v) if np.isinf(v) else "finite" for v in values}
-
-
 def largest(x: Any) -> float:
     """The largest number of a dtype."""
     return float(np.finfo(x.dtype).max)
-
-
-def edge(x: Any) -> float:
-    """What sums of products of complex numbers overflow beyond, in some orders."""
-    return largest(x) / 8
-
-
-def real_dtype(x: Any) -> Any:
-    return np.finfo(x.dtype).dtype
-
-
-def wide(x: Any) -> Any:
-    return np.clongdouble if x.dtype.kind == "c" else np.longdouble
