@@ -154,7 +154,7 @@ def fired(rule: Any, terms: Iterable[Term]) -> Iterator[Fired | RuleRaisedError]
 def refuse_overwriting(inputs: Sequence[Any], new: Any) -> None:
     """Raise the error of a graph whose ops overwrite what others need, or inputs."""
     if any(node.op.destroy_map for node in toposort([new])):
-        FunctionGraph(list(inputs), [new])
+        FunctionGraph(list(inputs), [new]).validate()
 
 
 def raised(rule: Any, term: Any, error: Exception) -> RuleRaisedError:
