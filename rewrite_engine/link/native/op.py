@@ -12,7 +12,6 @@ from rewrite_engine.graph.fgraph import FunctionGraph
 from rewrite_engine.graph.node import Apply, Variable, copied
 from rewrite_engine.graph.op import Op
 from rewrite_engine.link.failure import ErrorReporter, failed
-from rewrite_engine.link.linker import get_linker
 from rewrite_engine.link.native.lower import lower
 from rewrite_engine.link.native.region import NotNative, RegionPlan
 from rewrite_engine.link.native.runtime import LARGE, PLACE, builtin
@@ -23,6 +22,7 @@ from rewrite_engine.link.plan.dims import Dims, LengthCheck, axes
 from rewrite_engine.link.program import Argument, Program
 from rewrite_engine.link.shell import Shell
 from rewrite_engine.link.vm.context import Context
+from rewrite_engine.link.vm.linker import LINKER as VM
 from rewrite_engine.link.vm.lower import lower as vm_lower
 from rewrite_engine.link.vm.lower import traits
 
@@ -57,7 +57,7 @@ class NativeRegion(Op):
         self.plan.node = None
         places = {v: j for j, v in enumerate(takes) if v in spare}
         self.table = np.array(self.plan.finish(gives, arguments, places), np.int64)
-        self.destroy_map = {k: [j] for k, j in self.plan.taken.items()}
+        self.destroy_map = {k: [j] for k, j in self.plan.donations.items()}
 
     kernels: Kernels | None = None  # of a region that a profile watches
     profile: Any = None
@@ -130,7 +130,7 @@ class NativeRegion(Op):
         fgraph = self.graph()
         arguments = tuple([Argument(v.type) for v in fgraph.inputs])
         program = Program(fgraph, arguments, "native", len(fgraph.outputs), "list")
-        return _NotingShell(program, get_linker("vm").code(fgraph, ()), True).link().call
+        return _NotingShell(program, VM.code(fgraph, ()), True).link().call
 
     def graph(self) -> FunctionGraph:
         """Return the nodes as a separate graph. Values that nobody reads are outputs, too."""

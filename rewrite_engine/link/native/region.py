@@ -2,8 +2,8 @@
 
 `lower` (`lower.py`) adds the statements of each node: groups, whose nodes share one nest of loops,
 and calls. A node joins the first group over the same axes that comes late enough. Then memory is
-planned: results have arrays of their own. Other values that a later statement reads have buffers in
-one block; values with disjoint lifetimes share a buffer.
+planned (`memory.py`): results have arrays of their own. Other values that a later statement reads
+have buffers in one block; values with disjoint lifetimes share a buffer.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ import numpy as np
 
 from rewrite_engine.config import config
 from rewrite_engine.graph.node import Apply, Constant, Variable
-from rewrite_engine.link.native.lifetimes import END, Lifetimes
+from rewrite_engine.link.native.lifetimes import Lifetimes
 from rewrite_engine.link.native.loops import KernelText, write_group
+from rewrite_engine.link.native.memory import donate, place_temporaries
 from rewrite_engine.link.native.runtime import (
     COLUMNS,
     HEADER,
@@ -32,7 +33,7 @@ from rewrite_engine.link.native.runtime import (
 )
 from rewrite_engine.link.native.scalars import convert
 from rewrite_engine.link.native.target import Machine
-from rewrite_engine.link.native.text import DTYPES, KINDS, SIZE
+from rewrite_engine.link.native.text import DTYPES, KINDS
 from rewrite_engine.link.native.timing import TICK_WORDS, Timing, computed_by
 from rewrite_engine.link.native.values import (
     ONE,
@@ -48,7 +49,6 @@ from rewrite_engine.link.native.values import (
     Steps,
     View,
     Write,
-    in_order,
     times,
     view_of,
     without_ones,
@@ -97,7 +97,8 @@ class RegionPlan:
         self._words: dict[Any, int] = {}
         self._places: dict[NativeValue, int] = {}
         self.loops: list[Scope] = []  # inner ones first
-        self.taken: dict[int, int] = {}  # result: the argument whose memory it takes
+        self.donations: dict[int, int] = {}  # result: the argument whose memory it uses
+        self.buffers: list[int] = []  # words with the addresses of temporaries
         self.inside: dict[Apply, Any] = {}  # the steps of loops
         self.checks: list[tuple[Apply, Any]] = []
         rules = ByClass(look)
@@ -365,20 +366,19 @@ class RegionPlan:
 
     def finish(
         self, outputs: Sequence[Variable], arguments: Sequence[list[int]],
-        spare: Mapping[Variable, int],
+        donated: Mapping[Variable, int],
     ) -> list[int]:  # fmt: skip
-        """Plan memory, write the kernels, and return the table. spare: arguments, by position, that
-        nobody reads afterwards; results may use their memory, and `taken` lists those that do.
+        """Plan memory, write the kernels, and return the table. donated: positions of the arguments
+        whose memory results may use; `donations` lists the results that do.
         """
         for node, check in self.checks:
             self._compare(node, check)
         results = self._results(outputs)
         live = Lifetimes(self.statements, self.loops, [v for v, _ in results], self.kept)
-        for v, j in spare.items():
-            self._take(v, j, results, live)
-        for j in self.taken.values():
+        self.donations = donate(self, donated, results, live)
+        for j in self.donations.values():
             arguments[j][5] |= WRITEABLE
-        total = self._memory(live, {value for value, _ in results})
+        total = place_temporaries(self, live, results)
         running = [s for s in self.statements if live.runs(s)]
         texts = [self._written(s, live) for s in running]
         if config.check_regions:
@@ -399,42 +399,10 @@ class RegionPlan:
         work = self._work()
         ends = [
             [self.place_of(value), len(lengths), id(np.dtype(DTYPES[value.kind])),
-             self.taken.get(k, -1), *[self.word_of(n) for n in lengths]]
+             self.donations.get(k, -1), *[self.word_of(n) for n in lengths]]
             for k, (value, lengths) in enumerate(results)
         ]  # fmt: skip
         return self._table(arguments, ends, rows, total, work)
-
-    def _take(
-        self, v: Variable, j: int, results: Sequence[tuple[NativeValue, Any]],
-        live: Lifetimes,
-    ) -> None:  # fmt: skip
-        """Let a result take the memory of an argument: one of the same size, computed element by
-        element after everything that reads other elements of the argument, and after everything
-        that may refuse the call, which then needs the original argument.
-        """
-        given, shape = self.of[v], self.shape(v)
-        if isinstance(given, Number) or self.loops:
-            return
-        old, first, beside = given.value, -1, list[int]()
-        for s in self.statements:
-            if isinstance(s, NativeCall):
-                reads = old in [x.value for x in s.reads]
-                if (reads or s.refuses) and live.runs(s):
-                    first = s.at
-                continue
-            for node in live.nodes(s):
-                views = [x.view for x in node.items if isinstance(x.view, View)]
-                own = [x for x in views if x.value is old]
-                if own and all([x.offset is None and x.steps == in_order(s.space) for x in own]):
-                    beside.append(s.at)
-                elif own:
-                    first = s.at
-        for k, (value, lengths) in enumerate(results):
-            new = value.group is not None and value.part_of is None and k not in self.taken
-            if new and value.kind == old.kind and lengths == shape and first < value.at:
-                if all([at <= value.at for at in beside]) and value.shape == old.shape:
-                    self.taken[k], value.word = j, old.word
-                    return
 
     def _measure(self, rows: Sequence[tuple[int, int]], tick: int) -> None:
         """Tell loops how many words of the table they go back; 2 more, as a smaller number is none.
@@ -476,44 +444,6 @@ class RegionPlan:
         s.write(t, s.value)  # type: ignore[call-arg]
         return t
 
-    def _memory(self, live: Lifetimes, results: set[NativeValue]) -> int:
-        """Give temporaries places in one block; return the word with its size."""
-        last = live.last
-        first: dict[NativeValue, int] = {}
-        for s in self.statements:
-            made = [s.value] if isinstance(s, NativeCall) else [n.value for n in s.nodes]
-            made += [] if isinstance(s, NativeCall) else [r.value for r in s.reduced]
-            for value in made:
-                whole = value if value.part_of is None else value.part_of[0]
-                while whole.part_of is not None:
-                    whole = whole.part_of[0]
-                if whole in last:
-                    first[whole] = min(first.get(whole, END), s.at)
-        end = self.constant_word(64)  # the size stands in front
-        free: dict[tuple[str, Length], list[int]] = {}
-        ends: dict[int, list[tuple[tuple[str, Length], int]]] = {}
-        self.moved: list[int] = []
-        starts = sorted(first.items(), key=lambda one: one[1])
-        done = 0
-        for value, at in starts:
-            if value in results:
-                continue
-            for k in range(done, at):
-                for key, word in ends.pop(k, ()):
-                    free.setdefault(key, []).append(word)
-            done = max(done, at)
-            key = (value.kind, times(*value.shape))
-            if places := free.get(key):
-                value.word = places.pop()
-            else:
-                value.word = self.new_word()
-                self.instructions.append(("add", value.word, end, self.constant_word(0)))
-                self.moved.append(value.word)
-                size = self.word_of(times((SIZE[value.kind], ()), key[1]))
-                end = self.compute("add", end, self.compute("round", size))
-            ends.setdefault(last[value], []).append((key, value.word))
-        return end if self.moved else self.constant_word(0)
-
     def _work(self) -> int:
         """Return the word with the number of computed elements."""
         found = self.constant_word(0)
@@ -542,7 +472,7 @@ class RegionPlan:
         put("at_arguments", [n for row in arguments for n in row])
         codes = {name: i for i, name in enumerate(INSTRUCTIONS)}
         put("at_instructions", [n for i in self.instructions for n in (codes[i[0]], *i[1:])])
-        put("at_places", self.moved)
+        put("at_places", self.buffers)
         start = len(table) + len(results)
         places = [start + sum(map(len, results[:k])) for k in range(len(results))]
         put("at_results", [*places, *[n for row in results for n in row]])
@@ -550,7 +480,7 @@ class RegionPlan:
         put("at_template", self.words)
         counts = {
             "slots": len(self.words), "arguments": len(arguments), "results": len(results),
-            "instructions": len(self.instructions), "n_places": len(self.moved),
+            "instructions": len(self.instructions), "n_places": len(self.buffers),
             "n_kernels": sum(map(len, kernels)), "packing": SINGLE if len(results) == 1 else TUPLE,
             "total": total, "work": work,
         }  # fmt: skip

@@ -18,10 +18,14 @@ from rewrite_engine.link.vm.workspace import LARGE, WorkspacePool
 
 
 class VMLinker(Linker):
-    """Linker that writes one line of Python per node, which calls NumPy."""
+    """Linker that writes one line of Python per node, which calls NumPy.
+
+    inside: the linker of graphs inside ops; None: this one.
+    """
 
     name = "vm"
     phases = (*Linker.phases, "inplace")
+    inside: Linker | None = None
 
     def code(self, fgraph: FunctionGraph, lent: Collection[Variable]) -> VMCode:
         code = VMCode(plan_of(fgraph, traits, lent), self.runner)
@@ -29,19 +33,26 @@ class VMLinker(Linker):
         return code
 
     def runner(self, node: Apply) -> Callable[..., Any]:
-        return self.body(node.op) if _is_loop(node.op) else super().runner(node)
+        return self.body(node.op) if is_loop(node.op) else super().runner(node)
+
+    def body(self, op: Any) -> Callable[..., Any]:
+        return super().body(op) if self.inside is None else self.inside.body(op)
 
     def linked_body(self, op: Any) -> Linked:
-        if not _is_loop(op):
-            return super().linked_body(op)
-        from rewrite_engine.link.vm.loop import LoopShell  # few graphs have one
-
-        away = {op.inner_inputs[i] for i in op.given_away}
-        return LoopShell(op, self.code(op.fgraph, away)).link()
+        return linked_loop(op, self.code) if is_loop(op) else super().linked_body(op)
 
 
-def _is_loop(op: Any) -> bool:
+def is_loop(op: Any) -> bool:
+    """Return whether an op runs its graph step by step."""
     return getattr(op, "stepwise", False) and op.mode is None
+
+
+def linked_loop(op: Any, code: Callable[..., VMCode]) -> Linked:
+    """Return the function of a loop. code: prepares the graph of a step (`Linker.code`)."""
+    from rewrite_engine.link.vm.loop import LoopShell  # few graphs have one
+
+    away = {op.inner_inputs[i] for i in op.given_away}
+    return LoopShell(op, code(op.fgraph, away)).link()
 
 
 class VMCode(Code):
